@@ -1,0 +1,47 @@
+"""The error calculus: small rules that take approximated values to new ones, each with its proof above it.
+
+Every rule returns a new `Approximated`, whose derivation has one more step. A rule that attains equality is sharp, and
+its test shows the case; one that does not is marked `sharp=False` and names its largest known ratio.
+"""
+
+from symbolic.calculus.functions import apply_function
+from symbolic.calculus.knobs import Knob, knob_for, minimise
+from symbolic.calculus.linear import linear_map
+from symbolic.calculus.nonexpansive import project, soft_threshold
+from symbolic.calculus.products import bilinear
+from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
+from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
+from symbolic.calculus.sums import add, change_norm, concatenate, mean
+from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
+
+__all__ = [
+    "Approximated",
+    "CoupledRecursion",
+    "Derivation",
+    "DerivationError",
+    "Knob",
+    "LinearRecursion",
+    "Norm",
+    "Obligation",
+    "Step",
+    "add",
+    "apply_function",
+    "attend",
+    "bilinear",
+    "change_norm",
+    "concatenate",
+    "concentrate",
+    "exclude",
+    "geometric_sum",
+    "given",
+    "hard_max",
+    "knob_for",
+    "linear_map",
+    "mean",
+    "minimise",
+    "project",
+    "recur",
+    "soft_threshold",
+    "softmax",
+    "softmax_to_hard_max",
+]

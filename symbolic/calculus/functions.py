@@ -1,0 +1,37 @@
+"""Rule 1: apply an approximated function, coordinate by coordinate."""
+
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus.sums import norm_of_ones
+from symbolic.derivation import Approximated, Obligation, Step, as_expr
+
+
+# f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
+# x_hat lies where eps holds, so its norm is at most eps ||(1, ..., 1)||; the second is at most L |x_hat - x| in each
+# coordinate, if both points lie where L holds, so its norm is at most L e. Both points lie in [-R, R] if
+# size + error <= R: the obligation. Equality: f(x) = L x, f_hat = f + eps, x_hat = x + e (1, ..., 1).
+def apply_function(
+    x: Approximated, name: str, *, eps: Any, lipschitz: Any, size: Any, radius: Any = sp.oo, reason: str = ""
+) -> Approximated:
+    """f_hat(x_hat) against f(x), where |f_hat - f| <= eps and |f'| <= lipschitz on [-radius, radius].
+
+    `eps` and `lipschitz` may depend on `radius` (Taylor remainders). `size` bounds ||f(x)|| in x's norm. Obligation:
+    the argument stays in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
+    """
+    eps, lipschitz, radius = as_expr(eps), as_expr(lipschitz), as_expr(radius)
+    obligations = ()
+    if radius != sp.oo:
+        in_domain = sp.Le(x.size + x.error, radius)
+        obligations = (Obligation(f"the argument of '{name}' stays in [-R, R], R = {sp.sstr(radius)}", in_domain),)
+    step = Step(
+        name,
+        x.norm,
+        "apply a function",
+        eps * norm_of_ones(x.norm, x.dim) + lipschitz * x.error_symbol,
+        premises=(x.name,),
+        reason=reason or "|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|",
+        obligations=obligations,
+    )
+    return x.follows(step, dim=x.dim, size=as_expr(size))

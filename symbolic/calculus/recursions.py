@@ -1,0 +1,171 @@
+"""Rule 7: error recursions over depth or time, kept as a start and a step; the closed form is one view of them.
+
+`LinearRecursion` is e_{l+1} = a_l e_l + b_l, `CoupledRecursion` two such errors that feed each other. Depth stays
+symbolic: the closed form is a finite sum solved once, so depth 50 costs what depth 3 costs. `run` takes the same
+step with each layer's own coefficients, which is what an instance needs.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from symbolic.derivation import Approximated, DerivationError, Step, as_expr
+
+
+# (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
+def geometric_sum(ratio: Any, count: Any) -> sp.Expr:
+    """sum of ratio^k for k = 0 .. count - 1, valid at ratio 1 as well."""
+    ratio, count = as_expr(ratio), as_expr(count)
+    closed = (1 - _power(ratio, count)) / (1 - ratio)
+    at_one = _is_one(ratio)
+    if at_one is None:
+        return sp.Piecewise((count, sp.Eq(ratio, 1)), (closed, True))
+    return count if at_one else closed
+
+
+# c_n(p, q) = sum over i + j = n - 1 of p^i q^j: (p - q) c_n = p^n - q^n; at p = q it is n p^(n-1).
+def mixed_geometric_sum(p: Any, q: Any, count: Any) -> sp.Expr:
+    """sum of p^i q^j over i + j = count - 1, valid at equal ratios as well."""
+    p, q, count = as_expr(p), as_expr(q), as_expr(count)
+    if p == q:
+        return count * _power(p, count - 1)
+    closed = (_power(p, count) - _power(q, count)) / (p - q)
+    if (p - q).is_zero is False:
+        return closed
+    return sp.Piecewise((count * _power(p, count - 1), sp.Eq(p, q)), (closed, True))
+
+
+def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    """base^exponent, with exp(u)^n written exp(n u)."""
+    return sp.exp(base.args[0] * exponent) if isinstance(base, sp.exp) else base**exponent
+
+
+def _is_one(ratio: sp.Expr) -> bool | None:
+    if isinstance(ratio, sp.exp):
+        return ratio.args[0].is_zero
+    return (ratio - 1).is_zero
+
+
+# Unrolled, e_N = a^N e_0 + b (1 + a + ... + a^(N-1)). Equality holds whenever it holds in each step.
+@dataclass(frozen=True)
+class LinearRecursion:
+    """e_{l+1} <= factor(l) e_l + offset(l), l = 0 .. depth - 1, all coefficients non-negative.
+
+    Coefficients are numbers or expressions in `index`; where neither depends on it there is a closed form.
+    """
+
+    start: sp.Expr
+    factor: sp.Expr
+    offset: sp.Expr
+    index: sp.Symbol = sp.Symbol("l", integer=True, nonnegative=True)  # noqa: RUF009 - symbols are immutable
+
+    def closed(self, depth: Any) -> sp.Expr:
+        """e_depth with symbolic depth; for coefficients that vary with the layer, as a finite product and sum."""
+        depth = as_expr(depth)
+        if not (self.factor.has(self.index) or self.offset.has(self.index)):
+            return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
+        later = sp.Symbol("m", integer=True, nonnegative=True)
+        product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
+        first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))
+        return self.start * first + sp.Sum(self.offset * product, (self.index, 0, depth - 1))
+
+    def run(self, factors: Sequence[Any], offsets: Sequence[Any], start: Any) -> list[Any]:
+        """e_0, e_1, ... with each layer's own coefficients (numbers of any kind: floats, balls, tensors)."""
+        return _run(lambda e, ab: ab[0] * e + ab[1], start, list(zip(factors, offsets, strict=True)))
+
+    def latex(self) -> str:
+        l = sp.latex(self.index)  # noqa: E741 - the layer
+        return (
+            rf"e_{{{l}+1}} \le {_factor_latex(self.factor)}\,e_{{{l}}} + {sp.latex(self.offset)},"
+            rf"\qquad e_0 = {sp.latex(self.start)}"
+        )
+
+
+def _factor_latex(factor: sp.Expr) -> str:
+    text = sp.latex(factor)
+    return rf"\left({text}\right)" if factor.is_Add else text
+
+
+# With M = [[a, b], [c, d]], eigenvalues p, q and c_n = c_n(p, q) above, Cayley-Hamilton gives
+#   M^n = c_n M - det(M) c_{n-1} I      (true for n = 0 and n = 1, and both sides obey x_{n+1} = tr x_n - det x_{n-1}),
+# at equal eigenvalues too. Then e_N = M^N e_0 + sum over n < N of M^n h. The eigenvalues of a non-negative M are real.
+@dataclass(frozen=True)
+class CoupledRecursion:
+    """(e, f)_{l+1} <= matrix (e, f)_l + offset: two errors that feed each other, coefficients constant and >= 0."""
+
+    start: tuple[sp.Expr, sp.Expr]
+    matrix: tuple[tuple[sp.Expr, sp.Expr], tuple[sp.Expr, sp.Expr]]
+    offset: tuple[sp.Expr, sp.Expr]
+
+    def closed(self, depth: Any) -> tuple[sp.Expr, sp.Expr]:
+        """(e, f) at `depth`, which may be symbolic; the offsets' part is a finite sum over the layers."""
+        depth = as_expr(depth)
+        n = sp.Symbol("n", integer=True, nonnegative=True)
+        first = self.power(depth) * sp.Matrix(self.start)
+        if not any(self.offset):
+            return first[0], first[1]
+        later = self.power(n) * sp.Matrix(self.offset)
+        total = [first[i] + sp.Sum(later[i], (n, 0, depth - 1)) for i in range(2)]
+        return total[0], total[1]
+
+    def power(self, n: sp.Expr) -> sp.ImmutableMatrix:
+        """matrix^n for symbolic n >= 0."""
+        matrix = sp.ImmutableMatrix(self.matrix)
+        p, q = self.eigenvalues()
+        now, before = mixed_geometric_sum(p, q, n), _mixed_before(p, q, n)
+        return now * matrix - before * sp.eye(2)
+
+    def eigenvalues(self) -> tuple[sp.Expr, sp.Expr]:
+        (a, b), (c, d) = self.matrix
+        if b == 0 or c == 0:
+            return a, d
+        root = sp.sqrt((a - d) ** 2 + 4 * b * c)
+        return (a + d + root) / 2, (a + d - root) / 2
+
+    def run(self, matrices: Sequence[Any], offsets: Sequence[Any], start: tuple[Any, Any]) -> list[Any]:
+        """The pairs (e, f) layer by layer, with each layer's own coefficients."""
+
+        def step(ef: tuple[Any, Any], coefficients: Any) -> tuple[Any, Any]:
+            ((a, b), (c, d)), (g, h) = coefficients
+            return a * ef[0] + b * ef[1] + g, c * ef[0] + d * ef[1] + h
+
+        return _run(step, start, list(zip(matrices, offsets, strict=True)))
+
+
+def _mixed_before(p: sp.Expr, q: sp.Expr, n: sp.Expr) -> sp.Expr:
+    """det(M) c_{n-1}(p, q) = p q c_{n-1}, written without dividing by p or q so that it holds at n = 0 and det 0."""
+    # p q c_{n-1} = p^n-type sums: (p^n q - q^n p) / (p - q); at p = q it is (n - 1) p^n.
+    if p == q:
+        return (n - 1) * _power(p, n)
+    closed = (_power(p, n) * q - _power(q, n) * p) / (p - q)
+    if (p - q).is_zero is False:
+        return closed
+    return sp.Piecewise(((n - 1) * _power(p, n), sp.Eq(p, q)), (closed, True))
+
+
+def _run(step: Callable[[Any, Any], Any], start: Any, coefficients: Iterable[Any]) -> list[Any]:
+    errors = [start]
+    for coefficient in coefficients:
+        errors.append(step(errors[-1], coefficient))
+    return errors
+
+
+def recur(
+    x: Approximated, name: str, *, factor: Any, offset: Any, depth: Any, size: Any, reason: str = ""
+) -> Approximated:
+    """A value after `depth` layers, each of which takes an error e to at most factor e + offset."""
+    factor, offset = as_expr(factor), as_expr(offset)
+    if factor.is_negative or offset.is_negative:
+        raise DerivationError(f"recur: '{name}' has a negative coefficient (factor {factor}, offset {offset})")
+    recursion = LinearRecursion(x.error_symbol, factor, offset)
+    step = Step(
+        name,
+        x.norm,
+        "recursion",
+        recursion.closed(depth),
+        premises=(x.name,),
+        reason=reason or recursion.latex(),
+    )
+    return x.follows(step, dim=x.dim, size=as_expr(size))

@@ -1,0 +1,160 @@
+"""Rule 6: softmax and hard max, and the attention that averages with their weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus.recursions import geometric_sum
+from symbolic.citations import WANG2024, Citation
+from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, as_expr, require_norm
+
+
+# Let q = softmax(theta), q' = softmax(theta'), |theta' - theta|_inf <= e, and let A be the keys whose weight grows, so
+# that ||q' - q||_1 = 2 (q'(A) - q(A)). On A each odds q'_i / q'_j against a key j outside A is at most e^(2e) q_i / q_j;
+# so with P = q(A) the new weight is at most P' = P e^(2e) / (P e^(2e) + 1 - P), and P' - P is largest at
+# P = 1 / (1 + e^e), where it is tanh(e / 2). Equality: two keys, theta = (-e/2, e/2), theta' = (e/2, -e/2).
+# (The usual 2 |theta' - theta|_inf, Lemma D.1 of wang2024, is twice the slope at 0 and exceeds the trivial 2.)
+def softmax(scores: Approximated, name: str, *, reason: str = "") -> Approximated:
+    """softmax of approximated scores: sup norm in, 1-norm out; at most 2 tanh(e/2) <= min(e, 2)."""
+    require_norm("softmax", scores, Norm.INF)
+    step = Step(
+        name,
+        Norm.ONE,
+        "softmax",
+        2 * sp.tanh(scores.error_symbol / 2),
+        premises=(scores.name,),
+        reason=reason or "||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)",
+        source=Citation(WANG2024, "Lemma D.1", "there with 2 ||t' - t||_inf"),
+    )
+    return scores.follows(step, dim=scores.dim, size=sp.Integer(1))
+
+
+# With scores -g_0, -g_1, ..., g_0 = 0 the winner's weight is 1 / (1 + T), T = sum over k >= 1 of e^(-g_k), and all other
+# weights add up to T / (1 + T): the distance to the winner's unit vector is exactly 2 T / (1 + T). It grows with T, so
+# any lower bounds on the gaps will do. Equality: always, when the gaps are exact.
+def concentrate(
+    name: str,
+    *,
+    count: Any,
+    slope: Any = None,
+    gap: Any = None,
+    gaps: Callable[[sp.Symbol], Any] | None = None,
+    reason: str = "",
+) -> Approximated:
+    """Softmax weights of `count` keys against the unit vector of the winner, in the 1-norm.
+
+    The gap of the k-th key to the winner (k = 1 .. count - 1) is `slope` * k (a linear position bias), or the same
+    `gap` for all, or gaps(k).
+    """
+    count = as_expr(count)
+    k = sp.Symbol("k", integer=True, positive=True)
+    if [slope, gap, gaps].count(None) != 2:
+        raise DerivationError(f"concentrate: '{name}' needs exactly one of slope, gap and gaps")
+    if slope is not None:  # T = q (1 + .. + q^(n-2)) and 1 + T = 1 + .. + q^(n-1): their quotient loses the 1 - q
+        ratio = sp.exp(-as_expr(slope))
+        lost = ratio * geometric_sum(ratio, count - 1) / geometric_sum(ratio, count)
+    elif gap is not None:
+        lost = _lost_weight((count - 1) * sp.exp(-as_expr(gap)))
+    elif gaps is not None:
+        lost = _lost_weight(sp.Sum(sp.exp(-as_expr(gaps(k))), (k, 1, count - 1)).doit())
+    step = Step(
+        name,
+        Norm.ONE,
+        "softmax concentration",
+        2 * lost,
+        reason=reason or "the weights beside the winner's add up to T/(1+T), T = sum_k exp(-gap_k)",
+    )
+    return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)))
+
+
+def _lost_weight(others: sp.Expr) -> sp.Expr:
+    """The weight that a winner of weight 1 / (1 + others) leaves to the others."""
+    return others / (1 + others)
+
+
+# At temperature 1/beta and margin m (every other score at least m below the winner's) rule `concentrate` gives
+# T <= (count - 1) e^(-beta m). If the scores carry an error e in the sup norm, two of them move against each other by
+# at most 2 e, so that the margin that is left is m - 2 e. Equality: all others exactly m below, moved up by e while
+# the winner moves down by e.
+def softmax_to_hard_max(
+    scores: Approximated, name: str, *, margin: Any, inverse_temperature: Any, reason: str = ""
+) -> Approximated:
+    """softmax(beta * scores_hat) against the hard max of the exact scores, in the 1-norm. Obligation: margin > 2 e."""
+    require_norm("softmax_to_hard_max", scores, Norm.INF)
+    margin, beta = as_expr(margin), as_expr(inverse_temperature)
+    others = (scores.dim - 1) * sp.exp(-beta * (margin - 2 * scores.error_symbol))
+    step = Step(
+        name,
+        Norm.ONE,
+        "softmax to hard max",
+        2 * _lost_weight(others),
+        premises=(scores.name,),
+        reason=reason or "margin m - 2e is left; T <= (n - 1) exp(-beta (m - 2e))",
+        obligations=(_margin_survives(scores, margin, name),),
+    )
+    return scores.follows(step, dim=scores.dim, size=sp.Integer(1))
+
+
+# If the winner leads by the margin m and every score is off by at most e < m/2, the winner still leads: the hard max of
+# the approximate scores is that of the exact ones, error 0. Sharp: at e = m/2 there can be a tie.
+def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") -> Approximated:
+    """The unit vector of the largest score, exact as long as the margin survives. Obligation: margin > 2 e."""
+    require_norm("hard_max", scores, Norm.INF)
+    margin = as_expr(margin)
+    step = Step(
+        name,
+        Norm.ONE,
+        "hard max",
+        sp.Integer(0),
+        premises=(scores.name,),
+        reason=reason or "a winner by m still wins after errors below m/2",
+        obligations=(_margin_survives(scores, margin, name),),
+    )
+    return scores.follows(step, dim=scores.dim, size=sp.Integer(1))
+
+
+def _margin_survives(scores: Approximated, margin: sp.Expr, name: str) -> Obligation:
+    return Obligation(f"the margin of '{name}' survives the errors of its scores", sp.Gt(margin, 2 * scores.error))
+
+
+# For weights a, a_hat that are probabilities and any centre c, since sum(a_hat - a) = 0:
+#   sum a_hat_i v_hat_i - sum a_i v_i = sum a_hat_i (v_hat_i - v_i) + sum (a_hat_i - a_i)(v_i - c),
+# which is at most e_v + e_a max_i ||v_i - c||: the values count with their radius, not with their size. Equality: two
+# values v = +-radius around c, errors of v all alike and of the sign that a_hat - a gives.
+def attend(weights: Approximated, values: Approximated, name: str, *, reason: str = "") -> Approximated:
+    """The average of `values` (each in their norm) under softmax `weights` (1-norm).
+
+    Uses `values.radius`, the distance of the exact values from some common centre, and their size where it is unknown.
+    """
+    require_norm("attend", weights, Norm.ONE)
+    radius = values.size if values.radius is None else values.radius
+    step = Step(
+        name,
+        values.norm,
+        "attention",
+        values.error_symbol + radius * weights.error_symbol,
+        premises=(weights.name, values.name),
+        reason=reason or "weights add up to 1 on both sides, so that values count with their distance from a centre",
+    )
+    return weights.follows(step, values, dim=values.dim, size=values.size, radius=radius)
+
+
+# One key too many, with weight w: out_hat = (1 - w) out_1 + w v, so out_hat - out = (out_1 - out) + w (v - out_1), at
+# most e + w * diameter. If its score is 0 and the other `count` scores are at least `lead`, then
+# w <= 1 / (1 + count e^lead). Equality: all others exactly at `lead`, and out, out_1, v in one line.
+def exclude(value: Approximated, name: str, *, count: Any, lead: Any, diameter: Any, reason: str = "") -> Approximated:
+    """An attention output whose softmax also sees one foreign key, `lead` below each of the `count` proper ones.
+
+    `diameter` bounds the distance of the foreign value from the average of the proper ones, in value's norm.
+    """
+    leak = _lost_weight(sp.exp(-as_expr(lead)) / as_expr(count))
+    step = Step(
+        name,
+        value.norm,
+        "foreign key",
+        value.error_symbol + as_expr(diameter) * leak,
+        premises=(value.name,),
+        reason=reason or "the foreign key's weight is at most 1/(1 + n exp(lead))",
+    )
+    return value.follows(step, dim=value.dim, size=value.size)

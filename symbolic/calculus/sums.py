@@ -1,0 +1,103 @@
+"""Rule 4: sums, means, concatenations and changes of norm."""
+
+from typing import Any
+
+import sympy as sp
+
+from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr
+
+
+def norm_of_ones(norm: Norm, dim: sp.Expr) -> sp.Expr:
+    """The norm of (1, ..., 1) in R^dim: what dimension costs on the way from the sup norm."""
+    return {Norm.INF: sp.Integer(1), Norm.ONE: dim, Norm.TWO: sp.sqrt(dim)}[norm]
+
+
+def _common_norm(rule: str, values: tuple[Approximated, ...]) -> Norm:
+    if not values:
+        raise DerivationError(f"{rule}: no values to combine")
+    norms = {value.norm for value in values}
+    if len(norms) > 1:
+        names = ", ".join(f"'{value.name}' in {value.norm}" for value in values)
+        raise DerivationError(f"{rule}: the values are stated in different norms ({names}); apply change_norm first")
+    return values[0].norm
+
+
+# ||sum c_i (x_hat_i - x_i)|| <= sum |c_i| e_i, the triangle inequality. Equality: errors that all point one way.
+def add(
+    *values: Approximated, name: str, coefficients: tuple[Any, ...] | None = None, reason: str = ""
+) -> Approximated:
+    """sum_i c_i x_i of values of one dimension and one norm; the coefficients are 1 by default."""
+    norm = _common_norm("add", values)
+    if any(sp.simplify(value.dim - values[0].dim) != 0 for value in values):
+        dims = ", ".join(f"'{value.name}' in R^{value.dim}" for value in values)
+        raise DerivationError(f"add: the values differ in dimension ({dims})")
+    factors = [abs(as_expr(c)) for c in coefficients] if coefficients is not None else [sp.Integer(1)] * len(values)
+    if len(factors) != len(values):
+        raise DerivationError(f"add: {len(values)} values but {len(factors)} coefficients")
+    step = Step(
+        name,
+        norm,
+        "sum",
+        sp.Add(*(c * value.error_symbol for c, value in zip(factors, values, strict=True))),
+        premises=tuple(value.name for value in values),
+        reason=reason or "triangle inequality",
+    )
+    size = sp.Add(*(c * value.size for c, value in zip(factors, values, strict=True)))
+    return values[0].follows(step, *values[1:], dim=values[0].dim, size=size)
+
+
+# ||(1/n) sum_i (x_hat_i - x_i)|| <= (1/n) sum e = e: a mean of n values that share one bound keeps it, whatever n is.
+# Equality: all errors the same.
+def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
+    """The mean (or any convex combination with exact weights) of values that each obey the bounds of x."""
+    step = Step(
+        name, x.norm, "mean", x.error_symbol, premises=(x.name,), reason=reason or "a mean is at most the largest"
+    )
+    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+
+
+# The norm of a concatenation is the max, the sum, or the root of the sum of squares of the parts' norms. Equality: any.
+def concatenate(*values: Approximated, name: str, reason: str = "") -> Approximated:
+    """The vector (x_1, x_2, ...), its norm being the common norm of the parts."""
+    norm = _common_norm("concatenate", values)
+    step = Step(
+        name,
+        norm,
+        "concatenation",
+        _join(norm, [value.error_symbol for value in values]),
+        premises=tuple(value.name for value in values),
+        reason=reason or "the norm of a concatenation, from the norms of its parts",
+    )
+    dim = sp.Add(*(value.dim for value in values))
+    return values[0].follows(step, *values[1:], dim=dim, size=_join(norm, [value.size for value in values]))
+
+
+def _join(norm: Norm, parts: list[sp.Expr]) -> sp.Expr:
+    if norm is Norm.INF:
+        return sp.Max(*parts)
+    if norm is Norm.ONE:
+        return sp.Add(*parts)
+    return sp.sqrt(sp.Add(*(part**2 for part in parts)))
+
+
+# ||v||_inf <= ||v||_2 <= ||v||_1 (equality: one non-zero coordinate), and towards the smaller exponents
+# ||v||_1 <= sqrt(dim) ||v||_2 <= dim ||v||_inf, ||v||_2 <= sqrt(dim) ||v||_inf (equality: all coordinates equal).
+def change_norm(x: Approximated, target: Norm, name: str, *, reason: str = "") -> Approximated:
+    """The same value stated in another norm, with the factor that dimension costs."""
+    factor = norm_change_factor(x.norm, target, x.dim)
+    step = Step(
+        name,
+        target,
+        "change of norm",
+        factor * x.error_symbol,
+        premises=(x.name,),
+        reason=reason or f"||v||_{target} <= {sp.sstr(factor)} ||v||_{x.norm}",
+    )
+    return x.follows(step, dim=x.dim, size=factor * x.size)
+
+
+def norm_change_factor(source: Norm, target: Norm, dim: sp.Expr) -> sp.Expr:
+    """The least c with ||v||_target <= c ||v||_source on R^dim."""
+    exponents = {Norm.ONE: sp.Integer(1), Norm.TWO: sp.Rational(1, 2), Norm.INF: sp.Integer(0)}
+    cost = exponents[target] - exponents[source]
+    return dim**cost if cost > 0 else sp.Integer(1)

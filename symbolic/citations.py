@@ -1,0 +1,79 @@
+"""Papers and citations down to the label; a citation is data and prints itself as text, LaTeX or BibTeX."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper. `short` is how running text refers to it, `key` its BibTeX key."""
+
+    key: str
+    short: str
+    title: str
+    authors: tuple[str, ...]
+    year: int
+    note: str = ""
+
+    def bibtex(self) -> str:
+        fields = {"title": "{" + self.title + "}", "author": " and ".join(self.authors), "year": str(self.year)}
+        if self.note:
+            fields["note"] = self.note
+        body = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items())
+        return f"@misc{{{self.key},\n{body}\n}}"
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A place in a paper: the label of the statement and, where it helps, the equations."""
+
+    paper: Paper
+    label: str
+    equations: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(part for part in (self.paper.short, self.label, self.equations) if part)
+
+    def latex(self) -> str:
+        place = ", ".join(part for part in (self.label, self.equations) if part)
+        return rf"\cite[{place}]{{{self.paper.key}}}"
+
+    def bibtex(self) -> str:
+        return self.paper.bibtex()
+
+
+WU2024 = Paper(
+    "wu2024",
+    "Wu et al. 2024",
+    "Transformers are Deep Optimizers: Provable In-Context Learning for Deep Model Training",
+    ("Wu, Weimin", "Su, Maojiang", "Hu, Jerry Yao-Chieh", "others"),
+    2024,
+)
+LI2025 = Paper(
+    "li2025",
+    "Li et al. 2025",
+    "Transformers Meet In-Context Learning: A Universal Approximation Theory",
+    ("Li, Gen", "Jiao, Yuchen", "Huang, Yu", "others"),
+    2025,
+)
+WEI2021 = Paper(
+    "wei2021",
+    "Wei et al. 2021",
+    "Statistically Meaningful Approximation: a Case Study on Approximating Turing Machines with Transformers",
+    ("Wei, Colin", "Chen, Yining", "Ma, Tengyu"),
+    2021,
+)
+WANG2024 = Paper(
+    "wang2024",
+    "Wang et al. 2024",
+    "How Transformers Implement Induction Heads: Approximation and Optimization Analysis",
+    ("Wang, Mingze", "Yu, Ruoxi", "E, Weinan", "Wu, Lei"),
+    2024,
+)
+ALGOFORMER = Paper(
+    "algoformer",
+    "AlgoFormer",
+    "On the Expressive Power of a Variant of the Looped Transformer",
+    ("Anonymous",),
+    2024,
+    note="The paper as received names no authors",
+)

@@ -1,0 +1,183 @@
+"""Induction heads (wang2024): what Theorem 4.1 claims of the two-layer, one-head network, and why.
+
+The network computes y_s = sum over t < s of softmax(-p (s-1-t)) x_t in its first layer, and averages x_s under
+softmax(x_L^T W* y_s) in its second; the target IH_2 has x_{s-1} in the place of y_s. Tokens lie in [-1, 1]^d.
+"""
+
+import sympy as sp
+
+from symbolic.calculus import attend, concentrate, exclude, linear_map, softmax
+from symbolic.citations import WANG2024, Citation
+from symbolic.derivation import Approximated, Derivation, Norm, given
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+
+p = sp.Symbol("p", positive=True)
+L = sp.Symbol("L", integer=True, positive=True)
+d = sp.Symbol("d", integer=True, positive=True)
+W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}, the sum of the moduli of the entries
+W_frobenius = sp.Symbol("W_frobenius", nonnegative=True)  # ||W*||_F
+gate = sp.Symbol("gate", nonnegative=True)  # the lead in score of the keys s >= 2 over the key s = 1
+leak = sp.Symbol("leak", positive=True)  # share of the error that the gated construction may add
+
+NOTATION = {W_norm: r"\|W^\star\|_{1,1}", W_frobenius: r"\|W^\star\|_F", leak: r"\lambda", gate: r"\gamma"}
+
+# What an instance knows better than the hypotheses do:
+omega = sp.Symbol("omega", nonnegative=True)  # sup of ||W*^T x_L||_1 over the last tokens at hand
+diameter = sp.Symbol("delta", nonnegative=True)  # largest sup-norm distance of two context tokens
+radius = sp.Symbol("rho", nonnegative=True)  # sup-norm distance of the values x_2 .. x_{L-1} from a common centre
+
+# Under the paper's hypotheses, tokens in [-1, 1]^d: ||W*^T x_L||_1 <= ||W*||_{1,1}, diameter 2, radius 1.
+WORST_CASE = {omega: W_norm, diameter: sp.Integer(2), radius: sp.Integer(1)}
+
+
+def derive_output() -> Approximated:
+    """The chain of A.1: kernel -> y -> scores -> attention -> output."""
+    # The s-th query sees s - 1 <= L - 2 keys at distances 1, 2, ..., so its weights lag by p, 2p, ... behind the first.
+    kernel = concentrate("kernel", count=L - 2, slope=p, reason="weights of layer 1 against the unit vector of s-1")
+    # y_s - x_{s-1} = sum_t weight_t (x_t - x_{s-1}): tokens count with half their diameter around a centre.
+    context = given("context", dim=d, size=1, radius=diameter / 2, reason="the tokens x_1 .. x_{L-2}, exact")
+    y = attend(kernel, context, "y", reason="y_s against x_{s-1}: averages of the same tokens")
+    # x_L^T W* (y_s - x_{s-1}) is at most ||W*^T x_L||_1 times the sup norm of the difference.
+    scores = linear_map(y, "scores", operator_norm=omega, dim=L - 2, reason="Hoelder with ||W*^T x_L||_1 <= omega")
+    attention = softmax(scores, "attention")
+    values = given("values", dim=d, size=1, radius=radius, reason="the tokens x_2 .. x_{L-1}, exact")
+    return attend(attention, values, "output", reason="averages of the same values under weights that differ")
+
+
+def derive_with_foreign_key() -> Derivation:
+    """The same when key s = 1 is seen too: its y_1 = 0 scores 0, all others at least gate - omega.
+
+    (y_s is an average of tokens, so |x_L^T W* y_s| <= omega; the gate is 0 in the network as printed.)
+    """
+    # x_1 against an average of the values: at most the diameter of the cube.
+    leaking = exclude(derive_output(), "output with key 1", count=L - 2, lead=gate - omega, diameter=2)
+    return leaking.derivation
+
+
+# The gated construction shifts the scores of the keys s >= 2 by the gate. Its leak is largest at L = 3, at most
+# 2 exp(||W*||_{1,1} - gate) there, and the main part is at most 2 ||W*||_{1,1} e^-p, so this gate keeps the leak below
+# the share `leak` of that, at every length.
+GATE = p + W_norm - sp.log(leak * W_norm)
+
+_A1 = Citation(WANG2024, "Theorem A.1", "proof")
+_KERNEL_PRINTED = sp.exp(-p) / (1 - sp.exp(-p))
+_DOMAIN = "tokens in [-1, 1]^d, L >= 3"
+
+
+def _quantities() -> tuple[Quantity, ...]:
+    chain = derive_output().derivation
+    leaking = derive_with_foreign_key()
+
+    def step(name: str, latex: str, meaning: str, norm: str, printed: sp.Expr, trivial: sp.Expr) -> Quantity:
+        return Quantity(
+            name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, chain, name, WORST_CASE,
+            Printed(printed, _A1, strict=True), "masked", trivial=trivial,
+        )  # fmt: skip
+
+    two = sp.Integer(2)
+    output = step(
+        "output",
+        r"\mathrm{TF}_{-1} - \mathrm{IH}_2",
+        "last output token against IH_2, key 1 masked in layer 2",
+        "sup norm",
+        4 * W_norm * _KERNEL_PRINTED,
+        two,
+    )
+    variants = [
+        Quantity(
+            f"output.{name}",
+            output.latex_symbol,
+            meaning,
+            output.norm,
+            _DOMAIN,
+            Kind.UPPER,
+            Quantifier.FOR_ALL,
+            leaking,
+            "output with key 1",
+            {**WORST_CASE, gate: opening},
+            output.printed,
+            name,
+            scopes=("network",),
+            trivial=two,
+            remark=remark,
+        )  # fmt: skip
+        for name, opening, meaning, remark in (
+            (
+                "as_printed",
+                sp.Integer(0),
+                "the same with the mask (3) as printed, which shows key s = 1 to the last query",
+                "A.1 sums over s = 2 .. L-1, but mask (3) forbids only i <= j: key 1, whose y_1 = 0, takes a weight "
+                "of order 1/L that does not vanish as p grows",
+            ),
+            (
+                "gated",
+                GATE,
+                "the same repaired inside the paper's class: mask (3) kept, one more coordinate (D = 2d + 1)",
+                "an indicator of s >= 2, which layer 1 can compute, lifts the other scores by a gate",
+            ),
+        )
+    ]
+    return (
+        step(
+            "y", r"y_s - x_{s-1}", "layer 1 against the previous token", "sup norm, sup over s",
+            2 * _KERNEL_PRINTED, two,
+        ),
+        step(
+            "scores", r"x_L^\top W^\star (y_s - x_{s-1})", "scores of layer 2", "sup norm over s",
+            2 * W_norm * _KERNEL_PRINTED, 2 * W_norm,
+        ),
+        step(
+            "attention", r"\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})",
+            "attention weights of layer 2", "1-norm", 4 * W_norm * _KERNEL_PRINTED, two,
+        ),
+        output,
+        *variants,
+        Quantity(
+            "weights", r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)", "parameter norms of layer 2", "spectral norm",
+            "the construction", Kind.UPPER, Quantifier.EXISTS,
+            printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1"), strict=False),
+            construction="masked", scopes=(),
+            remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
+        ),
+        Quantity(
+            "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}", "exponential rate in p",
+            "sup norm", _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), strict=False),
+            construction="masked", scopes=(),
+            remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
+        ),
+    )  # fmt: skip
+
+
+VANILLA = Result(
+    id="induction.vanilla",
+    title="Vanilla induction heads by a two-layer, one-head transformer",
+    citation=Citation(WANG2024, "Theorem 4.1", "Theorem A.1, Lemma D.1"),
+    claim=r"\sup_L \sup_{X \in [-1,1]^{d \times L}} \|\mathrm{IH}_2(X) - \mathrm{TF}_{-1}(X)\|_\infty \le C e^{-p}",
+    parameters=(
+        Parameter("p", p, "slope of the relative position bias of layer 1", (1, 2, 4, 8)),
+        Parameter("L", L, "number of tokens", (8, 64), integer=True),
+        Parameter("d", d, "coordinates of a token (from W_star if that is a matrix)", 4, integer=True),
+        Parameter(
+            "W_star",
+            None,
+            "similarity W*, d x d: a number w for w I, a JSON matrix, @FILE with one, or random:NORM / signs:NORM "
+            "(seeded, sum of moduli NORM)",
+            0.25,
+        ),
+        Parameter("leak", leak, "share of the error that the gated construction may add", 0.01),
+    ),
+    hypotheses=(
+        Hypothesis("p", sp.Gt(p, 0, evaluate=False), "the bias has to fall off"),
+        Hypothesis("L", sp.Ge(L, 3, evaluate=False), "IH_2 is an empty sum below"),
+        Hypothesis("d", sp.Ge(d, 1, evaluate=False), "tokens need a coordinate"),
+        Hypothesis("leak", sp.Gt(leak, 0, evaluate=False), "the gate grows without bound as it vanishes"),
+    ),
+    quantities=_quantities(),
+    notation=NOTATION,
+    remarks=(
+        "Printed hides a constant: A.1 gives 4 ||W*||_{1,1} e^-p / (1 - e^-p), no C e^-p uniform in p; the derived "
+        "bound is below 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",
+        "A.1 writes < where W* = 0 has equality.",
+    ),
+)

@@ -1,0 +1,176 @@
+"""What is claimed: results, their quantities, hypotheses and parameters, all of them data.
+
+Nothing here computes a bound; a bound is an expression (printed, typed once from the paper) or comes out of a
+`Derivation` (derived). The fields survive to the last printed line: kind, quantifier, norm and domain of every number.
+"""
+
+import difflib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import sympy as sp
+
+from symbolic.citations import Citation
+from symbolic.derivation import Derivation
+
+
+class UsageError(ValueError):
+    """The user's call cannot be answered as it stands: says what was called, what came and what to do."""
+
+
+class Kind(StrEnum):
+    """What sort of statement a number is part of."""
+
+    EXACT = "exact"
+    UPPER = "upper"
+    LOWER = "lower"
+    RATE = "rate"
+
+
+class Quantifier(StrEnum):
+    """Over what the statement holds. Randomness is named in `Quantity.randomness`."""
+
+    FOR_ALL = "for all inputs"
+    EXISTS = "there exists"
+    PROBABILITY = "with probability"
+    EXPECTATION = "in expectation"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter under the paper's letter in ASCII. `symbol` is None for one that is not a number (a matrix, say)."""
+
+    name: str
+    symbol: sp.Symbol | None
+    meaning: str
+    default: Any
+    integer: bool = False
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A condition on the parameters. `condition` is a SymPy relation in the parameters' symbols."""
+
+    parameter: str
+    condition: Any
+    reason: str
+
+    def complaint(self, values: Mapping[str, Any]) -> str | None:
+        """None if the condition holds at `values` (names to numbers), else one sentence."""
+        symbols = {symbol: values[symbol.name] for symbol in self.condition.free_symbols if symbol.name in values}
+        held = self.condition.subs(symbols)
+        if held == sp.true:
+            return None
+        got = values.get(self.parameter)
+        return f"{self.parameter} = {got} does not meet {sp.sstr(self.condition)} ({self.reason})"
+
+    def latex(self) -> str:
+        return sp.latex(self.condition)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The paper's formula exactly as printed, with the place it stands."""
+
+    bound: sp.Expr
+    citation: Citation
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number that the result speaks of.
+
+    `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to
+    the paper's hypotheses (derived tier). `scopes` says which instance bounds exist.
+    """
+
+    name: str
+    latex_symbol: str
+    meaning: str
+    norm: str
+    domain: str
+    kind: Kind
+    quantifier: Quantifier
+    derivation: Derivation | None = None
+    step: str = ""
+    worst_case: Mapping[sp.Symbol, sp.Expr] | None = None
+    printed: Printed | None = None
+    construction: str = ""
+    scopes: tuple[str, ...] = ("network", "prompt")
+    trivial: sp.Expr | None = None
+    randomness: str = ""
+    remark: str = ""
+
+    def general_bound(self) -> sp.Expr:
+        """The bound in the derivation's own symbols, which an instance binds."""
+        if self.derivation is None:
+            raise UsageError(f"quantity '{self.name}' has no derivation")
+        return self.derivation.bound(self.step or self.name)
+
+    def derived(self) -> sp.Expr | None:
+        """The bound under the paper's hypotheses, in the paper's parameters; None where there is no derivation."""
+        if self.derivation is None:
+            return None
+        return self.general_bound().subs(dict(self.worst_case or {}), simultaneous=True)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One labelled statement of a paper: everything that is claimed, and under which hypotheses."""
+
+    id: str
+    title: str
+    citation: Citation
+    claim: str
+    parameters: tuple[Parameter, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    quantities: tuple[Quantity, ...]
+    notation: Mapping[sp.Symbol, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    def parameter(self, name: str) -> Parameter:
+        names = {parameter.name: parameter for parameter in self.parameters}
+        if name in names:
+            return names[name]
+        near = difflib.get_close_matches(name, names, n=2, cutoff=0.4)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise UsageError(f"{self.id} has no parameter '{name}'.{hint} It has: {', '.join(names)}.")
+
+    def quantity(self, name: str) -> Quantity:
+        names = {quantity.name: quantity for quantity in self.quantities}
+        if name in names:
+            return names[name]
+        raise UsageError(f"{self.id} has no quantity '{name}'. It has: {', '.join(names)}.")
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raises UsageError that names every hypothesis the values do not meet, all of them at once."""
+        complaints = [complaint for h in self.hypotheses if (complaint := h.complaint(values))]
+        if complaints:
+            raise UsageError(f"{self.id}: " + "; ".join(complaints) + ".")
+
+    def number(self, name: str, value: Any) -> float | int:
+        """`value` as the finite number that parameter `name` takes. Raises UsageError otherwise."""
+        parameter = self.parameter(name)
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError(f"{self.id}: {name} = {value!r} is not a number ({parameter.meaning}).") from None
+        if not math.isfinite(number):
+            raise UsageError(f"{self.id}: {name} = {value} is not finite ({parameter.meaning}).")
+        if not parameter.integer:
+            return number
+        if number != int(number):
+            raise UsageError(f"{self.id}: {name} = {value} is not a whole number ({parameter.meaning}).")
+        return int(number)
+
+    def latex(self) -> str:
+        from symbolic.printing import result_latex
+
+        return result_latex(self)
+
+    def _repr_latex_(self) -> str:
+        return self.latex()
