@@ -8,7 +8,7 @@ import sympy as sp
 
 from symbolic.calculus import attend, concentrate, exclude, linear_map, softmax
 from symbolic.citations import WANG2024, Citation
-from symbolic.derivation import Approximated, Derivation, Norm, given
+from symbolic.derivation import Approximated, Derivation, given
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 p = sp.Symbol("p", positive=True)
@@ -70,9 +70,20 @@ def _quantities() -> tuple[Quantity, ...]:
 
     def step(name: str, latex: str, meaning: str, norm: str, printed: sp.Expr, trivial: sp.Expr) -> Quantity:
         return Quantity(
-            name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, chain, name, WORST_CASE,
-            Printed(printed, _A1, strict=True), "masked", trivial=trivial,
-        )  # fmt: skip
+            name,
+            latex,
+            meaning,
+            norm,
+            _DOMAIN,
+            Kind.UPPER,
+            Quantifier.FOR_ALL,
+            chain,
+            name,
+            WORST_CASE,
+            Printed(printed, _A1, strict=True),
+            "masked",
+            trivial=trivial,
+        )
 
     two = sp.Integer(2)
     output = step(
@@ -100,7 +111,7 @@ def _quantities() -> tuple[Quantity, ...]:
             scopes=("network",),
             trivial=two,
             remark=remark,
-        )  # fmt: skip
+        )
         for name, opening, meaning, remark in (
             (
                 "as_printed",
@@ -119,34 +130,58 @@ def _quantities() -> tuple[Quantity, ...]:
     ]
     return (
         step(
-            "y", r"y_s - x_{s-1}", "layer 1 against the previous token", "sup norm, sup over s",
-            2 * _KERNEL_PRINTED, two,
+            "y",
+            r"y_s - x_{s-1}",
+            "layer 1 against the previous token",
+            "sup norm, sup over s",
+            2 * _KERNEL_PRINTED,
+            two,
         ),
         step(
-            "scores", r"x_L^\top W^\star (y_s - x_{s-1})", "scores of layer 2", "sup norm over s",
-            2 * W_norm * _KERNEL_PRINTED, 2 * W_norm,
+            "scores",
+            r"x_L^\top W^\star (y_s - x_{s-1})",
+            "scores of layer 2",
+            "sup norm over s",
+            2 * W_norm * _KERNEL_PRINTED,
+            2 * W_norm,
         ),
         step(
-            "attention", r"\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})",
-            "attention weights of layer 2", "1-norm", 4 * W_norm * _KERNEL_PRINTED, two,
+            "attention",
+            r"\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})",
+            "attention weights of layer 2",
+            "1-norm",
+            4 * W_norm * _KERNEL_PRINTED,
+            two,
         ),
         output,
         *variants,
         Quantity(
-            "weights", r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)", "parameter norms of layer 2", "spectral norm",
-            "the construction", Kind.UPPER, Quantifier.EXISTS,
+            "weights",
+            r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)",
+            "parameter norms of layer 2",
+            "spectral norm",
+            "the construction",
+            Kind.UPPER,
+            Quantifier.EXISTS,
             printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1"), strict=False),
-            construction="masked", scopes=(),
+            construction="masked",
+            scopes=(),
             remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
         ),
         Quantity(
-            "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}", "exponential rate in p",
-            "sup norm", _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
+            "output.rate",
+            r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
+            "exponential rate in p",
+            "sup norm",
+            _DOMAIN,
+            Kind.RATE,
+            Quantifier.FOR_ALL,
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), strict=False),
-            construction="masked", scopes=(),
+            construction="masked",
+            scopes=(),
             remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
         ),
-    )  # fmt: skip
+    )
 
 
 VANILLA = Result(

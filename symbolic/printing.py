@@ -10,6 +10,8 @@ from symbolic.derivation import Derivation, Step
 if TYPE_CHECKING:
     from symbolic.statements import Quantity, Result
 
+SPECIAL = {"\\": r"\textbackslash ", "_": r"\_", "^": r"\^{}", "%": r"\%", "&": r"\&", "#": r"\#", "~": r"\~{}"}
+
 Notation = Mapping[sp.Symbol, str]
 
 
@@ -20,7 +22,7 @@ def latex(expression: sp.Expr, notation: Notation | None = None) -> str:
 
 def text(words: str) -> str:
     r"""Words for use inside \text{...}: TeX's special characters escaped."""
-    for character, escaped in (("\\", r"\textbackslash "), ("_", r"\_"), ("^", r"\^{}"), ("%", r"\%"), ("&", r"\&"), ("#", r"\#"), ("~", r"\~{}")):  # fmt: skip
+    for character, escaped in SPECIAL.items():
         words = words.replace(character, escaped)
     return rf"\text{{{words}}}"
 

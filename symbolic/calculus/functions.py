@@ -21,7 +21,7 @@ def apply_function(
     the argument stays in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
     """
     eps, lipschitz, radius = as_expr(eps), as_expr(lipschitz), as_expr(radius)
-    obligations = ()
+    obligations: tuple[Obligation, ...] = ()
     if radius != sp.oo:
         in_domain = sp.Le(x.size + x.error, radius)
         obligations = (Obligation(f"the argument of '{name}' stays in [-R, R], R = {sp.sstr(radius)}", in_domain),)

@@ -8,9 +8,9 @@ from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, Norm, Step, as_expr, require_norm
 
 
-# The projection P onto a closed convex set is 1-Lipschitz in the 2-norm: (u - Pu).(Pv - Pu) <= 0 and the same with u, v
-# exchanged add up to ||Pu - Pv||^2 <= (u - v).(Pu - Pv). Onto a box it clips each coordinate, a 1-Lipschitz function, so
-# that it is 1-Lipschitz in every p-norm. Equality: both points inside the set.
+# The projection P onto a closed convex set is 1-Lipschitz in the 2-norm: (u - Pu).(Pv - Pu) <= 0 and the same with u
+# and v exchanged add up to ||Pu - Pv||^2 <= (u - v).(Pu - Pv). Onto a box it clips each coordinate, a 1-Lipschitz
+# function, so that it is 1-Lipschitz in every p-norm. Equality: both points inside the set.
 def project(x: Approximated, name: str, *, box: bool = False, size: Any = None, reason: str = "") -> Approximated:
     """The projection of x onto a closed convex set (x in the 2-norm) or onto a box (any norm).
 

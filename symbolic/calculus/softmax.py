@@ -11,8 +11,8 @@ from symbolic.derivation import Approximated, Derivation, DerivationError, Norm,
 
 
 # Let q = softmax(theta), q' = softmax(theta'), |theta' - theta|_inf <= e, and let A be the keys whose weight grows, so
-# that ||q' - q||_1 = 2 (q'(A) - q(A)). On A each odds q'_i / q'_j against a key j outside A is at most e^(2e) q_i / q_j;
-# so with P = q(A) the new weight is at most P' = P e^(2e) / (P e^(2e) + 1 - P), and P' - P is largest at
+# that ||q' - q||_1 = 2 (q'(A) - q(A)). On A each odds q'_i / q'_j against a key j outside A is at most e^(2e) q_i /
+# q_j; so with P = q(A) the new weight is at most P' = P e^(2e) / (P e^(2e) + 1 - P), and P' - P is largest at
 # P = 1 / (1 + e^e), where it is tanh(e / 2). Equality: two keys, theta = (-e/2, e/2), theta' = (e/2, -e/2).
 # (The usual 2 |theta' - theta|_inf, Lemma D.1 of wang2024, is twice the slope at 0 and exceeds the trivial 2.)
 def softmax(scores: Approximated, name: str, *, reason: str = "") -> Approximated:
@@ -30,9 +30,9 @@ def softmax(scores: Approximated, name: str, *, reason: str = "") -> Approximate
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1))
 
 
-# With scores -g_0, -g_1, ..., g_0 = 0 the winner's weight is 1 / (1 + T), T = sum over k >= 1 of e^(-g_k), and all other
-# weights add up to T / (1 + T): the distance to the winner's unit vector is exactly 2 T / (1 + T). It grows with T, so
-# any lower bounds on the gaps will do. Equality: always, when the gaps are exact.
+# With scores -g_0, -g_1, ..., g_0 = 0 the winner's weight is 1 / (1 + T), T = sum over k >= 1 of e^(-g_k), and all
+# other weights add up to T / (1 + T): the distance to the winner's unit vector is exactly 2 T / (1 + T). It grows with
+# T, so any lower bounds on the gaps will do. Equality: always, when the gaps are exact.
 def concentrate(
     name: str,
     *,

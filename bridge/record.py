@@ -1,0 +1,103 @@
+"""The record of a comparison: what `compare` returns, and what its JSON holds.
+
+A number that is absent is None (null), never NaN. Tiers are `printed`, `derived` and `instance`; `verdict` maps each
+tier that has a bound to its verdict, `flags` each tier to what else has to be said of it.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+TIERS = ("printed", "derived", "instance")
+
+
+class Verdict(StrEnum):
+    """What a run, or a proof, says of one bound. None of these is ever collapsed into another."""
+
+    PROVED = "proved"
+    KEPT = "kept"
+    VIOLATED = "violated"
+    CONSISTENT = "consistent"
+    OUTSIDE = "outside"
+    UNDECIDED = "undecided"
+    NOT_REPRESENTABLE = "not representable"
+
+
+class Flag(StrEnum):
+    """What else has to be said of a bound or of a measurement."""
+
+    VACUOUS = "vacuous"
+    CONDITIONAL = "conditional"
+    ROUNDING = "rounding dominates"
+
+
+class Witness(BaseModel):
+    """The input at which a bound fails, exact (float64 values print to the digits that give them back)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    result: str
+    quantity: str
+    params: dict[str, Any]
+    inputs: dict[str, Any]
+    error_lower: float
+    bounds: dict[str, float]
+    file: str | None = None
+
+
+class Row(BaseModel):
+    """One quantity at one point of the grid: its bounds, what was measured, and the verdict on each tier."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    quantity: str
+    kind: str
+    quantifier: str
+    scope: str | None = None
+    params: dict[str, Any]
+    printed: float | None = None
+    derived: float | None = None
+    instance: float | None = None
+    measured: float | None = Field(None, description="largest error over the random (or real) inputs")
+    attacked: float | None = Field(None, description="largest error that the attack found")
+    rounding: float | None = Field(None, description="largest distance of the two interpreters at the witnesses")
+    ratio: float | None = Field(None, description="sharpest derived tier over the largest error seen")
+    verdict: dict[str, Verdict] = Field(default_factory=dict)
+    witness: Witness | None = None
+    flags: dict[str, list[str]] = Field(default_factory=dict)
+    exact: float | None = Field(None, description="error at the worst input in exact arithmetic, rounded up")
+    norm: str = ""
+    domain: str = ""
+    construction: str = ""
+    meaning: str = ""
+    remark: str = ""
+    seed: int = 0
+    samples: int = 0
+    attack_steps: int = 0
+    restarts: int = 0
+    slack: dict[str, float] = Field(default_factory=dict)
+
+
+class Comparison(BaseModel):
+    """Printed, derived, instance and measured, side by side: what `compare` returns."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    result: str
+    citation: str
+    params: dict[str, Any]
+    environment: dict[str, Any]
+    rows: list[Row]
+
+    def __iter__(self) -> Iterator[Row]:  # type: ignore[override]  # rows, rather than pydantic's (field, value) pairs
+        return iter(self.rows)
+
+    def violated(self) -> list[Row]:
+        """The rows in which some tier is refuted."""
+        return [row for row in self.rows if Verdict.VIOLATED in row.verdict.values()]
+
+    def to_json(self) -> str:
+        """The record as one JSON object."""
+        return self.model_dump_json(indent=2)
