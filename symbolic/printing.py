@@ -1,14 +1,11 @@
 """LaTeX of results, derivations and hypotheses; every formula comes out of its SymPy expression."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symbolic.derivation import Derivation, Step
-
-if TYPE_CHECKING:
-    from symbolic.statements import Quantity, Result
+from symbolic.statements import Quantity, Result
 
 SPECIAL = {"\\": r"\textbackslash ", "_": r"\_", "^": r"\^{}", "%": r"\%", "&": r"\&", "#": r"\#", "~": r"\~{}"}
 
@@ -50,7 +47,7 @@ def _step_line(step: Step, names: Notation) -> str:
     return rf"{error_latex(step.name)} &\le {latex(step.local, names)} && {text(why)}"
 
 
-def quantity_latex(quantity: "Quantity", notation: Notation | None = None) -> str:
+def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity's bounds as rows of an aligned display, printed with its citation and derived beside it."""
     rows = []
     symbol = rf"\left\|{quantity.latex_symbol}\right\|" if quantity.derivation else quantity.latex_symbol
@@ -64,7 +61,7 @@ def quantity_latex(quantity: "Quantity", notation: Notation | None = None) -> st
     return " \\\\\n".join(rows)
 
 
-def result_latex(result: "Result") -> str:
+def result_latex(result: Result) -> str:
     """A LaTeX fragment: the claim, its hypotheses, every quantity printed and derived, and the derivations."""
     lines = [
         rf"% {result.id}: {result.citation}",
@@ -79,7 +76,7 @@ def result_latex(result: "Result") -> str:
     return "\n".join(lines)
 
 
-def _distinct_derivations(result: "Result") -> list[Derivation]:
+def _distinct_derivations(result: Result) -> list[Derivation]:
     """Each derivation once, and none that a longer one contains."""
     all_of_them = {id(q.derivation): q.derivation for q in result.quantities if q.derivation}.values()
     return [d for d in all_of_them if not any(_contains(other, d) for other in all_of_them)]

@@ -1,0 +1,141 @@
+"""Every rule: its bound holds, is attained, and the permanent mutant (the constant times 0.999) is caught."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from symbolic.calculus import (
+    CoupledRecursion,
+    DerivationError,
+    LinearRecursion,
+    Norm,
+    add,
+    apply_function,
+    concentrate,
+    geometric_sum,
+    given,
+    hard_max,
+    knob_for,
+    minimise,
+    softmax,
+)
+from symbolic.calculus.recursions import mixed_geometric_sum
+from tests.symbolic.cases import CASES, RuleCase, hard_max_exact
+
+ROUNDING = 1e-12
+MUTANT = 0.999
+
+x = sp.Symbol("x", positive=True)
+a, b = sp.symbols("a b", positive=True)
+N = sp.Symbol("N", integer=True, positive=True)
+
+
+def holds(bound: float, error: float) -> bool:
+    return error <= bound * (1 + ROUNDING) + ROUNDING
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_bound_is_attained_and_the_mutant_fails(case: RuleCase) -> None:
+    bound, error = case.sharp()
+    assert holds(bound, error)
+    assert not holds(MUTANT * bound, error)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.random], ids=lambda case: case.name)
+def test_the_bound_holds_on_random_instances(case: RuleCase) -> None:
+    rng = np.random.default_rng(7)
+    assert all(holds(*case.random(rng)) for _ in range(300))
+
+
+def test_a_hard_max_survives_errors_below_half_the_margin_and_not_above() -> None:
+    rng = np.random.default_rng(3)
+    assert all(hard_max_exact(rng) == (0.0, 0.0) for _ in range(300))
+    barely = hard_max(given("t", dim=3, size=1, error=sp.Rational(1, 2)), "q", margin=1)
+    assert [o.condition for o in barely.derivation.obligations] == [sp.false]
+
+
+def test_softmax_beats_the_printed_lemma_and_the_trivial_bound() -> None:
+    error = softmax(given("t", dim=9, size=1, error=x), "q").error
+    assert all(error.subs(x, v) < min(2 * v, 2) for v in (sp.Rational(1, 100), 1, 10))
+
+
+def test_the_domain_of_an_approximated_function_is_an_obligation() -> None:
+    value = given("x", dim=1, size=1, error=sp.Rational(1, 10))
+    inside = apply_function(value, "f", eps=0, lipschitz=1, size=1, radius=sp.Rational(11, 10))
+    outside = apply_function(value, "f", eps=0, lipschitz=1, size=1, radius=1)
+    symbolic = apply_function(value, "f", eps=0, lipschitz=1, size=1, radius=a)
+    assert [v.derivation.conditional for v in (inside, outside, symbolic)] == [False, True, True]
+
+
+@pytest.mark.parametrize("ratio", [sp.Rational(1, 2), sp.Integer(1), sp.Rational(7, 3)])
+def test_geometric_sums_hold_at_every_ratio(ratio: sp.Rational) -> None:
+    symbol = sp.Symbol("q", nonnegative=True)
+    assert geometric_sum(symbol, 6).subs(symbol, ratio) == sum(ratio**k for k in range(6))
+    assert mixed_geometric_sum(symbol, ratio, 6).subs(symbol, ratio) == 6 * ratio**5
+    assert mixed_geometric_sum(symbol, ratio, 6).subs(symbol, 3) == sum(3**k * ratio ** (5 - k) for k in range(6))
+
+
+def test_a_recursion_with_varying_coefficients_equals_its_steps() -> None:
+    layer = sp.Symbol("l", integer=True, nonnegative=True)
+    recursion = LinearRecursion(sp.Integer(1), 1 + layer, 1 / (1 + layer), layer)
+    factors, offsets = [1 + k for k in range(6)], [sp.Rational(1, 1 + k) for k in range(6)]
+    assert recursion.run(factors, offsets, 1)[-1] == recursion.closed(6).doit()
+
+
+def test_depth_stays_symbolic_and_costs_nothing() -> None:
+    closed = LinearRecursion(sp.Integer(0), a, b).closed(N)
+    assert closed.count_ops() < 20
+    assert sp.simplify(closed.subs(N, 3) - b * (1 + a + a**2)).subs({a: 2, b: 5}) == 0
+
+
+def test_coupled_recursions_run_with_each_layers_own_coefficients() -> None:
+    matrix, offset = ((0.5, 0.25), (0.1, 0.3)), (1.0, 2.0)
+    exact = sp.nsimplify(sp.Matrix(matrix)), sp.nsimplify(sp.Matrix(offset))
+    rows = ((exact[0][0, 0], exact[0][0, 1]), (exact[0][1, 0], exact[0][1, 1]))
+    recursion = CoupledRecursion((sp.Integer(1), sp.Integer(1)), rows, (exact[1][0], exact[1][1]))
+    stepped = recursion.run([matrix] * 8, [offset] * 8, (1.0, 1.0))[-1]
+    closed = [float(sp.N(e.doit())) for e in recursion.closed(8)]
+    assert np.allclose(stepped, closed, rtol=1e-12)
+
+
+def test_a_knob_is_chosen_where_the_bound_is_least() -> None:
+    knob = minimise(a * x + b / x**2, x)
+    grid = [(a * x + b / x**2).subs({a: 3, b: 5, x: sp.Float(v)}) for v in np.geomspace(0.1, 10, 400)]
+    best = float(knob.bound.subs({a: 3, b: 5}))
+    assert best <= min(map(float, grid)) <= 1.001 * best
+    assert float((a * x + b / x**2).subs(x, MUTANT * knob.value).subs({a: 3, b: 5})) > best
+
+
+def test_a_knob_for_an_accuracy_is_the_least_that_suffices() -> None:
+    knob = knob_for(a * sp.exp(-x), x, b)
+    at = {a: 5, b: sp.Rational(1, 1000)}
+    assert float(knob.bound.subs(at)) == pytest.approx(1e-3, rel=1e-12)
+    assert float((a * sp.exp(-x)).subs(x, MUTANT * knob.value).subs(at)) > 1e-3
+    heads = knob_for(7 / N, N, sp.Rational(1, 10))
+    assert heads.value == 70
+
+
+REFUSED = [
+    (lambda: softmax(given("t", dim=2, norm=Norm.TWO, size=1), "q"), "softmax: 't' is bounded in the 2-norm"),
+    (
+        lambda: add(given("x", dim=2, size=1), given("y", dim=2, norm=Norm.ONE, size=1), name="s"),
+        "different norms.*apply change_norm first",
+    ),
+    (lambda: add(given("x", dim=2, size=1), given("y", dim=3, size=1), name="s"), "differ in dimension"),
+    (lambda: given("x", dim=2, size="__import__('os')"), "got the string"),
+    (lambda: concentrate("k", count=3, slope=1, gap=1), "exactly one of slope, gap and gaps"),
+    (lambda: minimise(sp.sin(x), x), "stationary points"),
+    (lambda: minimise(x, x), "no stationary point"),
+    (lambda: knob_for(sp.exp(x), x, 1), "cannot show that .* decreases"),
+    (lambda: given("x", dim=2, size=1).derivation.step("z"), "no step 'z'"),
+    (
+        lambda: add(given("x", dim=2, size=1), given("x", dim=2, size=1, error=1), name="s"),
+        "two different steps are both called 'x'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[message[:30] for _, message in REFUSED])
+def test_misuse_is_refused_with_a_reason(call, message: str) -> None:
+    with pytest.raises(DerivationError, match=message):
+        call()

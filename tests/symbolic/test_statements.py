@@ -1,0 +1,108 @@
+"""Results, citations, the catalogue and their LaTeX: complete, consistent and refusing what they should."""
+
+import subprocess
+import sys
+
+import pytest
+import sympy as sp
+
+from symbolic import CLAIMS, Kind, UsageError, find_claim, find_result, results, status
+from symbolic.catalogue import Claim
+from symbolic.statements import Quantity, Result
+
+ALL = list(results().values())
+QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]
+
+
+@pytest.mark.parametrize("result", ALL, ids=lambda result: result.id)
+def test_every_result_is_complete(result: Result) -> None:
+    assert result.claim
+    assert result.hypotheses
+    assert result.quantities
+    assert str(result.citation).startswith(find_claim(result.id).citation.paper.short)
+    assert len({q.name for q in result.quantities}) == len(result.quantities)
+    numbers = {parameter.symbol for parameter in result.parameters if parameter.symbol}
+    assert {s for h in result.hypotheses for s in h.condition.free_symbols} <= numbers
+
+
+@pytest.mark.parametrize(("result", "quantity"), QUANTITIES, ids=[f"{r.id}:{q.name}" for r, q in QUANTITIES])
+def test_every_quantity_has_a_bound_with_source_norm_and_domain(result: Result, quantity: Quantity) -> None:
+    assert quantity.norm
+    assert quantity.domain
+    assert quantity.printed or quantity.derivation
+    if quantity.printed:
+        assert quantity.printed.citation.label
+    if quantity.derivation:
+        assert quantity.derived().free_symbols.isdisjoint(quantity.worst_case)
+        assert not quantity.derivation.conditional
+
+
+def test_every_claim_is_listed_once_and_knows_its_status() -> None:
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS) == 48
+    assert {status(claim) for claim in CLAIMS} == {"running", "planned"}
+    assert status(find_claim("induction.vanilla")) == "running"
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_every_citation_prints_as_text_latex_and_bibtex(claim: Claim) -> None:
+    entry = claim.citation.bibtex()
+    assert entry.startswith(f"@misc{{{claim.citation.paper.key},")
+    assert entry.count("{") == entry.count("}")
+    assert claim.citation.label in str(claim.citation)
+    assert claim.citation.paper.key in claim.citation.latex()
+
+
+def test_unknown_ids_name_the_nearest_ones() -> None:
+    with pytest.raises(UsageError, match=r"no result 'induction\.vanila'.*Nearest: induction\.vanilla"):
+        find_result("induction.vanila")
+    with pytest.raises(UsageError, match=r"'icgd\.step' .* is planned"):
+        find_result("icgd.step")
+
+
+def test_hypotheses_complain_about_all_that_is_wrong_at_once() -> None:
+    with pytest.raises(UsageError, match=r"p = -1 does not meet p > 0 .*; L = 2 does not meet L >= 3"):
+        find_result("induction.vanilla").check({"p": -1, "L": 2, "d": 4, "leak": 0.01})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("p", "nan", "p = nan is not finite"),
+        ("p", "much", "p = 'much' is not a number"),
+        ("L", 8.5, "L = 8.5 is not a whole number"),
+        ("q", 1, r"no parameter 'q'.*Did you mean p|no parameter 'q'. It has: p, L"),
+        ("W_stra", 1, "Did you mean W_star"),
+    ],
+)
+def test_parameters_refuse_what_they_cannot_be(name: str, value: object, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        find_result("induction.vanilla").number(name, value)
+
+
+@pytest.mark.parametrize("result", ALL, ids=lambda result: result.id)
+def test_latex_is_balanced_and_carries_every_citation(result: Result) -> None:
+    text = result.latex()
+    assert text.count("{") == text.count("}")
+    assert text.count(r"\begin{aligned}") == text.count(r"\end{aligned}") >= 2
+    assert all(q.printed.citation.latex() in text for q in result.quantities if q.printed)
+
+
+def test_rates_are_marked_as_rates() -> None:
+    kinds = {q.name: q.kind for q in find_result("induction.vanilla").quantities}
+    assert kinds["output"] is Kind.UPPER
+    assert kinds["output.rate"] is Kind.RATE
+
+
+def test_importing_symbolic_loads_no_torch() -> None:
+    code = "import sys, symbolic; sys.exit(any(m in sys.modules for m in ('torch', 'numeric', 'bridge')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_latex_is_stable(snapshot) -> None:
+    assert find_result("induction.vanilla").latex() == snapshot
+
+
+def test_strings_are_never_run() -> None:
+    with pytest.raises(UsageError, match="is not a number"):
+        find_result("induction.vanilla").number("p", "sp.pi")
+    assert not isinstance("1", sp.Expr)
