@@ -12,7 +12,7 @@ SPECIAL = {"\\": r"\textbackslash ", "_": r"\_", "^": r"\^{}", "%": r"\%", "&": 
 Notation = Mapping[sp.Symbol, str]
 
 
-def latex(expression: sp.Expr, notation: Notation | None = None) -> str:
+def latex(expression: sp.Basic, notation: Notation | None = None) -> str:
     """LaTeX of one expression; `notation` says how the paper writes a symbol."""
     return sp.latex(expression, symbol_names=dict(notation or {}))
 
