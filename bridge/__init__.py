@@ -1,0 +1,33 @@
+"""The floor that sees both: lowering, comparing, solving, exporting, the command line.
+
+`compare`, `lower`, `solve` and `replay` are imported when they are first asked for, so that `boundsmith --help` does
+not wait for SymPy and torch.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bridge.comparison import compare, replay
+    from bridge.inverse import solve
+    from bridge.lowering import LoweringError, lower
+
+_HOMES = {
+    "compare": "bridge.comparison",
+    "replay": "bridge.comparison",
+    "solve": "bridge.inverse",
+    "lower": "bridge.lowering",
+    "LoweringError": "bridge.lowering",
+}
+
+__all__ = ["LoweringError", "compare", "lower", "replay", "solve"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bridge' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -30,6 +30,7 @@ class Flag(StrEnum):
 
     VACUOUS = "vacuous"
     CONDITIONAL = "conditional"
+    ATTAINED = "attained"
     ROUNDING = "rounding dominates"
 
 
@@ -60,14 +61,14 @@ class Row(BaseModel):
     printed: float | None = None
     derived: float | None = None
     instance: float | None = None
-    measured: float | None = Field(None, description="largest error over the random (or real) inputs")
-    attacked: float | None = Field(None, description="largest error that the attack found")
-    rounding: float | None = Field(None, description="largest distance of the two interpreters at the witnesses")
-    ratio: float | None = Field(None, description="sharpest derived tier over the largest error seen")
+    measured: float | None = None  # largest error over the random (or real) inputs
+    attacked: float | None = None  # largest error that the attack found
+    rounding: float | None = None  # largest distance of the two interpreters at the worst inputs
+    ratio: float | None = None  # sharpest tier of ours over the largest error seen (exact where it is known)
     verdict: dict[str, Verdict] = Field(default_factory=dict)
     witness: Witness | None = None
     flags: dict[str, list[str]] = Field(default_factory=dict)
-    exact: float | None = Field(None, description="error at the worst input in exact arithmetic, rounded up")
+    exact: float | None = None  # largest error in exact arithmetic at the worst inputs, rounded up
     norm: str = ""
     domain: str = ""
     construction: str = ""

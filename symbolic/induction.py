@@ -82,6 +82,7 @@ def _quantities() -> tuple[Quantity, ...]:
             WORST_CASE,
             Printed(printed, _A1, strict=True),
             "masked",
+            scopes=("network", "prompt") if name == "output" else ("network",),
             trivial=trivial,
         )
 
@@ -179,6 +180,7 @@ def _quantities() -> tuple[Quantity, ...]:
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), strict=False),
             construction="masked",
             scopes=(),
+            rate_in="p",
             remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
         ),
     )

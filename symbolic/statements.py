@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
@@ -85,7 +86,8 @@ class Quantity:
     """One number that the result speaks of.
 
     `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to
-    the paper's hypotheses (derived tier). `scopes` says which instance bounds exist.
+    the paper's hypotheses (derived tier). `scopes` says which instance bounds exist. A rate speaks of the
+    quantity that its name extends (`output.rate` of `output`), as the parameter `rate_in` grows.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Quantity:
     trivial: sp.Expr | None = None
     randomness: str = ""
     remark: str = ""
+    rate_in: str = ""
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -113,6 +116,10 @@ class Quantity:
 
     def derived(self) -> sp.Expr | None:
         """The bound under the paper's hypotheses, in the paper's parameters; None where there is no derivation."""
+        return self._derived
+
+    @cached_property
+    def _derived(self) -> sp.Expr | None:
         if self.derivation is None:
             return None
         return self.general_bound().subs(dict(self.worst_case or {}), simultaneous=True)

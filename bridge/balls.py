@@ -1,0 +1,54 @@
+"""Bounds as Arb balls, evaluated from exact values with as many bits as they need."""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.lowering import lower
+
+SMALLEST_NORMAL = 2.0**-1022
+BASE_BITS = 96  # a float64 mantissa, and 43 bits for the dependency of a few hundred operations
+
+
+def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: int = BASE_BITS) -> flint.arb:
+    """An enclosure of `expression` at exact values (ints, Fractions, floats as the binary rationals they are, balls).
+
+    More bits are taken until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
+    """
+    symbols = tuple(sorted(expression.free_symbols, key=str))
+    while True:
+        ball = _lowered(expression, symbols, bits)(*(values[symbol] for symbol in symbols))
+        if bits >= 4096 or ball == 0 or ball.rel_accuracy_bits() >= 40 or not _exact(values):
+            return ball
+        bits *= 2
+
+
+@lru_cache(maxsize=1024)
+def _lowered(expression: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int) -> Any:
+    return lower(expression, "arb", args=symbols, bits=bits)
+
+
+def _exact(values: Mapping[sp.Symbol, Any]) -> bool:
+    """Whether more bits can help: they cannot where a value is itself a ball of some width."""
+    return not any(isinstance(value, flint.arb) and not value.is_exact() for value in values.values())
+
+
+def as_exact(value: Any) -> Any:
+    """A number as something Arb takes without rounding: int, Fraction or ball."""
+    if isinstance(value, float):
+        return Fraction(value)
+    if isinstance(value, sp.Rational):
+        return Fraction(int(value.p), int(value.q))
+    return value
+
+
+def bits_for(accuracy: flint.arb) -> int:
+    """Bits that resolve a number of the size of `accuracy` among numbers of size 1, with BASE_BITS to spare."""
+    if not accuracy > 0:
+        return BASE_BITS
+    return BASE_BITS + max(0, -math.floor(float(accuracy.mid().log()) / math.log(2)))

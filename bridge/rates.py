@@ -1,0 +1,67 @@
+"""Rates: the slope of the log error along a grid, set beside the exponent that the paper prints."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+
+from bridge.budget import Budget
+from bridge.record import Row, Verdict
+from bridge.study import Study
+from symbolic.statements import Kind, Quantity
+
+POINTS = 3  # a slope is fitted to the last points of the grid, where the rate should have set in
+TOLERANCE = 0.1  # relative; half the rate, or the rate and a square root more, is far outside
+
+
+def rate_rows(study: Study, rows: list[Row], budget: Budget) -> list[Row]:
+    """One row per rate and per combination of the other parameters that has at least three points along the knob."""
+    rates = [q for q in study.result.quantities if q.kind is Kind.RATE]
+    return [row for q in rates for series in _series(rows, q) if (row := _rate_row(q, series, budget))]
+
+
+def _series(rows: list[Row], rate: Quantity) -> list[list[Row]]:
+    base = rate.name.removesuffix(".rate")
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.quantity == base and row.scope == "network" and rate.rate_in in row.params:
+            others = {name: value for name, value in row.params.items() if name != rate.rate_in}
+            groups[repr(others)].append(row)
+    return [sorted(group, key=lambda row: row.params[rate.rate_in]) for group in groups.values()]
+
+
+def _rate_row(rate: Quantity, series: list[Row], budget: Budget) -> Row | None:
+    errors = [row.exact if row.exact is not None else max(row.measured or 0.0, row.attacked or 0.0) for row in series]
+    points = [(float(row.params[rate.rate_in]), error) for row, error in zip(series, errors, strict=True) if error > 0]
+    points = sorted(dict(points).items())[-POINTS:]
+    if len(points) < POINTS or rate.printed is None:
+        return None
+    slope = _decay(points)
+    printed = float(rate.printed.bound)
+    agrees = abs(slope - printed) <= TOLERANCE * printed
+    return Row(
+        quantity=rate.name,
+        kind=rate.kind,
+        quantifier=rate.quantifier,
+        params={name: value for name, value in series[0].params.items() if name != rate.rate_in},
+        printed=printed,
+        measured=slope,
+        ratio=slope / printed,
+        verdict={"printed": Verdict.CONSISTENT if agrees else Verdict.UNDECIDED},
+        norm=rate.norm,
+        domain=f"{rate.rate_in} in {{{', '.join(f'{x:g}' for x, _ in points)}}}",
+        construction=rate.construction,
+        meaning=rate.meaning,
+        remark=rate.remark,
+        seed=budget.seed,
+        samples=budget.samples,
+        attack_steps=budget.attack,
+        restarts=budget.restarts,
+    )
+
+
+def _decay(points: list[tuple[float, float]]) -> float:
+    """Minus the least-squares slope of log(error) over the knob."""
+    knob = np.array([x for x, _ in points])
+    logarithm = np.array([math.log(error) for _, error in points])
+    return float(-np.polyfit(knob, logarithm, 1)[0])

@@ -1,0 +1,19 @@
+"""The studies that exist, by the id of their result: the one place where a topic's study registers."""
+
+from functools import cache
+
+from bridge.study import Study
+from symbolic.catalogue import find_result
+
+
+@cache
+def studies() -> dict[str, Study]:
+    """Every Study by the id of its Result."""
+    from bridge import induction
+
+    return {study.result.id: study for study in (induction.VanillaStudy(),)}
+
+
+def find_study(result_id: str) -> Study:
+    """The study of that result. Raises UsageError for an id that is unknown (with the nearest ones) or planned."""
+    return studies()[find_result(result_id).id]

@@ -1,0 +1,175 @@
+"""A Study joins a Result to its networks, its references and its inputs; a Case is a study at one point of the grid.
+
+A topic writes one Study and one Case (bridge/induction.py is the model); the engine in bridge/comparison.py does the
+rest and knows no topic.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import flint
+import sympy as sp
+import torch
+from torch import Tensor
+
+from bridge.balls import BASE_BITS, as_exact, bits_for, evaluate_ball
+from bridge.budget import Budget
+from bridge.record import Row
+from bridge.verdicts import Bound, Evidence
+from numeric.exact_cost import TooLargeForExact
+from symbolic.statements import Quantity, Result, UsageError
+
+Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
+
+DTYPES = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
+
+
+class Case(ABC):
+    """One point of a study's grid.
+
+    `params` is what the record shows, `full_params` what rebuilds the case (a seeded matrix written out), `values`
+    binds the symbols of the printed and derived tiers to exact numbers.
+    """
+
+    result: Result
+    params: dict[str, Any]
+    full_params: dict[str, Any]
+    values: dict[sp.Symbol, Any]
+    dtype: torch.dtype
+    device: torch.device
+
+    @abstractmethod
+    def sample(self, count: int, seed: int) -> Inputs:
+        """`count` random inputs that meet the hypotheses."""
+
+    @abstractmethod
+    def starts(self, count: int, seed: int) -> Inputs:
+        """Inputs from which the attack sets out."""
+
+    @abstractmethod
+    def project(self, inputs: Inputs) -> Inputs:
+        """The inputs moved back into the hypotheses."""
+
+    @abstractmethod
+    def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
+        """The error of each named quantity at each input, in its norm. `attack`: in float64 and differentiable."""
+
+    @abstractmethod
+    def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
+        """For one input: each quantity's error in exact arithmetic, and the rounding of the float run there."""
+
+    @abstractmethod
+    def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
+        """What the instance knows, rounded up: of the network (inputs None) or of one very prompt."""
+
+    @abstractmethod
+    def prompt_bounds(self, quantity: Quantity, inputs: Inputs) -> Tensor:
+        """The prompt-scope bound at each input, in float64 and differentiable: what ratio the attack should raise."""
+
+    def constants(self) -> dict[str, Evidence]:
+        """Measured quantities that depend on no input (parameter norms, counts)."""
+        return {}
+
+    def admit(self, inputs: Inputs) -> Inputs:
+        """The inputs as they are measured: inside the hypotheses, on the case's device and in its dtype."""
+        return self.project({name: value.to(self.device, self.dtype) for name, value in inputs.items()})
+
+    def extra_rows(self, budget: Budget) -> list[Row]:
+        """Rows of what this very input is good for (predictions on a text, say)."""
+        return []
+
+    def slack(self, quantity: Quantity, inputs: Inputs) -> dict[str, float]:
+        """How loose each step of the derivation is at one input, from the exact errors of the steps there."""
+        derivation = quantity.derivation
+        names = {q.name for q in self.result.quantities if q.scopes}
+        if derivation is None or quantity.name not in {step.name for step in derivation.steps}:
+            return {}
+        steps = [step.name for step in derivation.steps if step.name in names]
+        bound = self.derived(quantity)
+        try:
+            exact = self.exact(inputs, steps, bits_for(bound.ball) if bound else BASE_BITS)
+        except TooLargeForExact:
+            return {}
+        measured = {name: float(error) for name, (error, _) in exact.items()}
+        used = {
+            s
+            for bound in (*(quantity.worst_case or {}).values(), *(t.local for t in derivation.steps))
+            for s in bound.free_symbols
+        }
+        values = {symbol: sp.Float(float(self.ball(symbol)), 30) for symbol in self.values if symbol in used}
+        worst = {symbol: bound.subs(values) for symbol, bound in (quantity.worst_case or {}).items()}
+        return derivation.slacks(measured, {**values, **worst})
+
+    def printed(self, quantity: Quantity) -> Bound | None:
+        if quantity.printed is None:
+            return None
+        return Bound(self.ball(quantity.printed.bound), strict=quantity.printed.strict)
+
+    def derived(self, quantity: Quantity) -> Bound | None:
+        expression = quantity.derived()
+        if expression is None or quantity.derivation is None:
+            return None
+        return Bound(self.ball(expression), conditional=quantity.derivation.conditional)
+
+    def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
+        """The same derivation with the worst-case symbols bound to what is at hand."""
+        if quantity.derivation is None or scope not in quantity.scopes:
+            return None
+        at_hand = self.instance_values(scope, inputs)
+        known = {symbol: at_hand.get(symbol, value) for symbol, value in (quantity.worst_case or {}).items()}
+        symbolic = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
+        numbers = {symbol: value for symbol, value in known.items() if not isinstance(value, sp.Basic)}
+        expression = quantity.general_bound().subs(symbolic, simultaneous=True)
+        return Bound(self.ball(expression, numbers), conditional=quantity.derivation.conditional)
+
+    def trivial(self, quantity: Quantity) -> flint.arb | None:
+        return None if quantity.trivial is None else self.ball(quantity.trivial)
+
+    def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
+        values = {**self.values, **(more or {})}
+        return evaluate_ball(expression, {symbol: as_exact(value) for symbol, value in values.items()})
+
+
+class Study(ABC):
+    """Everything that is needed to run one Result."""
+
+    result: Result
+    main_quantity: str
+
+    @abstractmethod
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
+        """The study at one point. Raises UsageError for parameters that do not meet the hypotheses."""
+
+    def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> "Case":
+        """The study on a real text, for those that can."""
+        raise UsageError(f"{self.result.id} takes no --text; its inputs are drawn from the hypotheses only")
+
+    def text_defaults(self) -> dict[str, Any]:
+        """Parameters that suit a text, where the user gives none."""
+        return {}
+
+
+def torch_dtype(name: str) -> torch.dtype:
+    """The dtype of that name. Raises UsageError with the names there are."""
+    if name not in DTYPES:
+        raise UsageError(f"dtype '{name}' is not known; choose one of {', '.join(DTYPES)}")
+    return DTYPES[name]
+
+
+def torch_device(name: str) -> torch.device:
+    """The device of that name. Raises UsageError if this machine has none."""
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise UsageError(f"device '{name}' is not known; choose cpu or cuda") from None
+    if device.type not in ("cpu", "cuda"):
+        raise UsageError(f"device '{name}' is not supported; choose cpu or cuda")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise UsageError(f"device '{name}' was asked for, but torch finds no CUDA device here; use --device cpu")
+    return device

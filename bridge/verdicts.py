@@ -1,0 +1,90 @@
+"""How one bound is judged from what was measured: rigorous where exact arithmetic decides, and saying so where not."""
+
+from dataclasses import dataclass
+
+import flint
+
+from bridge.balls import SMALLEST_NORMAL
+from bridge.record import Flag, Verdict
+from numeric.balls import float_above
+
+EQUAL_BITS = 60  # two numbers that agree to 60 bits, more than a float64 has, count as equal
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional."""
+
+    ball: flint.arb
+    strict: bool = False
+    conditional: bool = False
+
+    def number(self) -> float | None:
+        """The bound as a float64, rounded up; None where it is too small (or too large) for one."""
+        above = float_above(self.ball)
+        small = 0.0 < above < SMALLEST_NORMAL
+        return None if small or above == float("inf") else above
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of one input: the error as the floats gave it, and in exact arithmetic where that was run."""
+
+    measured: float
+    exact: flint.arb | None = None
+    rounding: float | None = None
+
+    @property
+    def rounding_dominates(self) -> bool:
+        """Whether more than half of the float error is rounding."""
+        return self.rounding is not None and self.measured > 0 and 2 * self.rounding > self.measured
+
+
+def judge(bound: Bound, evidence: list[Evidence]) -> Verdict:
+    """The verdict on an upper bound: the worst that the evidence supports.
+
+    Violated needs an error that exact arithmetic puts above the bound, or a float error above it by more than the
+    rounding that was measured. Kept needs every error at most the bound, in exact arithmetic wherever it was run; an
+    error that equals a non-strict bound to 60 bits keeps it, and is flagged as attained. In between (a float error
+    above the bound that may be rounding, a ball that straddles it) it is undecided.
+    """
+    found = [_judge_one(bound, piece) for piece in evidence]
+    for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED):
+        if verdict in found:
+            return verdict
+    return Verdict.KEPT if found else Verdict.UNDECIDED
+
+
+def attained(bound: Bound, piece: Evidence) -> bool:
+    """Whether the exact error equals the bound as far as exact arithmetic can tell: 60 bits and not apart."""
+    if piece.exact is None or not piece.exact.overlaps(bound.ball):
+        return False
+    return all(ball.rel_accuracy_bits() >= EQUAL_BITS for ball in (piece.exact, bound.ball))
+
+
+def _judge_one(bound: Bound, piece: Evidence) -> Verdict:
+    if piece.exact is not None:
+        beyond = piece.exact >= bound.ball if bound.strict else piece.exact > bound.ball
+        within = piece.exact < bound.ball if bound.strict else _at_most(piece.exact, bound.ball)
+        within = within or (not bound.strict and attained(bound, piece))
+        return Verdict.VIOLATED if beyond else Verdict.KEPT if within else Verdict.UNDECIDED
+    if flint.arb(piece.measured) <= bound.ball:
+        return Verdict.KEPT
+    if piece.rounding is not None and flint.arb(piece.measured) - flint.arb(piece.rounding) > bound.ball:
+        return Verdict.VIOLATED
+    return Verdict.UNDECIDED
+
+
+def _at_most(error: flint.arb, bound: flint.arb) -> bool:
+    """error <= bound, also where both are exactly equal (an error of exactly 0 under a bound of exactly 0)."""
+    return bool(error <= bound) or (error.is_exact() and bound.is_exact() and error == bound)
+
+
+def flags_of(bound: Bound, trivial: flint.arb | None, evidence: list[Evidence]) -> list[str]:
+    """What has to be said of a bound beside its verdict."""
+    flags = [Flag.ATTAINED.value] if any(attained(bound, piece) for piece in evidence) else []
+    if trivial is not None and bound.ball >= trivial:
+        flags.append(Flag.VACUOUS.value)
+    if bound.conditional:
+        flags.append(Flag.CONDITIONAL.value)
+    return flags
