@@ -23,7 +23,7 @@ lint: $(STAMP)
 	$(BIN)/deptry .
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 # Install aside and move into place only when it is complete, so that an interrupted install is done again.
 $(STAMP): pyproject.toml constraints.txt

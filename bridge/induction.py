@@ -178,7 +178,7 @@ class VanillaStudy(Study):
         return VanillaCase(*self._resolve(params, seed), dtype, device)
 
     def text_defaults(self) -> dict[str, Any]:
-        return {"p": (1, 2, 4, 8), "L": (64,), "d": 8, "W_star": 1.0}
+        return {"p": (2, 4, 8, 16), "L": (256,), "d": 32, "W_star": 0.25}
 
     def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> VanillaCase:
         from bridge.text import TextCase

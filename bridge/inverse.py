@@ -90,7 +90,7 @@ def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
 
 def _positive_error(error: float | None) -> float:
     if error is None or not 0 < error < float("inf"):
-        raise UsageError(f"solve: error = {error} has to be a positive number")
+        raise UsageError(f"solve: error = {error} has to be a positive number; give the error to be met")
     return float(error)
 
 

@@ -24,7 +24,8 @@ def _series(rows: list[Row], rate: Quantity) -> list[list[Row]]:
     base = rate.name.removesuffix(".rate")
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        if row.quantity == base and row.scope == "network" and rate.rate_in in row.params:
+        speaks = row.quantity == base and row.scope == "network" and rate.rate_in in row.params
+        if speaks and row.derived != 0:  # where the bound is 0 there is nothing but rounding to fit
             others = {name: value for name, value in row.params.items() if name != rate.rate_in}
             groups[repr(others)].append(row)
     return [sorted(group, key=lambda row: row.params[rate.rate_in]) for group in groups.values()]

@@ -99,6 +99,11 @@ class Comparison(BaseModel):
         """The rows in which some tier is refuted."""
         return [row for row in self.rows if Verdict.VIOLATED in row.verdict.values()]
 
+    def _repr_html_(self) -> str:
+        from bridge.export import comparison_html
+
+        return comparison_html(self)
+
     def to_json(self) -> str:
         """The record as one JSON object."""
         return self.model_dump_json(indent=2)

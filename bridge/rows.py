@@ -9,8 +9,8 @@ from bridge.budget import Budget
 from bridge.measure import Found, Measurement, evidence_at
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.study import Case, Inputs
-from bridge.verdicts import Bound, Evidence, flags_of, judge
-from numeric.balls import float_above, float_below
+from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
+from numeric.balls import float_below
 from symbolic.statements import Quantity
 
 Tiers = dict[str, Bound]
@@ -137,7 +137,8 @@ def _remark(quantity: Quantity, tiers: Tiers) -> str:
 
 def _exact_error(evidence: list[Evidence]) -> float | None:
     """The largest exact error, rounded up."""
-    return max((float_above(piece.exact) for piece in evidence if piece.exact is not None), default=None)
+    known = [float64_above(piece.exact) for piece in evidence if piece.exact is not None]
+    return max((error for error in known if error is not None), default=None)
 
 
 def _ratio(tiers: Tiers, evidence: list[Evidence]) -> float | None:

@@ -11,6 +11,12 @@ from numeric.balls import float_above
 EQUAL_BITS = 60  # two numbers that agree to 60 bits, more than a float64 has, count as equal
 
 
+def float64_above(ball: flint.arb) -> float | None:
+    """The ball's upper end as a normal float64, rounded up; None where there is none."""
+    above = float_above(ball)
+    return None if 0.0 < above < SMALLEST_NORMAL or above == float("inf") else above
+
+
 @dataclass(frozen=True)
 class Bound:
     """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional."""
@@ -21,9 +27,7 @@ class Bound:
 
     def number(self) -> float | None:
         """The bound as a float64, rounded up; None where it is too small (or too large) for one."""
-        above = float_above(self.ball)
-        small = 0.0 < above < SMALLEST_NORMAL
-        return None if small or above == float("inf") else above
+        return float64_above(self.ball)
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,14 @@ def judge(bound: Bound, evidence: list[Evidence]) -> Verdict:
 
 
 def attained(bound: Bound, piece: Evidence) -> bool:
-    """Whether the exact error equals the bound as far as exact arithmetic can tell: 60 bits and not apart."""
+    """Whether the exact error equals the bound as far as exact arithmetic can tell: 60 bits, and not apart.
+
+    Under a bound of 0 that is an error of less than 2^-60: outputs are of size 1.
+    """
     if piece.exact is None or not piece.exact.overlaps(bound.ball):
         return False
+    if bound.ball == 0:
+        return bool(piece.exact < flint.arb(2) ** -EQUAL_BITS)
     return all(ball.rel_accuracy_bits() >= EQUAL_BITS for ball in (piece.exact, bound.ball))
 
 

@@ -50,7 +50,7 @@ def derive_with_foreign_key() -> Derivation:
     (y_s is an average of tokens, so |x_L^T W* y_s| <= omega; the gate is 0 in the network as printed.)
     """
     # x_1 against an average of the values: at most the diameter of the cube.
-    leaking = exclude(derive_output(), "output with key 1", count=L - 2, lead=gate - omega, diameter=2)
+    leaking = exclude(derive_output(), "output+key1", count=L - 2, lead=gate - omega, diameter=2)
     return leaking.derivation
 
 
@@ -105,7 +105,7 @@ def _quantities() -> tuple[Quantity, ...]:
             Kind.UPPER,
             Quantifier.FOR_ALL,
             leaking,
-            "output with key 1",
+            "output+key1",
             {**WORST_CASE, gate: opening},
             output.printed,
             name,

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 import sympy as sp
 
 from symbolic.derivation import Derivation, Step
-from symbolic.statements import Quantity, Result
+from symbolic.statements import Kind, Quantity, Result
 
-SPECIAL = {"\\": r"\textbackslash ", "_": r"\_", "^": r"\^{}", "%": r"\%", "&": r"\&", "#": r"\#", "~": r"\~{}"}
+SPECIAL = {"\\": r"\textbackslash ", "{": r"\{", "}": r"\}", "$": r"\$", "_": r"\_", "^": r"\^{}", "%": r"\%", "&": r"\&", "#": r"\#", "~": r"\~{}"}
+
+RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
 Notation = Mapping[sp.Symbol, str]
 
@@ -19,9 +21,7 @@ def latex(expression: sp.Basic, notation: Notation | None = None) -> str:
 
 def text(words: str) -> str:
     r"""Words for use inside \text{...}: TeX's special characters escaped."""
-    for character, escaped in SPECIAL.items():
-        words = words.replace(character, escaped)
-    return rf"\text{{{words}}}"
+    return rf"\text{{{''.join(SPECIAL.get(character, character) for character in words)}}}"
 
 
 def error_latex(name: str) -> str:
@@ -50,14 +50,15 @@ def _step_line(step: Step, names: Notation) -> str:
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity's bounds as rows of an aligned display, printed with its citation and derived beside it."""
     rows = []
+    ours = RELATIONS[quantity.kind]
     symbol = rf"\left\|{quantity.latex_symbol}\right\|" if quantity.derivation else quantity.latex_symbol
     if quantity.printed:
-        relation = {True: "<", False: r"\le"}[quantity.printed.strict]
+        relation = "<" if quantity.printed.strict else ours
         bound = latex(quantity.printed.bound, notation)
         rows.append(rf"{symbol} &{relation} {bound} && \text{{printed, }} {quantity.printed.citation.latex()}")
     derived = quantity.derived()
     if derived is not None:
-        rows.append(rf"{symbol} &\le {latex(derived, notation)} && \text{{derived}}")
+        rows.append(rf"{symbol} &{ours} {latex(derived, notation)} && \text{{derived}}")
     return " \\\\\n".join(rows)
 
 

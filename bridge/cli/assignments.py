@@ -1,0 +1,61 @@
+"""`--set name=value` and `--grid name=v1,v2,...` as the keyword arguments of `compare` and `solve`."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+OPENING, CLOSING = "([{", ")]}"
+
+
+def parameters(settings: Iterable[str], grids: Iterable[str] = ()) -> dict[str, Any]:
+    """Names to values, those of a grid as tuples. Raises UsageError that names every assignment it cannot read."""
+    values: dict[str, Any] = {}
+    complaints: list[str] = []
+    for option, assignment in [*(("--set", text) for text in settings), *(("--grid", text) for text in grids)]:
+        try:
+            name, text = _split(option, assignment)
+            if name in values:
+                raise ValueError(f"'{name}' is given twice (--set and --grid); give it once")
+            values[name] = parse_value(text) if option == "--set" else _grid(assignment, text)
+        except ValueError as error:
+            complaints.append(str(error))
+    if complaints:
+        from symbolic.statements import UsageError
+
+        raise UsageError("; ".join(complaints) + ".")
+    return values
+
+
+def parse_value(text: str) -> int | float | str:
+    """A number where the text is one, else the text itself."""
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _split(option: str, assignment: str) -> tuple[str, str]:
+    name, equals, text = (part.strip() for part in assignment.partition("="))
+    if not (name and equals and text):
+        form = "name=value" if option == "--set" else "name=v1,v2,..."
+        raise ValueError(f"{option} {assignment} is not of the form {form}")
+    return name, text
+
+
+def _grid(assignment: str, text: str) -> tuple[int | float | str, ...]:
+    values = [value.strip() for value in split_outside_brackets(text)]
+    if not all(values):
+        raise ValueError(f"--grid {assignment} has an empty value; write name=v1,v2,...")
+    return tuple(parse_value(value) for value in values)
+
+
+def split_outside_brackets(text: str) -> Iterator[str]:
+    """The parts between commas; a comma inside brackets belongs to a matrix and splits nothing."""
+    depth, start = 0, 0
+    for at, character in enumerate(text):
+        depth += (character in OPENING) - (character in CLOSING)
+        if character == "," and depth == 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]

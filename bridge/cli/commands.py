@@ -1,0 +1,134 @@
+"""The commands with their options. Each body is imported when its command runs, so that `--help` stays instant."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Derive the bound, build the transformer it speaks of, measure the error, put the two side by side.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="A result, e.g. induction.vanilla; `boundsmith list` has all.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, and nothing else there.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value; `show ID` has the names. Repeatable."),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from bridge.cli.entry import version
+
+        typer.echo(f"boundsmith {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def boundsmith(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("list")
+def list_results(json: Annotated[bool, typer.Option("--json", help="As a JSON list.")] = False) -> None:
+    """Every result: its id, whether it runs already, and where the paper states it."""
+    from bridge.cli.describe import list_claims
+
+    list_claims(as_json=json)
+
+
+@app.command()
+def show(id: Id, json: Json = False) -> None:
+    """What a result claims, under which hypotheses, and how its bounds are derived."""
+    from bridge.cli.describe import show_claim
+
+    show_claim(id, as_json=json)
+
+
+@app.command()
+def latex(
+    id: Id,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Into a file instead of stdout.")
+    ] = None,
+    bibtex: Annotated[
+        bool, typer.Option("--bibtex", help="The BibTeX entries of the papers it cites, instead.")
+    ] = False,
+) -> None:
+    """A result as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
+    from bridge.cli.describe import write_latex
+
+    write_latex(id, output, bibtex=bibtex)
+
+
+@app.command()
+def solve(
+    id: Id,
+    knob: Annotated[str, typer.Option("--for", metavar="NAME", help="What is asked for: a parameter, or `error`.")],
+    error: Annotated[
+        float | None, typer.Option(metavar="E", help="The error that is requested; not with `--for error`.")
+    ] = None,
+    quantity: Annotated[
+        str | None, typer.Option(metavar="Q", help="Whose error; by default the result's final quantity.")
+    ] = None,
+    tier: Annotated[str | None, typer.Option(help="The bound to rely on: derived, printed or instance.")] = None,
+    settings: Settings = None,
+    json: Json = False,
+) -> None:
+    """The inverse: which value of a parameter guarantees this error? `--for error`: which error do they give?"""
+    from bridge.cli.solving import run_solve
+
+    options = {"error": error, "quantity": quantity, "tier": tier}
+    given = {name: value for name, value in options.items() if value is not None}
+    run_solve(id, knob, given, settings or [], as_json=json)
+
+
+@app.command()
+def compare(
+    id: Id,
+    settings: Settings = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option("--grid", metavar="NAME=V1,V2,...", help="A parameter over several values. Repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, help="Random inputs at each point of the grid.")] = None,
+    attack: Annotated[int | None, typer.Option(min=0, metavar="STEPS", help="Gradient ascent; 0: none.")] = None,
+    restarts: Annotated[int | None, typer.Option(min=1, help="Starts of the attack.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="float64, float32, bfloat16 or float16.")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
+    text: Annotated[Path | None, typer.Option(metavar="FILE", help="Real input: a text, for results that can.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="All rows, as one JSON object and nothing else.")] = False,
+    all_rows: Annotated[bool, typer.Option("--all", help="Also the rows of the intermediate quantities.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="Also how loose each step of the derivation is.")] = False,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Also into a .tex, .json or .csv file. Repeatable."),
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw into a .png or .svg file.")] = None,
+    save_witnesses: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the input at which each violated bound fails.")
+    ] = None,
+    witness: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Run nothing else: check a saved witness again.")
+    ] = None,
+) -> None:
+    """Printed, derived and instance bounds beside the errors that were measured, random and attacked."""
+    from bridge.cli.comparing import Outputs, run_compare, run_replay
+
+    numbers = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
+    options = {**numbers, "dtype": dtype, "device": device, "text": None if text is None else str(text)}
+    given = {name: value for name, value in options.items() if value is not None}
+    outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
+    if witness is None:
+        run_compare(id, settings or [], grid or [], given, outputs)
+    else:
+        run_replay(id, witness, [*(settings or []), *(grid or []), *given], outputs)

@@ -1,0 +1,100 @@
+"""`boundsmith compare`: refuse early what is bound to fail, run, write the files, print."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import bridge
+from bridge.cli.assignments import parameters
+from bridge.cli.tables import comparison_blocks, row_blocks
+from bridge.cli.terminal import progress, show
+from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
+from bridge.record import Comparison
+from symbolic.catalogue import find_result
+from symbolic.statements import UsageError
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is to be made of a comparison: files, and what the terminal shows."""
+
+    tables: tuple[Path, ...] = ()
+    plot: Path | None = None
+    witnesses: Path | None = None
+    as_json: bool = False
+    all_rows: bool = False
+    steps: bool = False
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (*self.tables, self.plot) if self.plot else self.tables
+
+    def check(self) -> None:
+        """Raises UsageError if a file cannot be written: before the run, which may be long."""
+        for path in self.tables:
+            check_output(path, TABLES)
+        if self.plot:
+            check_output(self.plot, PLOTS)
+        if self.witnesses:
+            check_folder(self.witnesses)
+        for path in self.files:
+            if [other.resolve() for other in self.files].count(path.resolve()) > 1:
+                raise UsageError(f"'{path}' is asked for twice; name each output file once.")
+
+
+def run_compare(
+    id: str, settings: Sequence[str], grids: Sequence[str], options: Mapping[str, Any], outputs: Outputs
+) -> None:
+    """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others."""
+    params = check_names(id, parameters(settings, grids))
+    outputs.check()
+    with progress(f"preparing {id}") as report:
+        comparison = bridge.compare(id, **options, progress=report, **params)
+    _write(comparison, outputs)
+    if outputs.as_json:
+        typer.echo(comparison.to_json())
+    else:
+        show(*comparison_blocks(comparison, outputs.all_rows, outputs.steps))
+        _name_files(comparison, outputs)
+
+
+def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> None:
+    """Checks a saved witness again. `others` are options that make no sense beside it."""
+    find_result(id)
+    if others or outputs.files or outputs.witnesses:
+        raise UsageError(
+            "--witness checks one saved input again and takes no other option than --json; leave them out."
+        )
+    row = bridge.replay(str(path))
+    if row.witness is not None and row.witness.result != id:
+        raise UsageError(f"the witness in '{path}' is one of {row.witness.result}, not of {id}.")
+    if outputs.as_json:
+        typer.echo(row.model_dump_json(indent=2))
+    else:
+        show(f"{id}: the witness in {path}, run again", *row_blocks(row))
+
+
+def check_names(id: str, params: dict[str, Any]) -> dict[str, Any]:
+    """`params`, if the result runs and has them all (`seed`, say, would clash with an argument of `compare`)."""
+    result = find_result(id)
+    for name in params:
+        result.parameter(name)
+    return params
+
+
+def _write(comparison: Comparison, outputs: Outputs) -> None:
+    if outputs.witnesses:  # first, so that the tables can say where they are
+        save_witnesses(comparison, outputs.witnesses)
+    for path in outputs.files:
+        export(comparison, path, outputs.all_rows)
+
+
+def _name_files(comparison: Comparison, outputs: Outputs) -> None:
+    for path in outputs.files:
+        typer.echo(f"written: {path}")
+    if outputs.witnesses:
+        count = sum(row.witness is not None for row in comparison)
+        typer.echo(f"written: {count} witnesses in {outputs.witnesses}")

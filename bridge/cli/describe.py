@@ -1,0 +1,121 @@
+"""`boundsmith list`, `show` and `latex`: what the catalogue and a Result say, as words or as JSON."""
+
+from pathlib import Path
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+
+from bridge.cli.description import claim_record, derivation_steps, drawn_formula, formula, result_record
+from bridge.cli.terminal import show, show_json
+from bridge.export.files import write_text
+from symbolic.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
+from symbolic.derivation import Step
+from symbolic.statements import Quantity, Result
+
+
+def list_claims(*, as_json: bool) -> None:
+    if as_json:
+        show_json([claim_record(claim) for claim in CLAIMS])
+        return
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("id", no_wrap=True, min_width=max(len(claim.id) for claim in CLAIMS))
+    table.add_column("status", no_wrap=True, min_width=len("running"))
+    table.add_column("citation", min_width=20)
+    table.add_column("claim", min_width=20)
+    for claim in CLAIMS:
+        style = "green" if status(claim) == "running" else "dim"
+        table.add_row(claim.id, status(claim), str(claim.citation), claim.summary, style=style)
+    show(table)
+
+
+def show_claim(id: str, *, as_json: bool) -> None:
+    claim = find_claim(id)
+    result = results().get(id)
+    if as_json:
+        show_json(claim_record(claim) | (result_record(result) if result else {}))
+    elif result:
+        show(*_result_blocks(result))
+    else:
+        show(*_planned(claim))
+
+
+def write_latex(id: str, output: Path | None, *, bibtex: bool) -> None:
+    """Raw: no markup, no wrapping, so that it can be piped into a .tex or a .bib file."""
+    result = find_result(id)
+    text = (_bibtex(result) if bibtex else result.latex()) + "\n"
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(output, text)
+
+
+def _bibtex(result: Result) -> str:
+    """The entry of each paper that the result's LaTeX cites."""
+    printed = [quantity.printed.citation for quantity in result.quantities if quantity.printed]
+    return "\n\n".join(dict.fromkeys(citation.bibtex() for citation in (result.citation, *printed)))
+
+
+def _planned(claim: Claim) -> list[str]:
+    return [f"{claim.id}: {claim.summary}", str(claim.citation), f"status: {status(claim)}; it cannot be run yet"]
+
+
+def _result_blocks(result: Result) -> list[RenderableType]:
+    return [
+        f"{result.id}: {result.title}",
+        str(result.citation),
+        f"claim (LaTeX): {result.claim}",
+        *_heading("hypotheses"),
+        *(f"  {h.parameter}: {formula(h.condition)}  ({h.reason})" for h in result.hypotheses),
+        *_heading("parameters"),
+        *(f"  {p.name} = {p.default}  {p.meaning}" for p in result.parameters),
+        *(f"  {symbol} stands for {latex}  (LaTeX)" for symbol, latex in result.notation.items()),
+        *_heading("quantities"),
+        *(line for quantity in result.quantities for line in _quantity(quantity)),
+        *_heading("derivation: the error of each step, by the errors e_ of its premises"),
+        *(line for step in derivation_steps(result) for line in _step(step)),
+        *_remarks(result),
+    ]
+
+
+def _heading(words: str) -> list[str]:
+    return ["", words]
+
+
+def _quantity(quantity: Quantity) -> list[str]:
+    named = f" ({quantity.randomness})" if quantity.randomness else ""
+    lines = [
+        f"  {quantity.name}: {quantity.meaning}",
+        f"    {quantity.kind}, {quantity.quantifier}{named}; {quantity.norm}; {quantity.domain}",
+    ]
+    if quantity.printed:
+        relation = "<" if quantity.printed.strict else "<="
+        lines += [f"    printed ({quantity.printed.citation}), {relation}", *_formula(quantity.printed.bound)]
+    derived = quantity.derived()
+    if derived is not None:
+        lines += ["    derived, <=", *_formula(derived)]
+    return [*lines, *([f"    remark: {quantity.remark}"] if quantity.remark else [])]
+
+
+def _formula(expression: object) -> list[str]:
+    return [f"      {line}" for line in drawn_formula(expression)]
+
+
+def _step(step: Step) -> list[str]:
+    premises = f" from {', '.join(step.premises)}" if step.premises else ""
+    source = f" [{step.source}]" if step.source else ""
+    lines = [f"  {step.name} ({step.norm}-norm): {step.rule}{premises}", f"    e_{step.name} <= {formula(step.local)}"]
+    lines += [f"    {step.reason}{source}"] if step.reason or source else []
+    return [*lines, *(f"    {obligation}" for obligation in _obligations(step))]
+
+
+def _obligations(step: Step) -> list[str]:
+    return [
+        f"obligation: {o.statement}: {formula(o.condition)} "
+        + ("(open: the bound is conditional)" if o.open else f"({o.discharged_by or 'holds'})")
+        for o in step.obligations
+    ]
+
+
+def _remarks(result: Result) -> list[str]:
+    return [*_heading("remarks"), *(f"  {remark}" for remark in result.remarks)] if result.remarks else []

@@ -1,0 +1,92 @@
+"""Claims and Results as plain records: what `list --json` and `show --json` hold."""
+
+from typing import Any
+
+import sympy as sp
+
+from symbolic.catalogue import Claim, status
+from symbolic.derivation import Step
+from symbolic.statements import Quantity, Result
+
+
+def claim_record(claim: Claim) -> dict[str, Any]:
+    return {"id": claim.id, "citation": str(claim.citation), "status": status(claim), "summary": claim.summary}
+
+
+def result_record(result: Result) -> dict[str, Any]:
+    return {
+        "title": result.title,
+        "citation": str(result.citation),
+        "claim": result.claim,
+        "hypotheses": [
+            {"parameter": h.parameter, "condition": formula(h.condition), "reason": h.reason} for h in result.hypotheses
+        ],
+        "parameters": [
+            {"name": p.name, "default": p.default, "integer": p.integer, "meaning": p.meaning}
+            for p in result.parameters
+        ],
+        "notation": {str(symbol): latex for symbol, latex in result.notation.items()},
+        "quantities": [_quantity_record(quantity) for quantity in result.quantities],
+        "derivation": [_step_record(step) for step in derivation_steps(result)],
+        "remarks": list(result.remarks),
+    }
+
+
+def derivation_steps(result: Result) -> list[Step]:
+    """The steps of all the result's derivations, each once, in order."""
+    steps = [step for quantity in result.quantities if quantity.derivation for step in quantity.derivation.steps]
+    return list(dict.fromkeys(steps))
+
+
+def formula(expression: Any) -> str:
+    """A formula in plain text, on one line as Python reads it."""
+    return str(sp.sstr(expression))
+
+
+def drawn_formula(expression: Any) -> list[str]:
+    """A formula drawn over several lines. In ASCII: SymPy's Unicode turns W_norm into subscripts nobody can type."""
+    return [line.rstrip() for line in sp.pretty(expression, use_unicode=False, wrap_line=False).splitlines()]
+
+
+def _quantity_record(quantity: Quantity) -> dict[str, Any]:
+    derived = quantity.derived()
+    return {
+        "name": quantity.name,
+        "meaning": quantity.meaning,
+        "kind": str(quantity.kind),
+        "quantifier": str(quantity.quantifier),
+        "randomness": quantity.randomness,
+        "norm": quantity.norm,
+        "domain": quantity.domain,
+        "construction": quantity.construction,
+        "scopes": list(quantity.scopes),
+        "printed": None if quantity.printed is None else formula(quantity.printed.bound),
+        "printed_strict": None if quantity.printed is None else quantity.printed.strict,
+        "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
+        "derived": None if derived is None else formula(derived),
+        "conditional": quantity.derivation.conditional if quantity.derivation else False,
+        "steps": [step.name for step in quantity.derivation.steps] if quantity.derivation else [],
+        "remark": quantity.remark,
+    }
+
+
+def _step_record(step: Step) -> dict[str, Any]:
+    return {
+        "name": step.name,
+        "norm": str(step.norm),
+        "rule": step.rule,
+        "premises": list(step.premises),
+        "bound": formula(step.local),
+        "reason": step.reason,
+        "source": None if step.source is None else str(step.source),
+        "sharp": step.sharp,
+        "obligations": [
+            {
+                "statement": o.statement,
+                "condition": formula(o.condition),
+                "open": o.open,
+                "discharged_by": o.discharged_by,
+            }
+            for o in step.obligations
+        ],
+    }

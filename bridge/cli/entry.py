@@ -1,0 +1,113 @@
+"""The entry point: runs a command and turns what it raises into one sentence and an exit code.
+
+0: done (also when the run refuted a bound: that is a result). 1: a bug of ours. 2: the call cannot be answered as it
+stands. 130: interrupted.
+"""
+
+import importlib.metadata
+import os
+import platform
+import shlex
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+from typer.main import get_command
+
+from bridge.cli.commands import app
+
+BUG, USAGE, INTERRUPTED = 1, 2, 130
+
+# Where the exceptions live that mean a wrong call. Named, not imported: importing torch for a class takes seconds.
+REFUSALS = {
+    "symbolic.statements": "UsageError",
+    "symbolic.derivation": "DerivationError",
+    "numeric.stream": "StreamError",
+    "bridge.lowering": "LoweringError",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs `boundsmith` with these arguments (by default the process's); returns the exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    _never_fail_on_a_character()
+    try:
+        code = get_command(app).main(args=arguments or ["--help"], prog_name="boundsmith", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_left()
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except SystemExit as leaving:  # typer and rich leave this way when the reader of a pipe has gone
+        return leaving.code if isinstance(leaving.code, int) else BUG
+    except Exception as error:
+        return _explain(error, arguments)
+    if code == INTERRUPTED:
+        _say("boundsmith: interrupted; nothing half-written is left behind")
+    return code if isinstance(code, int) else 0
+
+
+def version() -> str:
+    return importlib.metadata.version("boundsmith")
+
+
+def _explain(error: Exception, arguments: Sequence[str]) -> int:
+    """One sentence for the user's error, a traceback and a request for ours."""
+    sentence = _sentence(error)
+    if sentence is None:
+        _report_bug(error, arguments)
+        return BUG
+    _say(f"boundsmith: error: {sentence}")
+    return USAGE
+
+
+def _sentence(error: Exception) -> str | None:
+    """What to tell the user who caused the error; None if we did."""
+    # typer brings its own copy of click in some versions and uses the installed one in others; the usage errors of
+    # both have this method, and no common class that can be imported.
+    usage = getattr(error, "format_message", None)
+    if callable(usage):
+        return f"{' '.join(str(usage()).split()).rstrip('.')}; `{_command(error)} --help` shows how to call it."
+    if isinstance(error, refusals()):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: '{error.filename}'." if error.filename else f"{error.strerror}."
+    return None
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    """The exceptions that mean a wrong call. One whose module is not loaded cannot have been raised."""
+    return tuple(getattr(sys.modules[module], name) for module, name in REFUSALS.items() if module in sys.modules)
+
+
+def _command(error: Exception) -> str:
+    """The command that was called wrongly, as far as it was understood."""
+    return str(getattr(getattr(error, "ctx", None), "command_path", "boundsmith"))
+
+
+def _report_bug(error: Exception, arguments: Sequence[str]) -> None:
+    _say("".join(traceback.format_exception(error)).rstrip())
+    _say(
+        "boundsmith: this is a bug of boundsmith, not of your call. Please report it with the lines above and with:\n"
+        f"  command: {shlex.join(['boundsmith', *arguments])}\n"
+        f"  version: boundsmith {version()}, Python {platform.python_version()}, {platform.platform()}"
+    )
+
+
+def _say(words: str) -> None:
+    typer.echo(words, err=True)
+
+
+def _reader_left() -> int:
+    """`boundsmith list | head -1`: the reader has what it wanted. Points stdout away, or Python complains at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BUG
+
+
+def _never_fail_on_a_character() -> None:
+    """A terminal that cannot show some character gets an escape instead of a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None and "utf" not in (getattr(stream, "encoding", None) or "").lower():
+            reconfigure(errors="backslashreplace")

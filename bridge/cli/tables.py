@@ -1,0 +1,126 @@
+"""A comparison on the terminal: the table, what it rests on, and what it found."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bridge.export.findings import findings
+from bridge.export.layout import Layout, budget_words, ends_group, layout, shown_rows, value_words, verdict_words
+from bridge.export.numbers import plain
+from bridge.record import TIERS, Comparison, Row, Verdict
+
+BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; the footer has said them of the rows
+
+
+def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
+    """The table of the rows, the slack of each step if asked, the footer, and the findings."""
+    rows = shown_rows(comparison, all_rows)
+    columns = layout(rows)
+    yield f"{comparison.result}: {comparison.citation}"
+    yield _statement(rows, columns)
+    yield rows_table(rows, columns)
+    if steps:
+        yield from _slack(rows, columns)
+    yield from _footer(comparison, rows)
+    yield from _findings(comparison)
+
+
+def row_blocks(row: Row) -> Iterator[RenderableType]:
+    """One row, replayed from a witness: its parameters and its numbers."""
+    columns = layout([row])
+    yield _statement([row], columns)
+    yield rows_table([row], columns)
+    if row.remark:
+        yield row.remark
+
+
+def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
+    """Numbers never wrap; quantity and verdict may, between words."""
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("quantity", no_wrap=True, min_width=max((len(row.quantity) for row in rows), default=0))
+    if columns.scoped:
+        table.add_column("scope", no_wrap=True, min_width=max(len(row.scope or "-") for row in rows))
+    for name in columns.varying:
+        _add_unbroken(table, name, [value_words(row.params.get(name)) for row in rows])
+    for name in columns.numbers:
+        _add_unbroken(table, name, [plain(getattr(row, name), name, row.kind) for row in rows])
+    longest = max((len(verdict_words(row)) for row in rows), default=0)
+    table.add_column("verdict", min_width=max(len("verdict"), min(longest, 30)))
+    for index, row in enumerate(rows):
+        table.add_row(*_cells(row, columns), end_section=ends_group(rows, index))
+    return table
+
+
+def _add_unbroken(table: Table, heading: str, cells: Sequence[str]) -> None:
+    width = max((len(cell) for cell in (heading, *cells)), default=0)
+    table.add_column(heading, justify="right", no_wrap=True, min_width=width)
+
+
+def _cells(row: Row, columns: Layout) -> list[str | Text]:
+    cells: list[str | Text] = [row.quantity]
+    if columns.scoped:
+        cells.append(row.scope or "-")
+    cells += [value_words(row.params.get(name)) for name in columns.varying]
+    cells += [_number(row, name) for name in columns.numbers]
+    return [*cells, Text(verdict_words(row), style=_style(row.verdict.values()))]
+
+
+def _number(row: Row, name: str) -> Text:
+    """A bound that is refuted in red, one that says nothing dimmed."""
+    verdict = row.verdict.get(name)
+    dim = "dim" if name in TIERS and "vacuous" in row.flags.get(name, []) else ""
+    return Text(plain(getattr(row, name), name, row.kind), style="red" if verdict == Verdict.VIOLATED else dim)
+
+
+def _style(verdicts: Iterable[Verdict]) -> str:
+    found = set(verdicts)
+    if Verdict.VIOLATED in found:
+        return "bold red"
+    return "green" if found and found <= {Verdict.KEPT, Verdict.PROVED, Verdict.CONSISTENT} else "yellow"
+
+
+def _statement(rows: Sequence[Row], columns: Layout) -> str:
+    """What is the same for all rows: parameters, norm, domain, quantifier."""
+    shared = [columns.constants()]
+    for field in ("norm", "domain", "quantifier"):
+        words = {getattr(row, field) for row in rows}
+        shared += words if len(words) == 1 else []
+    return "; ".join(word for word in shared if word)
+
+
+def _slack(rows: Sequence[Row], columns: Layout) -> Iterator[RenderableType]:
+    """How loose each step of the derivation is: its local bound at the measured premises, over its measured error."""
+    steps = list(dict.fromkeys(name for row in rows for name in row.slack))
+    if not steps:
+        yield "no slack per step was recorded for these rows"
+        return
+    table = Table(title="slack per step (1: an equality there)", show_edge=False, pad_edge=False, title_justify="left")
+    table.add_column("quantity", no_wrap=True)
+    table.add_column("scope", no_wrap=True)
+    for name in columns.varying:
+        _add_unbroken(table, name, [value_words(row.params.get(name)) for row in rows])
+    for step in steps:
+        _add_unbroken(table, step, [plain(row.slack.get(step)) for row in rows])
+    for row in rows:
+        if row.slack:
+            grid = [value_words(row.params.get(name)) for name in columns.varying]
+            table.add_row(row.quantity, row.scope or "-", *grid, *(plain(row.slack.get(step)) for step in steps))
+    yield table
+
+
+def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
+    hidden = len(comparison.rows) - len(rows)
+    yield ""
+    if hidden:
+        yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps where the bound is loose"
+    yield f"{budget_words(rows)}; bounds are rounded to the safe side here, --json has every digit"
+    environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in BUDGET]
+    if environment:
+        yield ", ".join(environment)
+
+
+def _findings(comparison: Comparison) -> Iterator[Text]:
+    for finding in findings(comparison):
+        yield Text.assemble(("finding: ", "bold red"), finding.sentence)

@@ -1,0 +1,108 @@
+"""A comparison as a LaTeX table (booktabs): bounds, errors and verdicts, and below it what the run refutes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from bridge.export.findings import findings
+from bridge.export.layout import Layout, budget_words, ends_group, layout, shown_rows, value_words, verdict_words
+from bridge.export.numbers import latex as number
+from bridge.record import Comparison, Row
+
+SPECIAL = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "%": r"\%",
+        "_": r"\_",
+        "^": r"\^{}",
+        "~": r"\~{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+    }
+)
+
+
+def escape(words: str) -> str:
+    """Words for running text: every character that TeX reads as a command or sets as another one is escaped."""
+    return words.translate(SPECIAL)
+
+
+def comparison_latex(comparison: Comparison, all_rows: bool = False) -> str:
+    """A table of the final quantities and every violated row (or of all rows), shrunk where it is too big."""
+    rows = shown_rows(comparison, all_rows)
+    columns = layout(rows)
+    left_out = len(comparison.rows) - len(rows)
+    lines = [
+        rf"% {comparison.result}: needs \usepackage{{booktabs,adjustbox}}",
+        *([f"% {left_out} rows of intermediate quantities are left out"] if left_out else []),
+        r"\begin{table}",
+        r"  \centering\footnotesize\setlength{\tabcolsep}{4pt}",
+        rf"  \caption{{{_caption(comparison, rows, columns)}}}",
+        rf"  \label{{tab:{comparison.result}}}",
+        r"  \begin{adjustbox}{max width=\linewidth, max totalheight=0.75\textheight}",
+        *_tabular(rows, columns),
+        r"  \end{adjustbox}",
+        *_notes(comparison),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _caption(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> str:
+    constants = [f"{_parameter(name)} $=$ {_value(value)}" for name, value in columns.constant.items()]
+    return (
+        f"{escape(comparison.citation)} ({escape(comparison.result)}): bounds and largest errors found. "
+        f"{'; '.join([*constants, escape(budget_words(rows))])}."
+    )
+
+
+def _tabular(rows: Sequence[Row], columns: Layout) -> list[str]:
+    scope = ["scope"] if columns.scoped else []
+    headings = ["quantity", *scope, *(_parameter(name) for name in columns.varying), *columns.numbers, "verdict"]
+    alignment = "l" * (1 + len(scope)) + "r" * (len(columns.varying) + len(columns.numbers)) + "l"
+    return [
+        rf"  \begin{{tabular}}{{{alignment}}}",
+        r"    \toprule",
+        f"    {_line(headings)}",
+        r"    \midrule",
+        *_body(rows, columns),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+    ]
+
+
+def _body(rows: Sequence[Row], columns: Layout) -> Iterator[str]:
+    for index, row in enumerate(rows):
+        yield f"    {_line(_cells(row, columns))}"
+        if ends_group(rows, index):
+            yield r"    \addlinespace"
+
+
+def _cells(row: Row, columns: Layout) -> list[str]:
+    scope = [escape(row.scope or "--")] if columns.scoped else []
+    grid = [_value(row.params.get(name)) for name in columns.varying]
+    numbers = [number(getattr(row, name), name, row.kind) for name in columns.numbers]
+    return [escape(row.quantity), *scope, *grid, *numbers, escape(verdict_words(row))]
+
+
+def _line(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _parameter(name: str) -> str:
+    """A letter as mathematics, a longer name as it is typed."""
+    return f"${name}$" if len(name) == 1 else rf"\texttt{{{escape(name)}}}"
+
+
+def _value(value: object) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"${value_words(value)}$" if is_number else escape(value_words(value))
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    """What the run refutes, one paragraph a quantity."""
+    return [rf"  \par\smallskip {escape(finding.sentence)}" for finding in findings(comparison)]

@@ -1,0 +1,116 @@
+"""What every table of a comparison shares: which rows and columns it shows, and its verdicts in words."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bridge.record import TIERS, Comparison, Row, Verdict
+
+NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio")
+FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
+LONGEST_VALUE = 32
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns of a table: the parameters that vary, those that do not, the numbers that some row has."""
+
+    varying: tuple[str, ...]
+    constant: dict[str, Any]
+    numbers: tuple[str, ...]
+    scoped: bool
+
+    def at(self, row: Row) -> str:
+        """Where on the grid the row stands, in words; "" if there is only one point."""
+        return ", ".join(f"{name} = {value_words(row.params.get(name))}" for name in self.varying)
+
+    def constants(self) -> str:
+        return ", ".join(f"{name} = {value_words(value)}" for name, value in self.constant.items())
+
+
+def layout(rows: Sequence[Row]) -> Layout:
+    """The columns that `rows` need. A parameter that only some rows have counts as varying."""
+    names = list(dict.fromkeys(name for row in rows for name in row.params))
+    varying = tuple(name for name in names if _varies(name, rows))
+    return Layout(
+        varying=varying,
+        constant={name: rows[0].params[name] for name in names if name not in varying},
+        numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
+        scoped=any(row.scope for row in rows),
+    )
+
+
+def _varies(name: str, rows: Sequence[Row]) -> bool:
+    return any(name not in row.params or row.params[name] != rows[0].params[name] for row in rows)
+
+
+def shown_rows(comparison: Comparison, all_rows: bool = False) -> list[Row]:
+    """The rows of the final quantities and every violated one; all rows if asked, or if no quantity is a final one.
+
+    Rows of one quantity and scope stand together, otherwise in the order of the record.
+    """
+    rows = list(comparison)
+    if not all_rows and any(is_final(row.quantity) for row in rows):
+        rows = [row for row in rows if is_final(row.quantity) or Verdict.VIOLATED in row.verdict.values()]
+    quantities = list(dict.fromkeys(row.quantity for row in rows))
+    scopes = list(dict.fromkeys(row.scope for row in rows))
+    return sorted(rows, key=lambda row: (quantities.index(row.quantity), scopes.index(row.scope)))
+
+
+def is_final(quantity: str) -> bool:
+    return quantity.startswith(FINAL)
+
+
+def value_words(value: Any) -> str:
+    """A parameter's value in few characters: a matrix by its size, a long string by its beginning, 8.0 as 8."""
+    if isinstance(value, list | tuple) and value and all(isinstance(line, list | tuple) for line in value):
+        return f"{len(value)} x {len(value[0])} matrix"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    words = "-" if value is None else str(value)
+    return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
+
+
+def verdict_words(row: Row) -> str:
+    """One word if all tiers agree, else each verdict with its tiers; flags in brackets behind."""
+    words = _judged(row) or "-"
+    flags = ", ".join(_flagged(flag, row) for flag in _distinct(flag for flags in row.flags.values() for flag in flags))
+    return f"{words} ({flags})" if flags else words
+
+
+def _judged(row: Row) -> str:
+    verdicts = _distinct(row.verdict.values())
+    if len(verdicts) == 1:
+        return verdicts[0]
+    tiers = {verdict: [tier for tier in row.verdict if row.verdict[tier] == verdict] for verdict in verdicts}
+    return "; ".join(f"{', '.join(tiers[verdict])}: {verdict}" for verdict in verdicts)
+
+
+def _flagged(flag: str, row: Row) -> str:
+    """The flag, with the tiers it speaks of unless it speaks of all."""
+    tiers = [tier for tier, flags in row.flags.items() if flag in flags and tier in TIERS]
+    return flag if not tiers or set(tiers) >= set(row.verdict) else f"{flag}: {', '.join(tiers)}"
+
+
+def budget_words(rows: Iterable[Row]) -> str:
+    """Seed, samples and attack of the rows: what a verdict of `kept` rests on."""
+    rows = list(rows)
+    return (
+        f"seed {_range(row.seed for row in rows)}; {_range(row.samples for row in rows)} samples; attack: "
+        f"{_range(row.attack_steps for row in rows)} steps, {_range(row.restarts for row in rows)} restarts"
+    )
+
+
+def ends_group(rows: Sequence[Row], index: int) -> bool:
+    """Whether the next row is of another quantity or scope: where a table leaves a little space."""
+    following = rows[index + 1 : index + 2]
+    return any((row.quantity, row.scope) != (rows[index].quantity, rows[index].scope) for row in following)
+
+
+def _range(numbers: Iterable[int]) -> str:
+    found = sorted(set(numbers)) or [0]
+    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(str(word) for word in words))

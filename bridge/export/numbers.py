@@ -1,0 +1,48 @@
+"""How numbers are shown: few digits, rounded so that what is shown stays true."""
+
+import decimal
+
+from bridge.record import TIERS
+
+DIGITS = 4
+
+
+def shown(value: float, column: str, kind: str, digits: int = DIGITS) -> float:
+    """`value` with that many significant digits.
+
+    A bound is rounded to its safe side (up for an upper bound, down for a lower one), and so is an error that exact
+    arithmetic encloses. All else is rounded to nearest, which keeps its order with a bound rounded that way.
+    """
+    context = decimal.Context(prec=digits, rounding=_rounding(column, kind))
+    return float(context.plus(decimal.Decimal(value)))
+
+
+def _rounding(column: str, kind: str) -> str:
+    if column == "exact" or (column in TIERS and kind == "upper"):
+        return decimal.ROUND_CEILING
+    if column in TIERS and kind == "lower":
+        return decimal.ROUND_FLOOR
+    return decimal.ROUND_HALF_EVEN
+
+
+def plain(value: float | None, column: str = "", kind: str = "") -> str:
+    """The number for a terminal, a web page or a sentence; a dash where there is none."""
+    if value is None:
+        return "-"
+    number = shown(value, column, kind)
+    if 0 < abs(number) < 1e-3 or abs(number) >= 1e6:
+        return f"{number:.{DIGITS - 1}e}"
+    return f"{number:.{DIGITS}g}"
+
+
+def latex(value: float | None, column: str = "", kind: str = "", digits: int = 3) -> str:
+    r"""The number in math mode, as 1.23\cdot 10^{-4}; a dash where there is none."""
+    if value is None:
+        return "--"
+    number = shown(value, column, kind, digits)
+    if number in (float("inf"), float("-inf")):
+        return r"$\infty$" if number > 0 else r"$-\infty$"
+    if number == 0 or 1e-2 <= abs(number) < 1e3:
+        return f"${number:.{digits}g}$"
+    mantissa, exponent = f"{number:.{digits - 1}e}".split("e")
+    return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$"

@@ -1,0 +1,81 @@
+"""The rows as CSV, the comparison read back from JSON, and witnesses as files of their own."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bridge.export.files import write_text
+from bridge.files import read_text
+from bridge.record import Comparison, Row
+from symbolic.statements import UsageError
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """One line a row, every field of the record; one that holds several becomes `params.p`, `verdict.printed` ..."""
+    lines = [{"result": comparison.result, **dict(_cells(row))} for row in comparison]
+    columns = _columns(lines)
+    sheet = io.StringIO()
+    writer = csv.DictWriter(sheet, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return sheet.getvalue()
+
+
+def _cells(row: Row) -> Iterator[tuple[str, Any]]:
+    for name, value in row.model_dump(mode="json").items():
+        if name == "witness":
+            yield "witness.file", (value or {}).get("file") or ""
+            yield "witness.error_lower", _cell((value or {}).get("error_lower"))
+        elif isinstance(value, dict):
+            yield from ((f"{name}.{key}", _cell(part)) for key, part in value.items())
+        else:
+            yield name, _cell(value)
+
+
+def _cell(value: Any) -> Any:
+    """Numbers with all their digits, lists as JSON; empty where there is nothing."""
+    if value is None:
+        return ""
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def _columns(lines: list[dict[str, Any]]) -> list[str]:
+    """All names that occur; those of one field stay together, where the field stands in the record."""
+    fields = ["result", *Row.model_fields]
+    names = dict.fromkeys(name for line in lines for name in line)
+    return sorted(names or fields, key=lambda name: fields.index(name.split(".")[0]))
+
+
+def load(path: str | Path) -> Comparison:
+    """A comparison read back from its JSON. Raises UsageError for a missing, truncated or foreign file."""
+    text = read_text(str(path), "comparison")
+    try:
+        return Comparison.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        place = f" at {where}" if where else ""
+        raise UsageError(f"comparison: '{path}' is not one that boundsmith wrote: {first['msg']}{place}.") from error
+
+
+def save_witnesses(comparison: Comparison, folder: str | Path) -> list[Path]:
+    """One JSON file for each row that has a witness; the row's witness then says which file."""
+    Path(folder).mkdir(exist_ok=True)
+    written: list[Path] = []
+    for row in comparison:
+        if row.witness is not None:
+            path = Path(folder) / f"{_file_name(comparison.result, row.quantity)}-{len(written) + 1:03d}.json"
+            row.witness.file = str(path)
+            write_text(path, row.witness.model_dump_json(indent=2) + "\n")
+            written.append(path)
+    return written
+
+
+def _file_name(*words: str) -> str:
+    return "-".join(re.sub(r"[^A-Za-z0-9_.]+", "_", word) for word in words)

@@ -1,0 +1,137 @@
+"""Arb: rigorous balls through python-flint. Whatever is in the input balls, its value is in the output ball."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import sympy as sp
+from flint import arb, arb_mat, ctx, fmpq, fmpz
+
+from . import balls
+from .common import Argument, Backend, check_matrix_shape
+from .number_printers import ExactPrinter
+
+DEFAULT_BITS = 128
+
+
+class ArbPrinter(ExactPrinter):
+    backend = "arb"
+
+    RELATIONS: ClassVar = {
+        "<": "less({0}, {1})",
+        "<=": "no_more({0}, {1})",
+        ">": "less({1}, {0})",
+        ">=": "no_more({1}, {0})",
+        "==": "equal({0}, {1})",
+        "!=": "negation(equal({0}, {1}))",
+    }
+
+    def general_power(self, base: sp.Expr, power: sp.Expr) -> str:
+        if power.is_Rational:
+            return f"rational_power({self._print(base)}, {power.p}, {power.q})"
+        return f"power({self._print(base)}, {self._print(power)})"
+
+    def relation(self, operator: str, left: sp.Basic, right: sp.Basic) -> str:
+        return self.RELATIONS[operator].format(self._print(left), self._print(right))
+
+    def _print_Branches(self, expr: sp.Basic) -> str:
+        conditions = map(self._print, expr.args[::2])
+        values = (f"lambda: {self._print(value)}" for value in expr.args[1::2])
+        parts = (part for pair in zip(conditions, values, strict=True) for part in pair)
+        return f"hull_of_branches({', '.join(parts)})"
+
+
+def kron(A: arb_mat, B: arb_mat) -> arb_mat:
+    rows = [[a * b for a in row for b in other] for row in A.tolist() for other in B.tolist()]
+    return arb_mat(rows)
+
+
+def hadamard(A: arb_mat, B: arb_mat) -> arb_mat:
+    pairs = zip(A.tolist(), B.tolist(), strict=True)
+    return arb_mat([[a * b for a, b in zip(row, other, strict=True)] for row, other in pairs])
+
+
+def inverse(A: arb_mat) -> arb_mat:
+    """A matrix of nan where the balls contain a singular matrix."""
+    try:
+        return A.inv()
+    except ZeroDivisionError:
+        return filled(None, A.nrows(), A.ncols(), "nan")
+
+
+def matrix_power(A: arb_mat, power: int) -> arb_mat:
+    result = identity(None, A.nrows(), A.ncols())
+    for _ in range(power):
+        result = result * A
+    return result
+
+
+def identity(like: Any, n: int, m: int) -> arb_mat:
+    return arb_mat([[int(i == j) for j in range(m)] for i in range(n)])
+
+
+def filled(like: Any, n: int, m: int, value: Any) -> arb_mat:
+    return arb_mat([[arb(value)] * m for _ in range(n)])
+
+
+NAMES: dict[str, Any] = {
+    "number": balls.number, "ratio": balls.ratio, "inf": arb("inf"), "nan": arb("nan"), "exp": arb.exp, "log": arb.log,
+    "sqrt": balls.sqrt, "sin": arb.sin, "cos": arb.cos, "tan": arb.tan, "asin": arb.asin, "acos": arb.acos,
+    "atan": arb.atan, "atan2": arb.atan2, "sinh": arb.sinh, "cosh": arb.cosh, "tanh": arb.tanh, "asinh": arb.asinh,
+    "acosh": arb.acosh, "atanh": arb.atanh, "absolute": balls.absolute, "sign": balls.sign, "floor": arb.floor,
+    "ceiling": arb.ceil, "expm1": arb.expm1, "log1p": arb.log1p, "erf": arb.erf, "erfc": arb.erfc, "gamma": arb.gamma,
+    "loggamma": balls.loggamma, "polygamma": balls.polygamma, "factorial": lambda x: (x + 1).gamma(),
+    "binomial": balls.binomial, "lambertw": balls.lambertw, "maximum": arb.max, "minimum": arb.min,
+    "at_least": arb.max, "at_most": arb.min, "heaviside": balls.heaviside, "int_power": balls.int_power,
+    "rational_power": balls.rational_power, "power": balls.power, "softplus": balls.softplus,
+    "sigmoid": balls.sigmoid, "logsumexp": balls.logsumexp, "geometric": balls.geometric,
+    "less": balls.less, "no_more": balls.at_most, "equal": balls.equal, "negation": balls.negation,
+    "both": balls.both, "either": balls.either, "hull_of_branches": balls.hull_of_branches,
+    "loop_sum": balls.loop_sum, "loop_product": balls.loop_product, "pi": arb.pi, "e": arb.const_e,
+    "EulerGamma": arb.const_euler, "Catalan": arb.const_catalan, "GoldenRatio": lambda: (1 + arb(5).sqrt()) / 2,
+    "matrix": lambda like, rows: arb_mat(rows), "scale": lambda s, A: A * s, "matmul": lambda A, B: A * B,
+    "transpose": arb_mat.transpose, "inverse": inverse, "matrix_power": matrix_power, "trace": arb_mat.trace,
+    "determinant": arb_mat.det, "kron": kron, "hadamard": hadamard, "identity": identity, "filled": filled,
+    "entry": lambda A, i, j: A[index(i), index(j)],
+}  # fmt: skip
+
+
+def index(i: Any) -> int:
+    return i if isinstance(i, int) else balls.as_integer(i)
+
+
+class ArbBackend(Backend):
+    """Exact numbers or balls in, balls (or arb_mat) out, at `bits` bits; flint's own precision is restored."""
+
+    name = "arb"
+    names = NAMES
+
+    def __init__(self, bits: int | None) -> None:
+        self._bits = bits or DEFAULT_BITS
+
+    def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
+        with ctx.workprec(self._bits):
+            return function(None, *(_converted(*pair) for pair in zip(arguments, values, strict=True)))
+
+
+def _converted(argument: Argument, value: Any) -> Any:
+    if not argument.shape:
+        return ball(argument, value)
+    rows = value.tolist() if hasattr(value, "tolist") else value
+    check_matrix_shape(argument, (len(rows), len(rows[0])))
+    return arb_mat([[ball(argument, entry) for entry in row] for row in rows])
+
+
+def ball(argument: Argument, value: Any) -> arb:
+    """The number itself as a ball: rationals rounded outwards, floats taken as the binary rational that they are."""
+    if isinstance(value, arb | int | float | fmpz | fmpq):
+        return arb(value)
+    if isinstance(value, Fraction):
+        return arb(fmpq(value.numerator, value.denominator))
+    if isinstance(value, np.floating | np.integer):
+        return arb(value.item())
+    if isinstance(value, sp.Number) and value.is_finite:
+        exactly = sp.Rational(value)
+        return arb(fmpq(int(exactly.p), int(exactly.q)))
+    raise TypeError(f"{argument.name}: wanted arb, int, Fraction, float or a SymPy number, got {type(value).__name__}")

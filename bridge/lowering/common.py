@@ -1,0 +1,112 @@
+"""What every backend shares: the error, the arguments, the contract of a backend, the callable that `lower` returns."""
+
+import keyword
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import sympy as sp
+
+from .nodes import size
+
+LARGEST_PRINTED = 1000  # nodes; SymPy prints a shared part once for each use, which may take for ever
+
+Value = Any  # whatever the backend computes with: array, tensor, mpf, arb
+
+
+class LoweringError(Exception):
+    """An expression that a backend cannot express; raised by `lower`, never by the lowered callable.
+
+    Attributes: `backend` (its name), `node` (the innermost SymPy node at fault), `remedy` (what can be done).
+    """
+
+    def __init__(self, backend: str, node: sp.Basic, remedy: str) -> None:
+        super().__init__(f"{backend} backend: cannot lower {type(node).__name__} `{shortened(node)}`: {remedy}")
+        self.backend = backend
+        self.node = node
+        self.remedy = remedy
+
+
+def shortened(node: sp.Basic, longest: int = 80) -> str:
+    if size(node) > LARGEST_PRINTED:
+        return f"{type(node).__name__}(...) of {size(node)} nodes"
+    text = str(node)
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: the name that the caller uses, the identifier in the generated code, its matrix shape or ()."""
+
+    name: str
+    identifier: str
+    shape: tuple[int, ...] = ()
+
+
+class Backend(ABC):
+    """How one kind of number is computed with."""
+
+    name: ClassVar[str]
+    names: ClassVar[dict[str, Any]]  # what generated code may refer to
+
+    @abstractmethod
+    def call(self, function: Callable[..., Value], arguments: Sequence[Argument], values: Sequence[Any]) -> Value:
+        """Convert the values, run the generated function in the right context, shape what it returns."""
+
+
+class Lowered:
+    """A SymPy expression as a function of numbers; made by `lower`.
+
+    Call it with the arguments in order or by name. Attributes: `args` (the names, in order), `backend` (its name),
+    `source` (the generated Python text, for reading).
+    """
+
+    def __init__(
+        self,
+        expr: sp.Basic,
+        backend: Backend,
+        arguments: Sequence[Argument],
+        function: Callable[..., Value],
+        source: str,
+    ) -> None:
+        self.args = tuple(argument.name for argument in arguments)
+        self.backend = backend.name
+        self.source = source
+        self._title = shortened(expr)
+        self._backend = backend
+        self._arguments = tuple(arguments)
+        self._function = function
+
+    def __call__(self, *positional: Any, **named: Any) -> Value:
+        values = self._bind(positional, named)
+        return self._backend.call(self._function, self._arguments, values)
+
+    def _bind(self, positional: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+        given = dict(zip(self.args, positional, strict=False))
+        missing = [name for name in self.args if name not in given and name not in named]
+        unknown = [name for name in named if name not in self.args]
+        twice = [name for name in named if name in given]
+        if len(positional) > len(self.args) or missing or unknown or twice:
+            raise TypeError(
+                f"{self!r}: got {len(positional)} positional arguments and the names {sorted(named)}; "
+                f"missing {missing}, unknown {unknown}, given twice {twice}"
+            )
+        given.update(named)
+        return [given[name] for name in self.args]
+
+    def __repr__(self) -> str:
+        return f"<{self.backend} function of ({', '.join(self.args)}): {self._title}>"
+
+
+def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:
+    """Raise ValueError unless the last two sizes are those of the MatrixSymbol."""
+    if argument.shape and tuple(shape[-2:]) != argument.shape:
+        rows, columns = argument.shape
+        raise ValueError(f"{argument.name}: shape {tuple(shape)}, wanted (..., {rows}, {columns})")
+
+
+def safe_identifier(name: str, position: int, taken: Mapping[str, Any]) -> str:
+    """The name itself when generated code can use it as it stands, else `arg<position>`."""
+    usable = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_") and name not in taken
+    return name if usable else f"arg{position}"

@@ -1,0 +1,191 @@
+"""`lower`: from a SymPy expression to a callable."""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import sympy as sp
+from sympy.logic.boolalg import Boolean
+
+from .arb_backend import ArbBackend, ArbPrinter
+from .common import Argument, Backend, Lowered, LoweringError, safe_identifier
+from .guards import Masking
+from .mpmath_backend import MpmathBackend, MpmathPrinter
+from .nodes import free_symbols
+from .numpy_backend import NumpyBackend, NumpyPrinter
+from .printer import LoweringPrinter
+from .sharing import Sharing
+from .stable import Stabiliser
+from .torch_backend import TorchBackend, TorchPrinter
+
+PRINTERS: dict[str, type[LoweringPrinter]] = {
+    "numpy": NumpyPrinter,
+    "torch": TorchPrinter,
+    "mpmath": MpmathPrinter,
+    "arb": ArbPrinter,
+}
+OPTIONS = {"numpy": {"dtype"}, "torch": {"dtype", "device"}, "mpmath": {"bits"}, "arb": {"bits"}}
+
+
+def lower(
+    expr: object,
+    backend: str = "numpy",
+    *,
+    args: Iterable[object] | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    bits: int | None = None,
+    cse: bool = True,
+) -> Lowered:
+    """Turn a SymPy expression into a function of numbers.
+
+    Arguments: `expr`, a scalar expression, an explicit matrix, a matrix expression over MatrixSymbols of concrete
+    shape, or a condition. All symbols stand for real numbers. `backend`, one of
+
+    - "numpy": arrays that broadcast, computed in `dtype` (float64); IEEE rules without warnings (inf, nan);
+    - "torch": tensors that broadcast, differentiable, in the `dtype` and on the `device` given or else of the tensors
+      that come in; tensors of mixed dtype or device are an error;
+    - "mpmath": one point, at `bits` bits or else at the precision of mpmath's context when called;
+    - "arb": one point or box of flint balls, rigorous, at `bits` bits (128).
+
+    `args`, the arguments in order, Symbols, MatrixSymbols or their names; by default the free symbols sorted by name.
+    `cse`, whether common parts are computed once.
+
+    Shapes: a scalar argument has any batch shape (...), a MatrixSymbol (..., n, m); the result has the broadcast
+    batch shape, followed by the shape of the matrix if the expression is one. mpmath and Arb have no batches.
+
+    Conventions. max(x, c) and min(x, c) with a constant c have derivative 0 at the tie, as torch.relu has; at a tie of
+    two variables torch shares the gradient equally. |x| has derivative 0 at 0, sign and Heaviside have it everywhere.
+    Heaviside(0) is the second argument of the SymPy expression (1/2 if none is given), so the SymPy derivative of
+    Max(x, 0), lowered, is 1/2 at 0 while the gradient of the lowered Max(x, 0) is 0. Sums and products with reversed
+    limits follow Karr, as in SymPy. A branch of a Piecewise that is not taken does not touch the torch gradient. On
+    Arb balls that straddle a switch the result is the hull of the branches; what lies outside the domain is cut off
+    (sqrt of [-1, 4] is [0, 2]).
+
+    Returns: a `Lowered`, called by position or by name.
+
+    Raises: LoweringError for a node that the backend cannot express, ValueError for arguments that do not fit the
+    expression, TypeError for a string or an option that the backend does not have.
+    """
+    formula = checked(expr)
+    options = {"dtype": dtype, "device": device, "bits": bits}
+    check_options(backend, options)
+    shape = tuple(int(size) for size in formula.shape) if is_matrix(formula, backend) else ()
+    chosen = make_backend(backend, options, shape)
+    arguments, renaming = safe_names(resolve_arguments(formula, args), chosen)
+    with deep_recursion():
+        rewritten = Stabiliser(backend, renaming)(formula)
+        if backend == "torch":
+            rewritten = Masking()(rewritten)
+        function = generated(rewritten, arguments, chosen, cse)
+    return Lowered(formula, chosen, arguments, function, inspect.getsource(function))
+
+
+def generated(expr: sp.Basic, arguments: Sequence[Argument], backend: Backend, cse: bool) -> Callable[..., Any]:
+    """The Python function. `lambdify` sees the shared parts only: it walks what it is given as a tree."""
+    parts, rest = Sharing(share=cse, lazy=backend.name == "mpmath")(expr)
+    function: Callable[..., Any] = sp.lambdify(
+        [sp.Symbol("_like"), *(sp.Symbol(argument.identifier) for argument in arguments)],
+        rest,
+        modules=[dict(backend.names)],
+        printer=PRINTERS[backend.name](backend.names),
+        cse=lambda _: (parts, rest),
+        docstring_limit=0,
+    )
+    return function
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """A bound over hundreds of layers is an expression of that depth, walked by recursion here and in SymPy."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 20_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def checked(expr: Any) -> sp.Basic:
+    if isinstance(expr, str):
+        raise TypeError("lower: got a string, which is never evaluated; build the expression with SymPy symbols")
+    if isinstance(expr, int | float):
+        return sp.sympify(expr)
+    if isinstance(expr, sp.MatrixBase):
+        return expr.as_immutable() if not isinstance(expr, sp.SparseMatrix) else expr.as_mutable().as_immutable()
+    if not isinstance(expr, sp.Expr | Boolean | sp.MatrixExpr):
+        raise TypeError(f"lower: wanted a SymPy expression, matrix or condition, got {type(expr).__name__}")
+    return expr
+
+
+def check_options(backend: str, options: dict[str, Any]) -> None:
+    if backend not in OPTIONS:
+        raise ValueError(f"lower: no backend {backend!r}; there are {', '.join(OPTIONS)}")
+    alien = [name for name, value in options.items() if value is not None and name not in OPTIONS[backend]]
+    if alien:
+        raise TypeError(f"lower: backend {backend!r} has no option {', '.join(alien)}")
+    bits = options["bits"]
+    if bits is not None and (not isinstance(bits, int) or bits < 2):
+        raise ValueError(f"lower: bits must be an integer of at least 2, got {bits!r}")
+
+
+def make_backend(name: str, options: dict[str, Any], shape: tuple[int, ...]) -> Backend:
+    if name == "numpy":
+        return NumpyBackend(options["dtype"], shape)
+    if name == "torch":
+        return TorchBackend(options["dtype"], options["device"], shape)
+    return MpmathBackend(options["bits"]) if name == "mpmath" else ArbBackend(options["bits"])
+
+
+def is_matrix(expr: sp.Basic, backend: str) -> bool:
+    """Whether it is a matrix; LoweringError if any matrix in it has a symbolic size."""
+    for node in (expr, *free_symbols(expr)):
+        sizes = node.shape if isinstance(node, sp.MatrixExpr) else ()
+        if not all(sp.sympify(size).is_Integer for size in sizes):
+            raise LoweringError(backend, node, f"its shape {sizes} is symbolic; substitute the sizes first")
+    return isinstance(expr, sp.MatrixBase | sp.MatrixExpr)
+
+
+def resolve_arguments(expr: sp.Basic, args: Iterable[Any] | None) -> list[sp.Basic]:
+    """The arguments as SymPy objects, in order; names are looked up in the expression."""
+    free = sorted(free_symbols(expr), key=lambda symbol: (str(symbol.name), symbol.sort_key()))
+    by_name = {str(symbol.name): symbol for symbol in free}
+    if len(by_name) < len(free):
+        raise ValueError(f"lower: different symbols of the same name in {free}; rename them")
+    if args is None:
+        return free
+    chosen = [by_name.get(arg, sp.Symbol(arg)) if isinstance(arg, str) else arg for arg in args]
+    strange = [arg for arg in chosen if not isinstance(arg, sp.Symbol | sp.MatrixSymbol)]
+    names = [str(arg.name) for arg in chosen if arg not in strange]
+    missing = [symbol for symbol in free if symbol not in chosen]
+    if strange or missing or len(set(names)) < len(names):
+        raise ValueError(
+            f"lower: args {chosen} do not fit: not symbols {strange}, missing {missing}, "
+            f"names given twice {sorted({name for name in names if names.count(name) > 1})}"
+        )
+    return chosen
+
+
+def safe_names(symbols: Sequence[sp.Basic], backend: Backend) -> tuple[list[Argument], dict[sp.Basic, sp.Basic]]:
+    """Identifiers that generated code can use, and real symbols of those names for the given ones."""
+    arguments, replacement, taken = [], {}, dict(backend.names)
+    for position, symbol in enumerate(symbols):
+        identifier = safe_identifier(str(symbol.name), position, taken)
+        while identifier in taken:
+            identifier += "_"
+        taken[identifier] = symbol
+        shape = tuple(int(size) for size in getattr(symbol, "shape", ()))
+        arguments.append(Argument(str(symbol.name), identifier, shape))
+        replacement[symbol] = real_symbol(symbol, identifier, backend.name)
+    return arguments, replacement
+
+
+def real_symbol(symbol: sp.Basic, identifier: str, backend: str) -> sp.Basic:
+    if isinstance(symbol, sp.MatrixSymbol):
+        return sp.MatrixSymbol(identifier, *symbol.shape)
+    if symbol.is_extended_real is False:
+        raise LoweringError(backend, symbol, "it is declared not real; arguments are real numbers")
+    assumptions = symbol.assumptions0 if symbol.is_extended_real else {"real": True}
+    return sp.Symbol(identifier, **assumptions)

@@ -1,0 +1,104 @@
+"""Nodes that SymPy lacks: functions that stay accurate where their textbook formula overflows or cancels.
+
+They appear between the rewriting (`stable`, `guards`) and the printing; users never meet them. The letters: u, w are
+exponents, z = ratio - 1, m a number of terms.
+"""
+
+import functools
+from typing import Any
+
+import sympy as sp
+from sympy.concrete.expr_with_limits import ExprWithLimits
+
+BINDING = (sp.MatrixBase, sp.MatrixSymbol, ExprWithLimits, sp.Subs, sp.Derivative, sp.Lambda)  # have their own rule
+
+
+class Node(sp.Expr):
+    """A real scalar whose meaning only the backends know; SymPy never simplifies it."""
+
+    is_commutative = True
+
+    def __new__(cls, *args: Any) -> "Node":
+        return sp.Expr.__new__(cls, *map(sp.sympify, args))
+
+
+class LogSumExp(Node):
+    """log(exp(w_1) + ... + exp(w_n))."""
+
+
+class Softplus(Node):
+    """log(1 + exp(u))."""
+
+
+class Sigmoid(Node):
+    """1 / (1 + exp(-u))."""
+
+
+class Expm1(Node):
+    """exp(u) - 1."""
+
+
+class Log1p(Node):
+    """log(1 + u)."""
+
+
+class Geometric(Node):
+    """((1 + z)**m - 1) / z, and m at z = 0: the sum of m terms of ratio 1 + z."""
+
+
+class Branches(Node):
+    """(c_1, e_1, c_2, e_2, ...): the first e_i whose condition c_i holds, nan if none does."""
+
+
+class Guard(Node):
+    """(mask, value, safe): the value where the mask holds and a harmless number elsewhere.
+
+    A branch that is not taken is still evaluated by array code, and 0 * inf = nan in the backward pass would
+    leak into the gradient of the branch that is taken.
+    """
+
+
+class Loop(Node):
+    """(body, masked body, index, first, last): folded over the integers first..last.
+
+    The masked body is the neutral element outside first..last; it is used when the limits are arrays.
+    """
+
+    @property
+    def free_symbols(self) -> set[sp.Basic]:
+        body, masked, index, first, last = self.args
+        inner: set[sp.Basic] = body.free_symbols | masked.free_symbols
+        return (inner - {index}) | first.free_symbols | last.free_symbols
+
+
+class LoopSum(Loop):
+    """Sum(body, (index, first, last)), with Karr's convention for last < first - 1, as SymPy has it."""
+
+
+class LoopProduct(Loop):
+    """Product(body, (index, first, last)), with Karr's convention for last < first - 1, as SymPy has it."""
+
+
+@functools.lru_cache(maxsize=100_000)
+def free_symbols(node: sp.Basic) -> frozenset[sp.Basic]:
+    """SymPy's `free_symbols`, remembered: SymPy's own takes exponential time where a part is used twice a layer."""
+    if not node.args or isinstance(node, BINDING):
+        return frozenset(node.free_symbols)
+    inner = frozenset().union(*map(free_symbols, node.args))
+    return inner - {node.args[2]} if isinstance(node, Loop) else inner
+
+
+@functools.lru_cache(maxsize=100_000)
+def size(node: sp.Basic) -> int:
+    """The number of nodes, shared ones counted as often as they are used."""
+    return 1 + sum(map(size, node.args))
+
+
+def is_constant(node: sp.Basic) -> bool:
+    """Whether the node is a number: no argument and no index of a loop occurs in it."""
+    return not free_symbols(node)
+
+
+def constants_and_others(nodes: Any) -> tuple[list[sp.Basic], list[sp.Basic]]:
+    fixed = [node for node in nodes if is_constant(node)]
+    return fixed, [node for node in nodes if not is_constant(node)]

@@ -1,0 +1,194 @@
+"""numpy: float64 by default, vectorised over batches that broadcast. Special functions go through torch on the CPU."""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+import torch
+
+from . import loops, special
+from .common import Argument, Backend, check_matrix_shape
+from .number_printers import FloatPrinter
+
+Array = Any  # np.ndarray or a numpy scalar: numpy turns 0-d results into scalars
+
+
+class NumpyPrinter(FloatPrinter):
+    backend = "numpy"
+
+
+def through_torch(function: Callable[..., torch.Tensor]) -> Callable[..., Array]:
+    """The same function on arrays, sharing memory where numpy allows it; plain numbers are passed on."""
+
+    def on_arrays(*args: Array) -> Array:
+        with torch.no_grad():
+            return function(
+                *(_tensor(arg) if isinstance(arg, np.ndarray | np.generic) else arg for arg in args)
+            ).numpy()
+
+    return on_arrays
+
+
+def _tensor(array: Array) -> torch.Tensor:
+    whole = np.ascontiguousarray(array).reshape(np.shape(array))
+    return torch.from_numpy(whole if whole.flags.writeable else whole.copy())
+
+
+def binomial(n: Array, k: Array) -> Array:
+    return through_torch(special.binomial)(np.asarray(n), np.asarray(k))
+
+
+def at_least(x: Array, bound: float) -> Array:
+    return np.maximum(x, bound)
+
+
+def at_most(x: Array, bound: float) -> Array:
+    return np.minimum(x, bound)
+
+
+def where(like: Array, condition: Array, value: Array, otherwise: Array) -> Array:
+    return np.where(condition, np.asarray(value, like.dtype), np.asarray(otherwise, like.dtype))
+
+
+def int_power(x: Array, power: int) -> Array:
+    """Repeated squaring: numpy's own x**3 costs as much as a logarithm and an exponential."""
+    if power > 64:
+        return x ** float(power)
+    result = None
+    while power:
+        if power & 1:
+            result = x if result is None else result * x
+        power >>= 1
+        if power:
+            x = x * x
+    return result
+
+
+def heaviside(x: Array, at_zero: Array) -> Array:
+    return np.heaviside(x, at_zero)
+
+
+def softplus(u: Array) -> Array:
+    return np.maximum(u, 0.0) + np.log1p(np.exp(-np.abs(u)))
+
+
+def sigmoid(u: Array) -> Array:
+    small = np.exp(-np.abs(u))  # at most 1: neither branch overflows
+    return np.where(u >= 0, 1.0, small) / (1.0 + small)
+
+
+def logsumexp(*exponents: Array) -> Array:
+    highest = functools.reduce(np.maximum, exponents)
+    shift = np.where(np.isfinite(highest), highest, 0.0)
+    return np.log(sum(np.exp(w - shift) for w in exponents)) + shift
+
+
+def geometric(z: Array, m: Array) -> Array:
+    """((1 + z)^m - 1)/z, and m at z = 0."""
+    exact = np.where(z == 0, 1.0, z)
+    near = np.expm1(m * np.log1p(np.where(np.abs(z) < 0.5, z, 0.0))) / exact
+    return np.where(z == 0, m, np.where(np.abs(z) < 0.5, near, ((1.0 + z) ** m - 1.0) / exact))
+
+
+def _loop(like: Array, fold: Any, body: Any, masked: Any, first: Array, last: Array, neutral: int) -> Array:
+    number = like.dtype.type
+    lowest, highest = np.min(np.minimum(first, last + 1.0)), np.max(np.maximum(last, first - 1.0))
+    if np.ndim(first) == np.ndim(last) == 0:
+        return fold(lambda index: body(number(index)), *map(loops.as_integer, (first, last)), number(neutral))
+    if np.any(first != np.floor(first)) or np.any(last != np.floor(last)):
+        raise ValueError("the limits of a sum or product must be integers")
+    total = fold(lambda index: masked(number(index)), int(lowest), int(highest), number(neutral))
+    reversed_value = -total if neutral == 0 else 1.0 / total
+    return np.where(last < first - 1, reversed_value, total)
+
+
+def loop_sum(like: Array, body: Any, masked: Any, first: Array, last: Array) -> Array:
+    return _loop(like, loops.sum_of, body, masked, np.asarray(first), np.asarray(last), 0)
+
+
+def loop_product(like: Array, body: Any, masked: Any, first: Array, last: Array) -> Array:
+    return _loop(like, loops.product_of, body, masked, np.asarray(first), np.asarray(last), 1)
+
+
+def matrix(like: Array, rows: list[list[Array]]) -> Array:
+    """Shape (..., n, m) from entries whose batches broadcast."""
+    batch = np.broadcast_shapes(*(np.shape(entry) for row in rows for entry in row))
+    result = np.empty((*batch, len(rows), len(rows[0])), like.dtype)
+    for i, row in enumerate(rows):
+        for j, entry in enumerate(row):
+            result[..., i, j] = entry
+    return result
+
+
+def scale(scalar: Array, A: Array) -> Array:
+    return np.asarray(scalar)[..., None, None] * A
+
+
+def kron(A: Array, B: Array) -> Array:
+    blocks = A[..., :, None, :, None] * B[..., None, :, None, :]  # (..., n, p, m, q)
+    n, p, m, q = blocks.shape[-4:]
+    return blocks.reshape(*blocks.shape[:-4], n * p, m * q)
+
+
+def entry(A: Array, i: Any, j: Any) -> Array:
+    return A[..., loops.as_integer(i), loops.as_integer(j)]
+
+
+NAMES: dict[str, Any] = {
+    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
+    "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "absolute": np.abs, "sign": np.sign,
+    "floor": np.floor, "ceiling": np.ceil, "expm1": np.expm1, "log1p": np.log1p, "maximum": np.maximum,
+    "minimum": np.minimum, "erf": through_torch(torch.special.erf), "erfc": through_torch(torch.special.erfc),
+    "gamma": through_torch(special.gamma), "loggamma": through_torch(special.loggamma),
+    "polygamma": through_torch(special.polygamma), "factorial": through_torch(special.factorial),
+    "binomial": binomial, "lambertw": through_torch(special.lambertw), "at_least": at_least, "at_most": at_most,
+    "where": where, "int_power": int_power, "heaviside": heaviside, "softplus": softplus, "sigmoid": sigmoid,
+    "logsumexp": logsumexp, "geometric": geometric, "loop_sum": loop_sum, "loop_product": loop_product,
+    "both": np.logical_and, "either": np.logical_or, "negation": np.logical_not, "matrix": matrix, "scale": scale,
+    "matmul": np.matmul, "transpose": lambda A: np.swapaxes(A, -1, -2), "inverse": np.linalg.inv,
+    "matrix_power": np.linalg.matrix_power, "trace": lambda A: np.trace(A, axis1=-2, axis2=-1),
+    "determinant": np.linalg.det, "kron": kron, "hadamard": np.multiply, "entry": entry,
+    "identity": lambda like, n, m: np.eye(n, m, dtype=like.dtype),
+    "filled": lambda like, n, m, value: np.full((n, m), value, like.dtype), "inf": math.inf, "nan": math.nan,
+}  # fmt: skip
+
+
+class NumpyBackend(Backend):
+    """Arrays in, arrays out; `dtype` is float64 unless given. IEEE rules, silently: overflow is inf, 0/0 is nan."""
+
+    name = "numpy"
+    names = NAMES
+
+    def __init__(self, dtype: Any, core_shape: tuple[int, ...]) -> None:
+        self._like = np.zeros((), dtype or np.float64)
+        if self._like.dtype.kind != "f":
+            raise TypeError(f"lower(backend='numpy'): dtype must be a real floating dtype, got {dtype!r}")
+        self._core_shape = core_shape
+
+    def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
+        arrays = [self._array(*pair) for pair in zip(arguments, values, strict=True)]
+        with np.errstate(all="ignore"):
+            result = np.asarray(function(self._like, *arrays))
+        cores = (
+            array.shape[: array.ndim - len(argument.shape)] for argument, array in zip(arguments, arrays, strict=True)
+        )
+        wanted = np.broadcast_shapes(*cores) + self._core_shape
+        if result.dtype != bool:
+            result = result.astype(self._like.dtype, copy=False)
+        if result.shape != wanted:
+            result = np.broadcast_to(result, wanted).copy()
+        return result if wanted else result[()]
+
+    def _array(self, argument: Argument, value: Any) -> Any:
+        if isinstance(value, Fraction | sp.Number):
+            value = float(value)
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"{argument.name}: wanted real numbers, got {array.dtype}")
+        check_matrix_shape(argument, array.shape)
+        return array.astype(self._like.dtype, copy=False)

@@ -1,0 +1,119 @@
+"""Rewrite an expression, once, into nodes that every backend can evaluate accurately.
+
+Exponentials and geometric sums go to their stable forms, Piecewise to Branches, finite sums and products to
+explicit terms when they are few and to loops otherwise. Constants are left untouched: the printers fold them.
+"""
+
+from collections.abc import Mapping
+
+import sympy as sp
+from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy.logic.boolalg import Boolean
+
+from . import exponentials
+from .common import LoweringError
+from .geometric import covers_limit, product_with_geometric
+from .nodes import Branches, Loop, LoopProduct, LoopSum, is_constant
+
+LONGEST_UNROLLED = 32  # beyond this many terms a loop costs less than the size of the generated code
+LARGEST_UNROLLED = 1000  # operations in the unrolled sum, all terms together
+
+RECIPROCALS = {sp.sec: sp.cos, sp.csc: sp.sin, sp.sech: sp.cosh, sp.csch: sp.sinh, sp.coth: sp.tanh, sp.cot: sp.tan}
+
+
+class Stabiliser:
+    """The rewriting of one expression for one backend; remembers what it has rewritten, so shared parts cost once."""
+
+    def __init__(self, backend: str, renaming: Mapping[sp.Basic, sp.Basic]) -> None:
+        self._backend = backend
+        self._known = dict(renaming)
+        self._known.update({new: new for new in renaming.values()})
+        self._loops = 0
+
+    def __call__(self, node: sp.Basic) -> sp.Basic:
+        if node not in self._known:
+            self._known[node] = self._rewrite(node)
+        return self._known[node]
+
+    def _rewrite(self, node: sp.Basic) -> sp.Basic:
+        if isinstance(node, sp.MatrixBase):
+            return node.applyfunc(self)
+        if isinstance(node, ExprWithLimits):
+            return self._repeated(node)
+        if not node.args or isinstance(node, sp.MatrixSymbol) or is_constant(node):
+            return node
+        if isinstance(node, sp.Piecewise):
+            return self._branches(node)
+        better = self._better_form(node) if isinstance(node, sp.Expr) else None
+        return self(better) if better is not None else self._rebuilt(node)
+
+    def _branches(self, node: sp.Basic) -> sp.Basic:
+        parts = [(self(condition), self(value)) for value, condition in node.args]
+        if len(parts) == 2 and parts[1][0] == sp.true and covers_limit(*parts[0], parts[1][1]):
+            return parts[1][1]
+        return Branches(*(part for pair in parts for part in pair))
+
+    def _rebuilt(self, node: sp.Basic) -> sp.Basic:
+        args = [self(arg) for arg in node.args]
+        same = all(new is old for new, old in zip(args, node.args, strict=True))
+        return node if same else node.func(*args)
+
+    def _better_form(self, node: sp.Expr) -> sp.Expr | None:
+        if isinstance(node, sp.log):
+            return exponentials.log_of_exponentials(node.args[0]) or exponentials.log_near_one(node.args[0])
+        if node.is_Pow or node.is_Mul:
+            return self._stable_product(node)
+        if node.is_Add:
+            return exponentials.with_expm1(node)
+        if node.func in RECIPROCALS:
+            return 1 / RECIPROCALS[node.func](node.args[0])
+        if isinstance(node, sp.KroneckerDelta):
+            return sp.Piecewise((1, sp.Eq(*node.args[:2])), (0, True))
+        return None
+
+    def _stable_product(self, node: sp.Expr) -> sp.Expr | None:
+        product = exponentials.exponential_product(node, inside_log=False)
+        if product is None:
+            return product_with_geometric(node) if node.is_Mul else None
+        mixed = next((factor for factor in product.others if factor.is_Add and factor.has(sp.exp)), None)
+        if mixed is not None:  # (e^x - e^-x)/(e^x + e^-x): each term alone is bounded, the numerator is not
+            rest = sp.Mul(*(factor for factor in node.args if factor != mixed))
+            return sp.Add(*(term * rest for term in mixed.args))
+        return exponentials.power_of_exponentials(product.absorbed, product.power) * sp.Mul(*product.others)
+
+    def _repeated(self, node: ExprWithLimits) -> sp.Basic:
+        if not isinstance(node, sp.Sum | sp.Product):
+            raise LoweringError(self._backend, node, "call .doit() first, or integrate numerically")
+        inner, (index, first, last) = node.function, self._limits(node)
+        if len(node.limits) > 1:
+            inner = node.func(inner, *node.limits[:-1])
+        if not first.is_number or not last.is_number:
+            return self._loop(node, inner, index, first, last)
+        count = int(last - first) + 1
+        if not 0 <= count <= LONGEST_UNROLLED or count * inner.count_ops() > LARGEST_UNROLLED:
+            return self._loop(node, inner, index, first, last)
+        combine = sp.Add if isinstance(node, sp.Sum) else sp.Mul
+        return self(combine(*(inner.subs(index, first + step) for step in range(count))))
+
+    def _limits(self, node: ExprWithLimits) -> tuple[sp.Symbol, sp.Expr, sp.Expr]:
+        limits = node.limits[-1]
+        if len(limits) != 3:
+            raise LoweringError(self._backend, node, "give it a first and a last index")
+        index, first, last = limits
+        if any(end.is_infinite for end in (first, last)):
+            raise LoweringError(self._backend, node, "it is infinite; call .doit(), or truncate it and bound the tail")
+        if any(end.is_number and not end.is_integer for end in (first, last)):
+            raise LoweringError(self._backend, node, "its limits must be integers")
+        return index, first, last
+
+    def _loop(self, node: ExprWithLimits, inner: sp.Expr, index: sp.Symbol, first: sp.Expr, last: sp.Expr) -> Loop:
+        counter = sp.Symbol(f"_i{self._loops}", integer=True)
+        self._loops += 1
+        loop, neutral = (LoopSum, 0) if isinstance(node, sp.Sum) else (LoopProduct, 1)
+        body, first, last = self(inner.subs(index, counter)), self(first), self(last)
+        return loop(body, Branches(within(counter, first, last), body, sp.true, neutral), counter, first, last)
+
+
+def within(index: sp.Symbol, first: sp.Expr, last: sp.Expr) -> Boolean:
+    """Whether a term counts: between the limits, or strictly between them when they are reversed (Karr)."""
+    return sp.Or(sp.And(index >= first, index <= last), sp.And(index > last, index < first))

@@ -1,0 +1,187 @@
+"""torch: batched, differentiable, on the device and in the dtype of the tensors that come in."""
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+import torch
+from torch import Tensor
+
+from . import loops, special
+from .common import Argument, Backend, check_matrix_shape
+from .number_printers import FloatPrinter
+
+
+class TorchPrinter(FloatPrinter):
+    backend = "torch"
+
+    def integer_power(self, base: sp.Expr, power: int) -> str:
+        return f"{self.operand(base)}**{power}"
+
+
+def _on(like: Tensor, value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else torch.full((), value, dtype=like.dtype, device=like.device)
+
+
+def where(like: Tensor, condition: Any, value: Any, otherwise: Any) -> Tensor:
+    mask = condition if isinstance(condition, Tensor) else torch.tensor(condition, device=like.device)
+    return torch.where(mask, _on(like, value), _on(like, otherwise))
+
+
+def at_least(x: Tensor, bound: float) -> Tensor:
+    """max(x, bound) with derivative 0 at the tie; a nan stays nan."""
+    return torch.where(x <= bound, torch.full_like(x, bound), x)
+
+
+def at_most(x: Tensor, bound: float) -> Tensor:
+    """min(x, bound) with derivative 0 at the tie; a nan stays nan."""
+    return torch.where(x >= bound, torch.full_like(x, bound), x)
+
+
+def heaviside(x: Tensor, at_zero: Any) -> Tensor:
+    step = (torch.sign(x) + 1) / 2  # through sign, so that a gradient exists: it is zero
+    return torch.where(x == 0, _on(x, at_zero), step)
+
+
+def softplus(u: Tensor) -> Tensor:
+    return -torch.nn.functional.logsigmoid(-u)  # torch's softplus is linear above its threshold: off by 2e-9
+
+
+def logsumexp(*exponents: Any) -> Tensor:
+    like = next(w for w in exponents if isinstance(w, Tensor))
+    return torch.logsumexp(torch.stack(torch.broadcast_tensors(*(_on(like, w) for w in exponents)), -1), -1)
+
+
+def geometric(z: Tensor, m: Any) -> Tensor:
+    return special.geometric(_on(m, z) if isinstance(m, Tensor) else z, _on(z, m))
+
+
+def binomial(n: Any, k: Any) -> Tensor:
+    like = n if isinstance(n, Tensor) else k
+    return special.binomial(_on(like, n), _on(like, k))
+
+
+def atan2(y: Any, x: Any) -> Tensor:
+    like = y if isinstance(y, Tensor) else x
+    return torch.atan2(_on(like, y), _on(like, x))
+
+
+def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Tensor, last: Tensor, neutral: int) -> Tensor:
+    first, last = first.detach(), last.detach()
+    start = _on(like, neutral)
+    if first.ndim == last.ndim == 0:
+        limits = map(loops.as_integer, (first.item(), last.item()))
+        result: Tensor = fold(lambda index: body(_on(like, index)), *limits, start)
+        return result
+    if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
+        raise ValueError("the limits of a sum or product must be integers")
+    lowest, highest = torch.minimum(first, last + 1).min(), torch.maximum(last, first - 1).max()
+    total = fold(lambda index: masked(_on(like, index)), int(lowest), int(highest), start)
+    return torch.where(last < first - 1, -total if neutral == 0 else 1 / total, total)
+
+
+def loop_sum(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
+    return _loop(like, loops.sum_of, body, masked, _on(like, first), _on(like, last), 0)
+
+
+def loop_product(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
+    return _loop(like, loops.product_of, body, masked, _on(like, first), _on(like, last), 1)
+
+
+def matrix(like: Tensor, rows: list[list[Any]]) -> Tensor:
+    """Shape (..., n, m) from entries whose batches broadcast; stacked, so gradients pass."""
+    entries = torch.broadcast_tensors(*(_on(like, entry) for row in rows for entry in row))
+    flat = torch.stack(entries, -1)  # (..., n * m)
+    return flat.reshape(*flat.shape[:-1], len(rows), len(rows[0]))
+
+
+def scale(scalar: Any, A: Tensor) -> Tensor:
+    return scalar[..., None, None] * A if isinstance(scalar, Tensor) else scalar * A
+
+
+def kron(A: Tensor, B: Tensor) -> Tensor:
+    blocks = A[..., :, None, :, None] * B[..., None, :, None, :]  # (..., n, p, m, q)
+    n, p, m, q = blocks.shape[-4:]
+    return blocks.reshape(*blocks.shape[:-4], n * p, m * q)
+
+
+def entry(A: Tensor, i: Any, j: Any) -> Tensor:
+    return A[..., loops.as_integer(i), loops.as_integer(j)]
+
+
+NAMES: dict[str, Any] = {
+    "exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan,
+    "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "atan2": atan2, "sinh": torch.sinh,
+    "cosh": torch.cosh, "tanh": torch.tanh, "asinh": torch.asinh, "acosh": torch.acosh, "atanh": torch.atanh,
+    "absolute": torch.abs, "sign": torch.sign, "floor": torch.floor, "ceiling": torch.ceil, "expm1": torch.expm1,
+    "log1p": torch.log1p, "maximum": torch.maximum, "minimum": torch.minimum, "erf": torch.special.erf,
+    "erfc": torch.special.erfc, "gamma": special.gamma, "loggamma": special.loggamma,
+    "polygamma": special.polygamma, "factorial": special.factorial, "binomial": binomial,
+    "lambertw": special.lambertw, "at_least": at_least, "at_most": at_most, "where": where, "heaviside": heaviside,
+    "softplus": softplus, "sigmoid": torch.sigmoid, "logsumexp": logsumexp, "geometric": geometric,
+    "loop_sum": loop_sum, "loop_product": loop_product, "both": torch.logical_and, "either": torch.logical_or,
+    "negation": torch.logical_not, "matrix": matrix, "scale": scale, "matmul": torch.matmul,
+    "transpose": lambda A: A.transpose(-1, -2), "inverse": torch.linalg.inv,
+    "matrix_power": torch.linalg.matrix_power, "trace": lambda A: A.diagonal(dim1=-2, dim2=-1).sum(-1),
+    "determinant": torch.linalg.det, "kron": kron, "hadamard": torch.mul, "entry": entry,
+    "identity": lambda like, n, m: torch.eye(n, m, dtype=like.dtype, device=like.device),
+    "filled": lambda like, n, m, value: like.new_full((n, m), float(value)), "inf": math.inf, "nan": math.nan,
+}  # fmt: skip
+
+
+class TorchBackend(Backend):
+    """Tensors in, tensors out. Plain numbers and integer tensors take the dtype and device of the floating tensors."""
+
+    name = "torch"
+    names = NAMES
+
+    def __init__(self, dtype: Any, device: Any, core_shape: tuple[int, ...]) -> None:
+        if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+            raise TypeError(f"lower(backend='torch'): dtype must be a floating torch.dtype, got {dtype!r}")
+        self._dtype = dtype
+        self._device = None if device is None else torch.device(device)
+        self._core_shape = core_shape
+
+    def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
+        like = self._like(arguments, values)
+        tensors = [_converted(like, *pair) for pair in zip(arguments, values, strict=True)]
+        result = function(like, *tensors)
+        if not isinstance(result, Tensor):
+            result = torch.tensor(result, device=like.device, dtype=None if isinstance(result, bool) else like.dtype)
+        batches = (
+            tensor.shape[: tensor.ndim - len(argument.shape)]
+            for argument, tensor in zip(arguments, tensors, strict=True)
+        )
+        return result.expand(torch.broadcast_shapes(*batches) + self._core_shape)
+
+    def _like(self, arguments: Sequence[Argument], values: Sequence[Any]) -> Tensor:
+        """An empty tensor of the dtype and device to compute in; mixtures are an error, never a silent promotion."""
+        floating = {
+            a.name: v for a, v in zip(arguments, values, strict=True) if isinstance(v, Tensor) and v.is_floating_point()
+        }
+        dtypes = {tensor.dtype for tensor in floating.values()}
+        devices = {value.device for value in values if isinstance(value, Tensor)}
+        if (len(dtypes) > 1 and self._dtype is None) or (len(devices) > 1 and self._device is None):
+            kinds = {name: f"{tensor.dtype} on {tensor.device}" for name, tensor in floating.items()}
+            raise TypeError(f"mixed tensors {kinds}: convert them, or give dtype and device to lower()")
+        dtype = self._dtype or (dtypes.pop() if dtypes else torch.get_default_dtype())
+        return torch.empty((), dtype=dtype, device=self._device or (devices.pop() if devices else None))
+
+
+def _converted(like: Tensor, argument: Argument, value: Any) -> Tensor:
+    if isinstance(value, Fraction | sp.Number):
+        value = float(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    tensor = (
+        torch.as_tensor(value, device=like.device)
+        if isinstance(value, Tensor | np.ndarray)
+        else torch.tensor(value, dtype=like.dtype, device=like.device)
+    )
+    if tensor.is_complex():
+        raise TypeError(f"{argument.name}: wanted real numbers, got {tensor.dtype}")
+    check_matrix_shape(argument, tensor.shape)
+    return tensor.to(like.dtype)

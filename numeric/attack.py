@@ -1,0 +1,191 @@
+"""Projected gradient ascent over many restarts at once: how large can the error get inside the hypotheses?
+
+Errors may be of any size, 1e-14 as well as 1, so that only signs and normalised gradients are used. The best point is
+kept; a value that is not finite never wins.
+
+Shapes: R restarts, ... the shape of one variable.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
+
+from numeric.maps import Number
+
+# The variables that are moved: one tensor, or a tuple or dict of them, each with a leading dimension R.
+Variables: TypeAlias = Tensor | tuple[Tensor, ...] | dict[str, Tensor]
+
+GROWTH, SHRINKING = 1.3, 0.5  # of a restart's step, after a step that ascends and after one that does not
+SMALLEST_STEP = 1e-3  # relative to the first step: below it a restart is kicked
+LARGEST_STEP = 4.0  # relative to the first step
+
+
+@dataclass(frozen=True, eq=False)
+class AttackResult:
+    """The largest value found, where (one restart's variables, without R), and what was spent.
+
+    `history` holds the best value after the starts and after each step; it never decreases.
+    """
+
+    value: float
+    witness: Variables
+    history: tuple[float, ...]
+    steps: int
+    restarts: int
+
+
+def attack(
+    objective: Callable[..., Tensor],
+    starts: Variables,
+    project: Callable[..., Variables],
+    *,
+    steps: int,
+    step_size: Number = 0.5,
+    seed: int,
+) -> AttackResult:
+    """Maximise `objective` (variables -> (R,) values) over what `project` maps into, from R starts in parallel.
+
+    `starts`, the argument and the result of `project` share one structure: a tensor, or a tuple or dict of tensors.
+    `step_size` is relative to the largest absolute entry of each variable's starts. A restart that ascends takes a
+    larger step next; one that does not goes back, takes a smaller one and changes between sign steps and normalised
+    gradient steps; one that is stuck (steps too small, zero or undefined gradient) is kicked from its best point.
+    Deterministic for a seed. Raises ValueError when the objective is finite at none of the points visited.
+    """
+    ascent = _Ascent(objective, starts, project, step_size, torch.Generator().manual_seed(seed))
+    history = [ascent.best_value()]
+    for _ in range(steps):
+        ascent.step()
+        history.append(ascent.best_value())
+    if history[-1] == -torch.inf:
+        raise ValueError("attack: the objective was finite at no point visited. Check it at the starts.")
+    return AttackResult(history[-1], ascent.witness(), tuple(history), steps, ascent.restarts)
+
+
+def box_project(lower: Number | Tensor, upper: Number | Tensor) -> Callable[[Variables], Variables]:
+    """Projection of every variable onto the box lower <= entry <= upper (numbers, or tensors that broadcast)."""
+    low, high = torch.as_tensor(lower), torch.as_tensor(upper)
+    if bool((low > high).any()):
+        raise ValueError(f"box_project: lower {lower} exceeds upper {upper}. Swap them.")
+
+    def onto_box(leaf: Tensor) -> Tensor:
+        return torch.minimum(torch.maximum(leaf, low.to(leaf)), high.to(leaf))  # (R, ...)
+
+    return lambda variables: _rebuild(variables, [onto_box(leaf) for leaf in _leaves(variables)])
+
+
+class _Ascent:
+    """The state of all restarts: current and best points, values, directions and steps."""
+
+    def __init__(
+        self,
+        objective: Callable[..., Tensor],
+        starts: Variables,
+        project: Callable[..., Variables],
+        step_size: Number,
+        generator: torch.Generator,
+    ) -> None:
+        self.objective, self.project, self.structure = objective, project, starts
+        self.step_size, self.generator = float(step_size), generator
+        self.points = self._projected([leaf.detach().clone() for leaf in _leaves(starts)])  # each (R, ...)
+        self.restarts = self.points[0].shape[0]
+        # A start of zeros says nothing about the scale of its variable: take 1.
+        self.scales = [float(leaf.abs().max()) or 1.0 for leaf in self.points]
+        self.values, self.gradients = self._evaluate(self.points)  # (R), each (R, ...)
+        self.best_points, self.best_values = self.points, self.values
+        self.sizes = torch.full_like(self.values, step_size)  # (R)
+        self.signed = torch.arange(self.restarts, device=self.values.device) % 2 == 0  # (R)
+
+    def best_value(self) -> float:
+        return float(self.best_values.max())
+
+    def witness(self) -> Variables:
+        winner = int(self.best_values.argmax())
+        return _rebuild(self.structure, [leaf[winner].clone() for leaf in self.best_points])
+
+    def step(self) -> None:
+        stuck = (self.sizes < SMALLEST_STEP * self.step_size) | self._flat()  # (R)
+        proposals = self._projected(
+            [
+                _choose(stuck, self._kicked(best, scale), self._ascended(point, gradient, scale))
+                for point, best, gradient, scale in zip(
+                    self.points, self.best_points, self.gradients, self.scales, strict=True
+                )
+            ]
+        )
+        values, gradients = self._evaluate(proposals)  # (R), each (R, ...)
+        accepted = stuck | (values > self.values)  # (R); a kick is taken as it falls
+        self.sizes = torch.where(accepted, self.sizes * GROWTH, self.sizes * SHRINKING)
+        self.sizes = torch.where(stuck, self.step_size, self.sizes.clamp(max=LARGEST_STEP * self.step_size))
+        self.signed = self.signed ^ ~accepted
+        self.points = [_choose(accepted, new, old) for new, old in zip(proposals, self.points, strict=True)]
+        self.gradients = [_choose(accepted, new, old) for new, old in zip(gradients, self.gradients, strict=True)]
+        self.values = torch.where(accepted, values, self.values)
+        better = values > self.best_values  # (R)
+        self.best_points = [_choose(better, new, old) for new, old in zip(proposals, self.best_points, strict=True)]
+        self.best_values = torch.where(better, values, self.best_values)
+
+    def _flat(self) -> Bool[Tensor, " R"]:
+        largest = torch.stack([leaf.flatten(1).abs().amax(1) for leaf in self.gradients])  # (leaves, R)
+        return (largest == 0).all(0)
+
+    def _kicked(self, best: Tensor, scale: float) -> Tensor:
+        noise = 2 * torch.rand(best.shape, generator=self.generator, dtype=torch.float64) - 1  # (R, ...)
+        # Near or far is not known beforehand: lengths between 1/100 and 1 of the first step, uniform in the logarithm.
+        length = 10 ** (-2 * torch.rand(self.restarts, generator=self.generator, dtype=torch.float64))  # (R)
+        return best + self.step_size * scale * (_per_restart(length, noise) * noise).to(best)
+
+    def _ascended(self, point: Tensor, gradient: Tensor, scale: float) -> Tensor:
+        largest = _per_restart(gradient.flatten(1).abs().amax(1), gradient)  # (R, 1, ...)
+        normalised = gradient / torch.where(largest > 0, largest, 1.0)  # (R, ...)
+        direction = _choose(self.signed, gradient.sign(), normalised)  # (R, ...)
+        return point + scale * _per_restart(self.sizes.to(point.dtype), point) * direction
+
+    def _projected(self, leaves: list[Tensor]) -> list[Tensor]:
+        with torch.no_grad():
+            return [leaf.detach() for leaf in _leaves(self.project(_rebuild(self.structure, leaves)))]
+
+    def _evaluate(self, leaves: list[Tensor]) -> tuple[Float[Tensor, " R"], list[Tensor]]:
+        """Values, -infinity where they are not finite, and gradients, 0 where they are not finite."""
+        with torch.enable_grad():
+            moved = [leaf.clone().requires_grad_(True) for leaf in leaves]
+            values = self.objective(_rebuild(self.structure, moved))  # (R)
+            if values.shape != (leaves[0].shape[0],):
+                raise ValueError(
+                    f"attack: the objective returned shape {tuple(values.shape)} for {leaves[0].shape[0]} restarts. "
+                    "Return one value for each restart."
+                )
+            finite = values.detach().isfinite()  # (R)
+            # A restart with an undefined value must not spoil the gradients of the others.
+            total = torch.where(finite, values, torch.zeros_like(values)).sum()
+            found: tuple[Tensor | None, ...] = (None,) * len(moved)
+            if total.requires_grad:
+                found = torch.autograd.grad(total, moved, allow_unused=True)
+        gradients = [
+            torch.zeros_like(leaf) if gradient is None else gradient.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+            for leaf, gradient in zip(leaves, found, strict=True)
+        ]
+        return torch.where(finite, values.detach(), -torch.inf), gradients
+
+
+def _leaves(variables: Variables) -> list[Tensor]:
+    if isinstance(variables, Tensor):
+        return [variables]
+    return list(variables.values() if isinstance(variables, Mapping) else variables)
+
+
+def _rebuild(structure: Variables, leaves: list[Tensor]) -> Variables:
+    if isinstance(structure, Tensor):
+        return leaves[0]
+    return dict(zip(structure, leaves, strict=True)) if isinstance(structure, Mapping) else tuple(leaves)
+
+
+def _per_restart(values: Shaped[Tensor, " R"], like: Tensor) -> Tensor:
+    return values.view(-1, *[1] * (like.ndim - 1))  # (R, 1, ...)
+
+
+def _choose(flags: Bool[Tensor, " R"], chosen: Tensor, other: Tensor) -> Tensor:
+    return torch.where(_per_restart(flags, chosen), chosen, other)  # (R, ...)

@@ -1,0 +1,100 @@
+"""What an exact run costs, counted before it starts, so that it can say which sizes are too big."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from numeric.construction import AttentionTap, Construction, FeedForward, Head, ReluAttention, ScoresTap, Tap
+from numeric.maps import BlockMap, LowRank
+
+# One scalar ball of an attention weight (exponential, division, conversion to and from Python) takes about as long and
+# as much memory as this many multiplications inside a matrix product; measured, and only a matter of scale.
+OPERATIONS_PER_SCALAR = 64
+DEFAULT_LIMIT = 500_000_000  # some six seconds on one core
+
+
+@dataclass(frozen=True)
+class ExactCost:
+    """Ball multiplications inside matrix products, and scalar balls handled one at a time (exponentials among them)."""
+
+    products: int = 0
+    scalars: int = 0
+    exponentials: int = 0
+
+    @property
+    def operations(self) -> int:
+        """One figure for both, in units of one multiplication inside a product."""
+        return self.products + OPERATIONS_PER_SCALAR * self.scalars
+
+    def __add__(self, other: "ExactCost") -> "ExactCost":
+        return ExactCost(
+            self.products + other.products, self.scalars + other.scalars, self.exponentials + other.exponentials
+        )
+
+
+class TooLargeForExact(ValueError):  # noqa: N818  (the name says what happened)
+    """The exact run would take more ball operations than the limit allows."""
+
+    def __init__(self, name: str, length: int, cost: ExactCost, limit: int) -> None:
+        super().__init__(
+            f"run_exact({name!r}): a prompt of {length} tokens needs {cost.operations:,} ball operations "
+            f"({cost.exponentials:,} scalar exponentials), the limit is {limit:,}. "
+            "Take a shorter prompt, ask for fewer taps, set last_token_only, or pass a higher limit."
+        )
+
+
+def require_affordable(construction: Construction, length: int, taps: Mapping[str, Tap], limit: int) -> None:
+    """Raise `TooLargeForExact` when the run would exceed `limit` ball operations."""
+    cost = exact_cost(construction, length, taps)
+    if cost.operations > limit:
+        raise TooLargeForExact(construction.name, length, cost, limit)
+
+
+def exact_cost(construction: Construction, length: int, taps: Mapping[str, Tap]) -> ExactCost:
+    """Count of ball operations of an exact run on `length` tokens with these taps."""
+    total = map_cost(construction.embedding.map, length)
+    for number, layer in enumerate(construction.layers, start=1):
+        queries = length - construction.first_query(number, length)
+        if isinstance(layer, FeedForward):
+            total += map_cost(layer.inner, queries) + map_cost(layer.outer, queries)
+            total += ExactCost(scalars=queries * layer.inner.target.width)
+            continue
+        relu = isinstance(layer, ReluAttention)
+        for head in layer.heads:
+            total += head_cost(head, queries, length, relu)
+    for tap in taps.values():
+        if isinstance(tap, ScoresTap | AttentionTap):
+            relu = isinstance(construction.layers[tap.layer - 1], ReluAttention)
+            queries = length - construction.first_query(tap.layer, length)
+            weighted = isinstance(tap, AttentionTap)
+            total += score_cost(construction.head(tap.layer, tap.head), queries, length, weighted and not relu)
+    return total + map_cost(construction.readout, length)
+
+
+def map_cost(block_map: BlockMap, tokens: int) -> ExactCost:
+    products = 0
+    for (target_block, source_block), what in block_map.action.items():
+        source, target = block_map.source.size(source_block), block_map.target.size(target_block)
+        if isinstance(what, LowRank):
+            products += what.left.shape[1] * (source + target)
+        else:
+            products += source * target if isinstance(what, np.ndarray) else source
+    return ExactCost(products=tokens * products, scalars=tokens * block_map.source.width)
+
+
+def head_cost(head: Head, queries: int, length: int, relu: bool) -> ExactCost:
+    width = sum(head.value.target.size(name) for name in head.value.written)
+    values = map_cost(head.value, length)
+    if not head.has_dot_product and head.positions is not None:
+        return values + ExactCost(scalars=2 * length * width, exponentials=1)
+    return values + score_cost(head, queries, length, not relu) + ExactCost(products=queries * length * width)
+
+
+def score_cost(head: Head, queries: int, length: int, exponential: bool) -> ExactCost:
+    pairs = queries * length
+    total = ExactCost(scalars=pairs, exponentials=pairs if exponential else 0)
+    if head.query is None or head.key is None:
+        return total
+    width = sum(head.key.target.size(name) for name in set(head.key.written) & set(head.query.written))
+    return total + map_cost(head.query, queries) + map_cost(head.key, length) + ExactCost(products=pairs * width)

@@ -1,0 +1,199 @@
+"""`compare`: what reaches the engine, what is printed, which files are written, what is refused before the run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bridge
+from bridge.export import load
+from bridge.record import Comparison, Row
+from symbolic.statements import UsageError
+from tests.bridge.cli.conftest import Command, refused
+from tests.bridge.export.cases import comparison
+
+ID = "induction.vanilla"
+Calls = list[dict[str, Any]]
+
+
+def test_only_what_the_user_gave_reaches_the_engine(run: Command, calls: Calls) -> None:
+    assert run("compare", ID).code == 0
+    assert calls == [{"id": ID}]
+
+
+def test_every_option_reaches_the_engine(run: Command, calls: Calls) -> None:
+    options = "--seed 3 --samples 10 --attack 0 --restarts 2 --dtype float32 --device cpu --text book.txt"
+    run("compare", ID, "--set", "d=4", "--grid", "p=1,2", "--grid", "W_star=[[1,0],[0,1]],0.5", *options.split())
+    assert calls == [
+        {
+            "id": ID,
+            "d": 4,
+            "p": (1, 2),
+            "W_star": ("[[1,0],[0,1]]", 0.5),
+            "seed": 3,
+            "samples": 10,
+            "attack": 0,
+            "restarts": 2,
+            "dtype": "float32",
+            "device": "cpu",
+            "text": "book.txt",
+        }
+    ]
+
+
+def test_the_table(run: Command, calls: Calls) -> None:
+    outcome = run("compare", ID)
+    assert outcome.err == ""
+    lines = outcome.out.splitlines()
+    assert lines[0] == f"{ID}: {comparison().citation}"
+    assert lines[1].startswith("d = 4, W_star = 0.25; sup norm; tokens in [-1, 1]^d, L >= 3")
+    heading = [cell.strip() for cell in lines[2].split("┃")]
+    tiers = ["printed", "derived", "instance"]
+    found = ["measured", "attacked", "exact", "rounding", "ratio", "verdict"]
+    assert heading == ["quantity", "scope", "p", "L", *tiers, *found]
+    cells = [[cell.strip() for cell in line.split("│")] for line in lines if "│" in line]
+    assert len(cells) == 26
+    assert ["output", "network", "8", "64", "3.356e-04"] in [row[:5] for row in cells]
+    assert "printed: violated; derived, instance: kept (vacuous: derived)" in [row[-1] for row in cells]
+    assert {row[0] for row in cells} == {"output", "output.as_printed", "output.rate"}
+
+
+def test_the_footer_and_one_finding_a_quantity(run: Command, calls: Calls) -> None:
+    out = run("compare", ID).out
+    assert "16 rows of intermediate quantities are hidden; --all shows them" in out
+    assert "seed 0; 64 samples; attack: 200 steps, 4 restarts" in out
+    assert "torch 2.13.0, dtype float64, device cpu" in out
+    assert out.count("finding: ") == 1
+    assert "finding: output.as_printed: printed violated in 8 of 8 rows; worst at p = 8, L = 8" in out
+
+
+def test_all_rows(run: Command, calls: Calls) -> None:
+    out = run("compare", ID, "--all").out
+    assert "hidden" not in out
+    assert sum(line.startswith("y ") for line in out.splitlines()) == 16
+
+
+def test_slack_per_step(run: Command, calls: Calls) -> None:
+    assert "slack per step" not in run("compare", ID).out
+    assert "slack per step (1: an equality there)" in run("compare", ID, "--steps").out
+
+
+def test_json_is_one_object_with_every_row(run: Command, calls: Calls) -> None:
+    outcome = run("compare", ID, "--json")
+    assert outcome.err == ""
+    assert Comparison.model_validate(json.loads(outcome.out)) == comparison()
+
+
+def test_files(run: Command, calls: Calls, tmp_path: Path) -> None:
+    names = ["table.tex", "table.csv", "table.json"]
+    outputs = [word for name in names for word in ("-o", tmp_path / name)]
+    outcome = run("compare", ID, *outputs, "--plot", tmp_path / "plot.svg", "--save-witnesses", tmp_path / "w")
+    assert outcome.code == 0
+    for name in (*names, "plot.svg"):
+        assert (tmp_path / name).stat().st_size > 0
+        assert f"written: {tmp_path / name}" in outcome.out
+    assert f"written: 8 witnesses in {tmp_path / 'w'}" in outcome.out
+    files = {row.witness.file for row in load(tmp_path / "table.json") if row.witness}
+    assert files == {str(path) for path in (tmp_path / "w").iterdir()}
+
+
+def test_json_beside_files_stays_one_object(run: Command, calls: Calls, tmp_path: Path) -> None:
+    json.loads(run("compare", ID, "--json", "-o", tmp_path / "table.tex").out)
+    assert (tmp_path / "table.tex").exists()
+
+
+def test_a_latex_table_has_the_rows_that_the_terminal_has(run: Command, calls: Calls, tmp_path: Path) -> None:
+    run("compare", ID, "-o", tmp_path / "few.tex")
+    run("compare", ID, "--all", "-o", tmp_path / "all.tex")
+    assert "    y &" not in (tmp_path / "few.tex").read_text()
+    assert "    y &" in (tmp_path / "all.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "{}/table.pdf"], "cannot tell the format of '{}/table.pdf' from its suffix; use one of .tex"),
+        (["-o", "{}/plot.png"], "use one of .tex, .json, .csv."),
+        (["--plot", "{}/plot.tex"], "use one of .png, .svg."),
+        (["-o", "{}/no/table.tex"], "there is no folder '{}/no'; make it first."),
+        (["-o", "{}/file/table.tex"], "Not a directory"),
+        (["-o", "{}/folder.tex"], "it is a folder"),
+        (["-o", "{}/a.tex", "-o", "{}/a.tex"], "'{}/a.tex' is asked for twice"),
+        (["--save-witnesses", "{}/file"], "is a file where a folder is wanted"),
+        (["--save-witnesses", "{}/no/w"], "there is no folder '{}/no'"),
+        (["--set", "q=1"], "induction.vanilla has no parameter 'q'"),
+        (["--set", "seed=1"], "induction.vanilla has no parameter 'seed'"),
+        (["--set", "p"], "--set p is not of the form name=value"),
+        (["--set", "p=1", "--grid", "p=1,2"], "'p' is given twice"),
+        (["--samples", "0"], "Invalid value for '--samples'"),
+        (["--attack", "-1"], "Invalid value for '--attack'"),
+        (["--seed", "x"], "Invalid value for '--seed'"),
+        (["--sampels", "1"], "No such option"),
+    ],
+)
+def test_refused_before_the_run(arguments: list[str], message: str, run: Command, calls: Calls, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder.tex").mkdir()
+    sentence = refused(run("compare", ID, *(argument.format(tmp_path) for argument in arguments)))
+    assert message.format(tmp_path) in sentence
+    assert calls == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.tex"]
+
+
+def test_a_refusal_of_the_engine_leaves_no_file(run: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def compare(result_id: str, **arguments: Any) -> Comparison:
+        raise UsageError("induction.vanilla: p = -1 does not meet p > 0 (the bias has to fall off).")
+
+    monkeypatch.setattr(bridge, "compare", compare)
+    sentence = refused(run("compare", ID, "--json", "-o", tmp_path / "t.tex", "--save-witnesses", tmp_path / "w"))
+    assert "p = -1 does not meet p > 0" in sentence
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def replay(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    paths: list[str] = []
+    row: Row = next(row for row in comparison() if row.witness)
+
+    def replayed(path: str) -> Row:
+        paths.append(path)
+        return row
+
+    monkeypatch.setattr(bridge, "replay", replayed)
+    return paths
+
+
+def test_a_witness_is_checked_again(run: Command, replay: list[str]) -> None:
+    outcome = run("compare", ID, "--witness", "w.json")
+    assert replay == ["w.json"]
+    assert "output.as_printed" in outcome.out
+    assert "printed: violated" in outcome.out
+    assert Row.model_validate(json.loads(run("compare", ID, "--witness", "w.json", "--json").out)).witness
+
+
+@pytest.mark.parametrize(
+    "others", [["--set", "p=1"], ["--grid", "p=1"], ["--seed", "1"], ["--plot", "a.png"], ["-o", "a.tex"]]
+)
+def test_a_witness_takes_no_other_options(others: list[str], run: Command, replay: list[str]) -> None:
+    sentence = refused(run("compare", ID, "--witness", "w.json", *others))
+    assert "takes no other option than --json" in sentence
+    assert replay == []
+
+
+def test_a_witness_of_another_result(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = next(row for row in comparison() if row.witness)
+    assert row.witness is not None
+    row.witness.result = "induction.ngram"
+    monkeypatch.setattr(bridge, "replay", lambda path: row)
+    assert "is one of induction.ngram, not of induction.vanilla" in refused(run("compare", ID, "--witness", "w.json"))
+
+
+def test_no_digit_is_lost_on_a_narrow_terminal(run: Command, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = run("compare", ID).out
+    monkeypatch.setattr("bridge.cli.terminal.line_width", lambda: 40)
+    narrow = run("compare", ID).out
+    assert "…" not in narrow
+    for line in wide.splitlines():
+        for cell in line.split("│")[:-1]:
+            assert cell.strip() in narrow

@@ -1,0 +1,102 @@
+"""`list`, `show` and `latex`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from symbolic.catalogue import CLAIMS, find_result, results
+from tests.bridge.cli.conftest import Command, refused
+
+RUNNING = sorted(results())
+PLANNED = [claim.id for claim in CLAIMS if claim.id not in RUNNING]
+
+
+def test_list_has_every_claim_with_citation_and_status(run: Command) -> None:
+    outcome = run("list")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = {line.split()[0]: line for line in outcome.out.splitlines()[2:]}
+    for claim in CLAIMS:
+        assert str(claim.citation) in lines[claim.id]
+        assert ("running" if claim.id in RUNNING else "planned") in lines[claim.id]
+
+
+def test_list_json(run: Command) -> None:
+    records = json.loads(run("list", "--json").out)
+    assert [record["id"] for record in records] == [claim.id for claim in CLAIMS]
+    assert all(set(record) == {"id", "citation", "status", "summary"} for record in records)
+    assert {record["id"] for record in records if record["status"] == "running"} == set(RUNNING)
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
+    result = find_result(id)
+    outcome = run("show", id)
+    assert (outcome.code, outcome.err) == (0, "")
+    for words in (result.title, str(result.citation), result.claim, *result.remarks):
+        assert words in outcome.out
+    for parameter in result.parameters:
+        assert f"  {parameter.name} = {parameter.default}  {parameter.meaning}" in outcome.out
+    for hypothesis in result.hypotheses:
+        assert hypothesis.reason in outcome.out
+    for quantity in result.quantities:
+        assert f"{quantity.name}: {quantity.meaning}" in outcome.out
+        for field in (quantity.kind, quantity.quantifier, quantity.norm, quantity.domain, quantity.remark):
+            assert field in outcome.out
+        for step in quantity.derivation.steps if quantity.derivation else ():
+            assert f"e_{step.name} <= " in outcome.out
+            assert step.rule in outcome.out
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_show_json(id: str, run: Command) -> None:
+    result = find_result(id)
+    record = json.loads(run("show", id, "--json").out)
+    assert (record["id"], record["status"], record["claim"]) == (id, "running", result.claim)
+    assert [p["name"] for p in record["parameters"]] == [p.name for p in result.parameters]
+    assert [q["name"] for q in record["quantities"]] == [q.name for q in result.quantities]
+    for shown, quantity in zip(record["quantities"], result.quantities, strict=True):
+        assert (shown["derived"] is None) == (quantity.derived() is None)
+        assert (shown["printed"] is None) == (quantity.printed is None)
+    steps = [step["name"] for step in record["derivation"]]
+    assert len(steps) == len(set(steps))
+
+
+@pytest.mark.parametrize("id", PLANNED)
+def test_show_of_a_planned_result(id: str, run: Command) -> None:
+    outcome = run("show", id)
+    assert outcome.code == 0
+    assert "status: planned" in outcome.out
+    assert json.loads(run("show", id, "--json").out)["status"] == "planned"
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_latex_is_raw(id: str, run: Command) -> None:
+    assert run("latex", id).out == find_result(id).latex() + "\n"
+
+
+def test_latex_into_a_file(run: Command, tmp_path: Path) -> None:
+    outcome = run("latex", "induction.vanilla", "-o", tmp_path / "claim.tex")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert (tmp_path / "claim.tex").read_text() == find_result("induction.vanilla").latex() + "\n"
+
+
+def test_bibtex_instead_of_latex(run: Command) -> None:
+    assert run("latex", "induction.vanilla", "--bibtex").out == (
+        find_result("induction.vanilla").citation.bibtex() + "\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["show", "latex", "compare"])
+def test_an_unknown_id_names_the_nearest(command: str, run: Command) -> None:
+    sentence = refused(run(command, "induction.vanila"))
+    assert sentence.startswith("there is no result 'induction.vanila'. Nearest: induction.vanilla")
+
+
+@pytest.mark.parametrize("command", ["latex", "compare"])
+def test_a_planned_result_cannot_be_run(command: str, run: Command) -> None:
+    assert "is planned and cannot be run yet" in refused(run(command, PLANNED[0]))
+
+
+def test_latex_into_a_missing_folder(run: Command, tmp_path: Path) -> None:
+    assert "there is no folder" in refused(run("latex", "induction.vanilla", "-o", tmp_path / "no" / "claim.tex"))

@@ -1,0 +1,74 @@
+"""`solve`: what reaches the engine and how its answer is said."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import bridge
+from tests.bridge.cli.conftest import Command, refused
+
+ID = "induction.vanilla"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    recorded: list[dict[str, Any]] = []
+
+    def solve(result_id: str, **arguments: Any) -> SimpleNamespace:
+        recorded.append({"id": result_id, **arguments})
+        return SimpleNamespace(
+            name=arguments["for_"],
+            value=7.600902376208978,
+            bound=0.000999999999999762,
+            requested=arguments.get("error"),
+            quantity="output",
+            tier="derived",
+            closed_form="log(2/error)",
+            method="bisection",
+            params={"L": 8, "W_star": [[1.0, 0.0], [0.0, 1.0]]},
+        )
+
+    monkeypatch.setattr(bridge, "solve", solve)
+    return recorded
+
+
+def test_the_answer_keeps_all_its_digits(run: Command, asked: list[dict[str, Any]]) -> None:
+    outcome = run("solve", ID, "--for", "p", "--error", "1e-3", "--set", "L=8", "--quantity", "output")
+    assert asked == [{"id": ID, "for_": "p", "error": 1e-3, "quantity": "output", "L": 8}]
+    assert outcome.out.splitlines() == [
+        f"{ID}: p = 7.600902376208978 guarantees an error of output of at most 0.000999999999999762 "
+        "(requested: 0.001; derived bound).",
+        "At L = 8, W_star = 2 x 2 matrix.",
+        "Closed form: p = log(2/error).",
+        "Method: bisection.",
+    ]
+
+
+def test_which_error_a_budget_gives(run: Command, asked: list[dict[str, Any]]) -> None:
+    outcome = run("solve", ID, "--for", "error", "--tier", "printed")
+    assert asked == [{"id": ID, "for_": "error", "tier": "printed"}]
+    assert "the derived bound on the error of output is 0.000999999999999762." in outcome.out
+
+
+def test_json(run: Command, asked: list[dict[str, Any]]) -> None:
+    record = json.loads(run("solve", ID, "--for", "p", "--error", "1e-3", "--json").out)
+    assert record["value"] == 7.600902376208978
+    assert set(record) == {
+        *("result", "name", "value", "bound", "requested", "quantity", "tier", "closed_form", "method", "params")
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--error", "1"], "Missing option '--for'"),
+        (["--for", "q", "--error", "1"], "induction.vanilla has no parameter 'q'"),
+        (["--for", "p", "--error", "small"], "Invalid value for '--error'"),
+        (["--for", "p", "--error", "1", "--set", "x=1"], "induction.vanilla has no parameter 'x'"),
+    ],
+)
+def test_refusals(arguments: list[str], message: str, run: Command, asked: list[dict[str, Any]]) -> None:
+    assert message in refused(run("solve", ID, *arguments))
+    assert asked == []

@@ -1,0 +1,245 @@
+"""Every format: what is in it, that it is deterministic, and that JSON comes back as it went."""
+
+import csv
+import io
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, plot, save_witnesses
+from bridge.export.latex import escape
+from bridge.export.plots import draw
+from bridge.record import Row, Witness
+from symbolic.statements import UsageError
+from tests.bridge.export.cases import comparison
+
+FORMATS = [".tex", ".json", ".csv", ".png", ".svg"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_each_format_is_chosen_by_suffix_and_deterministic(suffix: str, tmp_path: Path) -> None:
+    export(comparison(), tmp_path / f"one{suffix}")
+    export(comparison(), tmp_path / f"two{suffix.upper()}")
+    content = (tmp_path / f"one{suffix}").read_bytes()
+    assert len(content) > 500
+    assert content == (tmp_path / f"two{suffix.upper()}").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["table.pdf", "table", "table.tex.bak"])
+def test_an_unknown_suffix_names_those_there_are(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=rf"{name}' from its suffix; use one of .tex, .json, .csv, .png, .svg"):
+        export(comparison(), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_comes_back_as_it_went(tmp_path: Path) -> None:
+    export(comparison(), tmp_path / "table.json")
+    assert load(tmp_path / "table.json") == comparison()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not one that boundsmith wrote: Invalid JSON"),
+        ('{"result": "induction.vanilla", "rows": [', "is not one that boundsmith wrote: Invalid JSON"),
+        ("[1, 2]", "is not one that boundsmith wrote: Input should be an object"),
+        ('{"name": "another tool"}', "is not one that boundsmith wrote: Field required at result"),
+    ],
+)
+def test_a_truncated_or_foreign_file_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "table.json").write_text(text)
+    with pytest.raises(UsageError, match=message):
+        load(tmp_path / "table.json")
+
+
+def test_a_missing_or_binary_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no file"):
+        load(tmp_path / "missing.json")
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="not a UTF-8 text file"):
+        load(tmp_path / "binary.json")
+
+
+def test_csv_holds_every_field_of_every_row_with_all_digits() -> None:
+    record = comparison()
+    lines = list(csv.DictReader(io.StringIO(comparison_csv(record))))
+    assert len(lines) == len(record.rows)
+    columns = {name.split(".")[0] for name in lines[0]}
+    assert columns == {"result", *Row.model_fields}
+    for line, row in zip(lines, record.rows, strict=True):
+        assert line["params.L"] == str(row.params["L"])
+        assert line["verdict.printed"] == row.verdict["printed"].value
+        for name in ("printed", "derived", "measured", "rounding"):
+            value = getattr(row, name)
+            assert line[name] == "" if value is None else float(line[name]) == value
+
+
+def test_csv_of_no_rows_still_has_its_header() -> None:
+    record = comparison()
+    record.rows = []
+    assert comparison_csv(record).startswith("result,quantity,kind,")
+
+
+def test_latex_table(snapshot: SnapshotAssertion) -> None:
+    assert comparison_latex(comparison(ps=(1, 8), Ls=(8,))) == snapshot
+    assert comparison_latex(comparison(ps=(1,), Ls=(8, 64)), all_rows=True) == snapshot
+
+
+def test_latex_table_is_balanced_and_leaves_nothing_unescaped() -> None:
+    table = comparison_latex(comparison(), all_rows=True)
+    lines = [line for line in table.splitlines() if not line.startswith("%")]
+    without_commands = "\n".join(re.sub(r"\\.", "", line) for line in lines)
+    assert without_commands.count("{") == without_commands.count("}")
+    assert "%" not in without_commands
+    assert "_" not in without_commands.replace("\\cdot 10^", "")
+    body = [line for line in lines if line.endswith(r"\\")]
+    assert len({re.sub(r"\\&", "", line).count("&") for line in body}) == 1
+    assert table.count(r"\begin") == table.count(r"\end")
+
+
+@pytest.mark.parametrize(
+    ("words", "escaped"),
+    [
+        ("a_b", r"a\_b"),
+        ("100% & #1", r"100\% \& \#1"),
+        ("x^{2} $", r"x\^{}\{2\} \$"),
+        ("\\", r"\textbackslash{}"),
+        ("a < b > c | ~", r"a \textless{} b \textgreater{} c \textbar{} \~{}"),
+    ],
+)
+def test_every_special_character_is_escaped_once(words: str, escaped: str) -> None:
+    assert escape(words) == escaped
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.rows = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.rows += tag == "tr"
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_html_is_well_formed_and_escaped() -> None:
+    record = comparison()
+    record.citation = "<script>alert(1)</script>"
+    page = comparison_html(record)
+    tags = _Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.rows == 1 + 26
+    assert "<script>" not in page
+    assert "violated" in page
+    assert "16 rows of other quantities hidden" in page
+
+
+def test_png_and_svg_are_pictures(tmp_path: Path) -> None:
+    plot(comparison(), tmp_path / "plot.png")
+    plot(comparison(), tmp_path / "plot.svg", quantity="output.as_printed", x="L")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    svg = (tmp_path / "plot.svg").read_text()
+    assert ET.fromstring(svg).tag.endswith("svg")
+    assert "<dc:date>" not in svg
+
+
+def test_the_plot_shows_the_numbers_of_the_record() -> None:
+    record = comparison(ps=(1, 2, 4), Ls=(8,))
+    (axis,) = draw(record).axes
+    assert axis.get_yscale() == "log"
+    assert axis.get_xlabel() == "p"
+    lines = {line.get_label(): line for line in axis.get_lines()}
+    assert {"printed", "derived", "instance (network)", "instance (prompt)", "measured", "attacked"} <= set(lines)
+    rows = [row for row in record if row.quantity == "output" and row.scope == "network"]
+    assert list(lines["derived"].get_xdata()) == [1, 2, 4]
+    assert list(lines["derived"].get_ydata()) == [row.derived for row in rows]
+    assert "violated" not in lines
+
+
+def test_violated_points_are_ringed_and_the_title_cites() -> None:
+    figure = draw(comparison(), "output.as_printed")
+    assert all("violated" in [line.get_label() for line in axis.get_lines()] for axis in figure.axes)
+    title = figure.get_suptitle()
+    assert "Wang et al. 2024, Theorem 4.1" in title
+    assert "d = 4" in title
+
+
+def test_one_panel_a_combination_up_to_six() -> None:
+    assert [axis.get_title() for axis in draw(comparison(Ls=(8, 64))).axes] == ["L = 8", "L = 64"]
+    many = draw(comparison(ps=tuple(range(1, 10)), Ls=(3, 4, 5, 6, 7, 8, 9, 10)))
+    assert len([axis for axis in many.axes if axis.get_visible()]) == 6
+    assert "6 of 8 panels shown" in many.get_suptitle()
+
+
+def test_a_zero_is_named_where_the_scale_cannot_show_it() -> None:
+    record = comparison(Ls=(8,))
+    for row in record:
+        row.measured = 0.0
+    (axis,) = draw(record).axes
+    assert axis.get_title() == "not shown, being 0: measured"
+
+
+def test_scopes_that_agree_in_one_panel_only_keep_their_names_in_all() -> None:
+    record = comparison()
+    for row in record:
+        if row.params["L"] == 8:
+            row.instance = 0.5
+    labels = [{line.get_label() for line in axis.get_lines()} for axis in draw(record).axes]
+    assert all({"instance (network)", "instance (prompt)"} <= names and "instance" not in names for names in labels)
+
+
+def test_a_rate_is_drawn_on_a_linear_scale() -> None:
+    (axis,) = draw(comparison(), "output.rate").axes
+    assert axis.get_yscale() == "linear"
+    assert axis.get_xlabel() == "L"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "x", "message"),
+    [
+        ("outptu", None, "no quantity 'outptu' to plot. It has: y, output, output.as_printed, output.rate"),
+        (None, "q", "cannot plot against 'q': no row has it as a number. Parameters: p, L, d, W_star"),
+    ],
+)
+def test_a_plot_of_what_is_not_there_is_refused(quantity: str | None, x: str | None, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        draw(comparison(), quantity, x)
+
+
+def test_a_plot_without_rows_or_numbers_is_refused() -> None:
+    record = comparison()
+    record.rows = record.rows[:1]
+    record.rows[0].params = {"W_star": "random:1"}
+    with pytest.raises(UsageError, match="a plot needs a parameter that is a number"):
+        draw(record)
+    record.rows = []
+    with pytest.raises(UsageError, match="has no rows"):
+        draw(record)
+
+
+def test_without_matplotlib_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(UsageError, match=r"pip install 'boundsmith\[plots\]'"):
+        export(comparison(), tmp_path / "plot.png")
+
+
+def test_witnesses_are_files_that_read_back(tmp_path: Path) -> None:
+    record = comparison()
+    paths = save_witnesses(record, tmp_path / "witnesses")
+    assert len(paths) == 8
+    assert paths[0].name == "induction.vanilla-output.as_printed-001.json"
+    rows = [row for row in record if row.witness is not None]
+    for path, row in zip(paths, rows, strict=True):
+        assert row.witness is not None
+        assert row.witness.file == str(path)
+        assert Witness.model_validate(json.loads(path.read_text())) == row.witness

@@ -1,0 +1,124 @@
+"""Which rows and columns a table shows, verdicts in words, and the findings."""
+
+import pytest
+
+from bridge.export.findings import findings
+from bridge.export.layout import budget_words, layout, shown_rows, value_words, verdict_words
+from bridge.record import Flag, Row, Verdict
+from tests.bridge.export.cases import comparison
+
+
+def _row(**fields: object) -> Row:
+    return Row(**({"quantity": "output", "kind": "upper", "quantifier": "for all inputs", "params": {}} | fields))
+
+
+def test_columns_are_the_parameters_that_vary_and_the_numbers_there_are() -> None:
+    columns = layout(comparison().rows)
+    assert columns.varying == ("p", "L")
+    assert columns.constant == {"d": 4, "W_star": 0.25}
+    assert columns.numbers[:5] == ("printed", "derived", "instance", "measured", "attacked")
+    assert columns.scoped
+    lonely = layout([_row(measured=1.0)])
+    assert (lonely.varying, lonely.numbers, lonely.scoped) == ((), ("measured",), False)
+    assert layout([]).numbers == ()
+
+
+def test_final_and_violated_rows_are_shown_grouped() -> None:
+    record = comparison()
+    names = [row.quantity for row in shown_rows(record)]
+    assert set(names) == {"output", "output.as_printed", "output.rate"}
+    assert names == sorted(names, key=["output", "output.as_printed", "output.rate"].index)
+    assert len(shown_rows(record, all_rows=True)) == len(record.rows)
+    record.rows[0].verdict["printed"] = Verdict.VIOLATED
+    assert record.rows[0].quantity == "y"
+    assert "y" in {row.quantity for row in shown_rows(record)}
+
+
+def test_without_a_final_quantity_all_rows_are_shown() -> None:
+    record = comparison()
+    record.rows = [row for row in record.rows if row.quantity == "y"]
+    assert len(shown_rows(record)) == len(record.rows) == 16
+
+
+@pytest.mark.parametrize(
+    ("verdict", "flags", "words"),
+    [
+        ({}, {}, "-"),
+        ({"printed": "kept", "derived": "kept"}, {}, "kept"),
+        ({"printed": "violated", "derived": "kept"}, {}, "printed: violated; derived: kept"),
+        (
+            {"printed": "violated", "derived": "kept", "instance": "kept"},
+            {"derived": [Flag.VACUOUS]},
+            "printed: violated; derived, instance: kept (vacuous: derived)",
+        ),
+        (
+            {"printed": "undecided", "derived": "undecided"},
+            {"printed": [Flag.ROUNDING], "derived": [Flag.ROUNDING]},
+            "undecided (rounding dominates)",
+        ),
+        ({"printed": "kept"}, {"measured": [Flag.ROUNDING]}, "kept (rounding dominates)"),
+        (
+            {"derived": "proved"},
+            {"derived": [Flag.VACUOUS, Flag.CONDITIONAL]},
+            "proved (vacuous, conditional)",
+        ),
+    ],
+)
+def test_verdict_in_words(verdict: dict[str, str], flags: dict[str, list[str]], words: str) -> None:
+    assert verdict_words(_row(verdict=verdict, flags=flags)) == words
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_no_verdict_is_collapsed_into_another(verdict: Verdict) -> None:
+    assert verdict_words(_row(verdict={"printed": verdict, "derived": verdict})) == verdict.value
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (4, "4"),
+        (0.25, "0.25"),
+        (8.0, "8"),
+        (1e300, "1e+300"),
+        (None, "-"),
+        ([[1, 0], [0, 1]], "2 x 2 matrix"),
+        ("random:1", "random:1"),
+        ("x" * 50, "x" * 29 + "..."),
+    ],
+)
+def test_parameter_values_in_words(value: object, words: str) -> None:
+    assert value_words(value) == words
+
+
+def test_budget() -> None:
+    assert budget_words(comparison().rows) == "seed 0; 64 samples; attack: 200 steps, 4 restarts"
+    assert "8 to 64 samples" in budget_words([_row(samples=8), _row(samples=64)])
+
+
+def test_one_finding_a_quantity_with_the_worst_row() -> None:
+    (finding,) = findings(comparison())
+    assert finding.quantity == "output.as_printed"
+    assert finding.tiers == ("printed",)
+    assert (finding.count, finding.total) == (8, 8)
+    assert finding.worst.params["p"] == 8
+    assert finding.worst.params["L"] == 8
+    assert finding.sentence == (
+        "output.as_printed: printed violated in 8 of 8 rows; worst at p = 8, L = 8: found 0.25 against printed "
+        "3.356e-04 (745 times). mask (3) shows key 1 to the last query, 100% of the time & at a cost of 1/L"
+    )
+
+
+def test_findings_of_other_kinds() -> None:
+    record = comparison()
+    violated = {"printed": Verdict.VIOLATED}
+    record.rows = [
+        _row(quantity="lower", kind="lower", printed=1.0, measured=0.5, attacked=0.25, verdict=violated),
+        _row(quantity="rate", kind="rate", printed=1.0, measured=0.5, verdict=violated),
+        _row(quantity="zero", printed=0.0, measured=0.5, verdict=violated),
+        _row(quantity="kept", printed=1.0, measured=0.5, verdict={"printed": Verdict.KEPT}),
+    ]
+    assert [finding.sentence for finding in findings(record)] == [
+        "lower: printed violated in 1 of 1 rows; worst: found 0.25 against printed 1 (4 times).",
+        "rate: printed violated in 1 of 1 rows; worst: found 0.5 against printed 1.",
+        "zero: printed violated in 1 of 1 rows; worst: found 0.5 against printed 0.",
+    ]

@@ -1,0 +1,239 @@
+"""Theorem 4.1 end to end: bounds against the network, over the grid of p, L, d and W* and in every dtype."""
+
+import json
+from pathlib import Path
+
+import flint
+import numpy as np
+import pytest
+import torch
+
+from bridge import compare, replay
+from bridge.comparison import Comparison
+from bridge.induction import VanillaCase, VanillaStudy, read_similarity
+from bridge.record import Flag, Row, Verdict
+from bridge.verdicts import Bound
+from symbolic import UsageError
+from symbolic.statements import Quantity
+
+GRID_P, GRID_L = (1, 2, 4, 8, 16, 32), (3, 8, 64, 512)
+QUICK = {"samples": 32, "attack": 60, "restarts": 8}
+FINE = {Verdict.KEPT, Verdict.CONSISTENT}
+
+
+def rows(comparison: Comparison, quantity: str, scope: str | None = "network") -> list[Row]:
+    return [row for row in comparison if row.quantity == quantity and row.scope == scope]
+
+
+@pytest.fixture(scope="module")
+def default() -> Comparison:
+    return compare("induction.vanilla", p=(1, 4, 8), L=(8, 64), **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("d", "W_star"), [(1, 1.0), (4, 0.25), (4, "signs:3"), (16, "random:1")], ids=lambda value: str(value)
+)
+def test_no_derived_or_instance_bound_is_exceeded_on_the_grid(d: int, W_star: float | str) -> None:
+    comparison = compare("induction.vanilla", p=GRID_P, L=GRID_L, d=d, W_star=W_star, samples=8, attack=25, restarts=6)
+    for row in comparison:
+        ours = {tier: verdict for tier, verdict in row.verdict.items() if tier != "printed"}
+        assert set(ours.values()) <= FINE, row
+        assert row.quantity == "output.as_printed" or row.verdict.get("printed") is not Verdict.VIOLATED, row
+        if row.derived is not None and row.quantity != "output.as_printed":
+            assert row.derived <= row.printed
+            for error in (row.measured, row.attacked):
+                assert error <= row.instance + row.rounding
+
+
+@pytest.mark.parametrize(("d", "W_star"), [(1, 1.0), (4, 0.25), (16, 0.0625), (16, "random:1"), (8, "signs:1")])
+@pytest.mark.parametrize(("p", "L"), [(1, 8), (4, 64), (8, 512)])
+def test_the_attack_reaches_a_tenth_of_the_derived_bound(p: int, L: int, d: int, W_star: float | str) -> None:
+    comparison = compare("induction.vanilla", p=p, L=L, d=d, W_star=W_star, samples=8, attack=60, restarts=8)
+    (row,) = rows(comparison, "output")
+    assert row.attacked >= 0.1 * row.derived
+
+
+def test_the_instance_is_at_most_derived_and_a_prompt_knows_more_than_the_network(default: Comparison) -> None:
+    network, prompt = rows(default, "output"), rows(default, "output", "prompt")
+    assert all(one.instance <= one.derived * (1 + 1e-12) for one in network)
+    assert all(one.instance <= other.instance for one, other in zip(prompt, network, strict=True))
+    assert {row.verdict["instance"] for row in prompt} == {Verdict.KEPT}
+
+
+def test_the_first_steps_are_attained_and_say_so(default: Comparison) -> None:
+    for name in ("y", "scores"):
+        assert all(row.ratio == pytest.approx(1, rel=1e-9) for row in rows(default, name))
+    short = [row for row in rows(default, "y") if row.params["L"] == 8]
+    assert all("attained" in row.flags["derived"] for row in short)
+
+
+def test_the_network_as_printed_is_refuted_with_a_witness_that_replays(default: Comparison, tmp_path: Path) -> None:
+    refuted = [row for row in rows(default, "output.as_printed") if row.params["p"] >= 4]
+    assert refuted
+    for row in refuted:
+        assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT, "instance": Verdict.KEPT}
+        assert row.witness.error_lower > row.printed
+        assert "key 1" in row.remark
+    path = tmp_path / "witness.json"
+    path.write_text(refuted[0].witness.model_dump_json())
+    again = replay(str(path))
+    assert again.verdict["printed"] is Verdict.VIOLATED
+    assert again.exact == pytest.approx(refuted[0].exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"result": "induction.vanilla"'])
+def test_a_broken_witness_file_is_refused(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "witness.json"
+    path.write_text(content)
+    with pytest.raises(UsageError, match="not a complete witness file"):
+        replay(str(path))
+
+
+class Planted(VanillaCase):
+    """The sharp bounds scaled by 0.9: the attack has to notice."""
+
+    def derived(self, quantity: Quantity) -> Bound | None:
+        bound = super().derived(quantity)
+        return None if bound is None else Bound(bound.ball * flint.arb(0.9))
+
+
+def test_the_attack_finds_planted_violations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(VanillaStudy, "case", lambda self, params, **more: plant(self, params, **more))
+    comparison = compare("induction.vanilla", p=(1, 8), L=(8, 64), **QUICK)
+    for name in ("y", "scores"):
+        assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED] * 4
+
+
+def plant(study: VanillaStudy, params: dict, *, seed: int, dtype: str, device: str) -> VanillaCase:
+    return Planted(*study._resolve(params, seed), dtype, device)
+
+
+def test_random_samples_alone_would_not_find_them(default: Comparison) -> None:
+    assert all(row.measured < 0.9 * row.derived for row in rows(default, "scores"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_rounding_is_shown_apart_and_spoils_no_verdict(dtype: str) -> None:
+    comparison = compare("induction.vanilla", p=(2, 12), L=8, dtype=dtype, samples=16, attack=20, restarts=4)
+    for row in comparison:
+        assert Verdict.UNDECIDED not in row.verdict.values()
+        assert row.quantity == "output.as_printed" or Verdict.VIOLATED not in row.verdict.values()
+    late = next(row for row in rows(comparison, "y") if row.params["p"] == 12)
+    if dtype != "float32":
+        assert late.flags["measured"] == [Flag.ROUNDING]
+
+
+def test_float64_rounding_is_said_to_dominate_where_it_does() -> None:
+    comparison = compare("induction.vanilla", p=36, L=64, samples=16, attack=10, restarts=4)
+    (row,) = rows(comparison, "output")
+    assert row.flags["measured"] == [Flag.ROUNDING]
+    assert row.verdict["derived"] is Verdict.KEPT
+    assert row.exact <= row.derived
+
+
+def test_a_bound_below_float64_is_judged_in_more_bits() -> None:
+    (row,) = rows(compare("induction.vanilla", p=1000, L=8, samples=4, attack=2, restarts=2), "output")
+    assert row.derived is None
+    assert row.verdict["derived"] is Verdict.KEPT
+    assert "bits" in row.remark
+
+
+def test_the_same_seed_gives_the_same_record_and_another_seed_another() -> None:
+    def run(seed: int) -> str:
+        record = json.loads(compare("induction.vanilla", p=2, L=8, seed=seed, samples=8, attack=5).to_json())
+        return json.dumps(record["rows"])
+
+    assert run(1) == run(1) != run(2)
+
+
+def test_the_rate_is_consistent(default: Comparison) -> None:
+    (short, long) = rows(default, "output.rate", None)
+    assert {short.verdict["printed"], long.verdict["printed"]} <= {Verdict.CONSISTENT, Verdict.UNDECIDED}
+    comparison = compare("induction.vanilla", p=(4, 6, 8), L=8, **QUICK)
+    (row,) = rows(comparison, "output.rate", None)
+    assert row.verdict["printed"] is Verdict.CONSISTENT
+    assert row.measured == pytest.approx(1, abs=0.1)
+
+
+def test_slack_says_which_step_costs(default: Comparison) -> None:
+    (row,) = (row for row in rows(default, "output") if row.params["p"] == 8 and row.params["L"] == 8)
+    assert set(row.slack) == {"y", "scores", "attention", "output"}
+    assert all(slack >= 1 - 1e-9 for slack in row.slack.values())
+    assert np.prod(list(row.slack.values())) == pytest.approx(row.derived / row.exact, rel=1e-6)
+
+
+def test_parameter_norms_are_set_beside_the_printed_order(default: Comparison) -> None:
+    assert all(row.verdict == {"printed": Verdict.KEPT} for row in rows(default, "weights", None))
+
+
+def test_the_record_is_one_json_object_with_the_promised_fields(default: Comparison) -> None:
+    record = json.loads(default.to_json())
+    assert list(record) == ["result", "citation", "params", "environment", "rows"]
+    promised = "quantity kind quantifier scope params printed derived instance measured attacked rounding ratio"
+    assert list(record["rows"][0])[:14] == [*promised.split(), "verdict", "witness"]
+    assert all(np.isfinite(v) for row in record["rows"] for v in row.values() if isinstance(v, float))
+
+
+def test_a_matrix_may_be_given_as_list_json_file_or_seed(tmp_path: Path) -> None:
+    path = tmp_path / "w.json"
+    path.write_text("[[1, 0.5], [0, -1]]")
+    for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]", f"@{path}"):
+        assert read_similarity(spec, None, 0, 4).tolist() == [[1, 0.5], [0, -1]]
+    for kind in ("random", "signs"):
+        seeded = read_similarity(f"{kind}:2", 3, 5, 4)
+        assert np.abs(seeded).sum() == pytest.approx(2, rel=1e-12)
+        assert (seeded == read_similarity(f"{kind}:2", 3, 5, 4)).all()
+    assert compare("induction.vanilla", p=1, L=8, W_star=[[1.0, 0], [0, 1]], samples=2, attack=0).rows
+
+
+REFUSED = [
+    ({"p": 0}, "p = 0.0 does not meet p > 0"),
+    ({"p": -1, "L": 2}, "p = -1.0 does not meet p > 0 .*; L = 2 does not meet L >= 3"),
+    ({"p": float("nan")}, "p = nan is not finite"),
+    ({"p": "fast"}, "p = 'fast' is not a number"),
+    ({"L": 2}, "L = 2 does not meet L >= 3"),
+    ({"L": 8.5}, "not a whole number"),
+    ({"d": 0}, "d = 0 does not meet d >= 1"),
+    ({"q": 1}, "no parameter 'q'"),
+    ({"W_sta": 1}, "Did you mean W_star"),
+    ({"p": []}, "p has no values"),
+    ({"W_star": "[[1, 2, 3]]"}, r"shape \(1, 3\).*square"),
+    ({"W_star": "[[1, 2], [3]]"}, "different lengths"),
+    ({"W_star": "[[1, NaN], [0, 1]]"}, "not finite"),
+    ({"W_star": float("inf")}, "not finite"),
+    ({"W_star": "[[1, 0"}, "W_star = .* is not understood"),
+    ({"W_star": "__import__('os').system('true')"}, "W_star = .* is not understood"),
+    ({"W_star": "random:-1"}, "positive number"),
+    ({"W_star": "@missing.json"}, "no file 'missing.json'"),
+    ({"W_star": [[1, 0], [0, 1]], "d": 3}, "W_star is 2 x 2 but d = 3"),
+    ({"samples": 0}, "samples = 0 has to be a whole number of at least 1"),
+    ({"attack": -1, "seed": 1.5}, "attack = -1 .*; seed = 1.5 has to be"),
+    ({"dtype": "float8"}, "dtype 'float8' is not known"),
+    ({"device": "tpu"}, "device 'tpu'"),
+    ({"leak": 0}, "leak = 0.0 does not meet leak > 0"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[str(call)[:40] for call, _ in REFUSED])
+def test_bad_input_gets_one_clear_sentence(call: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare("induction.vanilla", **call)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA device")
+def test_cuda_is_refused_where_there_is_none() -> None:
+    with pytest.raises(UsageError, match="torch finds no CUDA device"):
+        compare("induction.vanilla", device="cuda")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_the_comparison_runs_on_a_gpu() -> None:
+    comparison = compare("induction.vanilla", p=(2, 8), L=8, device="cuda", **QUICK)
+    assert all(set(row.verdict.values()) <= FINE for row in comparison if row.quantity != "output.as_printed")
+
+
+def test_prompts_outside_the_cube_are_refused_or_moved_back() -> None:
+    case = VanillaStudy().case({"p": 1, "L": 3, "d": 1, "W_star": 1.0}, seed=0, dtype="float64", device="cpu")
+    inside = case.admit({"x": torch.tensor([[[2.0], [-3.0], [0.5]]])})["x"]
+    assert inside.flatten().tolist() == [1.0, -1.0, 0.5]

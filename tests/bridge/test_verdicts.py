@@ -1,0 +1,59 @@
+"""Verdicts: rigorous where exact arithmetic decides, undecided where it does not, and never the wrong one."""
+
+import flint
+import pytest
+
+from bridge.record import Flag, Verdict
+from bridge.verdicts import Bound, Evidence, flags_of, judge
+
+ONE = Bound(flint.arb(1))
+STRICT = Bound(flint.arb(1), strict=True)
+
+
+def ball(middle: float, radius: float = 0.0) -> flint.arb:
+    return flint.arb(middle, radius)
+
+
+@pytest.mark.parametrize(
+    ("bound", "evidence", "verdict"),
+    [
+        (ONE, Evidence(0.9, ball(0.9, 1e-20), 1e-16), Verdict.KEPT),
+        (ONE, Evidence(1.1, ball(1.1, 1e-20), 1e-16), Verdict.VIOLATED),
+        (ONE, Evidence(1.1, ball(0.9, 1e-20), 0.2), Verdict.KEPT),  # the float error is above the bound by rounding
+        (ONE, Evidence(0.9, ball(1.1, 1e-20), 0.2), Verdict.VIOLATED),  # and here rounding hides a violation
+        (ONE, Evidence(1.0, ball(1.0, 1e-3), 1e-16), Verdict.UNDECIDED),
+        (ONE, Evidence(1.0, ball(1.0, 1e-30), 1e-16), Verdict.KEPT),
+        (STRICT, Evidence(1.0, ball(1.0), 0.0), Verdict.VIOLATED),
+        (STRICT, Evidence(1.0, ball(1.0, 1e-30), 1e-16), Verdict.UNDECIDED),
+        (ONE, Evidence(0.9), Verdict.KEPT),
+        (ONE, Evidence(1.1), Verdict.UNDECIDED),  # no exact run and no rounding known
+        (ONE, Evidence(1.1, None, 0.2), Verdict.UNDECIDED),
+        (ONE, Evidence(1.1, None, 0.01), Verdict.VIOLATED),
+        (Bound(flint.arb(0)), Evidence(0.0, ball(0.0, 1e-30), 0.0), Verdict.KEPT),
+        (Bound(flint.arb(0)), Evidence(0.0, ball(0.0, 1e-3), 0.0), Verdict.UNDECIDED),
+        (Bound(flint.arb(0)), Evidence(0.1, ball(0.1, 1e-3), 0.0), Verdict.VIOLATED),
+    ],
+)
+def test_one_piece_of_evidence(bound: Bound, evidence: Evidence, verdict: Verdict) -> None:
+    assert judge(bound, [evidence]) is verdict
+
+
+def test_the_worst_piece_decides() -> None:
+    kept, violated, unclear = Evidence(0.5, ball(0.5)), Evidence(2.0, ball(2.0)), Evidence(1.0, ball(1.0, 0.1))
+    assert judge(ONE, [kept, unclear]) is Verdict.UNDECIDED
+    assert judge(ONE, [unclear, violated, kept]) is Verdict.VIOLATED
+    assert judge(ONE, []) is Verdict.UNDECIDED
+
+
+def test_flags_say_what_a_verdict_does_not() -> None:
+    vacuous = Bound(flint.arb(3), conditional=True)
+    assert flags_of(vacuous, flint.arb(2), []) == [Flag.VACUOUS, Flag.CONDITIONAL]
+    assert flags_of(ONE, flint.arb(2), [Evidence(1.0, ball(1.0, 1e-30))]) == [Flag.ATTAINED]
+    assert flags_of(ONE, None, [Evidence(0.5, ball(0.5))]) == []
+    assert Evidence(1.0, None, 0.6).rounding_dominates
+    assert not Evidence(1.0, None, 0.4).rounding_dominates
+
+
+@pytest.mark.parametrize(("exponent", "shown"), [(0, True), (-1000, True), (-1030, False), (-2000, False)])
+def test_a_bound_that_no_float64_holds_is_not_shown_as_a_number(exponent: int, shown: bool) -> None:
+    assert (Bound(flint.arb(2) ** exponent).number() is not None) is shown

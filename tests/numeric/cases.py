@@ -1,0 +1,107 @@
+"""One table of constructions that every interpreter must run: each kind of layer, position, weight and tap."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from numeric.construction import (
+    AttentionTap,
+    Construction,
+    Embedding,
+    FeedForward,
+    Head,
+    RelativePositions,
+    ReluAttention,
+    ScoresTap,
+    SoftmaxAttention,
+    StreamTap,
+)
+from numeric.induction import vanilla
+from numeric.maps import BlockMap, LowRank
+from numeric.stream import Block, Stream
+
+D = 3
+INPUT = Stream([Block("x", D)])
+STREAM = Stream([Block("x", D), Block("y", D), Block("one", 1)])
+HIDDEN = Stream([Block("relu", 5)])
+SCORE = Stream([Block("match", 2), Block("shift", 1)])
+
+
+def generator() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def w_star(d: int = D) -> np.ndarray:
+    return generator().normal(size=(d, d))
+
+
+def embedding() -> Embedding:
+    return Embedding(
+        BlockMap(INPUT, STREAM, {("x", "x"): 1.0, ("y", "x"): np.array([0.5, -1.0, 2.0])}), {"one": np.ones(1)}
+    )
+
+
+def readout() -> BlockMap:
+    return BlockMap(STREAM, INPUT, {("x", "x"): -2.0, ("x", "y"): generator().normal(size=(D, D))})
+
+
+def dot_product_head(name: str, positions: RelativePositions | None, seed: int) -> Head:
+    rng = np.random.default_rng(seed)
+    query = BlockMap(STREAM, SCORE, {("match", "x"): rng.normal(size=(2, D)), ("shift", "one"): 1.0})
+    factors = LowRank(rng.normal(size=(2, 1)), rng.normal(size=(1, D)))
+    key = BlockMap(STREAM, SCORE, {("match", "y"): factors, ("match", "x"): rng.normal(size=(2, D))})
+    value = BlockMap(STREAM, STREAM, {("y", "x"): np.array([1.0, 0.25, -3.0]), ("one", "one"): 0.5})
+    return Head(name, query, key, value, positions)
+
+
+def free_head(name: str, positions: RelativePositions | None) -> Head:
+    return Head(name, None, None, BlockMap(STREAM, STREAM, {("y", "x"): 1.0, ("x", "y"): -0.5}), positions)
+
+
+def two_attentions(attention: type, positions: RelativePositions | None, last_token_only: bool) -> Construction:
+    first = attention((dot_product_head("a", positions, 1), dot_product_head("b", positions, 2)), residual=True)
+    second = attention((dot_product_head("c", positions, 3),), residual=False)
+    taps = {
+        "embedded": StreamTap(0, "y"),
+        "y[1]": StreamTap(1, "y"),
+        "y[2]": StreamTap(2, "y"),
+        "scores[1]": ScoresTap(1, "b"),
+        "weights[1]": AttentionTap(1, "b"),
+        "weights[2]": AttentionTap(2, "c"),
+    }
+    return Construction("two_attentions", INPUT, embedding(), (first, second), readout(), taps, last_token_only)
+
+
+def free_attention(positions: RelativePositions | None) -> Construction:
+    layer = SoftmaxAttention((free_head("free", positions),), residual=True)
+    taps = {"y": StreamTap(1, "y"), "kernel": AttentionTap(1, "free")}
+    return Construction("free_attention", INPUT, embedding(), (layer,), readout(), taps)
+
+
+def feed_forward(residual: bool) -> Construction:
+    rng = generator()
+    inner = BlockMap(STREAM, HIDDEN, {("relu", "x"): rng.normal(size=(5, D)), ("relu", "y"): rng.normal(size=(5, D))})
+    outer = BlockMap(HIDDEN, STREAM, {("y", "relu"): rng.normal(size=(D, 5))})
+    layer = FeedForward(inner, {"relu": rng.normal(size=5)}, outer, residual)
+    return Construction("feed_forward", INPUT, embedding(), (layer,), readout(), {"y": StreamTap(1, "y")})
+
+
+ALIBI = RelativePositions(0.7)
+CASES: dict[str, Callable[[], Construction]] = {
+    "vanilla, masked": lambda: vanilla(1.5, w_star()),
+    "vanilla, printed": lambda: vanilla(1.5, w_star(), gate=0.0),
+    "vanilla, gated": lambda: vanilla(1.5, w_star(), gate=6.0),
+    "vanilla, steep": lambda: vanilla(40.0, w_star(), gate=math.inf),
+    "softmax, alibi": lambda: two_attentions(SoftmaxAttention, ALIBI, False),
+    "softmax, alibi, last": lambda: two_attentions(SoftmaxAttention, ALIBI, True),
+    "softmax, alibi, from 3": lambda: two_attentions(SoftmaxAttention, RelativePositions(0.2, first_key=3), False),
+    "softmax, full": lambda: two_attentions(SoftmaxAttention, None, False),
+    "relu": lambda: two_attentions(ReluAttention, None, False),
+    "relu, last": lambda: two_attentions(ReluAttention, None, True),
+    "free, alibi": lambda: free_attention(ALIBI),
+    "free, flat, from 4": lambda: free_attention(RelativePositions(0.0, first_key=4)),
+    "free, full": lambda: free_attention(None),
+    "feed-forward, residual": lambda: feed_forward(True),
+    "feed-forward": lambda: feed_forward(False),
+}
