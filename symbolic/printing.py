@@ -7,7 +7,18 @@ import sympy as sp
 from symbolic.derivation import Derivation, Step
 from symbolic.statements import Kind, Quantity, Result
 
-SPECIAL = {"\\": r"\textbackslash ", "{": r"\{", "}": r"\}", "$": r"\$", "_": r"\_", "^": r"\^{}", "%": r"\%", "&": r"\&", "#": r"\#", "~": r"\~{}"}
+SPECIAL = {
+    "\\": r"\textbackslash ",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "_": r"\_",
+    "^": r"\^{}",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "~": r"\~{}",
+}
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 

@@ -13,7 +13,7 @@ from .arb_backend import ArbBackend, ArbPrinter
 from .common import Argument, Backend, Lowered, LoweringError, safe_identifier
 from .guards import Masking
 from .mpmath_backend import MpmathBackend, MpmathPrinter
-from .nodes import free_symbols
+from .nodes import forget, free_symbols
 from .numpy_backend import NumpyBackend, NumpyPrinter
 from .printer import LoweringPrinter
 from .sharing import Sharing
@@ -69,6 +69,7 @@ def lower(
     Raises: LoweringError for a node that the backend cannot express, ValueError for arguments that do not fit the
     expression, TypeError for a string or an option that the backend does not have.
     """
+    forget()  # equal expressions of separate calls need not be the same objects, and comparing them is slow
     formula = checked(expr)
     options = {"dtype": dtype, "device": device, "bits": bits}
     check_options(backend, options)

@@ -94,6 +94,12 @@ def size(node: sp.Basic) -> int:
     return 1 + sum(map(size, node.args))
 
 
+def forget() -> None:
+    """Drop what is remembered about expressions."""
+    free_symbols.cache_clear()
+    size.cache_clear()
+
+
 def is_constant(node: sp.Basic) -> bool:
     """Whether the node is a number: no argument and no index of a loop occurs in it."""
     return not free_symbols(node)
