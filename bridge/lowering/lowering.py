@@ -73,15 +73,19 @@ def lower(
     formula = checked(expr)
     options = {"dtype": dtype, "device": device, "bits": bits}
     check_options(backend, options)
-    shape = tuple(int(size) for size in formula.shape) if is_matrix(formula, backend) else ()
-    chosen = make_backend(backend, options, shape)
-    arguments, renaming = safe_names(resolve_arguments(formula, args), chosen)
     with deep_recursion():
-        rewritten = Stabiliser(backend, renaming)(formula)
-        if backend == "torch":
-            rewritten = Masking()(rewritten)
-        function = generated(rewritten, arguments, chosen, cse)
-    return Lowered(formula, chosen, arguments, function, inspect.getsource(function))
+        return lowered(formula, backend, args, options, cse)
+
+
+def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options: dict[str, Any], cse: bool) -> Lowered:
+    shape = tuple(int(size) for size in formula.shape) if is_matrix(formula, name) else ()
+    backend = make_backend(name, options, shape)
+    arguments, renaming = safe_names(resolve_arguments(formula, args), backend)
+    rewritten = Stabiliser(name, renaming)(formula)
+    if name == "torch":
+        rewritten = Masking()(rewritten)
+    function = generated(rewritten, arguments, backend, cse)
+    return Lowered(formula, backend, arguments, function, inspect.getsource(function))
 
 
 def generated(expr: sp.Basic, arguments: Sequence[Argument], backend: Backend, cse: bool) -> Callable[..., Any]:

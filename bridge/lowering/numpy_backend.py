@@ -14,6 +14,8 @@ from . import loops, special
 from .common import Argument, Backend, check_matrix_shape
 from .number_printers import FloatPrinter
 
+BLOCK = 8192  # points evaluated at a time: a dozen intermediate results of 64 KiB fit the second-level cache
+
 Array = Any  # np.ndarray or a numpy scalar: numpy turns 0-d results into scalars
 
 
@@ -173,7 +175,7 @@ class NumpyBackend(Backend):
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
         arrays = [self._array(*pair) for pair in zip(arguments, values, strict=True)]
         with np.errstate(all="ignore"):
-            result = np.asarray(function(self._like, *arrays))
+            result = np.asarray(self._evaluated(function, arguments, arrays))
         cores = (
             array.shape[: array.ndim - len(argument.shape)] for argument, array in zip(arguments, arrays, strict=True)
         )
@@ -183,6 +185,17 @@ class NumpyBackend(Backend):
         if result.shape != wanted:
             result = np.broadcast_to(result, wanted).copy()
         return result if wanted else result[()]
+
+    def _evaluated(self, function: Callable[..., Any], arguments: Sequence[Argument], arrays: list[Array]) -> Array:
+        """In blocks where everything is element by element: intermediate results then stay in the cache."""
+        matrices = self._core_shape or any(argument.shape for argument in arguments)
+        batch = () if matrices else np.broadcast_shapes(*(array.shape for array in arrays))
+        if math.prod(batch) < 2 * BLOCK:
+            return function(self._like, *arrays)
+        flat = [array if array.ndim == 0 else np.broadcast_to(array, batch).reshape(-1) for array in arrays]
+        blocks = (slice(start, start + BLOCK) for start in range(0, math.prod(batch), BLOCK))
+        results = [function(self._like, *(array[block] if array.ndim else array for array in flat)) for block in blocks]
+        return np.concatenate(results).reshape(batch) if np.ndim(results[0]) else results[0]
 
     def _array(self, argument: Argument, value: Any) -> Any:
         if isinstance(value, Fraction | sp.Number):

@@ -26,6 +26,7 @@ class Stabiliser:
 
     def __init__(self, backend: str, renaming: Mapping[sp.Basic, sp.Basic]) -> None:
         self._backend = backend
+        self._renaming = dict(renaming)
         self._known = dict(renaming)
         self._known.update({new: new for new in renaming.values()})
         self._loops = 0
@@ -44,6 +45,9 @@ class Stabiliser:
             return node
         if isinstance(node, sp.Piecewise):
             return self._branches(node)
+        if isinstance(node, sp.Derivative):  # of re(x), which SymPy leaves open until x is known to be real
+            evaluated = node.xreplace(self._renaming).doit()
+            return node if evaluated.has(sp.Derivative) else self(evaluated)
         better = self._better_form(node) if isinstance(node, sp.Expr) else None
         return self(better) if better is not None else self._rebuilt(node)
 
@@ -60,7 +64,8 @@ class Stabiliser:
 
     def _better_form(self, node: sp.Expr) -> sp.Expr | None:
         if isinstance(node, sp.log):
-            return exponentials.log_of_exponentials(node.args[0]) or exponentials.log_near_one(node.args[0])
+            argument = self(node.args[0]) if isinstance(node.args[0], sp.Sum) else node.args[0]
+            return exponentials.log_of_exponentials(argument) or exponentials.log_near_one(argument)
         if node.is_Pow or node.is_Mul:
             return self._stable_product(node)
         if node.is_Add:

@@ -69,26 +69,27 @@ def atan2(y: Any, x: Any) -> Tensor:
     return torch.atan2(_on(like, y), _on(like, x))
 
 
-def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Tensor, last: Tensor, neutral: int) -> Tensor:
-    first, last = first.detach(), last.detach()
-    start = _on(like, neutral)
-    if first.ndim == last.ndim == 0:
-        limits = map(loops.as_integer, (first.item(), last.item()))
-        result: Tensor = fold(lambda index: body(_on(like, index)), *limits, start)
+def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Any, last: Any, neutral: int) -> Tensor:
+    """Limits that are constants come as plain numbers, so that no value is asked of a device."""
+    first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
+    if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
+        limits = map(loops.as_integer, (first, last))
+        result: Tensor = fold(lambda index: body(_on(like, index)), *limits, _on(like, neutral))
         return result
+    first, last = _on(like, first), _on(like, last)
     if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
         raise ValueError("the limits of a sum or product must be integers")
     lowest, highest = torch.minimum(first, last + 1).min(), torch.maximum(last, first - 1).max()
-    total = fold(lambda index: masked(_on(like, index)), int(lowest), int(highest), start)
+    total = fold(lambda index: masked(_on(like, index)), int(lowest), int(highest), _on(like, neutral))
     return torch.where(last < first - 1, -total if neutral == 0 else 1 / total, total)
 
 
 def loop_sum(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
-    return _loop(like, loops.sum_of, body, masked, _on(like, first), _on(like, last), 0)
+    return _loop(like, loops.sum_of, body, masked, first, last, 0)
 
 
 def loop_product(like: Tensor, body: Any, masked: Any, first: Any, last: Any) -> Tensor:
-    return _loop(like, loops.product_of, body, masked, _on(like, first), _on(like, last), 1)
+    return _loop(like, loops.product_of, body, masked, first, last, 1)
 
 
 def matrix(like: Tensor, rows: list[list[Any]]) -> Tensor:
