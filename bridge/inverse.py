@@ -38,7 +38,7 @@ def solve(
     result_id: str,
     *,
     for_: str,
-    error: float | None = None,
+    error: float | int | None = None,
     quantity: str | None = None,
     tier: str = "derived",
     **params: Any,
@@ -65,6 +65,8 @@ def solve(
     knob = study.result.parameter(for_)
     if knob.symbol is None:
         raise UsageError(f"solve: {for_} is not a number, so it cannot be solved for")
+    if not _mentions(wanted, tier, knob.symbol):
+        raise UsageError(f"solve: the {tier} bound of '{wanted.name}' does not speak of {for_}")
     curve = _Curve(study, wanted, tier, point, for_, integer=knob.integer)
     value, method = curve.solve(requested)
     bound = float_above(curve.at(value).ball)
@@ -88,7 +90,7 @@ def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
     return {name: params.get(name, value) for name, value in defaults.items() if name in params or name != implied}
 
 
-def _positive_error(error: float | None) -> float:
+def _positive_error(error: float | int | None) -> float:
     if error is None or not 0 < error < float("inf"):
         raise UsageError(f"solve: error = {error} has to be a positive number; give the error to be met")
     return float(error)
@@ -136,8 +138,6 @@ class _Curve:
 
     def solve(self, error: float) -> tuple[float | int, str]:
         falls = self._falls()
-        if falls is None:
-            raise UsageError(f"solve: the {self.tier} bound of '{self.quantity.name}' does not depend on {self.name}")
         inside, outside = self._bracket(error, falls)
         if outside is None:
             return inside, "smallest admissible value" if falls else "largest value tried"
@@ -146,9 +146,9 @@ class _Curve:
             inside, outside = (middle, outside) if self.meets(middle, error) else (inside, middle)
         return inside, "bisection, checked with Arb balls"
 
-    def _falls(self) -> bool | None:
+    def _falls(self) -> bool:
         first, later = self.at(self.start).ball, self.at(self.start * 2 + (3 if self.integer else 0)).ball
-        return True if later < first else False if later > first else None
+        return bool(later < first)
 
     def _bracket(self, error: float, falls: bool) -> tuple[float | int, float | int | None]:
         """A value that meets the error and a neighbour that does not (None if all of them meet it)."""
@@ -178,6 +178,12 @@ class _Curve:
 
     def _between(self, inside: float | int, outside: float | int) -> float | int:
         return (int(inside) + int(outside)) // 2 if self.integer else (inside + outside) / 2
+
+
+def _mentions(quantity: Quantity, tier: str, knob: sp.Symbol) -> bool:
+    """Whether the knob stands in the formula; what only shapes a matrix (d, say) cannot be solved for."""
+    expression = quantity.printed.bound if tier == "printed" and quantity.printed else quantity.derived()
+    return expression is None or expression.has(knob)
 
 
 def _closed_form(study: Study, quantity: Quantity, tier: str, knob: sp.Symbol) -> str | None:

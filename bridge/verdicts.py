@@ -40,8 +40,8 @@ class Evidence:
 
     @property
     def rounding_dominates(self) -> bool:
-        """Whether more than half of the float error is rounding."""
-        return self.rounding is not None and self.measured > 0 and 2 * self.rounding > self.measured
+        """Whether more than half of the float error is rounding (of which less than 2^-60 is none)."""
+        return self.rounding is not None and 2 * self.rounding > max(self.measured, 2.0**-EQUAL_BITS)
 
 
 def judge(bound: Bound, evidence: list[Evidence]) -> Verdict:

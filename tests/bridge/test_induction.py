@@ -207,7 +207,7 @@ REFUSED = [
     ({"W_star": "@missing.json"}, "no file 'missing.json'"),
     ({"W_star": [[1, 0], [0, 1]], "d": 3}, "W_star is 2 x 2 but d = 3"),
     ({"samples": 0}, "samples = 0 has to be a whole number of at least 1"),
-    ({"attack": -1, "seed": 1.5}, "attack = -1 .*; seed = 1.5 has to be"),
+    ({"attack": -1, "seed": -2}, "attack = -1 .*; seed = -2 has to be"),
     ({"dtype": "float8"}, "dtype 'float8' is not known"),
     ({"device": "tpu"}, "device 'tpu'"),
     ({"leak": 0}, "leak = 0.0 does not meet leak > 0"),

@@ -42,7 +42,7 @@ def test_for_a_rising_bound_the_largest_whole_number_is_returned() -> None:
         ({"for_": "p", "error": 0.1, "tier": "best"}, "tier 'best'"),
         ({"for_": "p", "error": 0.1, "quantity": "weights"}, "no derived bound"),
         ({"for_": "p", "error": 0.1, "quantity": "outptu"}, "no quantity 'outptu'"),
-        ({"for_": "d", "error": 0.1, "W_star": "random:1"}, "does not depend on d"),
+        ({"for_": "d", "error": 0.1, "W_star": "random:1"}, "does not speak of d"),
     ],
 )
 def test_what_cannot_be_solved_is_refused(call: dict, message: str) -> None:
