@@ -1,0 +1,49 @@
+"""Whatever the README and the examples folder show is run as it stands."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+SNIPPETS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+COMMANDS = re.findall(r"^(boundsmith [^#\n]*)", README, flags=re.MULTILINE)
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+
+
+def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_the_readme_shows_python_and_commands() -> None:
+    assert len(SNIPPETS) >= 2
+    assert len(COMMANDS) >= 6
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))
+def test_readme_python_runs(snippet: str, tmp_path: Path) -> None:
+    done = run([sys.executable, "-W", "error", "-c", snippet], tmp_path)
+    assert done.returncode == 0, done.stderr
+    promised = re.findall(r"print\(.*?\)\s+# (.+)", snippet)
+    assert all(text in done.stdout for text in promised)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_readme_commands_run(command: str, tmp_path: Path) -> None:
+    executable = str(Path(sys.executable).with_name("boundsmith"))
+    done = run([executable, *shlex.split(command)[1:]], tmp_path)
+    assert done.returncode == 0, done.stderr
+    named = re.findall(r"--(?:plot|output) (\S+)", command)
+    assert all((tmp_path / name).stat().st_size > 100 for name in named)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_examples_run(script: Path, tmp_path: Path) -> None:
+    done = run([sys.executable, "-W", "error", str(script)], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
