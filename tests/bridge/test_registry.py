@@ -1,4 +1,4 @@
-"""Every registered result is complete on all floors: citation, study, a default run in time, a row for each quantity."""
+"""Every registered result is complete on all floors: citation, study, a default run, a row for each quantity."""
 
 import time
 
