@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+BLOCK = 64  # inputs measured at once, so that memory stays bounded
+
 
 @dataclass(frozen=True)
 class Budget:

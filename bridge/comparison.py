@@ -15,6 +15,7 @@ import torch
 from bridge.budget import Budget
 from bridge.files import read_text
 from bridge.measure import Measurement, measure
+from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.registry import find_study
@@ -55,6 +56,8 @@ def compare(
         budget = budget.without_attack()
     grid = _grid(study, params)
     cases = [_case(study, point, text, seed=seed, dtype=dtype, device=device) for point in grid]
+    for case in cases:
+        require_memory(f"compare {_label(case)}", case.memory(budget), "lower the sizes, --samples or --restarts")
     rows: list[Row] = []
     with one_thread():
         for number, case in enumerate(cases):

@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 
 from bridge.balls import as_exact, evaluate_ball
+from bridge.budget import BLOCK, Budget
 from bridge.files import read_text
 from bridge.lowering import Lowered, lower
+from bridge.memory import require_memory
 from bridge.study import Case, Inputs, Study, torch_device, torch_dtype
 from bridge.verdicts import Evidence
 from numeric import induction as networks
@@ -59,6 +61,11 @@ class VanillaCase(Case):
         if not self.W_star.any():
             return math.inf
         return float_above(evaluate_ball(theory.GATE, {s: as_exact(self.values[s]) for s in theory.GATE.free_symbols}))
+
+    def memory(self, budget: Budget) -> int:
+        # Of size 2d + 1 a token: about 20 tensors that autograd keeps for each restart, 6 for each measured prompt.
+        prompt = 8 * self.L * (2 * self.d + 1)
+        return prompt * (20 * budget.restarts + 6 * min(budget.samples, BLOCK) + budget.samples) + 48 * self.d**2
 
     @cached_property
     def networks(self) -> dict[tuple[str, torch.dtype], Network]:
@@ -204,6 +211,7 @@ def read_similarity(spec: Any, d: int | None, seed: int, default_d: int) -> np.n
     if isinstance(spec, str):
         spec = _parse_similarity(spec)
     size = d if d is not None else default_d
+    require_memory(f"induction.vanilla: d = {size}", 48 * size**2, "lower d")
     if size < 1:
         raise UsageError(f"induction.vanilla: d = {size} does not meet d >= 1 (tokens need a coordinate).")
     if isinstance(spec, _Seeded):

@@ -8,14 +8,12 @@ import flint
 import torch
 
 from bridge.balls import bits_for
-from bridge.budget import Budget
+from bridge.budget import BLOCK, Budget
 from bridge.study import Case, Inputs
 from bridge.verdicts import Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Quantity
-
-STEP_BLOCK = 64  # inputs measured at once, so that memory stays bounded
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _in_blocks(function: Callable[[Inputs], dict[str, torch.Tensor]], inputs: In
     count = len(next(iter(inputs.values())))
     with torch.no_grad():
         parts = [
-            function({name: value[start : start + STEP_BLOCK] for name, value in inputs.items()})
-            for start in range(0, count, STEP_BLOCK)
+            function({name: value[start : start + BLOCK] for name, value in inputs.items()})
+            for start in range(0, count, BLOCK)
         ]
     return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}

@@ -72,6 +72,10 @@ class Case(ABC):
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs) -> Tensor:
         """The prompt-scope bound at each input, in float64 and differentiable: what ratio the attack should raise."""
 
+    def memory(self, budget: Budget) -> int:
+        """About how many bytes the largest step takes, so that what cannot fit is refused before the start."""
+        return 0
+
     def constants(self) -> dict[str, Evidence]:
         """Measured quantities that depend on no input (parameter norms, counts)."""
         return {}

@@ -210,6 +210,8 @@ REFUSED = [
     ({"attack": -1, "seed": -2}, "attack = -1 .*; seed = -2 has to be"),
     ({"dtype": "float8"}, "dtype 'float8' is not known"),
     ({"device": "tpu"}, "device 'tpu'"),
+    ({"L": 10**9}, r"compare p = .* needs about .* GiB of memory, this machine has .*; lower the sizes"),
+    ({"d": 10**6}, r"d = 1000000: needs about .* GiB of memory"),
     ({"leak": 0}, "leak = 0.0 does not meet leak > 0"),
 ]
 
