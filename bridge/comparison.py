@@ -87,7 +87,7 @@ def replay(path: str) -> Row:
     study = find_study(witness.result)
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
     inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
-    return replayed_row(case, study.result.quantity(witness.quantity), case.admit(inputs))
+    return replayed_row(case, study.result.quantity(witness.quantity), case.admit(inputs) if inputs else inputs)
 
 
 def environment(dtype: str, device: str, budget: Budget, text: str | None) -> dict[str, Any]:

@@ -62,6 +62,10 @@ class VanillaCase(Case):
             return math.inf
         return float_above(evaluate_ball(theory.GATE, {s: as_exact(self.values[s]) for s in theory.GATE.free_symbols}))
 
+    def rounding_estimate(self) -> float:
+        # To first order: sums of L weights and of d products, numbers of size 1, scores of size ||W*||_{1,1}.
+        return torch.finfo(self.dtype).eps * (self.L + self.d + 16) * (1 + float(self.values[theory.W_norm]))
+
     def memory(self, budget: Budget) -> int:
         # Of size 2d + 1 a token: about 20 tensors that autograd keeps for each restart, 6 for each measured prompt.
         prompt = 8 * self.L * (2 * self.d + 1)

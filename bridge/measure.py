@@ -1,5 +1,6 @@
 """Measuring a case: the errors on random inputs, and on those that an attack finds, float and exact."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -90,8 +91,8 @@ def evidence_at(case: Case, quantity: Quantity, inputs: Inputs) -> Found:
     try:
         exact, rounding = case.exact(inputs, [quantity.name], _bits(case, quantity))[quantity.name]
     except TooLargeForExact:
-        return Found(inputs, Evidence(measured))
-    return Found(inputs, Evidence(measured, exact, rounding))
+        return Found(inputs, Evidence(measured, rounding=case.rounding_estimate()))
+    return Found(inputs, Evidence(measured, exact, rounding if math.isfinite(rounding) else None))
 
 
 def _bits(case: Case, quantity: Quantity) -> int:

@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 
 from bridge.budget import Budget
-from bridge.record import Row, Verdict
+from bridge.record import Flag, Row, Verdict
 from bridge.study import Study
 from symbolic.statements import Kind, Quantity
 
@@ -25,10 +25,14 @@ def _series(rows: list[Row], rate: Quantity) -> list[list[Row]]:
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         speaks = row.quantity == base and row.scope == "network" and rate.rate_in in row.params
-        if speaks and row.derived != 0:  # where the bound is 0 there is nothing but rounding to fit
+        if speaks and row.derived and (row.exact or not _is_rounding(row)):  # a slope of rounding is no rate
             others = {name: value for name, value in row.params.items() if name != rate.rate_in}
             groups[repr(others)].append(row)
     return [sorted(group, key=lambda row: row.params[rate.rate_in]) for group in groups.values()]
+
+
+def _is_rounding(row: Row) -> bool:
+    return Flag.ROUNDING in row.flags.get("measured", [])
 
 
 def _rate_row(rate: Quantity, series: list[Row], budget: Budget) -> Row | None:

@@ -4,11 +4,12 @@ A number that is absent is None (null), never NaN. Tiers are `printed`, `derived
 tier that has a bound to its verdict, `flags` each tier to what else has to be said of it.
 """
 
+import math
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 TIERS = ("printed", "derived", "instance")
 
@@ -79,6 +80,11 @@ class Row(BaseModel):
     attack_steps: int = 0
     restarts: int = 0
     slack: dict[str, float] = Field(default_factory=dict)
+
+    @field_validator("printed", "derived", "instance", "measured", "attacked", "rounding", "ratio", "exact")
+    @classmethod
+    def absent_rather_than_nan(cls, number: float | None) -> float | None:
+        return number if number is not None and math.isfinite(number) else None
 
 
 class Comparison(BaseModel):

@@ -71,6 +71,8 @@ def constant_rows(case: Case, quantities: list[Quantity], budget: Budget) -> lis
 
 def replayed_row(case: Case, quantity: Quantity, inputs: Inputs) -> Row:
     """The row of one very input, every tier judged on it alone."""
+    if not quantity.scopes:
+        return constant_rows(case, [quantity], Budget(1, 0, 0, 0))[0]
     tiers = {
         "printed": case.printed(quantity),
         "derived": case.derived(quantity),
@@ -104,7 +106,7 @@ def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, found:
         domain=quantity.domain,
         construction=quantity.construction,
         meaning=quantity.meaning,
-        remark=_remark(quantity, tiers),
+        remark=_remark(quantity, tiers, evidence),
         seed=budget.seed,
         samples=budget.samples,
         attack_steps=budget.attack,
@@ -126,13 +128,22 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
     return verdict
 
 
-def _remark(quantity: Quantity, tiers: Tiers) -> str:
-    tiny = [tier for tier, bound in tiers.items() if bound.number() is None]
+def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence]) -> str:
+    said = [bound.outside for bound in tiers.values() if bound.outside]
+    if all(piece.exact is None for piece in evidence):
+        said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
+    said += _precision_remark(tiers, evidence)
+    return "; ".join(dict.fromkeys([*filter(None, [quantity.remark]), *said]))
+
+
+def _precision_remark(tiers: Tiers, evidence: list[Evidence]) -> list[str]:
+    tiny = [tier for tier, bound in tiers.items() if bound.number() is None and bound.ball.is_finite()]
     if not tiny:
-        return quantity.remark
+        return []
     bits = max(bits_for(tiers[tier].ball) for tier in tiny)
-    said = f"{', '.join(tiny)}: below the range of float64; exact arithmetic used {bits} bits"
-    return f"{quantity.remark}; {said}" if quantity.remark else said
+    ran = any(piece.exact is not None for piece in evidence)
+    verb = "exact arithmetic used" if ran else "telling it from 0 takes"
+    return [f"{', '.join(tiny)}: outside the range of float64; {verb} {bits} bits"]
 
 
 def _exact_error(evidence: list[Evidence]) -> float | None:

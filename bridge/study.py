@@ -6,6 +6,7 @@ rest and knows no topic.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import flint
@@ -72,6 +73,10 @@ class Case(ABC):
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs) -> Tensor:
         """The prompt-scope bound at each input, in float64 and differentiable: what ratio the attack should raise."""
 
+    @abstractmethod
+    def rounding_estimate(self) -> float:
+        """An estimate from above of the rounding of a float run, for sizes at which no exact run can measure it."""
+
     def memory(self, budget: Budget) -> int:
         """About how many bytes the largest step takes, so that what cannot fit is refused before the start."""
         return 0
@@ -119,7 +124,7 @@ class Case(ABC):
         expression = quantity.derived()
         if expression is None or quantity.derivation is None:
             return None
-        return Bound(self.ball(expression), conditional=quantity.derivation.conditional)
+        return self._with_obligations(quantity, Bound(self.ball(expression)), dict(quantity.worst_case or {}))
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
         """The same derivation with the worst-case symbols bound to what is at hand."""
@@ -130,7 +135,19 @@ class Case(ABC):
         symbolic = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
         numbers = {symbol: value for symbol, value in known.items() if not isinstance(value, sp.Basic)}
         expression = quantity.general_bound().subs(symbolic, simultaneous=True)
-        return Bound(self.ball(expression, numbers), conditional=quantity.derivation.conditional)
+        return self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
+
+    def _with_obligations(self, quantity: Quantity, bound: Bound, known: Mapping[sp.Symbol, Any]) -> Bound:
+        """The bound with its open obligations looked up at this point: met, not met (outside), or left open."""
+        if quantity.derivation is None:
+            return bound
+        worst = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
+        numbers = {**self.values, **{symbol: value for symbol, value in known.items() if symbol not in worst}}
+        exact = {symbol: _rational(value) for symbol, value in numbers.items()}
+        steps = quantity.derivation.upto(quantity.step or quantity.name)
+        held = [(o, o.condition.subs(worst).subs(exact)) for o in steps.obligations if o.open]
+        outside = "; ".join(f"it is false that {o.statement}" for o, truth in held if truth == sp.false)
+        return replace(bound, conditional=any(truth != sp.true for _, truth in held), outside=outside)
 
     def trivial(self, quantity: Quantity) -> flint.arb | None:
         return None if quantity.trivial is None else self.ball(quantity.trivial)
@@ -138,6 +155,13 @@ class Case(ABC):
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
         values = {**self.values, **(more or {})}
         return evaluate_ball(expression, {symbol: as_exact(value) for symbol, value in values.items()})
+
+
+def _rational(value: Any) -> sp.Expr:
+    """A number for SymPy: exact, or a ball's middle (obligations are looked up here, not proved)."""
+    if isinstance(value, flint.arb):
+        return sp.Float(float(value), 30)
+    return sp.nsimplify(value) if isinstance(value, sp.Basic) else sp.Rational(as_exact(value))
 
 
 class Study(ABC):

@@ -1,5 +1,6 @@
 """How one bound is judged from what was measured: rigorous where exact arithmetic decides, and saying so where not."""
 
+import math
 from dataclasses import dataclass
 
 import flint
@@ -14,16 +15,20 @@ EQUAL_BITS = 60  # two numbers that agree to 60 bits, more than a float64 has, c
 def float64_above(ball: flint.arb) -> float | None:
     """The ball's upper end as a normal float64, rounded up; None where there is none."""
     above = float_above(ball)
-    return None if 0.0 < above < SMALLEST_NORMAL or above == float("inf") else above
+    return above if math.isfinite(above) and not 0.0 < above < SMALLEST_NORMAL else None
 
 
 @dataclass(frozen=True)
 class Bound:
-    """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional."""
+    """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional.
+
+    `outside` names the premise that does not hold at this point, if one does not.
+    """
 
     ball: flint.arb
     strict: bool = False
     conditional: bool = False
+    outside: str = ""
 
     def number(self) -> float | None:
         """The bound as a float64, rounded up; None where it is too small (or too large) for one."""
@@ -50,8 +55,11 @@ def judge(bound: Bound, evidence: list[Evidence]) -> Verdict:
     Violated needs an error that exact arithmetic puts above the bound, or a float error above it by more than the
     rounding that was measured. Kept needs every error at most the bound, in exact arithmetic wherever it was run; an
     error that equals a non-strict bound to 60 bits keeps it, and is flagged as attained. In between (a float error
-    above the bound that may be rounding, a ball that straddles it) it is undecided.
+    above the bound that may be rounding, a float error that rounding may have hidden, a ball that straddles the
+    bound) it is undecided. Outside: a premise of the bound does not hold here.
     """
+    if bound.outside:
+        return Verdict.OUTSIDE
     found = [_judge_one(bound, piece) for piece in evidence]
     for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED):
         if verdict in found:
@@ -77,11 +85,12 @@ def _judge_one(bound: Bound, piece: Evidence) -> Verdict:
         within = piece.exact < bound.ball if bound.strict else _at_most(piece.exact, bound.ball)
         within = within or (not bound.strict and attained(bound, piece))
         return Verdict.VIOLATED if beyond else Verdict.KEPT if within else Verdict.UNDECIDED
-    if flint.arb(piece.measured) <= bound.ball:
+    if piece.rounding is None:
+        return Verdict.UNDECIDED
+    measured, rounding = flint.arb(piece.measured), flint.arb(piece.rounding)
+    if measured + rounding < bound.ball:
         return Verdict.KEPT
-    if piece.rounding is not None and flint.arb(piece.measured) - flint.arb(piece.rounding) > bound.ball:
-        return Verdict.VIOLATED
-    return Verdict.UNDECIDED
+    return Verdict.VIOLATED if measured - rounding > bound.ball else Verdict.UNDECIDED
 
 
 def _at_most(error: flint.arb, bound: flint.arb) -> bool:
@@ -92,7 +101,7 @@ def _at_most(error: flint.arb, bound: flint.arb) -> bool:
 def flags_of(bound: Bound, trivial: flint.arb | None, evidence: list[Evidence]) -> list[str]:
     """What has to be said of a bound beside its verdict."""
     flags = [Flag.ATTAINED.value] if any(attained(bound, piece) for piece in evidence) else []
-    if trivial is not None and bound.ball >= trivial:
+    if trivial is not None and trivial > 0 and bound.ball >= trivial:
         flags.append(Flag.VACUOUS.value)
     if bound.conditional:
         flags.append(Flag.CONDITIONAL.value)

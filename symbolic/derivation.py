@@ -57,6 +57,23 @@ class Obligation:
         return not self.discharged_by and self.condition != sp.true
 
 
+def not_negative(rule: str, name: str, **numbers: sp.Expr) -> tuple[Obligation, ...]:
+    """What is left to show for the coefficients of a rule, which all have to be non-negative.
+
+    Raises DerivationError for one that is negative; one whose sign is not known becomes an obligation.
+    """
+    for what, number in numbers.items():
+        if number.is_negative:
+            raise DerivationError(
+                f"{rule}: the {what} of '{name}' is {sp.sstr(number)}, but it bounds a norm: give it >= 0"
+            )
+    return tuple(
+        Obligation(f"the {what} of '{name}' is not negative", sp.Ge(number, 0))
+        for what, number in numbers.items()
+        if not number.is_nonnegative
+    )
+
+
 @dataclass(frozen=True)
 class Step:
     """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises."""
@@ -70,6 +87,13 @@ class Step:
     source: Citation | None = None
     obligations: tuple[Obligation, ...] = ()
     sharp: bool = True
+
+    def __post_init__(self) -> None:
+        for obligation in self.obligations:
+            if obligation.condition == sp.false:
+                raise DerivationError(
+                    f"{self.rule}: '{self.name}' does not follow: it is false that {obligation.statement}"
+                )
 
     @property
     def error(self) -> sp.Symbol:
@@ -96,6 +120,11 @@ class Derivation:
     def then(self, step: Step, *others: "Derivation") -> "Derivation":
         """This derivation and `others`, followed by `step`. Steps that several share are kept once."""
         return Derivation(_merge((*self.steps, *(s for other in others for s in other.steps), step)))
+
+    def upto(self, name: str) -> "Derivation":
+        """The steps that lead up to `name`, itself included."""
+        last = self.steps.index(self.step(name))
+        return Derivation(self.steps[: last + 1])
 
     def bound(self, name: str = "") -> sp.Expr:
         """The bound on the error of `name` (the last step by default) with every premise substituted."""
@@ -155,6 +184,7 @@ class Approximated:
 
     `size` bounds the exact value; the approximate one is at most size + error. `radius` (optional) bounds the
     distance of the exact value's tokens from some common centre, in the same norm; it is at most `size`.
+    `probabilities` says that both vectors are non-negative and add up to 1.
     """
 
     name: str
@@ -163,6 +193,7 @@ class Approximated:
     size: sp.Expr
     derivation: Derivation = field(default_factory=Derivation)
     radius: sp.Expr | None = None
+    probabilities: bool = False
 
     @property
     def error(self) -> sp.Expr:
@@ -190,14 +221,15 @@ def given(
     size: Any,
     error: Any = 0,
     radius: Any = None,
+    probabilities: bool = False,
     reason: str = "given",
     source: Citation | None = None,
 ) -> Approximated:
     """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses."""
-    step = Step(name, norm, "given", as_expr(error), reason=reason, source=source)
-    return Approximated(
-        name, as_expr(dim), norm, as_expr(size), Derivation((step,)), None if radius is None else as_expr(radius)
-    )
+    error, size = as_expr(error), as_expr(size)
+    step = Step(name, norm, "given", error, (), reason, source, not_negative("given", name, error=error, size=size))
+    radius = None if radius is None else as_expr(radius)
+    return Approximated(name, as_expr(dim), norm, size, Derivation((step,)), radius, probabilities)
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:

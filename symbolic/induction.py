@@ -17,7 +17,7 @@ d = sp.Symbol("d", integer=True, positive=True)
 W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}, the sum of the moduli of the entries
 W_frobenius = sp.Symbol("W_frobenius", nonnegative=True)  # ||W*||_F
 gate = sp.Symbol("gate", nonnegative=True)  # the lead in score of the keys s >= 2 over the key s = 1
-leak = sp.Symbol("leak", positive=True)  # share of the error that the gated construction may add
+leak = sp.Symbol("leak", positive=True)  # what the gated construction may add, over 2 ||W*||_{1,1} e^-p
 
 NOTATION = {W_norm: r"\|W^\star\|_{1,1}", W_frobenius: r"\|W^\star\|_F", leak: r"\lambda", gate: r"\gamma"}
 
@@ -26,7 +26,8 @@ omega = sp.Symbol("omega", nonnegative=True)  # sup of ||W*^T x_L||_1 over the l
 diameter = sp.Symbol("delta", nonnegative=True)  # largest sup-norm distance of two context tokens
 radius = sp.Symbol("rho", nonnegative=True)  # sup-norm distance of the values x_2 .. x_{L-1} from a common centre
 
-# Under the paper's hypotheses, tokens in [-1, 1]^d: ||W*^T x_L||_1 <= ||W*||_{1,1}, diameter 2, radius 1.
+# Wang et al. name no domain for the tokens; two steps of A.1 need |x| <= 1 in each coordinate, so tokens lie in
+# [-1, 1]^d here. Then ||W*^T x_L||_1 <= ||W*||_{1,1}, diameter 2, radius 1.
 WORST_CASE = {omega: W_norm, diameter: sp.Integer(2), radius: sp.Integer(1)}
 
 
@@ -60,6 +61,7 @@ def derive_with_foreign_key() -> Derivation:
 GATE = p + W_norm - sp.log(leak * W_norm)
 
 _A1 = Citation(WANG2024, "Theorem A.1", "proof")
+_CHAIN = Citation(WANG2024, "Theorem A.1", "read off the chain of the proof")
 _KERNEL_PRINTED = sp.exp(-p) / (1 - sp.exp(-p))
 _DOMAIN = "tokens in [-1, 1]^d, L >= 3"
 
@@ -80,7 +82,7 @@ def _quantities() -> tuple[Quantity, ...]:
             chain,
             name,
             WORST_CASE,
-            Printed(printed, _A1, strict=True),
+            Printed(printed, _A1 if name == "output" else _CHAIN, strict=True),
             "masked",
             scopes=("network", "prompt") if name == "output" else ("network",),
             trivial=trivial,
@@ -124,8 +126,10 @@ def _quantities() -> tuple[Quantity, ...]:
             (
                 "gated",
                 GATE,
-                "the same repaired inside the paper's class: mask (3) kept, one more coordinate (D = 2d + 1)",
-                "an indicator of s >= 2, which layer 1 can compute, lifts the other scores by a gate",
+                "the same repaired with mask (3) kept: one more coordinate (D = 2d + 1) and a larger W_K",
+                "an indicator of s >= 2, which layer 1 can compute, lifts the other scores by a gate; it leaves the "
+                "printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K holds the entry gate/2, about p/2 "
+                "(for W* = 0 the gate is infinite: a mask)",
             ),
         )
     ]
@@ -164,7 +168,7 @@ def _quantities() -> tuple[Quantity, ...]:
             "the construction",
             Kind.UPPER,
             Quantifier.EXISTS,
-            printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1"), strict=False),
+            printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1")),
             construction="masked",
             scopes=(),
             remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
@@ -202,19 +206,23 @@ VANILLA = Result(
             "(seeded, sum of moduli NORM)",
             0.25,
         ),
-        Parameter("leak", leak, "share of the error that the gated construction may add", 0.01),
+        Parameter("leak", leak, "what the gated construction may add, as a share of 2 ||W*||_{1,1} e^-p", 0.01),
     ),
     hypotheses=(
         Hypothesis("p", sp.Gt(p, 0, evaluate=False), "the bias has to fall off"),
         Hypothesis("L", sp.Ge(L, 3, evaluate=False), "IH_2 is an empty sum below"),
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "tokens need a coordinate"),
         Hypothesis("leak", sp.Gt(leak, 0, evaluate=False), "the gate grows without bound as it vanishes"),
+        Hypothesis("leak", sp.Le(leak, 1, evaluate=False), "it is a share"),
     ),
     quantities=_quantities(),
     notation=NOTATION,
     remarks=(
         "Printed hides a constant: A.1 gives 4 ||W*||_{1,1} e^-p / (1 - e^-p), no C e^-p uniform in p; the derived "
-        "bound is below 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",
+        "bound is at most 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",
         "A.1 writes < where W* = 0 has equality.",
+        "The paper names no domain for the tokens; two steps of A.1 need tokens in [-1, 1]^d (or a smaller cube).",
+        "Key 1 matters whatever y_1 is: with x_L = 0 all scores are 0, and x_1 = 1, x_2 = ... = -1 gives an error of "
+        "2/(L-1). The erratum is of the network in A.1; that some network exists, Theorem 4.1, is not refuted.",
     ),
 )

@@ -5,7 +5,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, Obligation, Step, as_expr
+from symbolic.derivation import Approximated, Obligation, Step, as_expr, not_negative
 
 
 # f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
@@ -21,10 +21,10 @@ def apply_function(
     the argument stays in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
     """
     eps, lipschitz, radius = as_expr(eps), as_expr(lipschitz), as_expr(radius)
-    obligations: tuple[Obligation, ...] = ()
+    obligations = not_negative("apply_function", name, eps=eps, lipschitz=lipschitz)
     if radius != sp.oo:
         in_domain = sp.Le(x.size + x.error, radius)
-        obligations = (Obligation(f"the argument of '{name}' stays in [-R, R], R = {sp.sstr(radius)}", in_domain),)
+        obligations += (Obligation(f"the argument of '{name}' stays in [-R, R], R = {sp.sstr(radius)}", in_domain),)
     step = Step(
         name,
         x.norm,

@@ -10,47 +10,68 @@ from symbolic.derivation import DerivationError, as_expr
 
 @dataclass(frozen=True)
 class Knob:
-    """The value of a free parameter and the bound that it gives, both closed."""
+    """The value of a free parameter and the bound that it gives, both closed; valid where `condition` holds."""
 
     symbol: sp.Symbol
     value: sp.Expr
     bound: sp.Expr
+    condition: Any = sp.true
 
 
-# At an interior minimum of a differentiable bound the derivative vanishes; if that has one positive solution and the
-# second derivative is positive there, and the bound is larger towards both ends of (0, oo), the solution is the global
-# minimum. (The ends decide: a bound with one stationary point that is larger at both ends has its minimum there.)
+# On (0, oo), where the bound has no pole, a single stationary point at which the second derivative is positive is the
+# global minimum: the derivative changes sign there and nowhere else. So it is if the bound grows without limit towards
+# both ends. Such a bound falls before the point and rises after it, so that of whole numbers its two neighbours are
+# best.
 def minimise(bound: Any, knob: sp.Symbol) -> Knob:
-    """The knob in (0, oo) that minimises `bound`, in closed form. Raises DerivationError where there is none."""
+    """The knob in (0, oo), or the positive whole number, that minimises `bound`, in closed form.
+
+    Raises DerivationError where there is no closed form, or where it cannot be shown to be the minimum.
+    """
     bound = as_expr(bound)
     if not knob.is_positive:
         raise DerivationError(f"minimise: declare the knob {knob} as a positive symbol")
+    real = sp.Dummy(knob.name, positive=True)
+    smooth = bound.subs(knob, real)
+    value = _only_stationary_point(smooth, real, knob)
+    curvature = sp.simplify(sp.diff(smooth, real, 2).subs(real, value))
+    if curvature.is_positive is not True and not _ends_are_higher(smooth, real):
+        raise DerivationError(f"minimise: cannot show that {knob} = {sp.sstr(value)} is a minimum of {sp.sstr(bound)}")
+    if not knob.is_integer:
+        return Knob(knob, value, sp.simplify(smooth.subs(real, value)))
+    below, above = sp.Max(1, sp.floor(value)), sp.ceiling(value)
+    at_below, at_above = smooth.subs(real, below), smooth.subs(real, above)
+    return Knob(knob, sp.Piecewise((below, at_below <= at_above), (above, True)), sp.Min(at_below, at_above))
+
+
+def _only_stationary_point(smooth: sp.Expr, real: sp.Dummy, knob: sp.Symbol) -> sp.Expr:
     try:
-        stationary = sp.solve(sp.diff(bound, knob), knob)
+        stationary = sp.solve(sp.diff(smooth, real), real)
+        poles = sp.solve(sp.denom(sp.together(smooth)), real)
     except NotImplementedError:
-        stationary = []
-    candidates = [value for value in stationary if value.is_positive is not False and value.is_real is not False]
+        stationary, poles = [], []
+    candidates = [sp.simplify(value) for value in stationary if value.is_real is not False]
     if len(candidates) != 1:
         found = f"{len(candidates)} stationary points" if candidates else "no stationary point in closed form"
-        raise DerivationError(
-            f"minimise: the bound {sp.sstr(bound)} has {found} in {knob}; use bridge.solve numerically"
-        )
-    value = sp.simplify(candidates[0])
-    curvature = sp.simplify(sp.diff(bound, knob, 2).subs(knob, value))
-    if curvature.is_positive is not True and not _ends_are_higher(bound, knob):
-        raise DerivationError(f"minimise: cannot show that {knob} = {sp.sstr(value)} is a minimum of {sp.sstr(bound)}")
-    return Knob(knob, value, sp.simplify(bound.subs(knob, value)))
+        raise DerivationError(f"minimise: {sp.sstr(smooth)} has {found} in {knob}; use bridge.solve numerically")
+    if candidates[0].is_positive is not True:
+        raise DerivationError(f"minimise: cannot show that the stationary point {knob} = {candidates[0]} is positive")
+    if poles:
+        raise DerivationError(f"minimise: {sp.sstr(smooth)} has a pole at {knob} = {poles[0]}")
+    return candidates[0]
 
 
-def _ends_are_higher(bound: sp.Expr, knob: sp.Symbol) -> bool:
+def _ends_are_higher(bound: sp.Expr, knob: sp.Expr) -> bool:
     return all(sp.limit(bound, knob, end, direction) == sp.oo for end, direction in ((0, "+"), (sp.oo, "-")))
 
 
 # If the bound decreases in the knob, every knob from the solution of bound = accuracy on is enough, and none below is.
+# A solution exists as soon as the accuracy is above the limit at oo; one that is not positive says that every knob
+# will do.
 def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     """The least knob whose bound is at most `accuracy`, in closed form, for a bound that decreases in the knob.
 
-    Monotone is shown by the sign of the derivative, else DerivationError. An integer knob is rounded up.
+    Monotone is shown by the sign of the derivative, else DerivationError. An integer knob is rounded up, to 1 at least.
+    `condition` of the answer: the accuracy is above what the bound tends to, else no knob is enough.
     """
     bound, accuracy = as_expr(bound), as_expr(accuracy)
     target = sp.Dummy(knob.name, positive=True)  # solved over the reals, rounded up at the end
@@ -58,12 +79,18 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     slope = sp.factor(sp.simplify(sp.diff(smooth, target)))
     if not (slope.is_negative or slope.is_nonpositive):
         raise DerivationError(f"knob_for: cannot show that {sp.sstr(bound)} decreases in {knob}")
+    best = sp.limit(smooth, target, sp.oo)
+    condition = sp.Gt(accuracy, best)
+    if condition == sp.false:
+        raise DerivationError(f"knob_for: no {knob} is enough: the bound tends to {best}, and {accuracy} is asked for")
     try:
-        solutions = [value for value in sp.solve(sp.Eq(smooth, accuracy), target) if value.is_real is not False]
+        # Solved without the sign of the knob: a solution that is not positive is an answer too (every knob will do).
+        free = sp.Dummy(knob.name, real=True)
+        solutions = [v for v in sp.solve(sp.Eq(bound.subs(knob, free), accuracy), free) if v.is_real is not False]
     except NotImplementedError:
         solutions = []
     if len(solutions) != 1:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
     value = sp.simplify(solutions[0])
-    value = sp.ceiling(value) if knob.is_integer else value
-    return Knob(knob, value, bound.subs(knob, value))
+    value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value
+    return Knob(knob, value, bound.subs(knob, value), condition)

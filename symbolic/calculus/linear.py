@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr
+from symbolic.derivation import Approximated, Norm, Step, as_expr, not_negative
 
 
 # A x_hat - A x = A (x_hat - x), and ||A v||_target <= ||A||_{source -> target} ||v||_source by definition of the
@@ -33,6 +33,7 @@ def linear_map(
         "linear map",
         operator_norm * x.error_symbol,
         premises=(x.name,),
+        obligations=not_negative("linear_map", name, operator_norm=operator_norm),
         reason=reason or f"||A v||_{norm} <= ||A||_({x.norm} -> {norm}) ||v||_{x.norm}",
     )
     size = operator_norm * x.size + as_expr(bias)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr
+from symbolic.derivation import Approximated, Norm, Step, as_expr, not_negative
 
 
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:
@@ -30,6 +30,7 @@ def bilinear(
         "product",
         constant * (y.size * x.error_symbol + x.size * y.error_symbol + x.error_symbol * y.error_symbol),
         premises=(x.name, y.name),
+        obligations=not_negative("bilinear", name, constant=constant),
         reason=reason or "B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x, dy) + B(dx, dy)",
     )
     return x.follows(step, y, dim=x.dim if dim is None else as_expr(dim), size=constant * x.size * y.size)

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, DerivationError, Step, as_expr
+from symbolic.derivation import Approximated, Step, as_expr, not_negative
 
 
 # (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
@@ -30,11 +30,19 @@ def mixed_geometric_sum(p: Any, q: Any, count: Any) -> sp.Expr:
     """sum of p^i q^j over i + j = count - 1, valid at equal ratios as well."""
     p, q, count = as_expr(p), as_expr(q), as_expr(count)
     if p == q:
-        return count * _power(p, count - 1)
+        return _equal_ratios(p, count)
     closed = (_power(p, count) - _power(q, count)) / (p - q)
     if (p - q).is_zero is False:
         return closed
-    return sp.Piecewise((count * _power(p, count - 1), sp.Eq(p, q)), (closed, True))
+    return sp.Piecewise((_equal_ratios(p, count), sp.Eq(p, q)), (closed, True))
+
+
+def _equal_ratios(p: sp.Expr, count: sp.Expr) -> sp.Expr:
+    """count p^(count - 1), and 0 for no summand (where p = 0 would give 0 times 1/0)."""
+    several = count * _power(p, count - 1)
+    if count.is_zero:
+        return sp.Integer(0)
+    return several if count.is_positive or p.is_nonzero else sp.Piecewise((0, sp.Eq(count, 0)), (several, True))
 
 
 def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
@@ -53,7 +61,8 @@ def _is_one(ratio: sp.Expr) -> bool | None:
 class LinearRecursion:
     """e_{l+1} <= factor(l) e_l + offset(l), l = 0 .. depth - 1, all coefficients non-negative.
 
-    Coefficients are numbers or expressions in `index`; where neither depends on it there is a closed form.
+    Coefficients are numbers or expressions in the symbol `index`, which stands for the layer and nothing else; where
+    neither depends on it there is a closed form.
     """
 
     start: sp.Expr
@@ -66,7 +75,7 @@ class LinearRecursion:
         depth = as_expr(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
             return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
-        later = sp.Symbol("m", integer=True, nonnegative=True)
+        later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
         product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
         first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))
         return self.start * first + sp.Sum(self.offset * product, (self.index, 0, depth - 1))
@@ -102,7 +111,7 @@ class CoupledRecursion:
     def closed(self, depth: Any) -> tuple[sp.Expr, sp.Expr]:
         """(e, f) at `depth`, which may be symbolic; the offsets' part is a finite sum over the layers."""
         depth = as_expr(depth)
-        n = sp.Symbol("n", integer=True, nonnegative=True)
+        n = sp.Dummy("n", integer=True, nonnegative=True)
         first = self.power(depth) * sp.Matrix(self.start)
         if not any(self.offset):
             return first[0], first[1]
@@ -157,8 +166,6 @@ def recur(
 ) -> Approximated:
     """A value after `depth` layers, each of which takes an error e to at most factor e + offset."""
     factor, offset = as_expr(factor), as_expr(offset)
-    if factor.is_negative or offset.is_negative:
-        raise DerivationError(f"recur: '{name}' has a negative coefficient (factor {factor}, offset {offset})")
     recursion = LinearRecursion(x.error_symbol, factor, offset)
     step = Step(
         name,
@@ -166,6 +173,7 @@ def recur(
         "recursion",
         recursion.closed(depth),
         premises=(x.name,),
+        obligations=not_negative("recur", name, factor=factor, offset=offset),
         reason=reason or recursion.latex(),
     )
     return x.follows(step, dim=x.dim, size=as_expr(size))

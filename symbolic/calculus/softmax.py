@@ -7,7 +7,17 @@ import sympy as sp
 
 from symbolic.calculus.recursions import geometric_sum
 from symbolic.citations import WANG2024, Citation
-from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, as_expr, require_norm
+from symbolic.derivation import (
+    Approximated,
+    Derivation,
+    DerivationError,
+    Norm,
+    Obligation,
+    Step,
+    as_expr,
+    not_negative,
+    require_norm,
+)
 
 
 # Let q = softmax(theta), q' = softmax(theta'), |theta' - theta|_inf <= e, and let A be the keys whose weight grows, so
@@ -27,7 +37,7 @@ def softmax(scores: Approximated, name: str, *, reason: str = "") -> Approximate
         reason=reason or "||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)",
         source=Citation(WANG2024, "Lemma D.1", "there with 2 ||t' - t||_inf"),
     )
-    return scores.follows(step, dim=scores.dim, size=sp.Integer(1))
+    return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
 
 # With scores -g_0, -g_1, ..., g_0 = 0 the winner's weight is 1 / (1 + T), T = sum over k >= 1 of e^(-g_k), and all
@@ -48,7 +58,7 @@ def concentrate(
     `gap` for all, or gaps(k).
     """
     count = as_expr(count)
-    k = sp.Symbol("k", integer=True, positive=True)
+    k = sp.Dummy("k", integer=True, positive=True)  # no symbol of the caller's can be captured
     if [slope, gap, gaps].count(None) != 2:
         raise DerivationError(f"concentrate: '{name}' needs exactly one of slope, gap and gaps")
     if slope is not None:  # T = q (1 + .. + q^(n-2)) and 1 + T = 1 + .. + q^(n-1): their quotient loses the 1 - q
@@ -65,7 +75,17 @@ def concentrate(
         2 * lost,
         reason=reason or "the weights beside the winner's add up to T/(1+T), T = sum_k exp(-gap_k)",
     )
-    return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)))
+    return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
+
+
+def _require_probabilities(rule: str, weights: Approximated) -> None:
+    """Raises DerivationError unless both weight vectors are known to be non-negative and to add up to 1."""
+    require_norm(rule, weights, Norm.ONE)
+    if not weights.probabilities:
+        raise DerivationError(
+            f"{rule}: '{weights.name}' is not known to hold probabilities (exact and approximate); take weights from a "
+            f"softmax or hard max, or say so with given(..., probabilities=True)"
+        )
 
 
 def _lost_weight(others: sp.Expr) -> sp.Expr:
@@ -93,7 +113,7 @@ def softmax_to_hard_max(
         reason=reason or "margin m - 2e is left; T <= (n - 1) exp(-beta (m - 2e))",
         obligations=(_margin_survives(scores, margin, name),),
     )
-    return scores.follows(step, dim=scores.dim, size=sp.Integer(1))
+    return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
 
 # If the winner leads by the margin m and every score is off by at most e < m/2, the winner still leads: the hard max of
@@ -111,7 +131,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         reason=reason or "a winner by m still wins after errors below m/2",
         obligations=(_margin_survives(scores, margin, name),),
     )
-    return scores.follows(step, dim=scores.dim, size=sp.Integer(1))
+    return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
 
 def _margin_survives(scores: Approximated, margin: sp.Expr, name: str) -> Obligation:
@@ -127,7 +147,7 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
 
     Uses `values.radius`, the distance of the exact values from some common centre, and their size where it is unknown.
     """
-    require_norm("attend", weights, Norm.ONE)
+    _require_probabilities("attend", weights)
     radius = values.size if values.radius is None else values.radius
     step = Step(
         name,
@@ -148,13 +168,15 @@ def exclude(value: Approximated, name: str, *, count: Any, lead: Any, diameter: 
 
     `diameter` bounds the distance of the foreign value from the average of the proper ones, in value's norm.
     """
+    diameter = as_expr(diameter)
     leak = _lost_weight(sp.exp(-as_expr(lead)) / as_expr(count))
     step = Step(
         name,
         value.norm,
         "foreign key",
-        value.error_symbol + as_expr(diameter) * leak,
+        value.error_symbol + diameter * leak,
         premises=(value.name,),
+        obligations=not_negative("exclude", name, diameter=diameter),
         reason=reason or "the foreign key's weight is at most 1/(1 + n exp(lead))",
     )
     return value.follows(step, dim=value.dim, size=value.size)

@@ -25,7 +25,10 @@ def ball(middle: float, radius: float = 0.0) -> flint.arb:
         (ONE, Evidence(1.0, ball(1.0, 1e-30), 1e-16), Verdict.KEPT),
         (STRICT, Evidence(1.0, ball(1.0), 0.0), Verdict.VIOLATED),
         (STRICT, Evidence(1.0, ball(1.0, 1e-30), 1e-16), Verdict.UNDECIDED),
-        (ONE, Evidence(0.9), Verdict.KEPT),
+        (ONE, Evidence(0.9), Verdict.UNDECIDED),
+        (ONE, Evidence(0.9, None, 0.05), Verdict.KEPT),
+        (Bound(flint.arb("1e-30")), Evidence(0.0, None, 1e-16), Verdict.UNDECIDED),  # a float 0 says nothing here
+        (Bound(flint.arb(1), outside="N > 3 fails"), Evidence(0.5, ball(0.5), 0.0), Verdict.OUTSIDE),
         (ONE, Evidence(1.1), Verdict.UNDECIDED),  # no exact run and no rounding known
         (ONE, Evidence(1.1, None, 0.2), Verdict.UNDECIDED),
         (ONE, Evidence(1.1, None, 0.01), Verdict.VIOLATED),
@@ -49,9 +52,15 @@ def test_flags_say_what_a_verdict_does_not() -> None:
     vacuous = Bound(flint.arb(3), conditional=True)
     assert flags_of(vacuous, flint.arb(2), []) == [Flag.VACUOUS, Flag.CONDITIONAL]
     assert flags_of(ONE, flint.arb(2), [Evidence(1.0, ball(1.0, 1e-30))]) == [Flag.ATTAINED]
+    assert flags_of(Bound(flint.arb(0)), flint.arb(0), []) == []
     assert flags_of(ONE, None, [Evidence(0.5, ball(0.5))]) == []
     assert Evidence(1.0, None, 0.6).rounding_dominates
     assert not Evidence(1.0, None, 0.4).rounding_dominates
+
+
+def test_an_undefined_bound_is_no_number() -> None:
+    assert Bound(flint.arb("nan")).number() is None
+    assert Bound(flint.arb("inf")).number() is None
 
 
 @pytest.mark.parametrize(("exponent", "shown"), [(0, True), (-1000, True), (-1030, False), (-2000, False)])

@@ -48,7 +48,7 @@ def norm(vector: np.ndarray, which: Norm) -> float:
     return float(np.linalg.norm(np.atleast_1d(vector), ORDER[which]))
 
 
-def value(name: str, exact: np.ndarray, near: np.ndarray, which: Norm = Norm.INF, **more: float) -> Approximated:
+def value(name: str, exact: np.ndarray, near: np.ndarray, which: Norm = Norm.INF, **more: bool) -> Approximated:
     """The Approximated that describes two explicit vectors, exactly."""
     exact, near = np.atleast_1d(exact), np.atleast_1d(near)
     return given(name, dim=exact.size, norm=which, size=norm(exact, which), error=norm(near - exact, which), **more)
@@ -224,7 +224,9 @@ def attend_sharp() -> Instance:
     v = np.array([[3.0], [1.0]])  # centre 2, radius 1
     near = v + 0.1
     values = given("v", dim=1, size=3, radius=1, error=0.1)
-    return bound(attend(value("a", a, b, Norm.ONE), values, "out")), norm(b @ near - a @ v, Norm.INF)
+    return bound(attend(value("a", a, b, Norm.ONE, probabilities=True), values, "out")), norm(
+        b @ near - a @ v, Norm.INF
+    )
 
 
 def attend_random(rng: np.random.Generator) -> Instance:
@@ -232,7 +234,9 @@ def attend_random(rng: np.random.Generator) -> Instance:
     near = v + rng.uniform(-0.1, 0.1, v.shape)
     radius = float(np.ptp(v, axis=0).max() / 2)
     values = given("v", dim=3, size=1, radius=radius, error=float(np.abs(near - v).max()))
-    return bound(attend(value("a", a, b, Norm.ONE), values, "out")), norm(b @ near - a @ v, Norm.INF)
+    return bound(attend(value("a", a, b, Norm.ONE, probabilities=True), values, "out")), norm(
+        b @ near - a @ v, Norm.INF
+    )
 
 
 def exclude_sharp() -> Instance:

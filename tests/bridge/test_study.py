@@ -1,0 +1,65 @@
+"""What the engine does with obligations, and with sizes at which no exact run is made."""
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from bridge import compare
+from bridge.induction import VanillaCase, VanillaStudy
+from bridge.record import Flag, Verdict
+from bridge.verdicts import Evidence, flags_of, judge
+from symbolic.derivation import Derivation, Obligation
+from symbolic.induction import VANILLA, L
+from symbolic.statements import Quantity
+
+
+def with_obligation(condition: object) -> Quantity:
+    quantity = VANILLA.quantity("y")
+    first = replace(quantity.derivation.steps[0], obligations=(Obligation("L is large", condition),))
+    return replace(quantity, derivation=Derivation((first, *quantity.derivation.steps[1:])))
+
+
+@pytest.fixture
+def case() -> VanillaCase:
+    params = {"p": 1, "L": 8, "d": 1, "W_star": 1.0}
+    return VanillaStudy().case(params, seed=0, dtype="float64", device="cpu")
+
+
+def test_obligations_are_looked_up_at_the_parameters(case: VanillaCase) -> None:
+    small = [Evidence(1e-3, None, 1e-16)]
+    met, failing = case.derived(with_obligation(sp.Ge(L, 5))), case.derived(with_obligation(sp.Ge(L, 9)))
+    unknown = case.derived(with_obligation(sp.Ge(sp.Symbol("unknown"), 9)))
+    assert judge(met, small) is Verdict.KEPT
+    assert flags_of(met, None, small) == []
+    assert judge(failing, small) is Verdict.OUTSIDE
+    assert "L is large" in failing.outside
+    assert flags_of(unknown, None, small) == [Flag.CONDITIONAL]
+    assert case.instance(with_obligation(sp.Ge(L, 9)), "network").outside
+
+
+def test_without_an_exact_run_nothing_below_the_rounding_counts_as_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bridge import measure
+    from numeric.exact_cost import ExactCost, TooLargeForExact
+
+    def refuse(self: VanillaCase, *arguments: object) -> None:
+        raise TooLargeForExact("induction.vanilla", 8, ExactCost(10, 10), 1)
+
+    monkeypatch.setattr(VanillaCase, "exact", refuse)
+    assert measure.TooLargeForExact is TooLargeForExact
+    rows = compare("induction.vanilla", p=(2, 800), L=8, samples=4, attack=5, restarts=2).rows
+    for row in rows:
+        if row.quantity == "output" and row.scope == "network":
+            expected = Verdict.KEPT if row.params["p"] == 2 else Verdict.NOT_REPRESENTABLE
+            assert row.verdict["derived"] is expected
+            assert "only estimated" in row.remark
+            assert row.exact is None
+            assert "exact arithmetic used" not in row.remark
+
+
+def test_overflow_is_absent_from_the_record_and_decides_nothing() -> None:
+    rows = compare("induction.vanilla", p=1, L=8, W_star=1e300, samples=4, attack=2, restarts=2).rows
+    (output,) = (row for row in rows if row.quantity == "output" and row.scope == "network")
+    numbers = (output.exact, output.rounding, output.measured, output.derived, output.printed)
+    assert all(number is None or number == number for number in numbers)  # never NaN
+    assert output.verdict["derived"] is not Verdict.VIOLATED
