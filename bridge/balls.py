@@ -12,6 +12,7 @@ import sympy as sp
 from bridge.lowering import lower
 
 SMALLEST_NORMAL = 2.0**-1022
+MOST_BITS = 1 << 15  # errors down to 10^-9800; more bits cost seconds each, and end in Arb giving up the process
 BASE_BITS = 96  # a float64 mantissa, and 43 bits for the dependency of a few hundred operations
 
 

@@ -52,7 +52,7 @@ def compare(
     budget = Budget(*_whole_numbers(samples=samples, attack=attack, restarts=restarts, seed=seed))
     torch_dtype(dtype), torch_device(device)
     if text is not None:
-        params = {**study.text_defaults(), **params}
+        params = {**study.text_defaults(params), **params}
         budget = budget.without_attack()
     grid = _grid(study, params)
     cases = [_case(study, point, text, seed=seed, dtype=dtype, device=device) for point in grid]
@@ -80,14 +80,21 @@ def replay(path: str) -> Row:
     """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic."""
     try:
         witness = Witness.model_validate_json(read_text(path, "witness"))
-    except ValueError as error:
-        if isinstance(error, UsageError):
-            raise
+        inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
+    except UsageError:
+        raise
+    except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
     study = find_study(witness.result)
+    quantity = study.result.quantity(witness.quantity)
+    if quantity.kind is Kind.RATE:
+        raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
+    for name in study.result.check_names(witness.params):
+        raise UsageError(f"witness: '{path}' does not give {name}")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
-    inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
-    return replayed_row(case, study.result.quantity(witness.quantity), case.admit(inputs) if inputs else inputs)
+    if quantity.scopes:
+        case.check_inputs(inputs)
+    return replayed_row(case, quantity, inputs)
 
 
 def environment(dtype: str, device: str, budget: Budget, text: str | None) -> dict[str, Any]:
@@ -140,6 +147,8 @@ def _grid(study: Study, params: Mapping[str, Any]) -> list[dict[str, Any]]:
         values = _values(value, is_number=study.result.parameter(name).symbol is not None)
         if not values:
             raise UsageError(f"{study.result.id}: {name} has no values; give at least one")
+        if any(each in values[:place] for place, each in enumerate(values)):
+            raise UsageError(f"{study.result.id}: {name} has the same value twice in {values}")
         axes.append([(name, each) for each in values])
     return [dict(point) for point in itertools.product(*axes)]
 
@@ -168,9 +177,9 @@ def _listed(value: Any) -> Any:
 def _whole_numbers(**numbers: Any) -> list[int]:
     lowest = {"samples": 1, "attack": 0, "restarts": 1, "seed": 0}
     wrong = [
-        f"{name} = {number!r} has to be a whole number of at least {lowest[name]}"
+        f"{name} = {number!r} has to be a whole number of at least {lowest[name]} (and below 2^63)"
         for name, number in numbers.items()
-        if not isinstance(number, int) or isinstance(number, bool) or number < lowest[name]
+        if not isinstance(number, int) or isinstance(number, bool) or not lowest[name] <= number < 2**63
     ]
     if wrong:
         raise UsageError("compare: " + "; ".join(wrong) + ".")

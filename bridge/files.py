@@ -20,6 +20,6 @@ def read_bytes(path: str, purpose: str) -> bytes:
 def read_text(path: str, purpose: str) -> str:
     """The content of a UTF-8 text file. Raises UsageError."""
     try:
-        return read_bytes(path, purpose).decode("utf-8")
+        return read_bytes(path, purpose).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{purpose}: '{path}' is not a UTF-8 text file") from None

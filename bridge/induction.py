@@ -30,6 +30,7 @@ from symbolic import induction as theory
 from symbolic.statements import Quantity, Result, UsageError
 
 CHAIN = ("y", "scores", "attention", "output")
+LARGEST_NORM = 1e150  # its square, in a norm, still is a float64
 VARIANTS = {"output.as_printed": "as_printed", "output.gated": "gated"}  # quantity to construction, beside "masked"
 
 
@@ -89,6 +90,14 @@ class VanillaCase(Case):
                 self.L, self.d, self.W_star, count, seed, dtype=torch.float64, device=self.device
             )
         }
+
+    def check_inputs(self, inputs: Inputs) -> None:
+        x = inputs.get("x")
+        if x is None or tuple(x.shape) != (1, self.L, self.d):
+            came = "nothing" if x is None else f"shape {tuple(x.shape)}"
+            raise UsageError(f"induction.vanilla: a prompt x of shape (1, {self.L}, {self.d}) is needed, {came} came")
+        if not bool((x.abs() <= 1).all()):
+            raise UsageError("induction.vanilla: the prompt has entries outside [-1, 1] (or that are no numbers)")
 
     def project(self, inputs: Inputs) -> Inputs:
         return {"x": inputs["x"].clamp(-1, 1)}
@@ -188,8 +197,10 @@ class VanillaStudy(Study):
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> VanillaCase:
         return VanillaCase(*self._resolve(params, seed), dtype, device)
 
-    def text_defaults(self) -> dict[str, Any]:
-        return {"p": (2, 4, 8, 16), "L": (256,), "d": 32, "W_star": 0.25}
+    def text_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        spec = params.get("W_star", 0.25)
+        is_matrix = isinstance(spec, list) or (isinstance(spec, str) and spec.strip()[:1] in ("[", "@"))
+        return {"p": (2, 4, 8, 16), "L": (256,), "W_star": 0.25, **({} if is_matrix else {"d": 32})}
 
     def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> VanillaCase:
         from bridge.text import TextCase
@@ -206,6 +217,8 @@ class VanillaStudy(Study):
         W_star = read_similarity(spec, int(numbers["d"]) if "d" in numbers else None, seed, int(defaults["d"]))
         resolved = {**numbers, "d": len(W_star)}
         self.result.check(resolved)
+        if numbers.get("p", 0) * numbers.get("L", 0) > LARGEST_NORM:
+            raise UsageError(f"{self.result.id}: p L is beyond {LARGEST_NORM:g}, where the position bias overflows")
         shown = spec if isinstance(spec, int | float | str) else f"{len(W_star)} x {len(W_star)} matrix"
         return {**{name: resolved[name] for name in ("p", "L", "d")}, "W_star": shown, "leak": resolved["leak"]}, W_star
 
@@ -221,11 +234,13 @@ def read_similarity(spec: Any, d: int | None, seed: int, default_d: int) -> np.n
     if isinstance(spec, _Seeded):
         return spec.matrix(size, seed)
     try:
-        matrix = np.array(spec, dtype=np.float64)
-    except (TypeError, ValueError):
+        matrix = np.array(_numbers(spec), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RecursionError):
         raise UsageError(f"W_star: rows of different lengths or entries that are no numbers in {spec!r:.80}") from None
     if not np.isfinite(matrix).all():
         raise UsageError("W_star has an entry that is not finite; every entry has to be a number")
+    if float(np.abs(matrix).max(initial=0.0)) * max(matrix.size, size) > LARGEST_NORM:
+        raise UsageError(f"W_star: the sum of its moduli is beyond {LARGEST_NORM:g}, where float64 scores overflow")
     if matrix.ndim == 0:
         return float(matrix) * np.eye(size)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -235,6 +250,15 @@ def read_similarity(spec: Any, d: int | None, seed: int, default_d: int) -> np.n
     return matrix
 
 
+def _numbers(spec: Any) -> Any:
+    """Nested lists of numbers as they are; anything else (a string, true, null) is a TypeError."""
+    if isinstance(spec, list | tuple):
+        return [_numbers(entry) for entry in spec]
+    if isinstance(spec, bool | str) or spec is None:
+        raise TypeError(f"{spec!r} is no number")
+    return spec
+
+
 def _parse_similarity(text: str) -> Any:
     seeded = re.fullmatch(r"(random|signs):(.+)", text.strip())
     if seeded:
@@ -242,9 +266,14 @@ def _parse_similarity(text: str) -> Any:
     source = read_text(text[1:], "W_star") if text.startswith("@") else text
     try:
         return json.loads(source)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        where = (
+            f"{error.msg} at character {error.pos}"
+            if isinstance(error, json.JSONDecodeError)
+            else "too deep or too long"
+        )
         raise UsageError(
-            f"W_star = {text!r:.60} is not understood ({error.msg} at character {error.pos}); give a number w for w I, "
+            f"W_star = {text!r:.60} is not understood ({where}); give a number w for w I, "
             f"a JSON matrix such as [[1, 0], [0, 1]], @FILE with one, random:NORM or signs:NORM"
         ) from None
 
@@ -254,8 +283,10 @@ def _positive(text: str, whole: str) -> float:
         norm = float(text)
     except ValueError:
         norm = math.nan
-    if not (math.isfinite(norm) and norm > 0):
-        raise UsageError(f"W_star = '{whole}': NORM has to be a positive number, the sum of the entries' moduli")
+    if not 0 < norm <= LARGEST_NORM:
+        raise UsageError(
+            f"W_star = '{whole}': NORM has to be a positive number of at most {LARGEST_NORM:g}, the sum of the moduli"
+        )
     return norm
 
 

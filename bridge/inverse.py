@@ -55,10 +55,12 @@ def solve(
         raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
     point = _point(study, for_, params)
     if for_ == "error":
+        if error is not None:
+            raise UsageError(f"solve: the error is what is asked for; leave out error = {error}")
         bound = _bound(study, wanted, tier, point).number()
         if bound is None:
             raise UsageError(
-                "solve: the bound is too small for float64; `boundsmith compare` says how many bits it needs"
+                "solve: the bound is outside the range of float64; `boundsmith compare` says how many bits it needs"
             )
         return Solution("error", bound, bound, None, wanted.name, tier, "evaluated", None, point)
     requested = _positive_error(error)
@@ -140,7 +142,7 @@ class _Curve:
         falls = self._falls()
         inside, outside = self._bracket(error, falls)
         if outside is None:
-            return inside, "smallest admissible value" if falls else "largest value tried"
+            return inside, f"every value tried, this being the {'smallest' if falls else 'largest'}, meets it"
         while self._apart(inside, outside):
             middle = self._between(inside, outside)
             inside, outside = (middle, outside) if self.meets(middle, error) else (inside, middle)
@@ -170,7 +172,7 @@ class _Curve:
         best = self.at(value).number()
         raise UsageError(
             f"solve: no {self.name} gives {error:g}; at {self.name} = {value:g} the {self.tier} bound of "
-            f"'{self.quantity.name}' is {'below float64' if best is None else format(best, '.4g')}"
+            f"'{self.quantity.name}' is {'outside the range of float64' if best is None else format(best, '.4g')}"
         )
 
     def _apart(self, inside: float | int, outside: float | int) -> bool:

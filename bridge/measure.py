@@ -8,7 +8,7 @@ from functools import partial
 import flint
 import torch
 
-from bridge.balls import bits_for
+from bridge.balls import MOST_BITS, bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.study import Case, Inputs
 from bridge.verdicts import Evidence
@@ -88,8 +88,11 @@ def evidence_at(case: Case, quantity: Quantity, inputs: Inputs) -> Found:
     """The error at one input, measured in the case's dtype and, where it is not too large, exactly."""
     with torch.no_grad():
         measured = float(case.errors(inputs, [quantity.name])[quantity.name][0])
+    bits = _bits(case, quantity)
     try:
-        exact, rounding = case.exact(inputs, [quantity.name], _bits(case, quantity))[quantity.name]
+        if bits > MOST_BITS:
+            return Found(inputs, Evidence(measured, rounding=case.rounding_estimate()))
+        exact, rounding = case.exact(inputs, [quantity.name], bits)[quantity.name]
     except TooLargeForExact:
         return Found(inputs, Evidence(measured, rounding=case.rounding_estimate()))
     return Found(inputs, Evidence(measured, exact, rounding if math.isfinite(rounding) else None))

@@ -14,7 +14,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS, as_exact, bits_for, evaluate_ball
+from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.record import Row
 from bridge.verdicts import Bound, Evidence
@@ -85,6 +85,10 @@ class Case(ABC):
         """Measured quantities that depend on no input (parameter norms, counts)."""
         return {}
 
+    @abstractmethod
+    def check_inputs(self, inputs: Inputs) -> None:
+        """Raises UsageError unless the inputs (of a witness file) have the shape and lie in the domain of this case."""
+
     def admit(self, inputs: Inputs) -> Inputs:
         """The inputs as they are measured: inside the hypotheses, on the case's device and in its dtype."""
         return self.project({name: value.to(self.device, self.dtype) for name, value in inputs.items()})
@@ -101,8 +105,11 @@ class Case(ABC):
             return {}
         steps = [step.name for step in derivation.steps if step.name in names]
         bound = self.derived(quantity)
+        bits = bits_for(bound.ball) if bound else BASE_BITS
+        if bits > MOST_BITS:
+            return {}
         try:
-            exact = self.exact(inputs, steps, bits_for(bound.ball) if bound else BASE_BITS)
+            exact = self.exact(inputs, steps, bits)
         except TooLargeForExact:
             return {}
         measured = {name: float(error) for name, (error, _) in exact.items()}
@@ -178,8 +185,8 @@ class Study(ABC):
         """The study on a real text, for those that can."""
         raise UsageError(f"{self.result.id} takes no --text; its inputs are drawn from the hypotheses only")
 
-    def text_defaults(self) -> dict[str, Any]:
-        """Parameters that suit a text, where the user gives none."""
+    def text_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters that suit a text, for those that the user has not given."""
         return {}
 
 
@@ -198,6 +205,10 @@ def torch_device(name: str) -> torch.device:
         raise UsageError(f"device '{name}' is not known; choose cpu or cuda") from None
     if device.type not in ("cpu", "cuda"):
         raise UsageError(f"device '{name}' is not supported; choose cpu or cuda")
+    if device.type == "cpu" and device.index is not None:
+        raise UsageError(f"device '{name}': there is one cpu; choose cpu")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UsageError(f"device '{name}' was asked for, but torch finds no CUDA device here; use --device cpu")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise UsageError(f"device '{name}' was asked for, but torch finds only {torch.cuda.device_count()} of its kind")
     return device

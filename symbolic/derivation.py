@@ -167,7 +167,9 @@ class Derivation:
         return derivation_latex(self)
 
     def _repr_latex_(self) -> str:
-        return self.latex()
+        from symbolic.printing import displayed
+
+        return displayed(self.latex())
 
 
 def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -210,7 +212,7 @@ class Approximated:
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
 
     def _repr_latex_(self) -> str:
-        return self.derivation.latex()
+        return self.derivation._repr_latex_()
 
 
 def given(

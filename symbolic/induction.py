@@ -26,6 +26,15 @@ omega = sp.Symbol("omega", nonnegative=True)  # sup of ||W*^T x_L||_1 over the l
 diameter = sp.Symbol("delta", nonnegative=True)  # largest sup-norm distance of two context tokens
 radius = sp.Symbol("rho", nonnegative=True)  # sup-norm distance of the values x_2 .. x_{L-1} from a common centre
 
+SYMBOLS = {
+    W_norm: "sum of the moduli of the entries of W*",
+    omega: "bound on the 1-norm of W*^T x_L over the last tokens at hand",
+    diameter: "largest sup-norm distance of two context tokens",
+    radius: "sup-norm distance of the values x_2 .. x_{L-1} from a common centre",
+    gate: "lead in score of the keys s >= 2 over key 1",
+    leak: "what the gated construction may add, as a share of 2 W_norm e^-p; only output.gated uses it",
+}
+
 # Wang et al. name no domain for the tokens; two steps of A.1 need |x| <= 1 in each coordinate, so tokens lie in
 # [-1, 1]^d here. Then ||W*^T x_L||_1 <= ||W*||_{1,1}, diameter 2, radius 1.
 WORST_CASE = {omega: W_norm, diameter: sp.Integer(2), radius: sp.Integer(1)}
@@ -91,7 +100,7 @@ def _quantities() -> tuple[Quantity, ...]:
     two = sp.Integer(2)
     output = step(
         "output",
-        r"\mathrm{TF}_{-1} - \mathrm{IH}_2",
+        r"\|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
         "last output token against IH_2, key 1 masked in layer 2",
         "sup norm",
         4 * W_norm * _KERNEL_PRINTED,
@@ -100,7 +109,7 @@ def _quantities() -> tuple[Quantity, ...]:
     variants = [
         Quantity(
             f"output.{name}",
-            output.latex_symbol,
+            rf"\|\mathrm{{TF}}^{{\text{{{words}}}}}_{{-1}} - \mathrm{{IH}}_2\|_\infty",
             meaning,
             output.norm,
             _DOMAIN,
@@ -115,15 +124,17 @@ def _quantities() -> tuple[Quantity, ...]:
             trivial=two,
             remark=remark,
         )
-        for name, opening, meaning, remark in (
+        for name, words, opening, meaning, remark in (
             (
                 "as_printed",
+                "as printed",
                 sp.Integer(0),
                 "the same with the mask (3) as printed, which shows key s = 1 to the last query",
                 "A.1 sums over s = 2 .. L-1, but mask (3) forbids only i <= j: key 1, whose y_1 = 0, takes a weight "
                 "of order 1/L that does not vanish as p grows",
             ),
             (
+                "gated",
                 "gated",
                 GATE,
                 "the same repaired with mask (3) kept: one more coordinate (D = 2d + 1) and a larger W_K",
@@ -136,7 +147,7 @@ def _quantities() -> tuple[Quantity, ...]:
     return (
         step(
             "y",
-            r"y_s - x_{s-1}",
+            r"\sup_s \|y_s - x_{s-1}\|_\infty",
             "layer 1 against the previous token",
             "sup norm, sup over s",
             2 * _KERNEL_PRINTED,
@@ -144,7 +155,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         step(
             "scores",
-            r"x_L^\top W^\star (y_s - x_{s-1})",
+            r"\sup_s |x_L^\top W^\star (y_s - x_{s-1})|",
             "scores of layer 2",
             "sup norm over s",
             2 * W_norm * _KERNEL_PRINTED,
@@ -152,7 +163,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         step(
             "attention",
-            r"\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})",
+            r"\|\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})\|_1",
             "attention weights of layer 2",
             "1-norm",
             4 * W_norm * _KERNEL_PRINTED,
@@ -217,6 +228,7 @@ VANILLA = Result(
     ),
     quantities=_quantities(),
     notation=NOTATION,
+    symbols=SYMBOLS,
     remarks=(
         "Printed hides a constant: A.1 gives 4 ||W*||_{1,1} e^-p / (1 - e^-p), no C e^-p uniform in p; the derived "
         "bound is at most 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",

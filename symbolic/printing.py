@@ -8,7 +8,7 @@ from symbolic.derivation import Derivation, Step
 from symbolic.statements import Kind, Quantity, Result
 
 SPECIAL = {
-    "\\": r"\textbackslash ",
+    "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
     "$": r"\$",
@@ -18,6 +18,9 @@ SPECIAL = {
     "&": r"\&",
     "#": r"\#",
     "~": r"\~{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
@@ -30,9 +33,14 @@ def latex(expression: sp.Basic, notation: Notation | None = None) -> str:
     return sp.latex(expression, symbol_names=dict(notation or {}))
 
 
+def escape(words: str) -> str:
+    """Words for LaTeX's text mode: special characters escaped."""
+    return "".join(SPECIAL.get(character, character) for character in words)
+
+
 def text(words: str) -> str:
-    r"""Words for use inside \text{...}: TeX's special characters escaped."""
-    return rf"\text{{{''.join(SPECIAL.get(character, character) for character in words)}}}"
+    r"""Words for use inside a formula, as \text{...}."""
+    return rf"\text{{{escape(words)}}}"
 
 
 def error_latex(name: str) -> str:
@@ -41,51 +49,77 @@ def error_latex(name: str) -> str:
 
 
 def derivation_latex(derivation: Derivation, notation: Notation | None = None) -> str:
-    """The steps as one aligned display: local bound, rule and reason; then the conclusion with all premises put in."""
-    names = {**(notation or {}), **{step.error: error_latex(step.name) for step in derivation.steps}}
+    """The steps as one aligned display: local bound and rule; then the conclusion with all premises put in."""
+    names = _names(derivation, notation)
     lines = [_step_line(step, names) for step in derivation.steps if step.rule != "given" or step.local != 0]
     last = derivation.steps[-1].name
     lines.append(rf"{error_latex(last)} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
-    obligations = [
-        rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in derivation.obligations
-    ]
-    return "\\begin{aligned}\n" + " \\\\\n".join(lines + obligations) + "\n\\end{aligned}"
+    return "\\begin{aligned}\n" + " \\\\\n".join(lines + _obligation_lines(derivation, names)) + "\n\\end{aligned}"
+
+
+def displayed(body: str) -> str:
+    """A display that notebooks show as it is."""
+    return f"$$\n{body}\n$$"
+
+
+def _names(derivation: Derivation, notation: Notation | None) -> Notation:
+    return {**(notation or {}), **{step.error: error_latex(step.name) for step in derivation.steps}}
 
 
 def _step_line(step: Step, names: Notation) -> str:
-    reason = step.reason if "\\" not in step.reason else ""
-    why = step.rule + (f": {reason}" if reason else "")
-    return rf"{error_latex(step.name)} &\le {latex(step.local, names)} && {text(why)}"
+    return rf"{error_latex(step.name)} &\le {latex(step.local, names)} && {text(step.rule)}"
+
+
+def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
+    return [
+        rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in derivation.obligations
+    ]
 
 
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
-    """The quantity's bounds as rows of an aligned display, printed with its citation and derived beside it."""
-    rows = []
+    """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
     ours = RELATIONS[quantity.kind]
-    symbol = rf"\left\|{quantity.latex_symbol}\right\|" if quantity.derivation else quantity.latex_symbol
+    about = f"{quantity.meaning} ({quantity.norm}; {quantity.domain}; {quantity.kind}, {quantity.quantifier})"
+    lines = [rf"\paragraph{{{escape(quantity.name)}}} {escape(about)}."]
     if quantity.printed:
         relation = "<" if quantity.printed.strict else ours
-        bound = latex(quantity.printed.bound, notation)
-        rows.append(rf"{symbol} &{relation} {bound} && \text{{printed, }} {quantity.printed.citation.latex()}")
+        lines.append(f"Printed, {quantity.printed.citation.latex()}:")
+        lines.append(rf"\[ {quantity.latex_symbol} {relation} {latex(quantity.printed.bound, notation)} \]")
     derived = quantity.derived()
     if derived is not None:
-        rows.append(rf"{symbol} &{ours} {latex(derived, notation)} && \text{{derived}}")
-    return " \\\\\n".join(rows)
+        lines += ["Derived:", rf"\[ {quantity.latex_symbol} {ours} {latex(derived, notation)} \]"]
+    if quantity.remark:
+        lines.append(rf"\emph{{{escape(quantity.remark)}.}}")
+    return "\n".join(lines)
 
 
 def result_latex(result: Result) -> str:
-    """A LaTeX fragment: the claim, its hypotheses, every quantity printed and derived, and the derivations."""
+    """A LaTeX fragment (for amsmath): claim, hypotheses, quantities printed and derived, derivations, remarks."""
     lines = [
         rf"% {result.id}: {result.citation}",
-        rf"\paragraph{{{result.title}}} {result.citation.latex()}",
+        rf"\subsection*{{{escape(result.title)}}}",
+        rf"{escape(result.id)}, {result.citation.latex()}.",
         rf"\[ {result.claim} \]",
         "Hypotheses: $" + ",\\; ".join(latex(h.condition, result.notation) for h in result.hypotheses) + "$.",
     ]
-    rows = " \\\\\n".join(quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation)
-    lines += [r"\[", r"\begin{aligned}", rows, r"\end{aligned}", r"\]"]
+    meanings = [f"${latex(symbol, result.notation)}$: {escape(said)}" for symbol, said in result.symbols.items()]
+    lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
+    lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation]
     for derivation in _distinct_derivations(result):
-        lines += [r"\[", derivation_latex(derivation, result.notation), r"\]"]
+        names = _names(derivation, result.notation)
+        lines += [r"\paragraph{Derivation}", r"\begin{itemize}"]
+        lines += [_step_item(step, names) for step in derivation.steps]
+        lines += [r"\end{itemize}"]
+    lines += [r"\paragraph{Remarks}", *(escape(remark) for remark in result.remarks)] if result.remarks else []
     return "\n".join(lines)
+
+
+def _step_item(step: Step, names: Notation) -> str:
+    reason = f" ${step.reason}$" if "\\" in step.reason else f" {escape(step.reason)}" if step.reason else ""
+    source = f" ({step.source.latex()})" if step.source else ""
+    owed = "".join(f" Obligation: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in step.obligations)
+    formula = rf"\[ {error_latex(step.name)} \le {latex(step.local, names)} \]"
+    return rf"\item {escape(step.rule)}:{reason}{source}.{owed}{formula}"
 
 
 def _distinct_derivations(result: Result) -> list[Derivation]:

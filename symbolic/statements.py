@@ -127,7 +127,10 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Result:
-    """One labelled statement of a paper: everything that is claimed, and under which hypotheses."""
+    """One labelled statement of a paper: everything that is claimed, and under which hypotheses.
+
+    `notation` says how the paper writes a symbol, `symbols` what those of the derivations mean.
+    """
 
     id: str
     title: str
@@ -137,6 +140,7 @@ class Result:
     hypotheses: tuple[Hypothesis, ...]
     quantities: tuple[Quantity, ...]
     notation: Mapping[sp.Symbol, str] = field(default_factory=dict)
+    symbols: Mapping[sp.Symbol, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
     def parameter(self, name: str) -> Parameter:
@@ -146,6 +150,11 @@ class Result:
         near = difflib.get_close_matches(name, names, n=2, cutoff=0.4)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UsageError(f"{self.id} has no parameter '{name}'.{hint} It has: {', '.join(names)}.")
+
+    def check_names(self, given: Mapping[str, Any]) -> list[str]:
+        """The parameters that `given` leaves out. Raises UsageError for a name that is not a parameter."""
+        known = [self.parameter(name).name for name in given]
+        return [parameter.name for parameter in self.parameters if parameter.name not in known]
 
     def quantity(self, name: str) -> Quantity:
         names = {quantity.name: quantity for quantity in self.quantities}
@@ -180,4 +189,12 @@ class Result:
         return result_latex(self)
 
     def _repr_latex_(self) -> str:
-        return self.latex()
+        from symbolic.printing import displayed, latex
+
+        rows = [
+            rf"{q.latex_symbol} &\le {latex(bound, self.notation)} && \text{{{tier}}}"
+            for q in self.quantities
+            for tier, bound in (("printed", q.printed.bound if q.printed else None), ("derived", q.derived()))
+            if bound is not None and q.kind is Kind.UPPER
+        ]
+        return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")

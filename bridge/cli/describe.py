@@ -69,7 +69,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *(f"  {h.parameter}: {formula(h.condition)}  ({h.reason})" for h in result.hypotheses),
         *_heading("parameters"),
         *(f"  {p.name} = {p.default}  {p.meaning}" for p in result.parameters),
-        *(f"  {symbol} stands for {latex}  (LaTeX)" for symbol, latex in result.notation.items()),
+        *(f"  {symbol}: {meaning}" for symbol, meaning in result.symbols.items()),
         *_heading("quantities"),
         *(line for quantity in result.quantities for line in _quantity(quantity)),
         *_heading("derivation: the error of each step, by the errors e_ of its premises"),

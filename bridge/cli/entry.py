@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except SystemExit as leaving:  # typer and rich leave this way when the reader of a pipe has gone
-        return leaving.code if isinstance(leaving.code, int) else BUG
+        return 0 if leaving.code == 1 else leaving.code if isinstance(leaving.code, int) else BUG
     except Exception as error:
         return _explain(error, arguments)
     if code == INTERRUPTED:
@@ -102,7 +102,7 @@ def _say(words: str) -> None:
 def _reader_left() -> int:
     """`boundsmith list | head -1`: the reader has what it wanted. Points stdout away, or Python complains at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return BUG
+    return 0
 
 
 def _never_fail_on_a_character() -> None:

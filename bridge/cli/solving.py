@@ -9,6 +9,7 @@ from bridge.cli.comparing import check_names
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.layout import value_words
 
+UNPROVED = ", as printed and not proved here"
 FIELDS = ("name", "value", "bound", "requested", "quantity", "tier", "closed_form", "method", "params")
 
 
@@ -39,5 +40,6 @@ def _answer(solution: dict[str, Any]) -> str:
     quantity, tier, bound = (solution[name] for name in ("quantity", "tier", "bound"))
     if solution["requested"] is None:
         return f"the {tier} bound on the error of {quantity} is {bound}"
-    answer = f"{solution['name']} = {solution['value']} guarantees an error of {quantity} of at most {bound}"
-    return f"{answer} (requested: {solution['requested']}; {tier} bound)"
+    verb = "would give, were it true," if tier == "printed" else "guarantees"
+    answer = f"{solution['name']} = {solution['value']} {verb} an error of {quantity} of at most {bound}"
+    return f"{answer} (requested: {solution['requested']}; {tier} bound{UNPROVED if tier == 'printed' else ''})"

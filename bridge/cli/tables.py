@@ -84,8 +84,9 @@ def _style(verdicts: Iterable[Verdict]) -> str:
 def _statement(rows: Sequence[Row], columns: Layout) -> str:
     """What is the same for all rows: parameters, norm, domain, quantifier."""
     shared = [columns.constants()]
+    inputs = [row for row in rows if row.scope] or rows  # a rate has a domain of its own
     for field in ("norm", "domain", "quantifier"):
-        words = {getattr(row, field) for row in rows}
+        words = {getattr(row, field) for row in inputs}
         shared += words if len(words) == 1 else []
     return "; ".join(word for word in shared if word)
 

@@ -89,6 +89,29 @@ def test_a_broken_witness_file_is_refused(content: str, tmp_path: Path) -> None:
         replay(str(path))
 
 
+FORGED = [
+    ({"params": {"L": 64}}, r"a prompt x of shape \(1, 64, 4\) is needed, shape \(1, 8, 4\) came"),
+    ({"inputs": {}}, "nothing came"),
+    ({"inputs": {"x": "abc"}}, "not a complete witness file"),
+    ({"inputs": {"x": [[[1.0], [1.0, 2.0]]]}}, "not a complete witness file"),
+    ({"inputs": {"x": [[[5.0] * 4] * 8]}}, r"outside \[-1, 1\]"),
+    ({"quantity": "output.rate"}, "is a rate over a grid"),
+    ({"params": {"q": 1}}, "no parameter 'q'"),
+]
+
+
+@pytest.mark.parametrize(("forged", "message"), FORGED, ids=[str(f)[:30] for f, _ in FORGED])
+def test_a_forged_witness_is_refused(forged: dict, message: str, default: Comparison, tmp_path: Path) -> None:
+    witness = next(row.witness for row in default if row.witness and row.params["L"] == 8)
+    content = json.loads(witness.model_dump_json())
+    for key, change in forged.items():
+        content[key] = {**content[key], **change} if key == "params" else change
+    path = tmp_path / "witness.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(UsageError, match=message):
+        replay(str(path))
+
+
 class Planted(VanillaCase):
     """The sharp bounds scaled by 0.9: the attack has to notice."""
 
@@ -210,6 +233,19 @@ REFUSED = [
     ({"attack": -1, "seed": -2}, "attack = -1 .*; seed = -2 has to be"),
     ({"dtype": "float8"}, "dtype 'float8' is not known"),
     ({"device": "tpu"}, "device 'tpu'"),
+    ({"p": 1e308}, "where the position bias overflows"),
+    ({"seed": 2**64}, "below 2\\^63"),
+    ({"samples": 10**11, "attack": 0}, "GiB of memory"),
+    ({"restarts": 10**12}, "GiB of memory"),
+    ({"W_star": 1e200}, r"beyond 1e\+150"),
+    ({"W_star": "random:1e308"}, r"at most 1e\+150"),
+    ({"W_star": "1" + "0" * 400}, "entries that are no numbers"),
+    ({"W_star": "[[" + "1" * 5000 + "]]"}, "not understood|no numbers"),
+    ({"W_star": "[" * 100_000}, "too deep"),
+    ({"W_star": "true"}, "entries that are no numbers"),
+    ({"W_star": '[["1"]]'}, "entries that are no numbers"),
+    ({"device": "cpu:3"}, "there is one cpu"),
+    ({"p": (1, 1)}, "the same value twice"),
     ({"L": 10**9}, r"compare p = .* needs about .* GiB of memory, this machine has .*; lower the sizes"),
     ({"d": 10**6}, r"d = 1000000: needs about .* GiB of memory"),
     ({"leak": 0}, "leak = 0.0 does not meet leak > 0"),

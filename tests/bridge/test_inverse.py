@@ -35,6 +35,7 @@ def test_for_a_rising_bound_the_largest_whole_number_is_returned() -> None:
         ({"for_": "p"}, "error = None has to be a positive number"),
         ({"for_": "p", "error": -1}, "error = -1 has to be a positive number"),
         ({"for_": "p", "error": math.nan}, "error = nan"),
+        ({"for_": "error", "error": 1.0}, "leave out error"),
         ({"for_": "W_star", "error": 0.1}, "W_star is not a number"),
         ({"for_": "pp", "error": 0.1}, "no parameter 'pp'"),
         ({"for_": "p", "error": 0.1, "p": 3}, "do not set it"),

@@ -1,5 +1,6 @@
 """What the engine does with obligations, and with sizes at which no exact run is made."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import sympy as sp
 
 from bridge import compare
 from bridge.induction import VanillaCase, VanillaStudy
-from bridge.record import Flag, Verdict
+from bridge.record import Flag, Row, Verdict
 from bridge.verdicts import Evidence, flags_of, judge
 from symbolic.derivation import Derivation, Obligation
 from symbolic.induction import VANILLA, L
@@ -57,9 +58,14 @@ def test_without_an_exact_run_nothing_below_the_rounding_counts_as_kept(monkeypa
             assert "exact arithmetic used" not in row.remark
 
 
-def test_overflow_is_absent_from_the_record_and_decides_nothing() -> None:
-    rows = compare("induction.vanilla", p=1, L=8, W_star=1e300, samples=4, attack=2, restarts=2).rows
+def test_what_is_no_number_is_absent_from_the_record() -> None:
+    row = Row(quantity="y", kind="upper", quantifier="for all inputs", params={}, printed=math.inf, measured=math.nan)
+    assert (row.printed, row.measured) == (None, None)
+
+
+@pytest.mark.parametrize("p", [1e6, 1e12])
+def test_a_bound_of_countless_bits_is_not_representable_and_ends_soon(p: float) -> None:
+    rows = compare("induction.vanilla", p=p, L=8, samples=2, attack=1, restarts=1).rows
     (output,) = (row for row in rows if row.quantity == "output" and row.scope == "network")
-    numbers = (output.exact, output.rounding, output.measured, output.derived, output.printed)
-    assert all(number is None or number == number for number in numbers)  # never NaN
-    assert output.verdict["derived"] is not Verdict.VIOLATED
+    assert output.verdict["derived"] is Verdict.NOT_REPRESENTABLE
+    assert "bits" in output.remark

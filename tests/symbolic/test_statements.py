@@ -84,7 +84,12 @@ def test_latex_is_balanced_and_carries_every_citation(result: Result) -> None:
     text = result.latex()
     bare = text.replace(r"\{", "").replace(r"\}", "")
     assert bare.count("{") == bare.count("}")
-    assert text.count(r"\begin{aligned}") == text.count(r"\end{aligned}") >= 2
+    assert text.count(r"\[") == text.count(r"\]") >= len(result.quantities)
+    assert all(rf"\item {step.rule}" in text for q in result.quantities if q.derivation for step in q.derivation.steps)
+    shown = result._repr_latex_()
+    assert shown.startswith("$$")
+    assert shown.rstrip().endswith("$$")
+    assert r"\cite" not in shown
     assert all(q.printed.citation.latex() in text for q in result.quantities if q.printed)
 
 
