@@ -8,6 +8,8 @@ from bridge.export.layout import Layout, layout
 from bridge.export.numbers import plain
 from bridge.record import TIERS, Comparison, Row, Verdict
 
+TOO_SMALL = "(below 1e-308)"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -29,7 +31,7 @@ class Finding:
         return (
             f"{self.quantity}: {' and '.join(self.tiers)} violated in {self.count} of {self.total} rows; "
             f"worst{where}: found {plain(found(self.worst))} against {self.worst_tier} "
-            f"{plain(bound, self.worst_tier, self.worst.kind)}{_factor(self.worst, self.worst_tier)}."
+            f"{TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind)}{_factor(self.worst, self.worst_tier)}."
             + (f" {self.remark}" if self.remark else "")
         )
 
@@ -69,8 +71,10 @@ def _finding(rows: Sequence[Row], grid: Layout) -> Finding:
 def _excess(row: Row, tier: str) -> float:
     """How far on the wrong side of the bound the row is: a factor for an upper or a lower bound, else a distance."""
     error, bound = found(row), getattr(row, tier)
-    if error is None or bound is None:
+    if error is None:
         return 0.0
+    if bound is None:  # refuted, so that it is a bound below float64
+        return math.inf
     if row.kind not in ("upper", "lower"):
         return abs(error - bound)
     over, under = (error, bound) if row.kind == "upper" else (bound, error)

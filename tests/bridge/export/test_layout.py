@@ -2,6 +2,7 @@
 
 import pytest
 
+from bridge import compare
 from bridge.export.findings import findings
 from bridge.export.layout import budget_words, layout, shown_rows, value_words, verdict_words
 from bridge.record import Flag, Row, Verdict
@@ -122,3 +123,10 @@ def test_findings_of_other_kinds() -> None:
         "rate: printed violated in 1 of 1 rows; worst: found 0.5 against printed 1.",
         "zero: printed violated in 1 of 1 rows; worst: found 0.5 against printed 0.",
     ]
+
+
+def test_a_refuted_bound_below_float64_is_named_as_such() -> None:
+    made = compare("induction.vanilla", p=(8, 800), L=8, samples=2, attack=0)
+    (finding,) = findings(made)
+    assert "p = 800" in finding.sentence
+    assert "against printed (below 1e-308)" in finding.sentence
