@@ -28,11 +28,11 @@ class Finding:
     def sentence(self) -> str:
         where = f" at {self.place}" if self.place else ""
         bound = getattr(self.worst, self.worst_tier)
+        against = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind)
         return (
             f"{self.quantity}: {' and '.join(self.tiers)} violated in {self.count} of {self.total} rows; "
             f"worst{where}: found {plain(found(self.worst))} against {self.worst_tier} "
-            f"{TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind)}{_factor(self.worst, self.worst_tier)}."
-            + (f" {self.remark}" if self.remark else "")
+            f"{against}{_factor(self.worst, self.worst_tier)}." + (f" {self.remark}" if self.remark else "")
         )
 
 
