@@ -7,21 +7,24 @@ import itertools
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
 import torch
 
 from bridge.budget import Budget
+from bridge.data import Table, load_table
+from bridge.export.layout import value_words
 from bridge.files import read_text
-from bridge.measure import Measurement, measure
+from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.registry import find_study
-from bridge.rows import constant_rows, quantity_rows, replayed_row
+from bridge.rows import constant_rows, quantity_rows, replayed_row, unrepresentable_rows
 from bridge.study import Case, Study, torch_device, torch_dtype
-from symbolic.statements import Kind, UsageError
+from symbolic.statements import Kind, Quantity, UsageError
 
 Progress = Callable[[int, int, str], None]
 DEFAULT_SAMPLES, DEFAULT_ATTACK, DEFAULT_RESTARTS = 256, 100, 12
@@ -32,48 +35,60 @@ def compare(
     *,
     seed: int = 0,
     samples: int = DEFAULT_SAMPLES,
-    attack: int = DEFAULT_ATTACK,
+    attack: int | None = None,
     restarts: int = DEFAULT_RESTARTS,
     dtype: str = "float64",
     device: str = "cpu",
     text: str | None = None,
+    data: str | None = None,
+    csv: str | None = None,
+    target: str | None = None,
     progress: Progress | None = None,
     **params: Any,
 ) -> Comparison:
     """Set the bounds of a result beside the errors of its network.
 
     `params` take the result's parameters; a list or tuple of values spans a grid. `samples` random inputs are drawn
-    per point, `attack` gradient steps taken from each of `restarts` starts (0: no attack). With `text` the inputs
-    are windows of that file and there is no attack. The same seed gives the same record.
+    per point, `attack` gradient steps (100 by default) taken from each of `restarts` starts (0: no attack). The same
+    seed gives the same record.
+
+    Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
+    `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
     study = find_study(result_id)
-    budget = Budget(*_whole_numbers(samples=samples, attack=attack, restarts=restarts, seed=seed))
+    steps = DEFAULT_ATTACK if attack is None else attack
+    budget = Budget(*_whole_numbers(samples=samples, attack=steps, restarts=restarts, seed=seed))
     torch_dtype(dtype), torch_device(device)
-    if text is not None:
-        params = {**study.text_defaults(params), **params}
-        budget = budget.without_attack()
-    grid = _grid(study, params)
-    cases = [_case(study, point, text, seed=seed, dtype=dtype, device=device) for point in grid]
-    for case in cases:
-        require_memory(f"compare {_label(case)}", case.memory(budget), "lower the sizes, --samples or --restarts")
-    rows: list[Row] = []
-    with one_thread():
-        for number, case in enumerate(cases):
-            if progress:
-                progress(number, len(cases), _label(case))
-            rows += _rows(case, budget)
-    if progress:
-        progress(len(cases), len(cases), "done")
-    rows += rate_rows(study, rows, budget)
+    source = _source(text, data, csv, target)
+    params = {**source.defaults(study, params), **params}
+    grid = grid_of(study, params)
+    cases = [source.case(study, point, seed=seed, dtype=dtype, device=device) for point in grid]
+    budgets = [budget if case.attackable else budget.without_attack() for case in cases]
+    if attack and not all(case.attackable for case in cases):
+        raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
+    for case, each in zip(cases, budgets, strict=True):
+        require_memory(f"compare {_label(case)}", case.memory(each), "lower the sizes, --samples or --restarts")
+    rows = _run(cases, budgets, progress or (lambda done, total, label: None))
     return Comparison(
         result=study.result.id,
         citation=str(study.result.citation),
         params={name: _listed(value) for name, value in _with_defaults(study, params).items()},
-        environment=environment(dtype, device, budget, text),
+        environment=environment(dtype, device, budgets[0], source.words),
         rows=rows,
     )
+
+
+def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:
+    """The rows of all cases, then those of the rates along the grid."""
+    found: list[tuple[Case, list[Row]]] = []
+    with one_thread():
+        for case, budget in zip(cases, budgets, strict=True):
+            progress(len(found), len(cases), _label(case))
+            found.append((case, _rows(case, budget)))
+    progress(len(cases), len(cases), "done")
+    return [*(row for _, rows in found for row in rows), *rate_rows(found, budgets[0])]
 
 
 def replay(path: str) -> Row:
@@ -86,18 +101,30 @@ def replay(path: str) -> Row:
     except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
     study = find_study(witness.result)
-    quantity = study.result.quantity(witness.quantity)
-    if quantity.kind is Kind.RATE:
-        raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
     for name in study.result.check_names(witness.params):
         raise UsageError(f"witness: '{path}' does not give {name}")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
+    if witness.quantity not in {quantity.name for quantity in case.result.quantities}:
+        return case.replay_finding(witness.quantity, inputs)
+    quantity = case.result.quantity(witness.quantity)
+    _check_replayable(case, quantity, witness.scope)
     if quantity.scopes:
         case.check_inputs(inputs)
-    return replayed_row(case, quantity, inputs)
+    return replayed_row(case, quantity, inputs, witness.scope)
 
 
-def environment(dtype: str, device: str, budget: Budget, text: str | None) -> dict[str, Any]:
+def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None:
+    if quantity.kind is Kind.RATE:
+        raise UsageError(f"witness: '{quantity.name}' is a rate over a grid; no single input can refute it")
+    if scope is not None and scope not in quantity.scopes:
+        scopes = ", ".join(quantity.scopes) or "none"
+        raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {scopes}")
+    why = case.not_representable(quantity)
+    if why is not None:
+        raise UsageError(f"witness: '{quantity.name}' cannot be run here: {why}")
+
+
+def environment(dtype: str, device: str, budget: Budget, inputs: str) -> dict[str, Any]:
     """What the numbers depend on beside the parameters."""
     packages = ("boundsmith", "torch", "sympy", "numpy", "python-flint")
     return {
@@ -110,7 +137,7 @@ def environment(dtype: str, device: str, budget: Budget, text: str | None) -> di
         "samples": budget.samples,
         "attack": budget.attack,
         "restarts": budget.restarts,
-        "inputs": "text" if text else "random and attacked",
+        "inputs": f"{inputs} and attacked" if budget.attack else inputs,
     }
 
 
@@ -125,19 +152,55 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+@dataclass(frozen=True)
+class _Source:
+    """Where the inputs come from: a text, a table, or (both None) the hypotheses."""
+
+    words: str
+    text: str | None = None
+    table: Table | None = None
+
+    def defaults(self, study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
+        if self.text is not None:
+            return study.text_defaults(params)
+        return {} if self.table is None else study.data_defaults(params, self.table)
+
+    def case(self, study: Study, point: Mapping[str, Any], **settings: Any) -> Case:
+        if self.text is not None:
+            return study.text_case(point, self.text, **settings)
+        return study.case(point, **settings) if self.table is None else study.data_case(point, self.table, **settings)
+
+
+def _source(text: str | None, data: str | None, csv: str | None, target: str | None) -> _Source:
+    given = [name for name, value in (("text", text), ("data", data), ("csv", csv)) if value is not None]
+    if len(given) > 1:
+        raise UsageError(f"compare: inputs come from one source, but {' and '.join(given)} are given; keep one of them")
+    if target is not None and csv is None:
+        raise UsageError(f"compare: target = '{target}' names a column of a csv; give csv = FILE too, or no target")
+    if text is not None:
+        return _Source("text", text=text)
+    if not given:
+        return _Source("random")
+    table = load_table(data, csv, target)
+    return _Source(f"table {table.source}", table=table)
+
+
 def _rows(case: Case, budget: Budget) -> list[Row]:
-    quantities = [q for q in case.result.quantities if q.scopes]
-    measurement: Measurement = measure(case, quantities, budget)
-    rows = [row for q in quantities for row in quantity_rows(case, q, measurement, budget)]
-    constants = [q for q in case.result.quantities if not q.scopes and q.kind is not Kind.RATE]
-    return rows + constant_rows(case, constants, budget) + case.extra_rows(budget)
+    stated = [q for q in case.result.quantities if q.kind is not Kind.RATE]
+    refused = {q.name: why for q in stated if (why := case.not_representable(q)) is not None}
+    measured = [q for q in stated if q.scopes and q.name not in refused]
+    constants = [q for q in stated if not q.scopes and q.name not in refused]
+    measurement = measure(case, measured, budget)
+    return [
+        *(row for q in measured for row in quantity_rows(case, q, measurement, budget)),
+        *constant_rows(case, constants, budget),
+        *(row for q in stated if q.name in refused for row in unrepresentable_rows(case, q, refused[q.name], budget)),
+        *case.extra_rows(budget),
+        *case.findings(budget),
+    ]
 
 
-def _case(study: Study, point: Mapping[str, Any], text: str | None, **settings: Any) -> Case:
-    return study.case(point, **settings) if text is None else study.text_case(point, text, **settings)
-
-
-def _grid(study: Study, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+def grid_of(study: Study, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every combination of the given values; defaults where nothing is given."""
     for name in params:
         study.result.parameter(name)  # raises for a name that is not a parameter
@@ -154,9 +217,11 @@ def _grid(study: Study, params: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _with_defaults(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The given parameters, with defaults for the others but for those that a given one implies (d, from W_star)."""
+    """The given parameters, with defaults for the others but for those that these imply (d, from W_star)."""
     defaults = {parameter.name: parameter.default for parameter in study.result.parameters}
-    return {name: params.get(name, value) for name, value in defaults.items() if name in params or name != "d"}
+    return {
+        name: params.get(name, value) for name, value in defaults.items() if name in params or name not in study.implied
+    }
 
 
 def _values(value: Any, *, is_number: bool) -> list[Any]:
@@ -187,4 +252,5 @@ def _whole_numbers(**numbers: Any) -> list[int]:
 
 
 def _label(case: Case) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in case.params.items() if isinstance(value, int | float))
+    shown = {name: value for name, value in case.params.items() if isinstance(value, int | float | str)}
+    return ", ".join(f"{name} = {value_words(value)}" for name, value in shown.items())

@@ -161,7 +161,7 @@ class VanillaCase(Case):
         """sup of ||W*^T x||_1 over the cube, never above the paper's ||W*||_{1,1}."""
         return min(as_exact(infinity_to_one_norm(self.W_star).upper), self.values[theory.W_norm])
 
-    def prompt_bounds(self, quantity: Quantity, inputs: Inputs) -> Tensor:
+    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
         x = inputs["x"].double()  # (B, L, d)
         W_star = torch.as_tensor(self.W_star, device=x.device)
         at_hand = {
@@ -193,6 +193,7 @@ class VanillaStudy(Study):
 
     result = theory.VANILLA
     main_quantity = "output"
+    implied = ("d",)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> VanillaCase:
         return VanillaCase(*self._resolve(params, seed), dtype, device)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import flint
 import torch
@@ -12,7 +11,6 @@ from bridge.balls import MOST_BITS, bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.study import Case, Inputs
 from bridge.verdicts import Evidence
-from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Quantity
 
@@ -27,48 +25,54 @@ class Found:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Per quantity: the worst random (or real) input and the worst attacked one; the same by ratio to prompt bounds."""
+    """The worst random (or real) input first, then the worst attacked one if there was an attack.
 
-    random: dict[str, Found]
-    attacked: dict[str, Found]
-    random_by_ratio: dict[str, Found]
-    attacked_by_ratio: dict[str, Found]
+    Per quantity by the error; per quantity and scope of a prompt by the ratio of the error to the bound of that scope.
+    """
+
+    by_error: dict[str, list[Found]]
+    by_ratio: dict[tuple[str, str], list[Found]]
+
+
+def prompt_scopes(quantity: Quantity) -> list[str]:
+    """The scopes whose bound is another one at each prompt."""
+    return [scope for scope in quantity.scopes if scope != "network"]
 
 
 def measure(case: Case, quantities: list[Quantity], budget: Budget) -> Measurement:
     """Sample, attack and re-run the worst inputs in exact arithmetic."""
-    names = [q.name for q in quantities]
+    if not quantities:
+        return Measurement({}, {})
     sample = case.sample(budget.samples, budget.seed)
+    names = [q.name for q in quantities]
     errors = _in_blocks(lambda part: case.errors(part, names), sample)
-    random: dict[str, Found] = {}
-    by_ratio: dict[str, Found] = {}
+    by_error: dict[str, list[Found]] = {}
+    by_ratio: dict[tuple[str, str], list[Found]] = {}
     for q in quantities:
-        random[q.name] = _worst(case, q, sample, errors[q.name], errors[q.name])
-        if "prompt" in q.scopes:
-            bounds = _in_blocks(partial(_prompt_bounds, case, q), sample)["bound"]
-            by_ratio[q.name] = _worst(case, q, sample, errors[q.name], _ratio(errors[q.name], bounds))
-    attacked: dict[str, Found] = {}
-    attacked_by_ratio: dict[str, Found] = {}
+        by_error[q.name] = [_worst(case, q, sample, errors[q.name])]
+        for scope in prompt_scopes(q):
+            ratios = _ratio(errors[q.name], _prompt_bounds(case, q, sample, scope))
+            by_ratio[q.name, scope] = [_worst(case, q, sample, ratios)]
     if budget.attack:
         for q in quantities:
-            attacked[q.name] = _attack(case, q, budget, by_ratio=False)
-            if "prompt" in q.scopes:
-                attacked_by_ratio[q.name] = _attack(case, q, budget, by_ratio=True)
-    return Measurement(random, attacked, by_ratio, attacked_by_ratio)
+            by_error[q.name].append(_attack(case, q, budget))
+            for scope in prompt_scopes(q):
+                by_ratio[q.name, scope].append(_attack(case, q, budget, scope))
+    return Measurement(by_error, by_ratio)
 
 
-def _prompt_bounds(case: Case, quantity: Quantity, inputs: Inputs) -> dict[str, torch.Tensor]:
-    return {"bound": case.prompt_bounds(quantity, inputs)}
+def _prompt_bounds(case: Case, quantity: Quantity, inputs: Inputs, scope: str) -> torch.Tensor:
+    return _in_blocks(lambda part: {"bound": case.prompt_bounds(quantity, part, scope)}, inputs)["bound"]
 
 
-def _attack(case: Case, quantity: Quantity, budget: Budget, *, by_ratio: bool) -> Found:
+def _attack(case: Case, quantity: Quantity, budget: Budget, scope: str | None = None) -> Found:
+    """The worst input that gradient ascent finds: by the error, or by its ratio to the prompt bound of `scope`."""
+
     def objective(inputs: Inputs) -> torch.Tensor:
         error = case.errors(inputs, [quantity.name], attack=True)[quantity.name]
-        return _ratio(error, case.prompt_bounds(quantity, inputs)) if by_ratio else error
+        return error if scope is None else _ratio(error, case.prompt_bounds(quantity, inputs, scope))
 
-    starts = case.starts(budget.restarts, budget.seed)
-    found = attack(objective, starts, case.project, steps=budget.attack, seed=budget.seed).witness
-    assert isinstance(found, dict)  # the attack keeps the structure of its starts
+    found = case.search(objective, quantity, budget)
     inputs = {name: value.unsqueeze(0) for name, value in found.items()}
     return evidence_at(case, quantity, case.admit(inputs))
 
@@ -79,7 +83,7 @@ def _ratio(errors: torch.Tensor, bounds: torch.Tensor) -> torch.Tensor:
     return torch.where(positive, errors / torch.where(positive, bounds, torch.ones_like(bounds)), 0.0)
 
 
-def _worst(case: Case, quantity: Quantity, inputs: Inputs, errors: torch.Tensor, by: torch.Tensor) -> Found:
+def _worst(case: Case, quantity: Quantity, inputs: Inputs, by: torch.Tensor) -> Found:
     index = int(torch.nan_to_num(by, nan=torch.inf).argmax())
     return evidence_at(case, quantity, {name: value[index : index + 1] for name, value in inputs.items()})
 

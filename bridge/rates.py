@@ -2,22 +2,30 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
 from bridge.budget import Budget
 from bridge.record import Flag, Row, Verdict
-from bridge.study import Study
+from bridge.study import Case
 from symbolic.statements import Kind, Quantity
 
 POINTS = 3  # a slope is fitted to the last points of the grid, where the rate should have set in
 TOLERANCE = 0.1  # relative; half the rate, or the rate and a square root more, is far outside
 
 
-def rate_rows(study: Study, rows: list[Row], budget: Budget) -> list[Row]:
+def rate_rows(measured: Sequence[tuple[Case, list[Row]]], budget: Budget) -> list[Row]:
     """One row per rate and per combination of the other parameters that has at least three points along the knob."""
-    rates = [q for q in study.result.quantities if q.kind is Kind.RATE]
-    return [row for q in rates for series in _series(rows, q) if (row := _rate_row(q, series, budget))]
+    stated: list[tuple[Quantity, list[Row]]] = []  # each rate with the rows of the cases that state it
+    for case, rows in measured:
+        for rate in (q for q in case.result.quantities if q.kind is Kind.RATE):
+            known = next((its_rows for known, its_rows in stated if known == rate), None)
+            if known is None:
+                stated.append((rate, list(rows)))
+            else:
+                known += rows
+    return [row for rate, rows in stated for s in _series(rows, rate) if (row := _rate_row(rate, s, budget))]
 
 
 def _series(rows: list[Row], rate: Quantity) -> list[list[Row]]:

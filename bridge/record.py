@@ -42,6 +42,7 @@ class Witness(BaseModel):
 
     result: str
     quantity: str
+    scope: str | None = None
     params: dict[str, Any]
     inputs: dict[str, Any]
     error_lower: float

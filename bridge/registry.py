@@ -10,8 +10,11 @@ from symbolic.catalogue import find_result
 def studies() -> dict[str, Study]:
     """Every Study by the id of its Result."""
     from bridge import induction
+    from bridge.icgd.study import StepStudy
+    from symbolic.icgd import results as icgd
 
-    return {study.result.id: study for study in (induction.VanillaStudy(),)}
+    steps = (StepStudy(result) for result in icgd.RESULTS)
+    return {study.result.id: study for study in (*steps, induction.VanillaStudy())}
 
 
 def find_study(result_id: str) -> Study:

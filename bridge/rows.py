@@ -1,12 +1,13 @@
 """From bounds and measurements to the rows of the record."""
 
+from dataclasses import replace
 from typing import Any
 
 import flint
 
 from bridge.balls import bits_for
 from bridge.budget import Budget
-from bridge.measure import Found, Measurement, evidence_at
+from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.study import Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
@@ -14,34 +15,38 @@ from numeric.balls import float_below
 from symbolic.statements import Quantity
 
 Tiers = dict[str, Bound]
+OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
+
+ONE_INPUT = Budget(samples=1, attack=0, restarts=0, seed=0)
 
 
 def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, budget: Budget) -> list[Row]:
-    """One row a scope: `network` with all tiers, `prompt` with the instance tier at the input of the worst ratio."""
+    """One row a scope: `network` with all tiers, those of a prompt with the instance tier where its ratio is worst."""
     name = quantity.name
-    rows = []
-    if "network" in quantity.scopes:
-        tiers = {"printed": case.printed(quantity), "derived": case.derived(quantity)}
-        tiers["instance"] = case.instance(quantity, "network")
-        present = {tier: bound for tier, bound in tiers.items() if bound is not None}
-        found = [measurement.random[name], *_maybe(measurement.attacked, name)]
-        row = _row(case, quantity, "network", present, found, budget)
-        row.slack = case.slack(quantity, found[-1].inputs)
-        rows.append(row)
-    if "prompt" in quantity.scopes:
-        found = [measurement.random_by_ratio[name], *_maybe(measurement.attacked_by_ratio, name)]
-        rows.append(_prompt_row(case, quantity, found, budget))
-    return rows
+    network = [_network_row(case, quantity, measurement.by_error[name], budget)] if "network" in quantity.scopes else []
+    return network + [
+        _prompt_row(case, quantity, scope, measurement.by_ratio[name, scope], budget)
+        for scope in prompt_scopes(quantity)
+    ]
 
 
-def _maybe(found: dict[str, Found], name: str) -> list[Found]:
-    return [found[name]] if name in found else []
+def _network_row(case: Case, quantity: Quantity, found: list[Found], budget: Budget) -> Row:
+    tiers = {**_stated(case, quantity), "instance": case.instance(quantity, "network")}
+    row = judged_row(case, quantity, "network", tiers, found, budget)
+    row.slack = case.slack(quantity, found[-1].inputs)
+    return row
 
 
-def _prompt_row(case: Case, quantity: Quantity, found: list[Found], budget: Budget) -> Row:
+def _stated(case: Case, quantity: Quantity) -> OpenTiers:
+    """The tiers that speak of no network in particular."""
+    return {"printed": case.printed(quantity), "derived": case.derived(quantity)}
+
+
+def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], budget: Budget) -> Row:
     """Each input is judged against its own bound; the row shows the bound at the last (the attacked) one."""
     rows = [
-        _row(case, quantity, "prompt", _instance_tier(case, quantity, each.inputs), [each], budget) for each in found
+        judged_row(case, quantity, scope, {"instance": case.instance(quantity, scope, each.inputs)}, [each], budget)
+        for each in found
     ]
     row = rows[-1].model_copy(update={"measured": rows[0].measured})
     row.attacked = rows[-1].measured if len(rows) > 1 else None
@@ -53,60 +58,78 @@ def _prompt_row(case: Case, quantity: Quantity, found: list[Found], budget: Budg
     return row
 
 
-def _instance_tier(case: Case, quantity: Quantity, inputs: Inputs) -> Tiers:
-    bound = case.instance(quantity, "prompt", inputs)
-    return {} if bound is None else {"instance": bound}
+def unrepresentable_rows(case: Case, quantity: Quantity, why: str, budget: Budget) -> list[Row]:
+    """One row a scope of a quantity whose network cannot be built: the bounds that are stated, and why none is run."""
+    remark = "; ".join(filter(None, [quantity.remark, why]))
+    nothing_run = replace(budget.without_attack(), samples=0)
+    rows = []
+    for scope in quantity.scopes or (None,):
+        at_a_prompt = scope in prompt_scopes(quantity)
+        stated = {} if at_a_prompt else _present(_stated(case, quantity))
+        verdict = {"instance" if at_a_prompt else "derived": Verdict.NOT_REPRESENTABLE}
+        rows.append(_row(case, quantity, scope, stated, nothing_run, verdict=verdict, remark=remark))
+    return rows
 
 
 def constant_rows(case: Case, quantities: list[Quantity], budget: Budget) -> list[Row]:
     """Rows of what depends on no input."""
-    constants = case.constants()
+    constants = case.constants() if quantities else {}
     rows = []
     for quantity in quantities:
-        bound = case.printed(quantity)
         found = Found({}, constants[quantity.name])
-        rows.append(_row(case, quantity, None, {} if bound is None else {"printed": bound}, [found], budget))
+        rows.append(judged_row(case, quantity, None, _stated(case, quantity), [found], budget))
     return rows
 
 
-def replayed_row(case: Case, quantity: Quantity, inputs: Inputs) -> Row:
-    """The row of one very input, every tier judged on it alone."""
+def replayed_row(case: Case, quantity: Quantity, inputs: Inputs, scope: str | None = None) -> Row:
+    """The row of one very input, every tier judged on it alone; the instance is that of `scope`, or of the last one."""
     if not quantity.scopes:
-        return constant_rows(case, [quantity], Budget(1, 0, 0, 0))[0]
-    tiers = {
-        "printed": case.printed(quantity),
-        "derived": case.derived(quantity),
-        "instance": case.instance(quantity, quantity.scopes[-1], inputs),
-    }
-    present = {tier: bound for tier, bound in tiers.items() if bound is not None}
-    return _row(case, quantity, quantity.scopes[-1], present, [evidence_at(case, quantity, inputs)], Budget(1, 0, 0, 0))
+        return constant_rows(case, [quantity], ONE_INPUT)[0]
+    scope = scope or quantity.scopes[-1]
+    tiers = {**_stated(case, quantity), "instance": case.instance(quantity, scope, inputs)}
+    return judged_row(case, quantity, scope, tiers, [evidence_at(case, quantity, inputs)], ONE_INPUT)
 
 
-def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, found: list[Found], budget: Budget) -> Row:
+def judged_row(
+    case: Case, quantity: Quantity, scope: str | None, tiers: OpenTiers, found: list[Found], budget: Budget
+) -> Row:
+    """The row of one quantity: each tier that has a bound judged by what was found, with a witness where one fails.
+
+    `found` holds the worst random (or real) input, then the worst attacked one if there was an attack.
+    """
+    bounds = _present(tiers)
     evidence = [each.evidence for each in found]
-    verdicts = {tier: _verdict(bound, evidence) for tier, bound in tiers.items()}
-    flags = {tier: flags_of(bound, case.trivial(quantity), evidence) for tier, bound in tiers.items()}
-    if any(piece.rounding_dominates for piece in evidence):
-        flags["measured"] = [Flag.ROUNDING.value]
+    verdict = {tier: _verdict(bound, evidence) for tier, bound in bounds.items()}
+    return _row(
+        case,
+        quantity,
+        scope,
+        bounds,
+        budget,
+        measured=evidence[0].measured,
+        attacked=evidence[1].measured if len(evidence) > 1 else None,
+        exact=_exact_error(evidence),
+        rounding=max((piece.rounding for piece in evidence if piece.rounding is not None), default=None),
+        ratio=_ratio(bounds, evidence),
+        verdict=verdict,
+        flags=_flags(case, quantity, bounds, evidence),
+        remark=_remark(quantity, bounds, evidence),
+        witness=_witness(case, quantity, scope, bounds, found) if Verdict.VIOLATED in verdict.values() else None,
+    )
+
+
+def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, budget: Budget, **what_was_found: Any) -> Row:
     numbers = {tier: bound.number() for tier, bound in tiers.items()}
-    row = Row(
+    return Row(
         quantity=quantity.name,
         kind=quantity.kind,
         quantifier=quantity.quantifier,
         scope=scope,
         params=dict(case.params),
-        measured=evidence[0].measured,
-        attacked=evidence[1].measured if len(evidence) > 1 else None,
-        exact=_exact_error(evidence),
-        rounding=max((piece.rounding for piece in evidence if piece.rounding is not None), default=None),
-        ratio=_ratio(tiers, evidence),
-        verdict=verdicts,
-        flags={tier: said for tier, said in flags.items() if said},
         norm=quantity.norm,
         domain=quantity.domain,
         construction=quantity.construction,
         meaning=quantity.meaning,
-        remark=_remark(quantity, tiers, evidence),
         seed=budget.seed,
         samples=budget.samples,
         attack_steps=budget.attack,
@@ -114,10 +137,20 @@ def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, found:
         printed=numbers.get("printed"),
         derived=numbers.get("derived"),
         instance=numbers.get("instance"),
+        **what_was_found,
     )
-    if Verdict.VIOLATED in verdicts.values():
-        row.witness = _witness(case, quantity, tiers, found)
-    return row
+
+
+def _present(tiers: OpenTiers) -> Tiers:
+    return {tier: bound for tier, bound in tiers.items() if bound is not None}
+
+
+def _flags(case: Case, quantity: Quantity, tiers: Tiers, evidence: list[Evidence]) -> dict[str, list[str]]:
+    trivial = case.trivial(quantity)
+    flags = {tier: flags_of(bound, trivial, evidence) for tier, bound in tiers.items()}
+    if any(piece.rounding_dominates for piece in evidence):
+        flags["measured"] = [Flag.ROUNDING.value]
+    return {tier: said for tier, said in flags.items() if said}
 
 
 def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
@@ -166,7 +199,7 @@ def _ratio(tiers: Tiers, evidence: list[Evidence]) -> float | None:
     return float(sharpest / largest)
 
 
-def _witness(case: Case, quantity: Quantity, tiers: Tiers, found: list[Found]) -> Witness:
+def _witness(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, found: list[Found]) -> Witness:
     """The input whose error is surely the largest, with everything that a second run needs to check it."""
 
     def surely(each: Found) -> float:
@@ -178,6 +211,7 @@ def _witness(case: Case, quantity: Quantity, tiers: Tiers, found: list[Found]) -
     return Witness(
         result=case.result.id,
         quantity=quantity.name,
+        scope=scope,
         params=case.full_params,
         inputs={name: value.double().cpu().tolist() for name, value in worst.inputs.items()},
         error_lower=surely(worst),

@@ -5,7 +5,7 @@ rest and knows no topic.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,15 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
+from bridge.data import Table
 from bridge.record import Row
 from bridge.verdicts import Bound, Evidence
+from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Quantity, Result, UsageError
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
+Objective = Callable[[Inputs], Tensor]  # one number for each input
 
 DTYPES = {
     "float64": torch.float64,
@@ -35,9 +38,15 @@ class Case(ABC):
     """One point of a study's grid.
 
     `params` is what the record shows, `full_params` what rebuilds the case (a seeded matrix written out), `values`
-    binds the symbols of the printed and derived tiers to exact numbers.
+    binds the symbols of the printed and derived tiers to exact numbers. `result` may be the study's with its quantities
+    written out at this point (p[1], ..., p[N] for p[j]). An `attackable` case is attacked; one whose inputs are given
+    as they are (a text) is not.
+
+    The engine reads every bound through `printed`, `derived`, `instance` and `prompt_bounds`, so that a case may
+    override each of them.
     """
 
+    attackable: bool = True
     result: Result
     params: dict[str, Any]
     full_params: dict[str, Any]
@@ -57,6 +66,13 @@ class Case(ABC):
     def project(self, inputs: Inputs) -> Inputs:
         """The inputs moved back into the hypotheses."""
 
+    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+        """One input (without the first dimension) at which the attack found the objective largest."""
+        starts = self.starts(budget.restarts, budget.seed)
+        found = attack(objective, starts, self.project, steps=budget.attack, seed=budget.seed).witness
+        assert isinstance(found, dict)  # the attack keeps the structure of its starts
+        return found
+
     @abstractmethod
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
         """The error of each named quantity at each input, in its norm. `attack`: in float64 and differentiable."""
@@ -67,11 +83,11 @@ class Case(ABC):
 
     @abstractmethod
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
-        """What the instance knows, rounded up: of the network (inputs None) or of one very prompt."""
+        """What the instance knows, rounded up: of the network (inputs None) or, in other scopes, of one very prompt."""
 
     @abstractmethod
-    def prompt_bounds(self, quantity: Quantity, inputs: Inputs) -> Tensor:
-        """The prompt-scope bound at each input, in float64 and differentiable: what ratio the attack should raise."""
+    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
+        """The bound of that scope at each input, in float64 and differentiable: what ratio the attack should raise."""
 
     @abstractmethod
     def rounding_estimate(self) -> float:
@@ -96,6 +112,26 @@ class Case(ABC):
     def extra_rows(self, budget: Budget) -> list[Row]:
         """Rows of what this very input is good for (predictions on a text, say)."""
         return []
+
+    def findings(self, budget: Budget) -> list[Row]:
+        """Rows of what was found beside the quantities: a printed statement refuted, a hypothesis that rules this case
+        out. `bridge.rows.judged_row` makes one, with the witness that a violated row needs."""
+        return []
+
+    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+        """A finding's row again, from its witness's inputs (unchecked as yet). Its name is none of a quantity.
+
+        Raises UsageError for a name that is no finding's, and for inputs that are not as they should be.
+        """
+        known = ", ".join(quantity.name for quantity in self.result.quantities)
+        raise UsageError(f"{self.result.id} has no quantity or finding '{name}'. It has: {known}.")
+
+    def not_representable(self, quantity: Quantity) -> str | None:
+        """Why no network can be built for this quantity here (how many of what, how many bits); None where one can.
+
+        Such a quantity is neither measured nor attacked; its rows show the bounds there are.
+        """
+        return None
 
     def slack(self, quantity: Quantity, inputs: Inputs) -> dict[str, float]:
         """How loose each step of the derivation is at one input, from the exact errors of the steps there."""
@@ -172,10 +208,14 @@ def _rational(value: Any) -> sp.Expr:
 
 
 class Study(ABC):
-    """Everything that is needed to run one Result."""
+    """Everything that is needed to run one Result.
+
+    `implied` names the parameters that the others determine (d, by a matrix): they have no default of their own.
+    """
 
     result: Result
     main_quantity: str
+    implied: tuple[str, ...] = ()
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
@@ -187,6 +227,14 @@ class Study(ABC):
 
     def text_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters that suit a text, for those that the user has not given."""
+        return {}
+
+    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "Case":
+        """The study on a table of real numbers, for those that can."""
+        raise UsageError(f"{self.result.id} takes no --data and no --csv; its inputs are no tables of numbers")
+
+    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
+        """Parameters that suit a table, for those that the user has not given."""
         return {}
 
 

@@ -58,6 +58,8 @@ def cut_windows(content: bytes, L: int, count: int, seed: int, path: str) -> Win
 class TextCase(VanillaCase):
     """Theorem 4.1 at one (p, L, d, W*), the inputs being windows of a text."""
 
+    attackable = False
+
     def __init__(self, params: dict[str, Any], W_star: np.ndarray, dtype: str, device: str, path: str) -> None:
         self.bytes_as_signs = embed_bytes(len(W_star))
         self.path, self.content = path, read_bytes(path, "--text")

@@ -99,8 +99,9 @@ CLAIMS: tuple[Claim, ...] = (
 def results() -> dict[str, Result]:
     """The Results that are written down, by id: the one place where a topic registers."""
     from symbolic import induction
+    from symbolic.icgd import results as icgd
 
-    return {result.id: result for result in (induction.VANILLA,)}
+    return {result.id: result for result in (*icgd.RESULTS, induction.VANILLA)}
 
 
 def status(claim: Claim) -> str:

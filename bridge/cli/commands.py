@@ -1,7 +1,7 @@
 """The commands with their options. Each body is imported when its command runs, so that `--help` stays instant."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -106,6 +106,15 @@ def compare(
     dtype: Annotated[str | None, typer.Option(help="float64, float32, bfloat16 or float16.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
     text: Annotated[Path | None, typer.Option(metavar="FILE", help="Real input: a text, for results that can.")] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Real input: a bundled table (diabetes), for results that can.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Real input: a table with a header row, for results that can.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of --csv: what is to be predicted from the other columns.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="All rows, as one JSON object and nothing else.")] = False,
     all_rows: Annotated[bool, typer.Option("--all", help="Also the rows of the intermediate quantities.")] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Also how loose each step of the derivation is.")] = False,
@@ -125,8 +134,10 @@ def compare(
     from bridge.cli.comparing import Outputs, run_compare, run_replay
 
     numbers = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
-    options = {**numbers, "dtype": dtype, "device": device, "text": None if text is None else str(text)}
-    given = {name: value for name, value in options.items() if value is not None}
+    settings_of_run = {**numbers, "dtype": dtype, "device": device}
+    sources = {"text": text, "data": data, "csv": csv, "target": target}
+    given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
+    given |= {name: str(value) for name, value in sources.items() if value is not None}
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
     if witness is None:
         run_compare(id, settings or [], grid or [], given, outputs)

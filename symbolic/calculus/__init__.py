@@ -5,9 +5,12 @@ its test shows the case; one that does not is marked `sharp=False` and names its
 """
 
 from symbolic.calculus.functions import apply_function
+from symbolic.calculus.invariants import Invariant, MonotoneRecursion, confine, finite_depth, invariant_interval
+from symbolic.calculus.iterations import QuadraticRecursion, contract, contraction_steps, converge, descend
 from symbolic.calculus.knobs import Knob, knob_for, minimise
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.nonexpansive import project, soft_threshold
+from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pooled_sum
 from symbolic.calculus.products import bilinear
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
@@ -19,10 +22,13 @@ __all__ = [
     "CoupledRecursion",
     "Derivation",
     "DerivationError",
+    "Invariant",
     "Knob",
     "LinearRecursion",
+    "MonotoneRecursion",
     "Norm",
     "Obligation",
+    "QuadraticRecursion",
     "Step",
     "add",
     "apply_function",
@@ -31,14 +37,26 @@ __all__ = [
     "change_norm",
     "concatenate",
     "concentrate",
+    "confine",
+    "contract",
+    "contraction_steps",
+    "converge",
+    "correct",
+    "descend",
     "exclude",
+    "finite_depth",
     "geometric_sum",
     "given",
     "hard_max",
+    "invariant_interval",
     "knob_for",
+    "largest_safe",
     "linear_map",
     "mean",
     "minimise",
+    "perturbed_function",
+    "perturbed_map",
+    "pooled_sum",
     "project",
     "recur",
     "soft_threshold",

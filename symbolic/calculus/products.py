@@ -8,6 +8,8 @@ from symbolic.derivation import Approximated, Norm, Step, as_expr, not_negative
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:
 #   B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x, dy) + B(dx, dy),   dx = x_hat - x, dy = y_hat - y,
 # so the error is at most c (e_x Y + X e_y + e_x e_y). Equality: numbers of one sign, dx and dy of that sign too.
+# Where ||x_hat|| <= X_hat is known on its own account, B(dx, y) + B(x_hat, dy) gives c (e_x Y + X_hat e_y), sharper as
+# soon as X_hat < X + e_x. Equality: the same with x_hat = X_hat.
 def bilinear(
     x: Approximated,
     y: Approximated,
@@ -16,21 +18,31 @@ def bilinear(
     constant: Any = 1,
     norm: Norm | None = None,
     dim: Any = None,
+    approximate_size: Any = None,
     reason: str = "",
 ) -> Approximated:
     """B(x, y) with ||B(u, v)||_norm <= constant ||u|| ||v||, the factors in the norms x and y are stated in.
 
     With constant 1: the entry-wise product in the norm of x with y in the sup norm; the inner product with x in the
     1-norm and y in the sup norm, or both in the 2-norm; a matrix in an operator norm times a vector.
+    `approximate_size` bounds ||x_hat|| where more is known than size + error (x_hat is clipped, say).
     """
     constant = as_expr(constant)
+    known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}
+    both = x.size * y.error_symbol + x.error_symbol * y.error_symbol
+    moved = known["approximate_size"] * y.error_symbol if known else both
     step = Step(
         name,
         norm or x.norm,
         "product",
-        constant * (y.size * x.error_symbol + x.size * y.error_symbol + x.error_symbol * y.error_symbol),
+        constant * (y.size * x.error_symbol + moved),
         premises=(x.name, y.name),
-        obligations=not_negative("bilinear", name, constant=constant),
-        reason=reason or "B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x, dy) + B(dx, dy)",
+        obligations=not_negative("bilinear", name, constant=constant, **known),
+        reason=reason or _expansion(bool(known)),
     )
     return x.follows(step, y, dim=x.dim if dim is None else as_expr(dim), size=constant * x.size * y.size)
+
+
+def _expansion(asymmetric: bool) -> str:
+    parts = "B(dx, y) + B(x_hat, dy)" if asymmetric else "B(dx, y) + B(x, dy) + B(dx, dy)"
+    return f"B(x_hat, y_hat) - B(x, y) = {parts}"

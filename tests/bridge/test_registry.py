@@ -1,10 +1,14 @@
 """Every registered result is complete on all floors: citation, study, a default run, a row for each quantity."""
 
 import time
+from pathlib import Path
 
 import pytest
 
-from bridge import compare
+from bridge import compare, replay
+from bridge.budget import Budget
+from bridge.comparison import grid_of
+from bridge.record import Verdict
 from bridge.registry import find_study, studies
 from bridge.study import Study
 from symbolic import UsageError, find_claim, results
@@ -19,13 +23,30 @@ def test_results_and_studies_are_the_same_set() -> None:
 def test_a_study_runs_on_its_defaults_and_covers_every_quantity(study: Study) -> None:
     started = time.perf_counter()
     comparison = compare(study.result.id, samples=8, attack=3, restarts=2)
-    assert {row.quantity for row in comparison} == {q.name for q in study.result.quantities}
-    assert {(row.quantity, row.scope) for row in comparison if row.scope} == {
-        (q.name, scope) for q in study.result.quantities for scope in q.scopes
+    cases = [study.case(point, seed=0, dtype="float64", device="cpu") for point in grid_of(study, {})]
+    quantities = [q for case in cases for q in case.result.quantities]
+    budget = Budget(samples=8, attack=3, restarts=2, seed=0)
+    more = {row.quantity for case in cases for row in case.extra_rows(budget) + case.findings(budget)}
+    assert {row.quantity for row in comparison} == {q.name for q in quantities} | more
+    assert {(row.quantity, row.scope) for row in comparison if row.scope and row.quantity not in more} == {
+        (q.name, scope) for q in quantities for scope in q.scopes
     }
+    assert all(case.result.id == study.result.id for case in cases)
     assert comparison.citation == str(study.result.citation)
     assert study.main_quantity in {q.name for q in study.result.quantities}
     assert time.perf_counter() - started < 60  # 20 seconds at the full budget on idle cores; `make bench` times that
+
+
+@pytest.mark.parametrize("study", studies().values(), ids=lambda study: study.result.id)
+def test_whatever_is_violated_has_a_witness_that_replays(study: Study, tmp_path: Path) -> None:
+    comparison = compare(study.result.id, samples=4, attack=3, restarts=2)
+    for row in {row.quantity: row for row in comparison.violated()}.values():
+        assert row.witness is not None, row
+        path = tmp_path / "witness.json"
+        path.write_text(row.witness.model_dump_json())
+        again = replay(str(path))
+        violated = {tier for tier, verdict in row.verdict.items() if verdict is Verdict.VIOLATED}
+        assert violated <= {tier for tier, verdict in again.verdict.items() if verdict is Verdict.VIOLATED}, again
 
 
 def test_planned_and_unknown_ids_have_no_study() -> None:

@@ -13,6 +13,7 @@ import sympy as sp
 from symbolic.calculus import (
     Approximated,
     CoupledRecursion,
+    MonotoneRecursion,
     Norm,
     add,
     apply_function,
@@ -21,11 +22,17 @@ from symbolic.calculus import (
     change_norm,
     concatenate,
     concentrate,
+    contract,
+    converge,
+    correct,
+    descend,
     exclude,
     given,
     hard_max,
     linear_map,
     mean,
+    perturbed_function,
+    perturbed_map,
     project,
     recur,
     soft_threshold,
@@ -267,6 +274,149 @@ def coupled_sharp(matrix: tuple[tuple[int, int], tuple[int, int]]) -> Instance:
     return float(sp.N(closed[0].doit() + 10 * closed[1].doit(), 30)), float(error[0] + 10 * error[1])
 
 
+def clipped_product_sharp() -> Instance:
+    x, y = np.array([2.0]), np.array([3.0])
+    known = bilinear(value("x", x, x - 0.1), value("y", y, y - 0.2), "xy", approximate_size=sp.Rational(19, 10))
+    return bound(known), abs(1.9 * 2.8 - 6.0)
+
+
+def clipped_product_random(rng: np.random.Generator) -> Instance:
+    (x, near_x), (y, near_y) = draw(rng), draw(rng)
+    result = bilinear(
+        value("x", x, near_x, Norm.ONE),
+        value("y", y, near_y),
+        "x.y",
+        dim=1,
+        approximate_size=norm(near_x, Norm.ONE),
+    )
+    return bound(result), abs(float(near_x @ near_y - x @ y))
+
+
+def perturbed_sharp(known: bool) -> Instance:
+    x, a, moved = np.array([2.0]), 3.0, 0.25
+    more = {"perturbed_norm": a + moved} if known else {}
+    result = perturbed_map(value("x", x, x + 0.1), "Ax", operator_norm=a, perturbation=moved, dim=1, **more)
+    return bound(result), (a + moved) * 2.1 - a * 2.0
+
+
+def perturbed_random(rng: np.random.Generator) -> Instance:
+    A, (x, near) = rng.normal(size=(3, 4)), draw(rng)
+    near_A = A + 0.1 * rng.normal(size=A.shape)
+    result = perturbed_map(
+        value("x", x, near, Norm.TWO),
+        "Ax",
+        operator_norm=float(np.linalg.norm(A, 2)),
+        perturbed_norm=float(np.linalg.norm(near_A, 2)),
+        perturbation=float(np.linalg.norm(near_A - A, 2)),
+        dim=3,
+    )
+    return bound(result), norm(near_A @ near - A @ x, Norm.TWO)
+
+
+def pooled_sharp() -> Instance:
+    """a x with x = 1 moved by 0.1 u and a, at most 4 after it moved, by t: u^2 + t^2 = 1, u : t = 4 * 0.1 : 1."""
+    u, t = np.array([0.4, 1.0]) / np.hypot(0.4, 1.0)
+    x = given("x", dim=1, norm=Norm.TWO, size=1, error=sp.Rational(1, 10))
+    result = perturbed_map(x, "ax", operator_norm=4, perturbed_norm=4, perturbation=1, dim=1, pooled=True)
+    return bound(result), 4 * (1 + 0.1 * u) - (4 - t) * 1
+
+
+def pooled_random(rng: np.random.Generator) -> Instance:
+    """Two layers a (b y), both moved: the errors per unit of the perturbation of (a, b)."""
+    (a, b), moved, y = rng.normal(size=2), rng.normal(size=2), 1.5
+    x = given("by", dim=1, norm=Norm.TWO, size=abs(b) * y, error=y)
+    near = abs(a + moved[0])
+    result = perturbed_map(x, "aby", operator_norm=abs(a), perturbed_norm=near, perturbation=1, dim=1, pooled=True)
+    change = abs((a + moved[0]) * (b + moved[1]) * y - a * b * y)
+    return bound(result), change / float(np.linalg.norm(moved))
+
+
+def lipschitz_sharp() -> Instance:
+    x = np.array([0.3, -0.4])
+    near = 1.1 * x
+    result = perturbed_function(value("x", x, near, Norm.TWO), "F", lipschitz=2, eps=0.05, size=2)
+    return bound(result), norm(2 * near + 0.1 * x - 2 * x, Norm.TWO)
+
+
+def lipschitz_random(rng: np.random.Generator) -> Instance:
+    x, near = draw(rng)
+    result = perturbed_function(value("x", x, near, Norm.TWO), "F", lipschitz=1, size=1)
+    rotated = [v[::-1] / max(1.0, float(np.linalg.norm(v))) for v in (x, near)]
+    return bound(result), norm(rotated[1] - rotated[0], Norm.TWO)
+
+
+def corrected_random(rng: np.random.Generator) -> Instance:
+    """Rounding to whole numbers undoes errors below one half."""
+    x = rng.integers(-5, 5, 4).astype(float)
+    near = x + rng.uniform(-0.49, 0.49, 4)
+    return bound(correct(value("x", x, near), "Cx", sigma=sp.Rational(1, 2))), norm(np.round(near) - x, Norm.INF)
+
+
+def invariant_sharp() -> Instance:
+    """z -> 2 sqrt(z) + 1/10 from 1, five layers."""
+    z = sp.Symbol("z", positive=True)
+    size = 1.0
+    for _ in range(5):
+        size = 2 * np.sqrt(size) + 0.1
+    return float(MonotoneRecursion(sp.Integer(1), 2 * sp.sqrt(z) + sp.Rational(1, 10), z).largest(5)), size
+
+
+def contraction_sharp(depth: int | None) -> Instance:
+    start = given("e0", dim=1, size=1, error=2)
+    error = 2.0
+    for _ in range(depth or 200):
+        error = 0.5 * error + 0.25
+    steps = sp.oo if depth is None else depth
+    return bound(contract(start, "e", factor=sp.Rational(1, 2), offset=sp.Rational(1, 4), depth=steps)), error
+
+
+def quadratic_floor(start: sp.Rational) -> Instance:
+    error = float(start)
+    for _ in range(300):
+        error = 0.5 * error**2 + 0.4
+    result = converge(
+        given("e0", dim=1, size=1, error=start), "e", quadratic=sp.Rational(1, 2), offset=sp.Rational(2, 5)
+    )
+    return bound(result), error
+
+
+def quadratic_exact() -> Instance:
+    start = given("e0", dim=1, size=1, error=sp.Rational(2, 5))
+    error = 0.4
+    for _ in range(4):
+        error = 2 * error**2
+    return bound(converge(start, "e", quadratic=2, offset=0, depth=4)), error
+
+
+def quadratic_random(rng: np.random.Generator) -> Instance:
+    a = rng.uniform(0.1, 3)
+    b, start = rng.uniform(0, 0.25) / a, rng.uniform(0, 0.5) / a
+    depth = int(rng.integers(1, 8))
+    error = start
+    for _ in range(depth):
+        error = a * error**2 + b
+    return bound(converge(given("e0", dim=1, size=1, error=start), "e", quadratic=a, offset=b, depth=depth)), error
+
+
+def descent_sharp() -> Instance:
+    """Three steps that each lose 2 g - 1/2 with g = 1, down to the infimum."""
+    gap = given("gap", dim=1, size=0, error=3 * sp.Rational(3, 2))
+    return bound(descend(gap, "g", decrease=2, offset=sp.Rational(1, 2), steps=3)), 1.0
+
+
+def descent_random(rng: np.random.Generator) -> Instance:
+    """Gradient descent with step 1/L on a random quadratic: f falls by |grad|^2/(2 L) at least."""
+    root = rng.normal(size=(3, 3))
+    hessian, w = root @ root.T, rng.normal(size=3)
+    smooth = float(np.linalg.eigvalsh(hessian)[-1])
+    gap, gradients = float(w @ hessian @ w) / 2, []
+    for _ in range(5):
+        gradients.append(float(np.sum((hessian @ w) ** 2)))
+        w = w - hessian @ w / smooth
+    start = given("gap", dim=1, size=0, error=gap)
+    return bound(descend(start, "g", decrease=1 / (2 * smooth), steps=5)), float(np.mean(gradients))
+
+
 CASES = [
     *(RuleCase(f"apply_function in norm {n}", lambda n=n: function_sharp(n), function_random) for n in Norm),
     RuleCase("linear_map", linear_sharp, linear_random),
@@ -297,4 +447,16 @@ CASES = [
     RuleCase("coupled, equal ratios", lambda: coupled_sharp(((2, 0), (3, 2)))),
     RuleCase("coupled, eigenvalue 1", lambda: coupled_sharp(((4, 0), (3, 2)))),
     RuleCase("coupled, singular", lambda: coupled_sharp(((2, 2), (2, 2)))),
+    RuleCase("bilinear with a known approximate size", clipped_product_sharp, clipped_product_random),
+    RuleCase("perturbed_map", lambda: perturbed_sharp(False)),
+    RuleCase("perturbed_map, both bounded", lambda: perturbed_sharp(True), perturbed_random),
+    RuleCase("perturbed_map, pooled", pooled_sharp, pooled_random),
+    RuleCase("perturbed_function", lipschitz_sharp, lipschitz_random),
+    RuleCase("monotone recursion", invariant_sharp),
+    RuleCase("contract", lambda: contraction_sharp(7)),
+    RuleCase("contract in the limit", lambda: contraction_sharp(None)),
+    RuleCase("converge from below", lambda: quadratic_floor(sp.Integer(0))),
+    RuleCase("converge from above", lambda: quadratic_floor(sp.Rational(7, 5))),
+    RuleCase("converge without offset", quadratic_exact, quadratic_random),
+    RuleCase("descend", descent_sharp, descent_random),
 ]

@@ -14,6 +14,7 @@ from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
 
 ID = "induction.vanilla"
+TEXT = Path(__file__).parents[3] / "examples" / "harbour.txt"
 Calls = list[dict[str, Any]]
 
 
@@ -40,6 +41,31 @@ def test_every_option_reaches_the_engine(run: Command, calls: Calls) -> None:
             "text": "book.txt",
         }
     ]
+
+
+def test_tables_reach_the_engine(run: Command, calls: Calls) -> None:
+    run("compare", ID, "--data", "diabetes")
+    run("compare", ID, "--csv", "house.csv", "--target", "price", "--grid", "p=tanh,gelu")
+    assert calls == [
+        {"id": ID, "data": "diabetes"},
+        {"id": ID, "csv": "house.csv", "target": "price", "p": ("tanh", "gelu")},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--data diabetes --csv a.csv --target y", "one source, but data and csv are given"),
+        ("--text a.txt --data diabetes", "one source, but text and data are given"),
+        ("--target y", "target = 'y' names a column of a csv"),
+        ("--data iris", "there is no table 'iris'; there is: diabetes"),
+        ("--csv missing.csv --target y", "--csv: there is no file 'missing.csv'"),
+        ("--data diabetes", "takes no --data and no --csv"),
+        (f"--text {TEXT} --attack 5", "text is measured as it is and not attacked; leave out attack = 5"),
+    ],
+)
+def test_sources_are_refused_in_one_sentence(options: str, message: str, run: Command) -> None:
+    assert message in refused(run("compare", ID, *options.split()))
 
 
 def test_the_table(run: Command, calls: Calls) -> None:
@@ -173,7 +199,15 @@ def test_a_witness_is_checked_again(run: Command, replay: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "others", [["--set", "p=1"], ["--grid", "p=1"], ["--seed", "1"], ["--plot", "a.png"], ["-o", "a.tex"]]
+    "others",
+    [
+        ["--set", "p=1"],
+        ["--grid", "p=1"],
+        ["--seed", "1"],
+        ["--plot", "a.png"],
+        ["-o", "a.tex"],
+        ["--data", "diabetes"],
+    ],
 )
 def test_a_witness_takes_no_other_options(others: list[str], run: Command, replay: list[str]) -> None:
     sentence = refused(run("compare", ID, "--witness", "w.json", *others))

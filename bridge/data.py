@@ -1,0 +1,281 @@
+"""Tables of real numbers as prompts: the bundled one and CSV files, and their scaling into the hypotheses.
+
+All rows but the last are the prompt, the last is the query; whatever is computed from a table to scale it sees the
+prompt alone.
+"""
+
+import csv
+import difflib
+import io
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bridge.files import read_text
+from symbolic.statements import UsageError
+
+LEAST_ROWS = 3  # a deviation takes two rows of a prompt, and the query is one more
+LARGEST_NUMBER = 1e150  # its square still is a float64
+SHOWN_PROBLEMS = 8
+INNER_SHARE = 0.9  # of an open range such as tanh's (-1, 1): its ends would need infinite weights
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers by rows: `features` (n + 1, d_x), `targets` (n + 1, d_y); the last row is the query."""
+
+    features: np.ndarray
+    targets: np.ndarray
+    names: tuple[str, ...]
+    source: str
+
+    def first(self, rows: int) -> "Table":
+        """The table of the first rows only. Raises UsageError if there are fewer, or if they are too few to scale."""
+        if not LEAST_ROWS <= rows <= len(self.features):
+            raise UsageError(
+                f"{self.source}: {rows} rows are asked for (prompt and query), it has {len(self.features)}; "
+                f"take {LEAST_ROWS} to {len(self.features)}"
+            )
+        return replace(self, features=self.features[:rows], targets=self.targets[:rows])
+
+
+def load_table(name: str | None, path: str | None, target: str | None) -> Table:
+    """The bundled table of that name, or the CSV file at `path`."""
+    if path is not None:
+        return read_csv(path, target)
+    if name not in BUNDLED:
+        near = difflib.get_close_matches(str(name), BUNDLED, n=1, cutoff=0.4)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"--data: there is no table '{name}'; there is: {', '.join(BUNDLED)}{hint}")
+    return BUNDLED[name]()
+
+
+def diabetes() -> Table:
+    """442 patients (Efron et al. 2004): ten raw measurements, and the progression of the disease after a year."""
+    try:
+        from sklearn.datasets import load_diabetes
+    except ImportError as error:
+        raise UsageError(
+            "--data diabetes is part of scikit-learn, which is not installed: pip install 'boundsmith[data]'"
+        ) from error
+    bundle = load_diabetes(scaled=False)
+    return Table(bundle.data, bundle.target[:, None], tuple(bundle.feature_names), "diabetes")
+
+
+BUNDLED = {"diabetes": diabetes}
+
+
+def read_csv(path: str, target: str | None) -> Table:
+    """A comma-separated file with a header row; `target` names the column to predict, all others are features.
+
+    Raises UsageError that names the file and, all of them at once, line and column of what cannot be used.
+    """
+    lines = list(_lines(path))
+    if not lines:
+        raise UsageError(f"--csv: '{path}' is empty; a header row and at least {LEAST_ROWS} rows of numbers are needed")
+    (_, header), *body = lines
+    _refuse(path, _header_problems(header))
+    place = _column_of(path, header, target)
+    cells, problems = _numbers(header, body)
+    if len(body) < LEAST_ROWS:
+        problems.append(f"{len(body)} rows of numbers, but at least {LEAST_ROWS} are needed (the last is the query)")
+    _refuse(path, problems)
+    values = np.array(cells)  # (n + 1, columns)
+    others = [column for column in range(len(header)) if column != place]
+    names = tuple(header[column] for column in others)
+    _refuse(path, [_constant(header[column]) for column in _constant_columns(values)])
+    return Table(values[:, others], values[:, [place]], names, path)
+
+
+def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with the number of the line each ends on, without empty lines."""
+    reader = csv.reader(io.StringIO(read_text(path, "--csv"), newline=""), strict=True)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if cells not in ([], [""]):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise UsageError(f"--csv: '{path}', line {reader.line_num}: {error}") from None
+
+
+def _refuse(path: str, problems: Sequence[str]) -> None:
+    if problems:
+        more = len(problems) - SHOWN_PROBLEMS
+        beyond = f"; and {more} more" if more > 0 else ""
+        raise UsageError(f"--csv: '{path}': {'; '.join(problems[:SHOWN_PROBLEMS])}{beyond}")
+
+
+def _header_problems(header: list[str]) -> list[str]:
+    if len(header) == 1:
+        separators = [name for sign, name in ((";", "semicolons"), ("\t", "tabs")) if sign in header[0]]
+        hint = f" (it has {separators[0]}; separate the columns by commas)" if separators else ""
+        return [f"the header row has one column, but a target and a feature are needed{hint}"]
+    if all(_number(cell) is not None for cell in header):
+        return ["the first line holds numbers; a header row with the names of the columns is needed"]
+    unnamed = [f"column {place} has no name" for place, name in enumerate(header, 1) if not name]
+    twice = [name for name in dict.fromkeys(header) if name and header.count(name) > 1]
+    return unnamed + [f"{header.count(name)} columns are named '{name}'" for name in twice]
+
+
+def _column_of(path: str, header: list[str], target: str | None) -> int:
+    if target is None:
+        raise UsageError(f"--csv: say with --target which column of '{path}' is to be predicted: {', '.join(header)}")
+    if target not in header:
+        near = difflib.get_close_matches(target, header, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"it has: {', '.join(header)}"
+        raise UsageError(f"--csv: '{path}' has no column '{target}' (--target); {hint}")
+    return header.index(target)
+
+
+def _numbers(header: list[str], body: list[tuple[int, list[str]]]) -> tuple[list[list[float]], list[str]]:
+    """The cells as numbers, and what is wrong with those that are none."""
+    rows: list[list[float]] = []
+    problems: list[str] = []
+    for line, cells in body:
+        if len(cells) != len(header):
+            problems.append(f"line {line} has {len(cells)} cells, the header has {len(header)}")
+            continue
+        complaints = [_complaint(cell) for cell in cells]
+        problems += [f"line {line}, column '{n}': {c}" for n, c in zip(header, complaints, strict=True) if c]
+        rows.append([_number(cell) or 0.0 for cell in cells])
+    return rows, problems
+
+
+def _complaint(cell: str) -> str:
+    number = _number(cell)
+    if not cell:
+        return "the value is missing"
+    if number is None:
+        return f"{cell!r:.40} is no number"
+    if not math.isfinite(number):
+        return f"{cell!r:.40} is not finite"
+    return f"{cell!r:.40} is beyond {LARGEST_NUMBER:g}" if abs(number) > LARGEST_NUMBER else ""
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return None if "_" in cell else float(cell)  # Python reads 1_000 as a number; in a table it is a slip
+    except ValueError:
+        return None
+
+
+def _constant(name: str) -> str:
+    return f"column '{name}' is constant over the prompt (all rows but the last), so that it cannot be scaled"
+
+
+def _constant_columns(values: np.ndarray) -> list[int]:
+    """The columns of (n + 1, d) that have one value on the prompt."""
+    prompt = values[:-1]
+    return [int(column) for column in np.flatnonzero(prompt.max(0) == prompt.min(0))]
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledTable:
+    """A table inside the hypotheses: ||x_i||_2 <= B_x and ||y_i||_2 <= B_y on the prompt.
+
+    `x` (n, d_x), `y` (n, d_y), the query's features `x_query` (d_x,) and target `y_query` (d_y,), both by the map of
+    the prompt; targets are y = middle + unit * (raw target - centre).
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    x_query: np.ndarray
+    y_query: np.ndarray
+    query_norm: float
+    B_x: float
+    centre: np.ndarray
+    middle: float
+    unit: float
+    source: str
+
+    @property
+    def outside(self) -> bool:
+        """Whether the query does not meet ||x||_2 <= B_x."""
+        return self.query_norm > self.B_x
+
+    @property
+    def remark(self) -> str:
+        """What has to be said of the query; "" if it meets the hypotheses."""
+        if not self.outside:
+            return ""
+        return f"the query of {self.source} has ||x||_2 = {self.query_norm:.4g} > B_x = {self.B_x:g}: outside"
+
+    def in_raw_units(self, y: np.ndarray) -> np.ndarray:
+        """Predictions (..., d_y) in the units of the table's targets."""
+        return self.centre + (y - self.middle) / self.unit
+
+
+def scaled(table: Table, B_x: float, B_y: float, *, output_range: tuple[float, float] | None = None) -> ScaledTable:
+    """The table moved into the hypotheses; the prompt's scaling reads the prompt alone.
+
+    Features are centred and divided by their standard deviation on the prompt, then by one common factor, so that the
+    largest ||x_i||_2 is B_x. Targets are centred and scaled, so that the largest |y_i| is B_y; with `output_range`, the
+    open range of the network's last activation ((-1, 1) for tanh), they stay within its inner nine tenths as well.
+    Raises UsageError for a constant column and for a range that B_y leaves nothing of.
+    """
+    _check_scalable(table, B_x, B_y)
+    d_x, d_y = table.features.shape[1], table.targets.shape[1]
+    features = _standardised(table.features)  # (n + 1, d_x)
+    norms = np.sqrt((features**2).sum(1))  # (n + 1,)
+    factor = _below(B_x, d_x) / norms[:-1].max()
+    x = features * factor
+    low, high = _target_box(_below(B_y, d_y) / math.sqrt(d_y), output_range)
+    middle = (low + high) / 2
+    centre = table.targets[:-1].mean(0)  # (d_y,)
+    centred = table.targets - centre  # (n + 1, d_y)
+    unit = (high - low) / 2 / np.abs(centred[:-1]).max()
+    y = middle + unit * centred
+    return ScaledTable(
+        x=x[:-1],
+        y=y[:-1].clip(low, high),  # at the ends of the box rounding may be on the wrong side
+        x_query=x[-1],
+        y_query=y[-1],
+        query_norm=float(norms[-1] * factor),
+        B_x=B_x,
+        centre=centre,
+        middle=middle,
+        unit=float(unit),
+        source=table.source,
+    )
+
+
+def _below(bound: float, d: int) -> float:
+    """A little less than `bound`, so that no exact 2-norm of d rounded coordinates is above it."""
+    return bound * float(1 - (d + 8) * np.finfo(float).eps)
+
+
+def _check_scalable(table: Table, B_x: float, B_y: float) -> None:
+    constant = [_constant(table.names[column]) for column in _constant_columns(table.features)]
+    constant += ["the target is constant over the prompt (all rows but the last)"] * bool(
+        _constant_columns(table.targets)
+    )
+    if constant:
+        raise UsageError(f"{table.source}: {'; '.join(constant)}")
+    if not (0 < B_x < math.inf and 0 < B_y < math.inf):
+        raise UsageError(f"{table.source}: B_x = {B_x} and B_y = {B_y} have to be positive numbers to scale into")
+
+
+def _target_box(largest: float, output_range: tuple[float, float] | None) -> tuple[float, float]:
+    """The interval for each target: [-largest, largest], within the inner part of the range."""
+    low, high = output_range or (-math.inf, math.inf)
+    if math.isfinite(low) and math.isfinite(high):
+        middle, half = (low + high) / 2, INNER_SHARE * (high - low) / 2
+        low, high = middle - half, middle + half
+    box = max(low, -largest), min(high, largest)
+    if not box[0] < box[1]:
+        raise UsageError(f"no target with |y| <= {largest:g} lies in the range {output_range} of the output; raise B_y")
+    return box
+
+
+def _standardised(features: np.ndarray) -> np.ndarray:
+    """Each column (of (n + 1, d)) with mean 0 and standard deviation 1 on the prompt; no square over- or underflows."""
+    lowest, highest = features[:-1].min(0), features[:-1].max(0)
+    with np.errstate(over="ignore"):  # of the query: refused below
+        unit = (features - lowest) / (highest - lowest)  # in [0, 1] on the prompt
+    standard = (unit - unit[:-1].mean(0)) / unit[:-1].std(0)
+    if not np.isfinite(standard).all():
+        raise UsageError("the query is beyond float64 once the prompt is scaled; its columns have no common scale")
+    return standard

@@ -1,0 +1,152 @@
+"""From a number of ReLUs, or from accuracies, to the sums of ReLUs of the network and the ranges that they must cover.
+
+Ranges (rule 10, symbolic.icgd.chain.ARGUMENTS): the arguments of layer 1 obey |z| <= B_v B_x, those of layer j+1
+|z| <= B_v sqrt(K) (beta(R_j) + eps_r) with beta(R) = sup of |r| over [-R, R]. One sum of ReLUs serves all layers: it
+covers the largest of these ranges, and the one for u the outputs |t| <= beta(R) + eps_r.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import flint
+import torch
+
+from bridge.icgd.propagation import Knowledge
+from bridge.icgd.setting import Setting, entrywise
+from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
+from numeric.balls import float_above
+from symbolic.statements import UsageError
+
+FEWEST_RELUS = 3  # a constant and one hinge on each side
+EXACT_CELLS = 2  # of a u that is linear
+LOCAL = "prompt, local"
+ROUNDS, HEADROOM = 20, 1.01  # of the search for a range that covers what its own error adds to it
+
+
+@dataclass(frozen=True)
+class Accuracies:
+    """Sup errors asked of the sums of ReLUs for r, r' and u."""
+
+    eps_r: float
+    eps_r1: float
+    eps_l: float
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """`arguments[j-1]` bounds |z(j)|, `outputs` the coordinates of pbar(N); all rounded up."""
+
+    arguments: tuple[float, ...]
+    outputs: float
+
+    @property
+    def largest(self) -> float:
+        return max(self.arguments)
+
+
+def ranges(setting: Setting, eps_r: float) -> Ranges:
+    """What the induction over the layers needs when rbar is within eps_r of r."""
+    B_v, B_x, root = flint.arb(setting.B_v), flint.arb(setting.B_x), flint.arb(setting.shape.K).sqrt()
+    arguments = [float_above(B_v * B_x)]
+    while len(arguments) < setting.shape.N:
+        values = setting.supremum(0, arguments[-1]) + flint.arb(eps_r)
+        arguments.append(float_above(B_v * root * values))
+    outputs = float_above(setting.supremum(0, max(arguments)) + flint.arb(eps_r))
+    return Ranges(tuple(arguments), outputs)
+
+
+@dataclass(frozen=True, eq=False)
+class Emulation:
+    """The certified sums of ReLUs for r, r' and u, on ranges that cover all their arguments."""
+
+    setting: Setting
+    ranges: Ranges
+    r: Interpolant
+    r1: Interpolant
+    u: LossInterpolant
+
+    @cached_property
+    def relus(self) -> int:
+        """The most ReLUs of one function."""
+        return max(self.r.relu_sum.relus, self.r1.relu_sum.relus, self.u.loss_sum.relus)
+
+    def knowledge(self, scope: str) -> tuple[Knowledge, Knowledge, Knowledge]:
+        """Of rbar, r'bar and ubar, for tensors: their suprema alone, or (LOCAL) cell by cell."""
+        exact = self.setting.on_tensors(0), self.setting.on_tensors(1), self.setting.loss_on_tensors(0)
+        approximate = self.r.relu_sum, self.r1.relu_sum, self.u.loss_sum
+
+        def deviation(place: int) -> Callable[..., torch.Tensor]:
+            return lambda *at: approximate[place](*at) - exact[place](*at)
+
+        return self._knowledge(scope, deviation, float_above)
+
+    def knowledge_on_balls(self, scope: str, bits: int) -> tuple[Knowledge, Knowledge, Knowledge]:
+        """The same for arrays of balls."""
+        setting = self.setting
+        exact = setting.on_balls(0, bits), setting.on_balls(1, bits), setting.loss_on_balls(0, bits)
+        approximate = self.r.relu_sum.exact, self.r1.relu_sum.exact, self.u.loss_sum.exact
+
+        def deviation(place: int) -> Callable[..., object]:
+            arguments = 2 if place == 2 else 1
+            return entrywise(lambda *at: approximate[place](*at) - exact[place](*at), bits, arguments)
+
+        return self._knowledge(scope, deviation, lambda ball: ball)
+
+    def _knowledge(
+        self, scope: str, deviation: Callable[[int], Callable[..., object]], number: Callable[[flint.arb], object]
+    ) -> tuple[Knowledge, Knowledge, Knowledge]:
+        local = scope == LOCAL
+
+        def known(found: Interpolant | LossInterpolant, place: int) -> Knowledge:
+            if not local:
+                return Knowledge(number(found.error))
+            return Knowledge(number(found.error), deviation(place), number(found.slope_error))
+
+        return known(self.r, 0), known(self.r1, 1), known(self.u, 2)
+
+    # A secant errs by at most h^2/8 |f''|, in the middle of a cell. Where the attack still looks for the right prompt,
+    # that envelope stands in for the sawtooth of the true error, whose gradients lead nowhere.
+    def envelopes(self) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
+        """r + h^2/8 r'' and r' + h^2/8 r''' on tensors, h the width of the cells of each."""
+        r, r1, r2, r3 = (self.setting.on_tensors(order) for order in range(4))
+        a, b = (_width(found) ** 2 / 8 for found in (self.r, self.r1))
+        return lambda z: r(z) + a * r2(z), lambda z: r1(z) + b * r3(z)
+
+
+def _width(found: Interpolant) -> float:
+    return 2 * found.radius / found.relu_sum.cells
+
+
+def with_relus(setting: Setting, relus: int) -> Emulation:
+    """`relus` ReLUs for r and for r', and for each piece of u that is not linear.
+
+    The range that r must cover depends on its error and the other way round: enlarged until it covers what its own
+    error adds. Raises UsageError where that never ends.
+    """
+    if relus < FEWEST_RELUS:
+        raise UsageError(f"relus = {relus}: a sum of ReLUs takes at least {FEWEST_RELUS}; give more, or an eps")
+    cells, t = relus - 1, setting.activation.t
+    needed = ranges(setting, 0.0)
+    for _ in range(ROUNDS):
+        r = interpolate(setting.activation.expr, t, needed.largest, cells=cells)
+        eps_r = float_above(r.error)
+        enough = ranges(setting, eps_r)
+        if enough.largest <= r.radius:
+            r1 = interpolate(setting.activation.derivative(1), t, r.radius, cells=cells)
+            u = loss_interpolants(setting.loss, enough.outputs, setting.B_y, cells=cells)
+            return Emulation(setting, enough, r, r1, u)
+        needed = ranges(setting, HEADROOM * eps_r)
+    raise UsageError(
+        f"relus = {relus}: the range that r has to cover grows with the error on it, without end; give more ReLUs"
+    )
+
+
+def with_accuracies(setting: Setting, accuracies: Accuracies) -> Emulation:
+    """As many ReLUs as the accuracies take."""
+    needed, t = ranges(setting, accuracies.eps_r), setting.activation.t
+    r = interpolate(setting.activation.expr, t, needed.largest, eps=accuracies.eps_r)
+    r1 = interpolate(setting.activation.derivative(1), t, needed.largest, eps=accuracies.eps_r1)
+    size = {"eps": accuracies.eps_l} if any(not piece.linear for piece in setting.pieces) else {"cells": EXACT_CELLS}
+    u = loss_interpolants(setting.loss, needed.outputs, setting.B_y, **size)
+    return Emulation(setting, needed, r, r1, u)

@@ -1,0 +1,139 @@
+"""From the accuracy that is asked of the gradient to those of the three sums of ReLUs, and to their numbers of ReLUs.
+
+The derived bound grows with each accuracy. The direction in which they are raised is the one that takes the fewest
+ReLUs to first order (symbolic.icgd.knobs.cheapest); how far is found by bisection on the bound itself.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.balls import BASE_BITS, bits_for, evaluate_ball
+from bridge.icgd.emulation import Accuracies, Ranges, ranges
+from bridge.icgd.setting import Setting
+from bridge.icgd.values import as_numbers, problem_values, suprema_values
+from bridge.relu_sums import MOST_RELUS, cells_for
+from numeric.balls import float_above
+from symbolic.approximation import hinge_count
+from symbolic.icgd import symbols as letters
+from symbolic.icgd.knobs import ACCURACIES, cheapest, derived_coefficients
+from symbolic.statements import UsageError
+
+FINEST = 1e-13  # below, the accuracy of r is lost in the rounding of float64 values of size 1
+BISECTIONS, PASSES = 60, 3
+HEADROOM = 1.01  # of the range, over what the accuracies of the last pass need
+
+
+@dataclass(frozen=True)
+class NotRepresentable:
+    """The accuracies that would be enough, and why no float64 network of at most MOST_RELUS ReLUs has them."""
+
+    accuracies: Accuracies
+    relus: int
+    reason: str
+
+
+def accuracies_for(setting: Setting, eps: float, gradient_bound: sp.Expr) -> Accuracies | NotRepresentable:
+    """Accuracies at which `gradient_bound` (in the letters of the paper and the suprema) is at most `eps`.
+
+    The suprema depend on the ranges, the ranges on eps_r: each pass takes the range that the last one's eps_r needs.
+    """
+    cap, chosen = eps, None
+    for _ in range(PASSES):
+        needed = ranges(setting, cap)
+        chosen = _on_ranges(setting, eps, gradient_bound, needed, cap)
+        cap = min(cap, HEADROOM * chosen.eps_r)
+    assert chosen is not None  # there is at least one pass
+    return _affordable(setting, chosen)
+
+
+def _on_ranges(setting: Setting, eps: float, gradient_bound: sp.Expr, needed: Ranges, cap: float) -> Accuracies:
+    values = as_numbers({**problem_values(setting, 1), **suprema_values(setting, needed)})
+
+    def at(accuracies: Mapping[sp.Symbol, float]) -> flint.arb:
+        exact = as_numbers({symbol: flint.arb(accuracy) for symbol, accuracy in accuracies.items()})
+        return evaluate_ball(gradient_bound, {**values, **exact})
+
+    coefficients = {
+        symbol: _number(evaluate_ball(each, values))
+        for symbol, each in derived_coefficients(sp.Integer(setting.shape.N)).items()
+    }
+    split = cheapest(coefficients, _costs(setting, needed), eps)
+    direction = {symbol: float(split.direction[symbol]) for symbol in ACCURACIES}
+    direction[letters.eps_r] = min(direction[letters.eps_r], cap)
+    scale = _largest_scale(lambda t: at({symbol: t * e for symbol, e in direction.items()}) <= eps)
+    r, r1, u = (scale * direction[symbol] for symbol in ACCURACIES)
+    return Accuracies(r, r1, u)
+
+
+def _costs(setting: Setting, needed: Ranges) -> dict[sp.Symbol, float]:
+    """kappa = R sqrt(sup|f''| / 2): the cells that an accuracy of 1 takes; 0 for a u that is represented exactly."""
+    radius = needed.largest
+
+    def cost(reach: float, bend: flint.arb) -> float:
+        return reach * _number((bend / 2).sqrt()) if bend > 0 else 0.0
+
+    curved = [piece for piece in setting.pieces if not piece.linear]
+    loss = sum(
+        cost(setting.argument_radius(piece, needed.outputs), setting.piece_supremum(piece, 2, needed.outputs))
+        for piece in curved
+    )
+    return {
+        letters.eps_r: cost(radius, setting.supremum(2, radius)),
+        letters.eps_r1: cost(radius, setting.supremum(3, radius)),
+        letters.eps_l: float(loss),
+    }
+
+
+def _number(ball: flint.arb) -> float:
+    return float_above(flint.arb(ball))
+
+
+def _largest_scale(holds: Callable[[float], bool]) -> float:
+    """The largest scale in (0, 1] that holds, to a relative 2^-BISECTIONS at best; the predicate is monotone."""
+    if holds(1.0):
+        return 1.0
+    low, high = 1.0, 1.0
+    while not holds(low):
+        low, high = low / 4, low
+        if low == 0.0:
+            raise UsageError("no accuracy of the sums of ReLUs keeps the gradient within the eps that is asked for")
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+        if high <= low * (1 + 1e-6):
+            break
+    return low
+
+
+def _affordable(setting: Setting, chosen: Accuracies) -> Accuracies | NotRepresentable:
+    relus = _relus(setting, chosen, ranges(setting, chosen.eps_r))
+    affordable = chosen.eps_r >= FINEST and relus <= MOST_RELUS
+    return chosen if affordable else _refused(chosen, relus)
+
+
+def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
+    """The most ReLUs that one function takes."""
+    r, t = setting.activation, setting.activation.t
+    curved = [piece for piece in setting.pieces if not piece.linear]
+    asked: list[tuple[Any, sp.Symbol, float, float]] = [
+        (r.expr, t, needed.largest, chosen.eps_r),
+        (r.derivative(1), t, needed.largest, chosen.eps_r1),
+        *(
+            (piece.function, piece.variable, setting.argument_radius(piece, needed.outputs), chosen.eps_l / len(curved))
+            for piece in curved
+        ),
+    ]
+    return max(int(hinge_count(cells_for(*each))) for each in asked)
+
+
+def _refused(chosen: Accuracies, relus: int) -> NotRepresentable:
+    bits = bits_for(flint.arb(chosen.eps_r)) - BASE_BITS + 53
+    reason = (
+        f"eps takes eps_r = {chosen.eps_r:.2g}, eps_r' = {chosen.eps_r1:.2g}, eps_l = {chosen.eps_l:.2g}: "
+        f"{relus:,} ReLUs for one function (at most {MOST_RELUS:,}) in numbers of {bits} bits"
+    )
+    return NotRepresentable(chosen, relus, reason)

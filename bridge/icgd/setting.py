@@ -1,0 +1,142 @@
+"""The problem at hand in numbers: the network's shape, activation, loss and radii, and what is certified of them.
+
+Everything here comes from the SymPy expressions of the activation and the loss: callables for tensors and balls, and
+suprema over ranges, certified by Arb and rounded up.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import flint
+import numpy as np
+import sympy as sp
+import torch
+
+from bridge.enclosures import supremum
+from bridge.icgd.arithmetic import Array
+from bridge.icgd.propagation import LossGradient, Smooth
+from bridge.lowering import lower
+from numeric.balls import float_above, working_precision
+from numeric.icgd.shape import Shape
+from symbolic.activations import Activation, Loss, Piece, stable_derivative
+from symbolic.statements import UsageError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Gradient descent on f(w, x) = p(N), ||x||_2 <= B_x, ||y||_2 <= B_y, rows ||v_jk||_2 <= B_v inside the box W."""
+
+    shape: Shape
+    activation: Activation
+    loss: Loss
+    B_v: float
+    B_x: float
+    B_y: float
+    eta: float
+
+    def __post_init__(self) -> None:
+        if self.activation.smoothness < 4:
+            raise UsageError(
+                f"activation '{self.activation.name}' has {self.activation.smoothness} continuous derivatives; "
+                f"Theorem 1 approximates r and r' by sums of ReLUs and asks for 4. "
+                f"Take tanh, sigmoid, gelu, softplus or sin."
+            )
+
+    # Suprema over [-R, R], as balls that lie above them.
+
+    def supremum(self, order: int, radius: float) -> flint.arb:
+        """sup |r^(order)| over [-radius, radius]."""
+        return supremum(self.activation.derivative(order), self.activation.t, -radius, radius)
+
+    def loss_supremum(self, order: int, output_radius: float) -> flint.arb:
+        """sup |d^order u / dt^order| over |t| <= output_radius, |y| <= B_y."""
+        return sum((self.piece_supremum(piece, order, output_radius) for piece in self.pieces), start=flint.arb(0))
+
+    def piece_supremum(self, piece: Piece, order: int, output_radius: float) -> flint.arb:
+        if order > 0 and not piece.argument.has(self.loss.t):
+            return flint.arb(0)
+        function = sp.diff(piece.function, piece.variable, order)
+        radius = self.argument_radius(piece, output_radius)
+        return supremum(function, piece.variable, -radius, radius)
+
+    def argument_radius(self, piece: Piece, output_radius: float) -> float:
+        """The largest modulus of t, y or t - y."""
+        t, y = self.loss.t, self.loss.y
+        radii = {t: output_radius, y: self.B_y, t - y: _sum_above(output_radius, self.B_y)}
+        return radii[piece.argument]
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        return self.loss.pieces()
+
+    # Callables.
+
+    def on_tensors(self, order: int = 0) -> Callable[..., torch.Tensor]:
+        """r^(order) on float64 tensors."""
+        return _on_tensors(self.activation.derivative(order), (self.activation.t,))
+
+    def on_balls(self, order: int, bits: int) -> Callable[[flint.arb], flint.arb]:
+        """r^(order) on one ball."""
+        return _on_balls(self.activation.derivative(order), (self.activation.t,), bits)
+
+    def loss_on_tensors(self, order: int = 0) -> Callable[..., torch.Tensor]:
+        """d^order u / dt^order on float64 tensors (t, y)."""
+        return _on_tensors(self._loss_derivative(order), (self.loss.t, self.loss.y))
+
+    def loss_on_balls(self, order: int, bits: int) -> Callable[[flint.arb, flint.arb], flint.arb]:
+        """d^order u / dt^order on two balls."""
+        return _on_balls(self._loss_derivative(order), (self.loss.t, self.loss.y), bits)
+
+    def _loss_derivative(self, order: int) -> sp.Expr:
+        found = self.loss.gradient
+        for _ in range(order):
+            found = stable_derivative(found, self.loss.t)
+        return found
+
+    # What the propagation of errors asks for.
+
+    def smooth_on_tensors(self, radius: float) -> Smooth:
+        return Smooth(
+            [self.on_tensors(k) for k in range(4)], {k: float_above(v) for k, v in self._sups(radius).items()}
+        )
+
+    def smooth_on_balls(self, radius: float, bits: int) -> Smooth:
+        functions = [entrywise(self.on_balls(k, bits), bits, 1) for k in range(4)]
+        return Smooth(functions, self._sups(radius))
+
+    def loss_gradient_on_tensors(self, output_radius: float) -> LossGradient:
+        second = float_above(self.loss_supremum(2, output_radius))
+        return LossGradient(self.loss_on_tensors(0), self.loss_on_tensors(1), second)
+
+    def loss_gradient_on_balls(self, output_radius: float, bits: int) -> LossGradient:
+        value, slope = (entrywise(self.loss_on_balls(k, bits), bits, 2) for k in (0, 1))
+        return LossGradient(value, slope, self.loss_supremum(2, output_radius))
+
+    def _sups(self, radius: float) -> dict[int, flint.arb]:
+        return {k: self.supremum(k, radius) for k in (2, 3, 4)}
+
+
+@lru_cache(maxsize=256)
+def _on_tensors(expression: sp.Expr, args: tuple[sp.Symbol, ...]) -> Callable[..., torch.Tensor]:
+    """Lowered; a constant (u = 2 t - 2 y has the slope 2) takes the shape of its argument."""
+    if not expression.free_symbols:
+        return lambda *tensors: torch.full_like(tensors[0], float(expression))
+    return lower(expression, "torch", args=args)
+
+
+@lru_cache(maxsize=256)
+def _on_balls(expression: sp.Expr, args: tuple[sp.Symbol, ...], bits: int) -> Callable[..., flint.arb]:
+    return lower(expression, "arb", args=args, bits=bits)
+
+
+def entrywise(function: Callable[..., flint.arb], bits: int, arguments: int) -> Callable[..., Array]:
+    def at(*balls: flint.arb) -> flint.arb:
+        with working_precision(bits):
+            return function(*balls)
+
+    return np.frompyfunc(at, arguments, 1)
+
+
+def _sum_above(a: float, b: float) -> float:
+    return float_above(flint.arb(a) + flint.arb(b))

@@ -1,0 +1,213 @@
+"""The studies of Lemmas 2-6 and of Theorems 1 and 5: parameters to a network, its bounds and its constants."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import flint
+import sympy as sp
+import torch
+
+from bridge.icgd.case import SIZES, StepCase, tap_of
+from bridge.icgd.emulation import LOCAL, Emulation, ranges, with_accuracies, with_relus
+from bridge.icgd.knobs import NotRepresentable, accuracies_for
+from bridge.icgd.setting import Setting
+from bridge.icgd.values import EXACT_BITS, emulation_values, layers_of_network, one_norm, problem_values, suprema_values
+from bridge.study import Inputs, Study, torch_device, torch_dtype
+from bridge.verdicts import Bound, Evidence
+from numeric.balls import ball_maximum, float_above, working_precision
+from numeric.families import ActivationHeads, FamilyAttention, OuterProductHeads
+from numeric.icgd.norms import layer_sizes, network_size
+from numeric.icgd.shape import Shape
+from symbolic.activations import activation, loss
+from symbolic.icgd import chain, results
+from symbolic.icgd import symbols as letters
+from symbolic.icgd.layers import run
+from symbolic.statements import Quantity, Result
+
+ON_PROMPTS = ("gradient", "w")  # of the step, whose other quantities have results of their own
+MAIN = {
+    "icgd.forward": "p[1]",
+    "icgd.derivative": "r'[1]",
+    "icgd.loss_gradient": "g",
+    "icgd.backward": "s[1]",
+    "icgd.step": "gradient",
+    "icgd.dimensions": "gradient",
+}
+
+
+class EmulatedCase(StepCase):
+    """A `StepCase` with the bounds of all tiers and the counts and norms of its network."""
+
+    def __init__(
+        self,
+        result: Result,
+        params: Mapping[str, Any],
+        setting: Setting,
+        plan: Emulation | NotRepresentable,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        accuracy = params.get("eps") if not params.get("relus") else None
+        values = problem_values(setting, int(params["n"]), accuracy)
+        if isinstance(plan, NotRepresentable):
+            wanted = plan.accuracies
+            known = ranges(setting, wanted.eps_r)
+            values |= {letters.eps_r: wanted.eps_r, letters.eps_r1: wanted.eps_r1, letters.eps_l: wanted.eps_l}
+        else:
+            known = plan.ranges
+            values |= emulation_values(plan)
+        values |= suprema_values(setting, known)
+        super().__init__(result, params, values, setting, plan, dtype, device)  # type: ignore[arg-type]
+        self.plan = plan
+        if isinstance(plan, Emulation):
+            self.values[letters.R_3] = self.mask_bound
+
+    def not_representable(self, quantity: Quantity) -> str | None:
+        return self.plan.reason if isinstance(self.plan, NotRepresentable) else None
+
+    # Tiers.
+
+    def printed(self, quantity: Quantity) -> Bound | None:
+        known = quantity.printed is not None and quantity.printed.bound.free_symbols <= set(self.values)
+        return super().printed(quantity) if known else None
+
+    def derived(self, quantity: Quantity) -> Bound | None:
+        expression = quantity.derived()
+        known = expression is not None and expression.free_symbols <= set(self.values)
+        return super().derived(quantity) if known else None
+
+    def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
+        if scope not in quantity.scopes or quantity.name in SIZES:
+            return None
+        if scope != "network":
+            assert inputs is not None  # the engine gives the prompt whose bound it asks for
+            return self.prompt_bound(quantity, scope, inputs)
+        name = "w" if tap_of(quantity.name) == "w" else quantity.name
+        return Bound(flint.arb(self._network_bounds[name]))
+
+    def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
+        return {}  # the instance tier runs the recursions themselves: see `instance`
+
+    @cached_property
+    def _network_bounds(self) -> dict[str, flint.arb]:
+        """The recursions run with each layer's own range."""
+        s, e = self.setting, self.emulation
+        with working_precision(EXACT_BITS):
+            return run(
+                layers_of_network(e),
+                input_norm=flint.arb(s.B_x),
+                L_l=s.loss_supremum(1, e.ranges.outputs),
+                b_l=s.loss_supremum(0, e.ranges.outputs),
+                eps_l=e.u.error,
+                eta=flint.arb(s.eta),
+            )
+
+    # Counts and norms.
+
+    def constants(self) -> dict[str, Evidence]:
+        N, construction = self.setting.shape.N, self.construction(self.n)
+        sizes, whole = layer_sizes(construction), network_size(construction)
+        with working_precision(EXACT_BITS):
+            forward = ball_maximum([self._attention_norm(construction.block[j]) for j in range(N)])
+            found = {
+                "norm[forward]": forward,
+                "norm[forward].proof": forward,
+                "norm[derivative]": self._attention_norm(construction.block[N]),
+                "norm[loss_gradient]": _widened(sizes[N + 1].norm),
+                "norm[backward]": flint.arb(max(size.norm for size in sizes[N + 2 : 2 * N + 2])),
+                "norm[step]": self._attention_norm(construction.block[2 * N + 2]),
+                "heads": flint.arb(whole.heads),
+                "width": flint.arb(whole.width),
+            }
+        return {name: Evidence(float_above(exact), exact=exact) for name, exact in found.items()}
+
+    def _attention_norm(self, layer: Any) -> flint.arb:
+        """(C.1): queries and keys have norm 1, and each family adds the modulus of its coefficients for each row."""
+        assert isinstance(layer, FamilyAttention)  # the layers of the block are known
+        total = flint.arb(1)
+        for family in layer.families:
+            if isinstance(family, ActivationHeads):
+                total += layer.stream.size(family.target) * one_norm(family.relus.weights)
+            elif isinstance(family, OuterProductHeads):
+                scale = flint.fmpq(family.scale.numerator, family.scale.denominator)
+                total += family.count(layer.stream) * flint.arb(scale)
+        return total
+
+
+def _widened(number: float) -> flint.arb:
+    """A sum of floats that was rounded a few times."""
+    return flint.arb(number, abs(number) * 2.0**-50)
+
+
+class StepStudy(Study):
+    """One of the results of one step."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.main_quantity = MAIN[result.id]
+
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> EmulatedCase:
+        resolved = self.resolved(params)
+        setting = setting_of(resolved)
+        plan = plan_for(setting, resolved)
+        return EmulatedCase(
+            with_quantities(self.result, resolved), resolved, setting, plan, torch_dtype(dtype), torch_device(device)
+        )
+
+    def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """All parameters of the result, numbers checked."""
+        known = {parameter.name: parameter for parameter in self.result.parameters}
+        found = {}
+        for name, parameter in known.items():
+            value = params.get(name, _single(parameter.default))
+            found[name] = self.result.number(name, value) if parameter.symbol is not None else str(value)
+        self.result.check(found)
+        return found
+
+
+def _single(default: Any) -> Any:
+    return default[0] if isinstance(default, tuple) else default
+
+
+def setting_of(params: Mapping[str, Any]) -> Setting:
+    """The problem that the parameters describe; what a lemma does not mention is as in Theorem 1's defaults."""
+    whole = {parameter.name: _single(parameter.default) for parameter in results.STEP.parameters} | dict(params)
+    d_x, d_y = (int(whole.get(name, whole["d"])) for name in ("d_x", "d_y"))
+    return Setting(
+        Shape(int(whole["N"]), int(whole["K"]), d_x, d_y),
+        activation(whole["activation"]),
+        loss(whole["loss"]),
+        float(whole["B_v"]),
+        float(whole["B_x"]),
+        float(whole["B_y"]),
+        float(whole["eta"]),
+    )
+
+
+def plan_for(setting: Setting, params: Mapping[str, Any]) -> Emulation | NotRepresentable:
+    """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound."""
+    if params.get("relus"):
+        return with_relus(setting, int(params["relus"]))
+    bound = chain.derive(sp.Integer(setting.shape.N)).derivation.bound("gradient")
+    chosen = accuracies_for(setting, float(params["eps"]), bound.subs(chain.worst_case(), simultaneous=True))
+    return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen)
+
+
+def with_quantities(result: Result, params: Mapping[str, Any]) -> Result:
+    """The result with the quantities of this many layers, and of an accuracy if one was asked for."""
+    kept = []
+    for quantity in results.quantities_for(result, int(params["N"])):
+        if quantity.name.endswith(".requested") and params.get("relus"):
+            continue
+        if quantity.name in SIZES:
+            kept.append(replace(quantity, scopes=("network",)))
+        elif not quantity.scopes:
+            kept.append(quantity)
+        elif result.id in ("icgd.step", "icgd.dimensions"):
+            local = ("network", "prompt", LOCAL) if quantity.name in ON_PROMPTS else ("network",)
+            kept.append(replace(quantity, scopes=local))
+        else:
+            kept.append(replace(quantity, scopes=("network", "prompt", LOCAL)))
+    return replace(result, quantities=tuple(kept))

@@ -1,0 +1,118 @@
+"""Numbers for the letters of wu2024: what the printed and the derived tier are evaluated at.
+
+The Lipschitz constants and suprema are certified on the ranges that the derivation needs; the paper's B_r and B_{r'}
+come from its own recursions (Lemmas 2 and 3), whose maximum is read to include j = 0.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flint
+import numpy as np
+import sympy as sp
+
+from bridge.balls import as_exact
+from bridge.icgd.emulation import Emulation, Ranges
+from bridge.icgd.setting import Setting
+from numeric.balls import ball_maximum, float_above, working_precision
+from symbolic.icgd import printed
+from symbolic.icgd import symbols as letters
+from symbolic.icgd.layers import Layer
+
+EXACT_BITS = 256  # of sums of float64 coefficients
+
+
+def problem_values(setting: Setting, n: int, eps: float | None = None) -> dict[sp.Symbol, Any]:
+    """Sizes, radii and the step, as they were given."""
+    shape = setting.shape
+    values: dict[sp.Symbol, Any] = {
+        letters.N: shape.N,
+        letters.K: shape.K,
+        letters.d_x: shape.d_x,
+        letters.d_y: shape.d_y,
+        letters.d: shape.d_y,
+        letters.n: n,
+        letters.B_v: setting.B_v,
+        letters.B_x: setting.B_x,
+        letters.B_y: setting.B_y,
+        letters.eta: setting.eta,
+    }
+    return values if eps is None else {**values, letters.eps: eps}
+
+
+def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:
+    """Suprema and Lipschitz constants on the ranges of the derivation, and the paper's own B_r, B_{r'}, B_l."""
+    radius, outputs = ranges.largest, ranges.outputs
+    b_l = setting.loss_supremum(0, outputs)
+    return {
+        letters.b_r: setting.supremum(0, radius),
+        letters.b_r1: setting.supremum(1, radius),
+        letters.b_l: b_l,
+        letters.L_r: setting.supremum(1, radius),
+        letters.L_r1: setting.supremum(2, radius),
+        letters.L_l: setting.loss_supremum(1, outputs),
+        letters.B_r: _by_recursion(setting, printed.RECURSION_R, 0),
+        letters.B_r1: _by_recursion(setting, printed.RECURSION_R1, 1),
+        letters.B_l: b_l,
+    }
+
+
+def _by_recursion(setting: Setting, recursion: printed.SupremumRecursion, order: int) -> flint.arb:
+    start, scale = flint.arb(setting.B_x), flint.arb(setting.B_v)
+    bounds = recursion.run(lambda R: setting.supremum(order, float_above(R)), start, scale, setting.shape.N)
+    return ball_maximum([flint.arb(bound) for bound in bounds])
+
+
+def emulation_values(emulation: Emulation) -> dict[sp.Symbol, Any]:
+    """Certified accuracies, one-norms, counts and ranges of the sums of ReLUs."""
+    r, r1, u = emulation.r, emulation.r1, emulation.u
+    return {
+        letters.eps_r: r.error,
+        letters.eps_r1: r1.error,
+        letters.eps_l: u.error,
+        letters.C_1: one_norm(r.relu_sum.weights),
+        letters.C_2: one_norm(r1.relu_sum.weights),
+        letters.C_3: one_norm(u.loss_sum.weights),
+        letters.M_1: r.relu_sum.relus,
+        letters.M_2: r1.relu_sum.relus,
+        letters.M_3: u.loss_sum.relus,
+        letters.R: r.radius,
+        letters.R_u: u.radius_t,
+    }
+
+
+def one_norm(weights: np.ndarray) -> flint.arb:
+    """The sum of the moduli of float64 coefficients, exactly."""
+    with working_precision(EXACT_BITS):
+        return sum((abs(flint.arb(weight)) for weight in weights.tolist()), start=flint.arb(0))
+
+
+def layers_of_network(emulation: Emulation) -> list[Layer]:
+    """The network scope: each layer with the suprema on its own range of arguments."""
+    setting, ranges = emulation.setting, emulation.ranges
+    nu, found = flint.arb(setting.B_v), []
+
+    def supremum(order: int, radius: float) -> flint.arb:
+        # Suprema are certified up to a small slack: never take more than the whole range has.
+        return setting.supremum(order, radius).min(setting.supremum(order, ranges.largest))
+
+    for (rows, _), radius in zip(setting.shape.sizes, ranges.arguments, strict=True):
+        found.append(
+            Layer(
+                width=rows,
+                rho=nu * flint.arb(rows).sqrt(),
+                nu=nu,
+                L_r=supremum(1, radius),
+                L_r1=supremum(2, radius),
+                b_r=supremum(0, radius),
+                b_r1=supremum(1, radius),
+                eps_r=emulation.r.error,
+                eps_r1=emulation.r1.error,
+            )
+        )
+    return found
+
+
+def as_numbers(values: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, Any]:
+    """The values as `evaluate_ball` takes them."""
+    return {symbol: as_exact(value) for symbol, value in values.items()}

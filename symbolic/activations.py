@@ -1,0 +1,166 @@
+"""Activations and losses, each typed once in SymPy; networks, bounds and certificates take theirs from here.
+
+A function of one's own is an `Activation` (or a `Loss`) around any expression; nothing else knows the names below.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import sympy as sp
+
+from symbolic.statements import UsageError
+
+t = sp.Symbol("t", real=True)
+y = sp.Symbol("y", real=True)
+
+Named = TypeVar("Named")
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A function r of one symbol `t`, with `smoothness` continuous derivatives (oo for an analytic one)."""
+
+    name: str
+    t: sp.Symbol
+    expr: sp.Expr
+    smoothness: sp.Expr = sp.oo
+
+    def derivative(self, order: int = 1) -> sp.Expr:
+        """r^(order) in `t`, in a form that neither overflows nor cancels far from 0.
+
+        One order beyond `smoothness` it exists up to isolated points, where it is 0 from the left as torch has it;
+        further ones raise UsageError.
+        """
+        if order < 0 or order > self.smoothness + 1:
+            raise UsageError(
+                f"activation '{self.name}': derivative {order} was asked for, it has {self.smoothness} continuous "
+                f"ones; take a smoother activation"
+            )
+        found = self.expr
+        for _ in range(order):
+            found = stable_derivative(found, self.t)
+        return found
+
+
+def stable_derivative(expr: sp.Expr, symbol: sp.Symbol) -> sp.Expr:
+    """d expr / d symbol with 1 - tanh^2 written 1/cosh^2, sinh as tanh cosh, and Heaviside(0) = 0."""
+    found = sp.diff(expr, symbol)
+    arguments = {node.args[0] for node in found.atoms(sp.tanh)}
+    found = found.subs({1 - sp.tanh(u) ** 2: sp.cosh(u) ** -2 for u in arguments})
+    found = found.replace(sp.sinh, lambda u: sp.tanh(u) * sp.cosh(u))
+    return found.replace(sp.Heaviside, lambda u, *_: sp.Heaviside(u, 0))
+
+
+ACTIVATIONS: Mapping[str, Activation] = {
+    activation.name: activation
+    for activation in (
+        Activation("tanh", t, sp.tanh(t)),
+        Activation("sigmoid", t, 1 / (1 + sp.exp(-t))),
+        Activation("gelu", t, t * (1 + sp.erf(t / sp.sqrt(2))) / 2),
+        Activation("softplus", t, sp.log(1 + sp.exp(t))),
+        Activation("sin", t, sp.sin(t)),
+        Activation("relu", t, sp.Max(t, 0), smoothness=sp.Integer(0)),
+    )
+}
+
+
+def activation(name: str) -> Activation:
+    """The activation of that name. Raises UsageError with the names there are."""
+    return _named("activation", name, ACTIVATIONS)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """`function` of one `variable`, taken at `argument`, which is t, y or t - y."""
+
+    argument: sp.Expr
+    variable: sp.Symbol
+    function: sp.Expr
+
+    @cached_property
+    def linear(self) -> bool:
+        """Whether the function is a x + b: two ReLUs (three with b) represent it exactly."""
+        return bool(sp.simplify(sp.diff(self.function, self.variable, 2)) == 0)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The loss ell1(t, y) of one coordinate: prediction t, label y."""
+
+    name: str
+    t: sp.Symbol
+    y: sp.Symbol
+    expr: sp.Expr
+
+    @property
+    def gradient(self) -> sp.Expr:
+        """u(t, y) = d ell1 / dt."""
+        return stable_derivative(self.expr, self.t)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """u(t, y) = a(t) + b(y) + c(t - y), the parts that are not 0.
+
+        Raises UsageError where u has no such structure: a sum of ReLUs of t and y is then not built from one variable.
+        """
+        parts: dict[sp.Expr, Piece] = {}
+        for term in self._terms():
+            found = self._piece(term)
+            if found is None:
+                raise UsageError(
+                    f"loss '{self.name}': u = d ell/dt = {sp.sstr(self.gradient)} is no sum of functions of {self.t}, "
+                    f"of {self.y} and of {self.t} - {self.y} (left over: {sp.sstr(term)}); take a loss for which it is"
+                )
+            before = parts.get(found.argument)
+            function = found.function if before is None else before.function + found.function
+            parts[found.argument] = Piece(found.argument, found.variable, function)
+        return tuple(piece for piece in parts.values() if piece.function != 0)
+
+    def _terms(self) -> list[sp.Expr]:
+        """u as a sum of terms: as it stands if it is one piece, else term by term; those that are none expanded."""
+        whole = self.gradient
+        if self._piece(whole) is not None:
+            return [whole]
+        terms = sp.Add.make_args(whole)
+        expanded = sp.expand(sp.Add(*(term for term in terms if self._piece(term) is None)))
+        fitting = [term for term in terms if self._piece(term) is not None]
+        if self._piece(expanded) is not None:
+            return [*fitting, expanded]
+        return [*fitting, *sp.Add.make_args(expanded)]
+
+    def _piece(self, expr: sp.Expr) -> Piece | None:
+        """The expression as a function of t, of y or of z = t - y; it is one of z if t = y + z leaves no y."""
+        for variable, other in ((self.t, self.y), (self.y, self.t)):
+            if other not in expr.free_symbols:
+                return Piece(variable, variable, expr)
+        z = sp.Symbol("z", real=True)
+        moved = expr.subs(self.t, self.y + z)
+        if self.y in moved.free_symbols:
+            moved = sp.simplify(moved)
+        return None if self.y in moved.free_symbols else Piece(self.t - self.y, z, moved)
+
+
+LOSSES: Mapping[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        Loss("square", t, y, (t - y) ** 2),
+        Loss("huber", t, y, sp.sqrt(1 + (t - y) ** 2) - 1),
+        Loss("log_cosh", t, y, sp.log(sp.cosh(t - y))),
+        Loss("logistic", t, y, sp.log(1 + sp.exp(t)) - y * t),
+    )
+}
+
+
+def loss(name: str) -> Loss:
+    """The loss of that name. Raises UsageError with the names there are."""
+    return _named("loss", name, LOSSES)
+
+
+def _named(what: str, name: str, known: Mapping[str, Named]) -> Named:
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UsageError(f"there is no {what} '{name}'.{hint} There are: {', '.join(known)}.")

@@ -1,0 +1,188 @@
+"""Explicit approximants and what they cost: piecewise-linear interpolation as a sum of ReLUs, in closed form.
+
+The printed rate (Wu et al. 2024, Lemma 7) needs H of order eps^-2 ReLUs and leaves its constant open; interpolation at
+uniform knots needs of order eps^(-1/2), with every constant known.
+"""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus import knob_for
+from symbolic.statements import UsageError
+
+R = sp.Symbol("R", positive=True)
+M = sp.Symbol("M", integer=True, positive=True)
+eps = sp.Symbol("eps", positive=True)
+sup_f = sp.Symbol("sup_f", nonnegative=True)  # sup of |f|, |f'| and |f''| on [-R, R]
+sup_f1 = sp.Symbol("sup_f1", nonnegative=True)
+sup_f2 = sp.Symbol("sup_f2", nonnegative=True)
+
+
+def cell_width(radius: Any = R, cells: Any = M) -> sp.Expr:
+    """h, for `cells` cells of one width on [-radius, radius]."""
+    return 2 * sp.sympify(radius) / cells
+
+
+# Let p be the line through (a, f(a)) and (b, f(b)), t in (a, b) and g(s) = f(s) - p(s) - c (s - a)(s - b) with c such
+# that g(t) = 0. Then g has three zeros, g'' = f'' - 2 c one, at xi say: f(t) - p(t) = f''(xi) (t - a)(t - b) / 2, and
+# |(t - a)(t - b)| <= h^2 / 4. Equality: f = t^2 at the middle of a cell.
+def secant_error(width: Any, curvature: Any) -> sp.Expr:
+    """sup |f - p| on a cell of that width, if |f''| <= curvature there."""
+    return sp.sympify(width) ** 2 / 8 * curvature
+
+
+# p' is the mean of f' over the cell, so |p' - f'(t)| <= (1/h) int |f'(s) - f'(t)| ds <= sup|f''| (1/h) int |s - t| ds,
+# and the mean distance from a point of the cell is largest from its ends, h/2. Equality: f = t^2 at the ends.
+def secant_slope_error(width: Any, curvature: Any) -> sp.Expr:
+    """sup |p' - f'| on a cell of that width, if |f''| <= curvature there."""
+    return sp.sympify(width) / 2 * curvature
+
+
+# Float64 coefficients have an error of their own, of order 10^-16 C; this share of the accuracy is left for it.
+ROUNDING_SHARE = sp.Rational(1, 1024)
+
+
+# The bound falls in M^2 = q as R^2 sup|f''| / (2 q): rule 9 gives the least q, and M is the next whole number.
+def secant_cells(radius: Any = R, curvature: Any = sup_f2, accuracy: Any = eps) -> sp.Expr:
+    """The least M for which the secant error of M cells on [-radius, radius] leaves ROUNDING_SHARE of `accuracy`."""
+    half, bend, target = (sp.Symbol(name, positive=True) for name in ("half", "bend", "target"))
+    cells_squared = sp.Symbol("q", positive=True)
+    bound = secant_error(cell_width(half, sp.sqrt(cells_squared)), bend)
+    least = knob_for(bound, cells_squared, target * (1 - ROUNDING_SHARE)).value
+    at = {half: sp.sympify(radius), bend: sp.sympify(curvature), target: sp.sympify(accuracy)}
+    return sp.Max(1, sp.ceiling(sp.sqrt(least.subs(at))))
+
+
+# M + 1 values are M slopes and one value: a hinge at the middle knot for each side, one at each of the M - 2 other
+# inner knots, and the constant.
+def hinge_count(cells: Any = M) -> sp.Expr:
+    """H of the interpolant with M >= 2 cells, at most: M hinges and the constant; hinges of weight 0 are left out."""
+    return cells + sp.Integer(1)
+
+
+def hinge_norm(values: Iterable[Any], radius: Any, *, spread: Any = 1) -> sp.Expr:
+    """C = sum |c_h| of the interpolant through `values` at uniform knots on [-radius, radius], exactly.
+
+    A hinge at x_i of height j_i costs (spread + |x_i|) |j_i|, so that spread |a_0| + |a_1| = 1 (spread = 1 in one
+    variable, 2 for t - y); the constant costs |f(x_m)|.
+    """
+    v = [sp.sympify(value) for value in values]
+    cells = len(v) - 1
+    middle, h = cells // 2, cell_width(radius, cells)
+    x = [-radius + index * h for index in range(cells + 1)]
+    s = [(v[index + 1] - v[index]) / h for index in range(cells)]
+    jumps = {index: [s[index] - s[index - 1]] for index in range(1, cells)}
+    jumps[middle] = [s[middle], s[middle - 1]]
+    hinges = sum((spread + abs(x[index])) * abs(jump) for index, several in jumps.items() for jump in several)
+    return abs(v[middle]) + sp.sympify(hinges)
+
+
+# The two slopes at the middle knot x_m are mean values of f', and |x_m| <= R / M (0 for even M). The jump at x_i is
+# int Lambda_i f'', Lambda_i the hat function of the knots, so sum (spread + |x_i|) |j_i| over the others is at most
+# sup|f''| int sum (spread + |x_i|) Lambda_i; without the hat of x_m the sum of hats interpolates |t| from below where
+# M is even, and where it is odd the middle cell has (spread + h/2) h/2 in all, no more than int spread + |t| over it.
+# Hence at most sup|f''| int (spread + |t|) dt = sup|f''| (2 spread R + R^2).
+def hinge_norm_bound(
+    radius: Any = R,
+    value: Any = sup_f,
+    slope: Any = sup_f1,
+    curvature: Any = sup_f2,
+    *,
+    cells: Any = sp.oo,
+    spread: Any = 1,
+) -> sp.Expr:
+    """An upper bound of C from |f(x_m)|, sup |f'| and sup |f''|, for f that is C^2 but for a kink at the middle knot.
+
+    The middle knot is 0 unless `cells` is odd.
+    """
+    radius, spread = sp.sympify(radius), sp.sympify(spread)
+    off_centre = 0 if cells == sp.oo or sp.sympify(cells).is_even else radius / cells
+    return value + 2 * (spread + off_centre) * slope + curvature * (2 * spread * radius + radius**2)
+
+
+@dataclass(frozen=True)
+class SmoothPart:
+    """The function on [low, high], without kinks: `expr` has the branches of Max, Min and |.| that hold there."""
+
+    low: sp.Expr
+    high: sp.Expr
+    expr: sp.Expr
+
+
+def smooth_parts(function: sp.Expr, symbol: sp.Symbol, radius: Any) -> tuple[SmoothPart, ...]:
+    """[-radius, radius] cut at the kinks of the function, which are where the branches of Max, Min and |.| meet.
+
+    Raises UsageError where the function jumps, or where its kinks cannot be located (as roots of linear equations).
+    """
+    radius = sp.sympify(radius)
+    x = sp.Dummy(symbol.name, real=True)
+    f = function.xreplace({symbol: x})
+    kinks = sorted({kink for node in _kinked(f) for kink in _meeting_points(node, x, symbol, radius)})
+    edges = [-radius, *kinks, radius]
+    return tuple(
+        SmoothPart(low, high, _branch(f, x, (low + high) / 2).xreplace({x: symbol}))
+        for low, high in itertools.pairwise(edges)
+    )
+
+
+def _kinked(f: sp.Expr) -> list[sp.Expr]:
+    jumping = f.atoms(sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.Mod)
+    for node in jumping:
+        raise _not_smooth(f, node, "it may jump")
+    return [node for node in sp.preorder_traversal(f) if isinstance(node, sp.Max | sp.Min | sp.Abs)]
+
+
+def _meeting_points(node: sp.Expr, x: sp.Symbol, symbol: sp.Symbol, radius: sp.Expr) -> list[sp.Expr]:
+    """Where two branches of the node meet inside (-radius, radius)."""
+    parts = list(node.args) if not isinstance(node, sp.Abs) else [node.args[0], sp.Integer(0)]
+    found = []
+    for place, left in enumerate(parts):
+        for right in parts[place + 1 :]:
+            difference = sp.expand(left - right)
+            if difference.has(sp.Max, sp.Min, sp.Abs):
+                found += _through_branches(difference, x, symbol, radius)
+            elif x in difference.free_symbols:
+                found.append(_root(difference, x, symbol))
+    return [root for root in found if -radius < root < radius]
+
+
+def _through_branches(difference: sp.Expr, x: sp.Symbol, symbol: sp.Symbol, radius: sp.Expr) -> list[sp.Expr]:
+    """Roots of a difference that is itself piecewise linear: those of each of its parts that lie in the part."""
+    roots = []
+    for part in smooth_parts(difference, x, radius):
+        if x in part.expr.free_symbols:
+            root = _root(sp.expand(part.expr), x, symbol)
+            roots += [root] if part.low <= root <= part.high else []
+    return roots
+
+
+def _root(difference: sp.Expr, x: sp.Symbol, symbol: sp.Symbol) -> sp.Expr:
+    if not difference.is_polynomial(x) or sp.degree(difference, x) != 1:
+        raise _not_smooth(difference, symbol, "its branches meet where no linear equation says")
+    slope, offset = difference.coeff(x, 1), difference.coeff(x, 0)
+    return -offset / slope
+
+
+def _branch(f: sp.Expr, x: sp.Symbol, inside: sp.Expr) -> sp.Expr:
+    """The function with every Max, Min and |.| replaced by the branch that holds at one inner point of a part."""
+
+    def value(expr: sp.Expr) -> sp.Expr:
+        return sp.N(expr.subs(x, inside), 30)
+
+    def chosen(node: sp.Expr) -> sp.Expr:
+        if isinstance(node, sp.Abs):
+            return node.args[0] if value(node.args[0]) >= 0 else -node.args[0]
+        return (max if isinstance(node, sp.Max) else min)(node.args, key=value)
+
+    return f.replace(lambda node: isinstance(node, sp.Max | sp.Min | sp.Abs), chosen)
+
+
+def _not_smooth(function: sp.Expr, where: Any, why: str) -> UsageError:
+    return UsageError(
+        f"{sp.sstr(function)} is not twice continuously differentiable between finitely many known kinks: {why} "
+        f"(at {sp.sstr(where)}); take a smoother function"
+    )

@@ -1,0 +1,199 @@
+"""Rule 10: invariants. Sizes and errors are proved jointly by induction, which discharges range obligations.
+
+An approximation that holds on [-R, R] only keeps the next argument in [-R, R] if its values are known to be small
+there, and its values are known there only if the argument stayed in [-R, R]. A `MonotoneRecursion` bounds the
+arguments layer by layer; an `Invariant` says which R closes the circle; `confine` discharges the obligations.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus.recursions import LinearRecursion
+from symbolic.derivation import Approximated, Derivation, DerivationError, Obligation, Step, as_expr, not_negative
+
+_INDEX = sp.Symbol("l", integer=True, nonnegative=True)
+
+
+# If |z_l| <= R_l and |z_{l+1}| <= g(|z_l|) with g non-decreasing, then |z_{l+1}| <= g(R_l) = R_{l+1}: induction.
+# For a g that is the same in all layers the R_l are themselves monotone: R_1 <= R_0 gives R_2 = g(R_1) <= g(R_0) = R_1
+# and so on, and likewise with >=. Hence the largest of R_0, ..., R_n is R_0 or R_n.
+# Equality: z_{l+1} = g(z_l), z_0 = R_0.
+@dataclass(frozen=True)
+class MonotoneRecursion:
+    """R_{l+1} = step(R_l) from R_0 = start: bounds on a size, `step` an expression non-decreasing in `radius`.
+
+    `radius` stands for R_l in `step`. Undefined functions of the radius in `step` are taken to be non-negative and
+    non-decreasing (`beta(R)`: the supremum of |r| over [-R, R]). Raises DerivationError where `step` decreases.
+    """
+
+    start: sp.Expr
+    step: sp.Expr
+    radius: sp.Symbol
+
+    def __post_init__(self) -> None:
+        slope = self.slope()
+        if slope.is_negative:
+            raise DerivationError(
+                f"MonotoneRecursion: {sp.sstr(self.step)} decreases in {self.radius} (slope {sp.sstr(slope)}): "
+                f"a bound on the size at one layer then says nothing about the next"
+            )
+
+    def slope(self) -> sp.Expr:
+        """d step / d radius, with the slopes of undefined functions written as non-negative symbols."""
+        slope = sp.diff(self.step, self.radius)
+        unknown = slope.atoms(sp.Derivative, sp.Subs)
+        return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
+
+    @property
+    def obligations(self) -> tuple[Obligation, ...]:
+        """Open where SymPy cannot see that `step` does not decrease."""
+        if self.slope().is_nonnegative:
+            return ()
+        slope = sp.diff(self.step, self.radius)
+        return (Obligation(f"{sp.sstr(self.step)} does not decrease in {self.radius}", sp.Ge(slope, 0)),)
+
+    def next(self, radius: Any) -> sp.Expr:
+        return self.step.subs(self.radius, as_expr(radius))
+
+    def unrolled(self, depth: int) -> list[sp.Expr]:
+        """R_0, ..., R_depth as expressions."""
+        radii = [self.start]
+        for _ in range(depth):
+            radii.append(self.next(radii[-1]))
+        return radii
+
+    def run(self, steps: Sequence[Callable[[Any], Any]], start: Any) -> list[Any]:
+        """R_0, R_1, ... with each layer's own step (on numbers of any kind: floats, balls)."""
+        radii = [start]
+        for step in steps:
+            radii.append(step(radii[-1]))
+        return radii
+
+    def largest(self, depth: int) -> sp.Expr:
+        """max(R_0, ..., R_depth), the least range that this argument shows to be enough."""
+        return sp.Max(self.start, self.unrolled(depth)[-1])
+
+    # With beta(R) <= c + s R for each undefined function the step is at most an affine one, which is monotone too.
+    def linear(self, growth: Mapping[Any, tuple[Any, Any]]) -> LinearRecursion:
+        """A linear recursion above this one: `growth` gives (c, s) with f(R) <= c + s R for each function f.
+
+        Its closed form has symbolic depth. For beta(R) = sup of |r| over [-R, R]: c = |r(0)|, s = L_r.
+        """
+        step = self.step
+        for function, (intercept, slope) in growth.items():
+            not_negative("MonotoneRecursion.linear", str(function), intercept=as_expr(intercept), slope=as_expr(slope))
+            step = step.replace(function, _affine(as_expr(intercept), as_expr(slope)))
+        factor = sp.diff(step, self.radius)
+        if factor.has(self.radius):
+            raise DerivationError(
+                f"MonotoneRecursion.linear: {sp.sstr(step)} is not affine in {self.radius}; give (c, s) with "
+                f"f(R) <= c + s R for each function f of the step"
+            )
+        return LinearRecursion(self.start, sp.factor_terms(factor), step.subs(self.radius, 0))
+
+    def latex(self) -> str:
+        l, r = sp.latex(_INDEX), sp.latex(self.radius)  # noqa: E741 - the layer
+        next_radius = sp.latex(self.step, symbol_names={self.radius: f"{r}_{{{l}}}"})
+        return rf"{r}_{{{l}+1}} = {next_radius},\qquad {r}_0 = {sp.latex(self.start)}"
+
+
+def _affine(intercept: sp.Expr, slope: sp.Expr) -> Callable[[Any], sp.Expr]:
+    return lambda argument: intercept + slope * argument
+
+
+# Joint induction. Claim at layer l: the argument z_l, of the network and of its approximation alike, lies in [-R, R].
+# l = 0: |z_0| <= start <= R. From l to l + 1: z_l in [-R, R] is where the approximation is known, so |z_{l+1}| is at
+# most step(|z_l|) <= step(R) <= R, the step being non-decreasing. The errors never enter, only the approximation's own
+# size on [-R, R] (beta(R) + eps): the exact network is the case eps = 0, whose step is smaller.
+# Equality: z_0 = R and step(R) = R; an R below the fixed point fails.
+@dataclass(frozen=True)
+class Invariant:
+    """|z| <= bound at every layer. Obligations: what of the induction SymPy could not settle by itself."""
+
+    bound: sp.Expr
+    obligations: tuple[Obligation, ...]
+    reason: str
+
+    def __post_init__(self) -> None:
+        for obligation in self.obligations:
+            if obligation.condition == sp.false:
+                raise DerivationError(f"the induction does not close: it is false that {obligation.statement}")
+
+    @property
+    def conditional(self) -> bool:
+        return any(obligation.open for obligation in self.obligations)
+
+
+def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
+    """[-radius, radius] keeps the arguments at every depth: start <= radius and step(radius) <= radius.
+
+    Raises DerivationError where one of the two is false.
+    """
+    radius = as_expr(radius)
+    closing = (
+        _at_most("the first argument fits", recursion.start, radius),
+        _at_most("the interval is mapped into itself", recursion.next(radius), radius),
+    )
+    reason = "induction over the layers: start <= R, step(R) <= R"
+    return Invariant(radius, closing + recursion.obligations, reason)
+
+
+def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *, growth: Any = None) -> Invariant:
+    """[-radius, radius] keeps the arguments of layers 0 .. depth; the least such radius by default.
+
+    With symbolic depth the recursion is replaced by the linear one that `growth` gives (`MonotoneRecursion.linear`).
+    """
+    depth = as_expr(depth)
+    if growth is None and not depth.is_Integer:
+        raise DerivationError(f"finite_depth: the depth {sp.sstr(depth)} is symbolic; give `growth` for a closed form")
+    if growth is None:
+        needed = recursion.largest(int(depth))
+    else:
+        needed = sp.Max(recursion.start, recursion.linear(growth).closed(depth))
+    bound = needed if radius is None else as_expr(radius)
+    closing = (_at_most("the arguments of all layers fit", needed, bound),)
+    reason = f"induction over layers 0 .. {sp.sstr(depth)}: R_(l+1) = step(R_l)"
+    return Invariant(bound, closing + recursion.obligations, reason)
+
+
+def _at_most(what: str, left: sp.Expr, right: sp.Expr) -> Obligation:
+    condition = sp.true if (right - left).is_nonnegative else sp.Le(left, right)
+    return Obligation(f"{what}: {sp.sstr(left)} <= {sp.sstr(right)}", condition)
+
+
+def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
+    """x with the range obligations of `steps` (all by default) discharged by the invariant.
+
+    It is the caller who says that these steps apply their functions to the arguments that the invariant speaks of.
+    What the induction left open takes the place of the obligations. Raises DerivationError where a range is smaller
+    than the invariant, or where there is no range obligation to discharge.
+    """
+    wanted = steps or tuple(step.name for step in x.derivation.steps if any(map(_is_range, step.obligations)))
+    for name in wanted:
+        if not any(map(_is_range, x.derivation.step(name).obligations)):
+            raise DerivationError(f"confine: step '{name}' has no open range obligation")
+    if not wanted:
+        raise DerivationError(f"confine: the derivation of '{x.name}' has no open range obligation")
+    confined = (_confined(s, invariant) if s.name in wanted else s for s in x.derivation.steps)
+    return replace(x, derivation=Derivation(tuple(confined)))
+
+
+def _is_range(obligation: Obligation) -> bool:
+    return obligation.open and "stays in [-R, R]" in obligation.statement
+
+
+def _confined(step: Step, invariant: Invariant) -> Step:
+    obligations: list[Obligation] = []
+    for obligation in step.obligations:
+        if not _is_range(obligation):
+            obligations.append(obligation)
+            continue
+        covered = _at_most(
+            f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.condition.rhs
+        )
+        obligations.append(replace(obligation, discharged_by=invariant.reason))
+        obligations.extend(o for o in (covered, *invariant.obligations) if o.open)
+    return replace(step, obligations=tuple(dict.fromkeys(obligations)))

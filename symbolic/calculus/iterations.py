@@ -1,0 +1,189 @@
+"""Rules 8 and 12: perturbed iterations, contracting or quadratic, and descent summed over the steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus.recursions import LinearRecursion
+from symbolic.derivation import Approximated, DerivationError, Norm, Obligation, Step, as_expr, not_negative
+
+
+def _open(statement: str, condition: Any) -> Obligation:
+    return Obligation(statement, condition)
+
+
+# e_n <= q^n e_0 + b (1 - q^n)/(1 - q) by rule 7. For q < 1 it is q^n (e_0 - e*) + e*, e* = b/(1 - q): between e_0 and
+# e*, tending to e*. Equality: every step an equality, e.g. x -> q x + b of numbers x >= 0 against x -> q x.
+def contract(
+    x: Approximated, name: str, *, factor: Any, offset: Any, depth: Any = sp.oo, size: Any = None, reason: str = ""
+) -> Approximated:
+    """x after `depth` steps that each take an error e to at most factor e + offset, 0 <= factor < 1.
+
+    depth = oo bounds the limit (the upper limit of the errors): offset/(1 - factor), whatever the start.
+    """
+    factor, offset, depth = as_expr(factor), as_expr(offset), as_expr(depth)
+    below = _open(f"the factor of '{name}' is below 1", sp.Lt(factor, 1))
+    recursion = LinearRecursion(x.error_symbol, factor, offset)
+    closed = _rest(factor, offset) + factor**depth * (x.error_symbol - _rest(factor, offset))
+    step = Step(
+        name,
+        x.norm,
+        "contraction",
+        _rest(factor, offset) if depth is sp.oo else closed,
+        premises=(x.name,),
+        obligations=(below, *not_negative("contract", name, factor=factor, offset=offset)),
+        reason=reason or recursion.latex(),
+    )
+    return x.follows(step, dim=x.dim, size=x.size if size is None else as_expr(size))
+
+
+def _rest(factor: sp.Expr, offset: sp.Expr) -> sp.Expr:
+    return offset / (1 - factor)
+
+
+# q^n (e_0 - e*) + e* <= accuracy as soon as q^n <= (accuracy - e*)/(e_0 - e*). None is needed if e_0 <= accuracy.
+def contraction_steps(start: Any, factor: Any, offset: Any, accuracy: Any) -> sp.Expr:
+    """The number of steps after which the bound of `contract` is at most `accuracy`, which is above its limit."""
+    start, factor, offset, accuracy = map(as_expr, (start, factor, offset, accuracy))
+    rest = _rest(factor, offset)
+    if sp.Gt(accuracy, rest) == sp.false:
+        raise DerivationError(f"contraction_steps: {accuracy} is asked for, but the bound only tends to {rest}")
+    needed = sp.ceiling(sp.log((accuracy - rest) / (start - rest)) / sp.log(factor))
+    return sp.Piecewise((0, sp.Le(start, accuracy)), (needed, True))
+
+
+# g(e) = a e^2 + b is increasing on e >= 0 and, for 4 a b < 1, has the fixed points
+#   floor = 2 b / (1 + sqrt(1 - 4 a b))   <   basin = (1 + sqrt(1 - 4 a b)) / (2 a),
+# the roots of a e^2 - e + b. Between them g(e) < e, below the floor e < g(e) <= floor. So errors that start below the
+# basin stay below max(e_0, floor), and tend to at most the floor (a decreasing sequence above the floor has a limit,
+# which is a fixed point). Equality: e_{n+1} = a e_n^2 + b; a start at the basin never comes down.
+#
+# Two stages (for 2 a e_0 < 1): A_n = (2 a e_0)^(2^n) / (2 a) obeys A_{n+1} = 2 a A_n^2. Claim: e_n <= max(A_n, 2 b).
+# Let m = max(A_n, 2 b). If a m^2 <= b, then e_{n+1} <= 2 b. If a m^2 > b then m = A_n, since a (2 b)^2 <= b, and
+# e_{n+1} <= 2 a A_n^2 = A_{n+1}. And 2 b is at most twice the floor. For b = 0 the steps multiply out exactly:
+# e_n = (a e_0)^(2^n) / a. Not sharp for b > 0: the largest known ratio is 2^(2^n - 1), as b tends to 0, and 2 at the
+# floor.
+@dataclass(frozen=True)
+class QuadraticRecursion:
+    """e_{n+1} <= quadratic e_n^2 + offset, from e_0 = start, all >= 0: Newton's method with an error in each step."""
+
+    start: sp.Expr
+    quadratic: sp.Expr
+    offset: sp.Expr
+
+    def __post_init__(self) -> None:
+        if not self.quadratic.is_positive:
+            raise DerivationError(
+                f"QuadraticRecursion: cannot show that the coefficient {sp.sstr(self.quadratic)} is positive; "
+                f"where it is 0 the recursion is linear: use recur or contract"
+            )
+
+    @property
+    def root(self) -> sp.Expr:
+        return sp.sqrt(1 - 4 * self.quadratic * self.offset)
+
+    @property
+    def floor(self) -> sp.Expr:
+        """What the errors tend to, at most."""
+        return 2 * self.offset / (1 + self.root)
+
+    @property
+    def basin(self) -> sp.Expr:
+        """Errors that start below it tend to the floor."""
+        return (1 + self.root) / (2 * self.quadratic)
+
+    def obligations(self, name: str) -> tuple[Obligation, ...]:
+        return (
+            _open(f"'{name}' has a floor: 4 a b < 1", sp.Lt(4 * self.quadratic * self.offset, 1)),
+            _open(f"'{name}' starts inside the basin", sp.Lt(self.start, self.basin)),
+        )
+
+    def after(self, steps: Any) -> sp.Expr:
+        """A bound on e_n that squares in each step, for 2 quadratic start < 1 (offset 0: quadratic start < 1)."""
+        steps = as_expr(steps)
+        if self.offset == 0:
+            return (self.quadratic * self.start) ** (2**steps) / self.quadratic
+        doubled = 2 * self.quadratic
+        return sp.Max((doubled * self.start) ** (2**steps) / doubled, 2 * self.offset)
+
+    # (2 a e_0)^(2^n) <= 2 a accuracy as soon as 2^n >= log(2 a accuracy) / log(2 a e_0): both logarithms are negative.
+    def steps_to(self, accuracy: Any) -> sp.Expr:
+        """The number of steps after which `after` is at most `accuracy` >= 2 offset, for 2 quadratic start < 1."""
+        accuracy = as_expr(accuracy)
+        if sp.Ge(accuracy, 2 * self.offset) == sp.false:
+            raise DerivationError(f"steps_to: {accuracy} is asked for, below twice the offset {2 * self.offset}")
+        scale = self.quadratic if self.offset == 0 else 2 * self.quadratic
+        target = sp.Min(accuracy, self.start)  # no step is needed if the start is accurate enough
+        return sp.ceiling(sp.log(sp.log(scale * target) / sp.log(scale * self.start)) / sp.log(2))
+
+    def run(self, coefficients: Sequence[tuple[Any, Any]], start: Any) -> list[Any]:
+        """e_0, e_1, ... with each step's own (quadratic, offset)."""
+        errors = [start]
+        for a, b in coefficients:
+            errors.append(a * errors[-1] * errors[-1] + b)
+        return errors
+
+    def latex(self) -> str:
+        a, b = sp.latex(self.quadratic), sp.latex(self.offset)
+        return rf"e_{{n+1}} \le {a}\,e_n^2 + {b},\qquad e_0 = {sp.latex(self.start)}"
+
+
+def converge(
+    x: Approximated, name: str, *, quadratic: Any, offset: Any, depth: Any = sp.oo, size: Any = None, reason: str = ""
+) -> Approximated:
+    """x after `depth` steps that each take an error e to at most quadratic e^2 + offset.
+
+    depth = oo bounds the limit, the floor. Obligations: 4 quadratic offset < 1 and a start inside the basin, for
+    depth = oo; a start below 1/(2 quadratic) (below 1/quadratic if offset = 0) for a finite depth.
+    """
+    quadratic, offset, depth = as_expr(quadratic), as_expr(offset), as_expr(depth)
+    local = QuadraticRecursion(x.error_symbol, quadratic, offset)
+    here = QuadraticRecursion(x.error, quadratic, offset)
+    obligations = here.obligations(name)
+    if depth is not sp.oo:
+        scale = quadratic if offset == 0 else 2 * quadratic
+        halfway = _open(f"'{name}' starts where the squares take over", sp.Lt(scale * x.error, 1))
+        obligations = (obligations[0], halfway)
+    step = Step(
+        name,
+        x.norm,
+        "quadratic convergence",
+        local.floor if depth is sp.oo else local.after(depth),
+        premises=(x.name,),
+        obligations=(*obligations, *not_negative("converge", name, quadratic=quadratic, offset=offset)),
+        reason=reason or local.latex(),
+        sharp=depth is sp.oo or offset == 0,
+    )
+    return x.follows(step, dim=x.dim, size=x.size if size is None else as_expr(size))
+
+
+# If f(w^{l+1}) <= f(w^l) - c g_l + d for l = 0 .. n-1, summing telescopes:
+#   c sum_{l<n} g_l <= f(w^0) - f(w^n) + n d <= (f(w^0) - inf f) + n d,
+# so that the mean of the g_l, and a fortiori the least of them, is at most (f(w^0) - inf f)/(c n) + d/c.
+# Equality: every step an equality and f(w^n) = inf f; the least equals the mean where all g_l are equal.
+def descend(
+    gap: Approximated, name: str, *, decrease: Any, offset: Any = 0, steps: Any, reason: str = ""
+) -> Approximated:
+    """The mean over `steps` steps of g_l >= 0, where each step has f(w+) <= f(w) - decrease g_l + offset.
+
+    `gap` is a number whose error bounds f(w^0) - inf f. The conclusion's error bounds the mean (and the least) g_l.
+    """
+    if gap.norm is not Norm.INF or gap.dim != 1:
+        raise DerivationError(f"descend: '{gap.name}' has to be a number (dim 1, sup norm): f(w^0) - inf f")
+    decrease, offset, steps = as_expr(decrease), as_expr(offset), as_expr(steps)
+    if not decrease.is_positive:
+        raise DerivationError(f"descend: cannot show that the decrease {sp.sstr(decrease)} of '{name}' is positive")
+    if not (steps.is_integer and steps.is_positive):
+        raise DerivationError(f"descend: '{name}' is a mean over {sp.sstr(steps)} steps, not a positive whole number")
+    step = Step(
+        name,
+        gap.norm,
+        "descent",
+        gap.error_symbol / (decrease * steps) + offset / decrease,
+        premises=(gap.name,),
+        obligations=not_negative("descend", name, offset=offset),
+        reason=reason or "c sum g_l <= f(w^0) - inf f + n d, telescoping",
+    )
+    return gap.follows(step, dim=sp.Integer(1), size=sp.Integer(0))

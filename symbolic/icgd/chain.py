@@ -1,0 +1,379 @@
+"""The derivation of Lemmas 2-6 and Theorem 1 of wu2024: forward, derivative, loss gradient, backward, blocks, step.
+
+Errors are 2-norms per token (sup norms for r'), bars are the transformer's values:
+    p(j) = r(V_j p(j-1)),  r'(j) = r'(V_j p(j-1)),  g = u(p(N), y),
+    s(N) = r'(N) * g,  s(j) = r'(j) * (V_{j+1}^T s(j+1)),  A(j) = s(j) p(j-1)^T,  gradient = (1/2) mean of (A(j))_j.
+
+Each rule of the chain is applied to one layer; the recursions over the layers are read off these (`recursion_from`)
+and have three views: closed forms with symbolic depth (`derive`), one step a layer (`derive_layers`), and numbers with
+each layer's own norms (`run`, in symbolic/icgd/layers.py).
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import sympy as sp
+
+from symbolic.calculus import (
+    LinearRecursion,
+    add,
+    apply_function,
+    bilinear,
+    change_norm,
+    concatenate,
+    linear_map,
+    mean,
+    project,
+)
+from symbolic.calculus.invariants import Invariant, MonotoneRecursion, confine
+from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.derivation import Approximated, Derivation, Norm, Step, given
+from symbolic.icgd.symbols import (
+    P_0,
+    B_v,
+    B_x,
+    K,
+    L_l,
+    L_r,
+    L_r1,
+    N,
+    P_hat,
+    R,
+    R_u,
+    at_first_layer,
+    b_l,
+    b_r,
+    b_r1,
+    beta,
+    d_x,
+    d_y,
+    eps_l,
+    eps_r,
+    eps_r1,
+    eta,
+    j,
+    neurons,
+    nu,
+    parameters,
+    rho,
+    rho_N,
+)
+
+# Rule 10. The arguments of layer j obey |z(j)| <= nu ||pbar(j-1)||, and |pbar(j)[k]| <= beta(R_j) + eps_r:
+#   R_1 = nu ||x||,  R_{j+1} = nu sqrt(K) (beta(R_j) + eps_r).
+# The sums of ReLUs are built on [-R, R], where R is the largest of R_1, ..., R_N: the range is chosen so that the
+# induction closes. The exact network is the case eps_r = 0.
+ARGUMENTS = MonotoneRecursion(nu * P_0, nu * sp.sqrt(K) * (beta(R) + eps_r), R)
+COVERED = Invariant(R, (), f"induction over the layers, R the largest of R_1, ..., R_N: ${ARGUMENTS.latex()}$")
+OUTPUTS = Invariant(R_u, (), "|pbar(N)[k]| <= beta(R) + eps_r = R_u since the arguments stay in [-R, R]")
+
+
+@cache
+def worst_case(inputs: sp.Expr = d_x, outputs: sp.Expr = d_y) -> dict[sp.Symbol, sp.Expr]:
+    """Our symbols under the hypotheses ||v_jk||_2 <= B_v, ||x||_2 <= B_x.
+
+    The spectral norm is at most the Frobenius norm, the root of the number of rows times the row norm. Theorem 1 is
+    d_x = d_y = d.
+    """
+    dims = {old: new for old, new in ((d_x, inputs), (d_y, outputs)) if old != new}
+    return {
+        rho: sp.sqrt(K) * B_v,
+        rho_N: sp.sqrt(outputs) * B_v,
+        nu: B_v,
+        P_0: B_x,
+        P_hat: sp.sqrt(K) * (b_r + eps_r),
+        R: B_v * sp.Max(B_x, sp.sqrt(K) * (b_r + eps_r)),
+        R_u: b_r + eps_r,
+        **dims,
+    }
+
+
+def label(quantity: str, layer: sp.Expr | int) -> str:
+    """p[3], r'[j], s[N-1]: the name by which steps, taps and references know a value."""
+    return f"{quantity}[{sp.sstr(layer).replace(' ', '')}]"
+
+
+INPUT = given("x", dim=d_x, norm=Norm.TWO, size=P_0, reason="the input, exact")
+
+
+def forward_layer(previous: Approximated, layer: sp.Expr, *, weights: sp.Expr, width: sp.Expr) -> Approximated:
+    """Lemma 2, one layer: pbar(j) = rbar(V_j pbar(j-1))."""
+    z = linear_map(previous, label("z", layer), operator_norm=weights, dim=width)
+    name = label("p", layer)
+    p = apply_function(z, name, eps=eps_r, lipschitz=L_r, size=sp.sqrt(width) * b_r, radius=R)
+    return confine(p, COVERED, name)
+
+
+def derivative_layer(previous: Approximated, layer: sp.Expr, *, width: sp.Expr) -> Approximated:
+    """Lemma 3: r'bar(j)[k] = r'bar(v_jk . pbar(j-1)), in the sup norm since each k has a row of its own."""
+    rows = linear_map(
+        previous,
+        label("rows z", layer),
+        operator_norm=nu,
+        dim=width,
+        target=Norm.INF,
+        reason="Cauchy-Schwarz with the rows of V_j",
+    )
+    name = label("r'", layer)
+    return confine(apply_function(rows, name, eps=eps_r1, lipschitz=L_r1, size=b_r1, radius=R), COVERED, name)
+
+
+def loss_gradient(output: Approximated, name: str) -> Approximated:
+    """Lemma 4: g = ubar(pbar(N), y), coordinate by coordinate, in the norm of `output`."""
+    size = b_l if output.norm is Norm.INF else sp.sqrt(d_y) * b_l
+    u = apply_function(
+        output,
+        name,
+        eps=eps_l,
+        lipschitz=L_l,
+        size=size,
+        radius=R_u,
+        reason="u(t, y)[k] depends on t[k] and the exact y[k] only; |y[k]| <= B_y",
+    )
+    return confine(u, OUTPUTS, name)
+
+
+def times_derivative(derivative: Approximated, factor: Approximated, name: str, dim: sp.Expr) -> Approximated:
+    """r'(j) * v: |r'bar| <= b_r1 + eps_r1 on [-R, R], so r'bar * dv + dr' * v."""
+    return bilinear(derivative, factor, name, norm=factor.norm, dim=dim, approximate_size=b_r1 + eps_r1)
+
+
+def last_signal(derivative: Approximated, g: Approximated, depth: sp.Expr) -> Approximated:
+    """Lemma 6, base case: sbar(N) = r'bar(N) * gbar."""
+    return times_derivative(derivative, g, label("s", depth), d_y)
+
+
+def backward_layer(
+    derivative: Approximated, following: Approximated, layer: sp.Expr, *, weights: sp.Expr
+) -> Approximated:
+    """Lemma 6, one layer: sbar(j) = r'bar(j) * (V_{j+1}^T sbar(j+1)); the transposed matrix has the same 2-norm."""
+    back = linear_map(following, f"V^T {label('s', layer + 1)}", operator_norm=weights, dim=K)
+    return times_derivative(derivative, back, label("s", layer), K)
+
+
+def block(signal: Approximated, previous: Approximated, layer: sp.Expr, *, size: sp.Expr) -> Approximated:
+    """Theorem 1, D.7: the block A(j) = s(j) p(j-1)^T, ||s p^T||_F = ||s|| ||p||; `size` bounds ||pbar(j-1)||."""
+    dim = signal.dim * previous.dim
+    return bilinear(previous, signal, label("A", layer), norm=Norm.TWO, dim=dim, approximate_size=size)
+
+
+def update(blocks: Approximated, depth: sp.Expr) -> Approximated:
+    """From the blocks of one token to the new weights."""
+    tokens = mean(blocks, "tokens", reason="the mean over the n tokens is at most the largest token")
+    half = linear_map(tokens, "gradient", operator_norm=sp.Rational(1, 2), dim=blocks.dim, reason="L_n has 1/(2n)")
+    weights = given(
+        "v", dim=blocks.dim, norm=Norm.TWO, size=sp.sqrt(neurons(d_y, depth)) * B_v, reason="the weights, exact"
+    )
+    moved = add(weights, half, name="v - eta gradient", coefficients=(1, eta), reason="one gradient step")
+    return project(moved, "w", box=True)
+
+
+# The recursions, read off one layer each. `e` is the error of the layer before, S the size of the layer after.
+@dataclass(frozen=True)
+class Recursions:
+    """p: errors of p(1), p(2), ... from p(0) = x. S: sizes of s(N-1), s(N-2), .... s: errors of the same, by layer."""
+
+    p: LinearRecursion
+    S: LinearRecursion
+    s: LinearRecursion
+    derivative: Derivation
+
+    def delta(self, e: sp.Expr) -> sp.Expr:
+        """Sup error of r'(j), given the error e of p(j-1)."""
+        return self.derivative.bound().subs(BEFORE, e)
+
+
+BEFORE, AFTER = sp.Symbol("e_before", nonnegative=True), sp.Symbol("e_after", nonnegative=True)
+SIZE_AFTER, DELTA = sp.Symbol("S_after", nonnegative=True), sp.Symbol("delta", nonnegative=True)
+
+
+@cache
+def recursions() -> Recursions:
+    """The recursions of the hidden layers; the offset of `s` is in SIZE_AFTER and DELTA, which depend on the layer."""
+    before = given("p[j-1]", dim=K, norm=Norm.TWO, size=sp.sqrt(K) * b_r, error=BEFORE)
+    after = given("s[j+1]", dim=K, norm=Norm.TWO, size=SIZE_AFTER, error=AFTER)
+    slope = given("r'[j]", dim=K, norm=Norm.INF, size=b_r1, error=DELTA)
+    s = backward_layer(slope, after, j, weights=rho)
+    return Recursions(
+        recursion_from(before, forward_layer(before, j, weights=rho, width=K)),
+        LinearRecursion(sp.Integer(0), sp.diff(s.size, SIZE_AFTER), sp.Integer(0)),
+        recursion_from(after, s),
+        derivative_layer(before, j, width=K).derivation,
+    )
+
+
+def before_layer(layer: sp.Expr, *, may_be_first: bool = False) -> Approximated:
+    """p(layer - 1), the input of a layer: x, or the recursion over the hidden layers so far."""
+    if layer == 1:
+        return INPUT
+    dim, size = K, sp.sqrt(K) * b_r
+    if may_be_first:
+        dim, size = at_first_layer(layer, d_x, dim), at_first_layer(layer, P_0, size)
+    return iterate(INPUT, label("p", layer - 1), recursions().p, layer - 1, dim=dim, size=size)
+
+
+def derive_hidden(layer: sp.Expr = j) -> Approximated:
+    """p(layer) for 1 <= layer < N, closed."""
+    return iterate(INPUT, label("p", layer), recursions().p, layer, dim=K, size=sp.sqrt(K) * b_r)
+
+
+def derive_output(depth: sp.Expr = N) -> Approximated:
+    """p(N)."""
+    return forward_layer(before_layer(depth, may_be_first=True), depth, weights=rho_N, width=d_y)
+
+
+def derive_derivative(layer: sp.Expr = j, width: sp.Expr = K) -> Approximated:
+    """r'(layer), sup norm."""
+    return derivative_layer(before_layer(layer, may_be_first=width == d_y), layer, width=width)
+
+
+def derive_loss_gradient(depth: sp.Expr = N) -> Approximated:
+    """g."""
+    return loss_gradient(derive_output(depth), "g")
+
+
+def derive_last_signal(depth: sp.Expr = N) -> Approximated:
+    """s(N)."""
+    return last_signal(derive_derivative(depth, d_y), derive_loss_gradient(depth), depth)
+
+
+def derive_signal(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
+    """s(layer) for 1 <= layer < N, closed: N - 1 - layer hidden layers back from s(N - 1)."""
+    top = depth - 1
+    first = backward_layer(derive_derivative(top), derive_last_signal(depth), top, weights=rho_N)
+    if layer == top:
+        return first
+    hidden, index = recursions(), LinearRecursion.index
+
+    def size(at: sp.Expr) -> sp.Expr:
+        return LinearRecursion(first.size, hidden.S.factor, hidden.S.offset).closed(top - at)
+
+    # The index counts backwards: its step leads from layer N - 1 - l to layer N - 2 - l.
+    delta = hidden.delta(LinearRecursion(sp.Integer(0), hidden.p.factor, hidden.p.offset).closed(top - 2 - index))
+    offset = hidden.s.offset.subs({SIZE_AFTER: size(top - index), DELTA: delta}, simultaneous=True)
+    backward = LinearRecursion(first.error_symbol, hidden.s.factor, offset)
+    return iterate(first, label("s", layer), backward, top - layer, dim=K, size=size(layer))
+
+
+def derive_block(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
+    """A(layer) for 1 <= layer < N; a symbolic layer is at least 2 here, where the input x does not enter."""
+    size = P_0 if layer == 1 else P_hat
+    return block(derive_signal(layer, depth), before_layer(layer), layer, size=size)
+
+
+def derive_last_block(depth: sp.Expr = N) -> Approximated:
+    """A(N)."""
+    before = before_layer(depth, may_be_first=True)
+    return block(derive_last_signal(depth), before, depth, size=at_first_layer(depth, P_0, P_hat))
+
+
+@cache
+def derive_blocks(depth: sp.Expr = N) -> Approximated:
+    """(A(1), ..., A(N)), whose norm is that of the gradient of one example."""
+    last = derive_last_block(depth)
+    if depth == 1:
+        return last
+    first, family = derive_block(sp.Integer(1), depth), derive_block(j, depth)
+    return stack(first, family, j, last, count=depth, name="blocks", dim=parameters(d_x, d_y, depth))
+
+
+@cache
+def derive(depth: sp.Expr = N) -> Approximated:
+    """The whole chain, ending in the new weights w; `depth` may be a symbol or a number of layers."""
+    return update(derive_blocks(depth), depth)
+
+
+def largest_of_loss_gradient(output: Approximated, depth: sp.Expr) -> Approximated:
+    """g in the sup norm, as Lemma 4 states it."""
+    return loss_gradient(change_norm(output, Norm.INF, f"{label('p', depth)}.max"), "g.max")
+
+
+def largest_of_signal(signal: Approximated) -> Approximated:
+    """s(j), j < N, in the sup norm, as Lemma 6 states it: V^T s may gather in one coordinate."""
+    return change_norm(signal, Norm.INF, f"{signal.name}.max")
+
+
+def largest_of_last_signal(derivative: Approximated, output: Approximated, depth: sp.Expr) -> Approximated:
+    """s(N) in the sup norm: coordinate by coordinate, from g in the sup norm."""
+    g = largest_of_loss_gradient(output, depth)
+    return times_derivative(derivative, g, f"{label('s', depth)}.max", d_y)
+
+
+def derive_largest_of_signal(layer: sp.Expr, depth: sp.Expr, *, last: bool) -> Approximated:
+    """s(layer) in the sup norm."""
+    if last:
+        return largest_of_last_signal(derive_derivative(depth, d_y), derive_output(depth), depth)
+    return largest_of_signal(derive_signal(layer, depth))
+
+
+def derive_range(depth: sp.Expr = N) -> Derivation:
+    """The range of the arguments: nu times the norm of the layer's input, the largest of the layers."""
+    hidden = sp.Piecewise((P_0, sp.Eq(depth, 1)), (sp.Max(P_0, P_hat), True))
+    return Derivation((Step("range_r", Norm.INF, "invariant", nu * hidden, reason=ARGUMENTS.latex()),))
+
+
+# One step a layer: what a comparison measures, and where the slack of each inequality shows.
+@dataclass(frozen=True)
+class LayerDerivation(Derivation):
+    """The steps of every single layer; the bound of a value is its closed form, which depth does not make longer."""
+
+    closed: Callable[[str], sp.Expr | None] = lambda name: None
+
+    def bound(self, name: str = "") -> sp.Expr:
+        wanted = self.step(name).name if name else self.steps[-1].name
+        closed = self.closed(wanted)
+        return super().bound(wanted) if closed is None else closed
+
+    def unrolled_bound(self, name: str) -> sp.Expr:
+        """The same bound with every premise put in, step by step."""
+        return super().bound(name)
+
+
+@cache
+def derive_layers(depth: int) -> LayerDerivation:
+    """Steps p[1..N], r'[1..N], g, s[N..1], blocks, gradient, w for a network of `depth` layers."""
+    before, p, derivatives = INPUT, {0: INPUT}, {}
+    for layer in range(1, depth + 1):
+        weights, width = (rho_N, d_y) if layer == depth else (rho, K)
+        derivatives[layer] = derivative_layer(before, sp.Integer(layer), width=width)
+        before = p[layer] = forward_layer(before, sp.Integer(layer), weights=weights, width=width)
+    signal = last_signal(derivatives[depth], loss_gradient(p[depth], "g"), sp.Integer(depth))
+    maxima = [largest_of_last_signal(derivatives[depth], p[depth], sp.Integer(depth))]
+    blocks = [block(signal, p[depth - 1], sp.Integer(depth), size=P_0 if depth == 1 else P_hat)]
+    for layer in range(depth - 1, 0, -1):
+        weights = rho_N if layer == depth - 1 else rho
+        signal = backward_layer(derivatives[layer], signal, sp.Integer(layer), weights=weights)
+        blocks.append(block(signal, p[layer - 1], sp.Integer(layer), size=P_0 if layer == 1 else P_hat))
+        maxima.append(largest_of_signal(signal))
+    final = update(concatenate(*reversed(blocks), name="blocks"), sp.Integer(depth))
+    steps = (*(step for value in maxima for step in value.derivation.steps), *final.derivation.steps)
+    return LayerDerivation(tuple(dict.fromkeys(steps)), lambda name: closed_bound(name, depth))
+
+
+@cache
+def closed_bound(name: str, depth: int) -> sp.Expr | None:
+    """The closed form of a measured value's bound in a network of `depth` layers; None for the steps in between."""
+    whole = sp.Integer(depth)
+    if name in ("gradient", "w"):
+        return derive(whole).derivation.bound(name)
+    if name == "g":
+        return derive_loss_gradient(whole).error
+    if name == "g.max":
+        return largest_of_loss_gradient(derive_output(whole), whole).error
+    of_layer = re.fullmatch(r"(p|r'|s)\[([1-9]\d*)\](\.max)?", name)
+    if of_layer is None:
+        return None
+    layer, last = sp.Integer(of_layer[2]), of_layer[2] == str(depth)
+    if of_layer[3]:
+        return derive_largest_of_signal(layer, whole, last=last).error if of_layer[1] == "s" else None
+    return _closed_layer(of_layer[1], layer, whole, last=last).error
+
+
+def _closed_layer(quantity: str, layer: sp.Expr, depth: sp.Expr, *, last: bool) -> Approximated:
+    if quantity == "p":
+        return derive_output(depth) if last else derive_hidden(layer)
+    if quantity == "r'":
+        return derive_derivative(layer, d_y if last else K)
+    return derive_last_signal(depth) if last else derive_signal(layer, depth)

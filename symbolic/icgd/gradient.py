@@ -1,0 +1,170 @@
+"""The gradient of an N-layer network (wu2024): Definitions 1-3, Lemma 1, and Lemma 15 for d_x and d_y that differ.
+
+L_n(w) = (1/2n) sum_i l(p_i(N), y_i) with p(j) = r(V_j p(j-1)). Both printed forms of the gradient are derived here from
+one generic layer (`symbolic.gradients`), with symbolic depth and sizes, and so is that they agree.
+"""
+
+import sympy as sp
+
+from symbolic.citations import WU2024, Citation
+from symbolic.derivation import Derivation, Norm, Step
+from symbolic.gradients import GENERIC, Backward, LayeredNetwork, matrix_latex, product_equals_recursion
+from symbolic.icgd.symbols import B_v, B_x, B_y, K, N, d_x, d_y, n
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+
+NETWORK = LayeredNetwork(N, d_x, K, d_y)
+
+LEMMA_1 = Citation(WU2024, "Lemma 1", "(3.6)")
+LEMMA_15 = Citation(WU2024, "Lemma 15")
+DEFINITION_3 = Citation(WU2024, "Definition 3", "(3.7), (3.8)")
+D4 = Citation(WU2024, "Appendix D.1", "(D.4)")
+D7 = Citation(WU2024, "Appendix D.7", "the blocks of the token")
+
+
+def printed_parameters(j: sp.Expr) -> sp.Expr:
+    """D_j of Lemma 15 exactly as printed: the cases in the order of the paper (at N = 1 they name j = 1 twice)."""
+    return sp.Piecewise(
+        (0, sp.Eq(j, 0)),
+        (d_x * K, sp.Eq(j, 1)),
+        ((j - 1) * K**2 + d_x * K, sp.And(sp.Ge(j, 2), sp.Le(j, N - 1))),
+        (PRINTED_TOTAL, sp.Eq(j, N)),
+    )
+
+
+PRINTED_TOTAL = (N - 2) * K**2 + (d_x + d_y) * K  # D_N, Lemma 15, the case j = N
+PRINTED_SLOPES = (N - 2) * K + d_y  # the length of r'_i in D.7, printed with d = d_x = d_y
+
+
+# A step here is an equation between exact expressions, proved for every size: its error is 0. The proof by induction
+# is run when the derivation is built; a step that does not hold raises.
+def derive(rule: Backward = GENERIC) -> Derivation:
+    """Both forms of A(j): from the chain rule of one layer, and the induction that makes them one."""
+    proofs = {identity.name: identity for identity in product_equals_recursion(rule)}
+    here = rule.here
+    chain = (
+        rf"\frac{{\partial p_{{i}}(j)}}{{\partial p_{{i}}(j-1)}} = {matrix_latex(here.step.by_state)},\;"
+        rf"\frac{{\partial p_{{i}}(j)}}{{\partial V_{{j}}}} = {matrix_latex(here.step.by_weights)}"
+    )
+    recursion = rf"{matrix_latex(here.s)} = {matrix_latex(rule.step)}"
+    block = rf"A_{{i}}(j) = {matrix_latex(rule.block)}"
+    induction = ("s, j = N", "s, j + 1 to j")
+    return Derivation(
+        (
+            _exactly("D.4", "chain rule", (), chain, D4),
+            _exactly("s", "pull back", ("D.4",), recursion, DEFINITION_3),
+            _exactly("A by recursion", "pull back", ("D.4", "s"), block, DEFINITION_3),
+            *(_exactly(name, "induction", ("D.4", "s"), proofs[name].latex()) for name in induction),
+            _exactly("A as product", "induction", ("A by recursion", *induction), proofs["A"].latex(), LEMMA_15),
+        )
+    )
+
+
+def _exactly(name: str, rule: str, premises: tuple[str, ...], reason: str, source: Citation | None = None) -> Step:
+    return Step(name, Norm.TWO, rule, sp.Integer(0), premises, reason, source)
+
+
+def _quantities() -> tuple[Quantity, ...]:
+    derivation = derive()
+    domain = "w in the box |v_jk[i]| <= B_v / sqrt(length of v_jk), ||x_i||_2 <= B_x, ||y_i||_2 <= B_y"
+    distance = r"\|A(j) - \partial L_n / \partial V_j\|_2"
+    scale = r"\max(\|A(j)\|_2, \|\partial L_n / \partial V_j\|_2)"
+    norm = "2-norm relative to the block's, sup over the blocks j"
+
+    def form(name: str, step: str, meaning: str, source: Citation) -> Quantity:
+        return Quantity(
+            name,
+            rf"\sup_j \frac{{{distance}}}{{{scale}}}",
+            meaning,
+            norm,
+            domain,
+            Kind.EXACT,
+            Quantifier.FOR_ALL,
+            derivation,
+            step,
+            {},
+            Printed(sp.Integer(0), source),
+            scopes=("network",),
+            trivial=sp.Integer(2),
+        )
+
+    def count(name: str, latex: str, meaning: str, source: Citation, remark: str) -> Quantity:
+        return Quantity(
+            name,
+            latex,
+            meaning,
+            "a count",
+            "all sizes",
+            Kind.EXACT,
+            Quantifier.FOR_ALL,
+            printed=Printed(sp.Integer(0), source),
+            scopes=(),
+            remark=remark,
+        )
+
+    return (
+        form(
+            "recursion",
+            "A by recursion",
+            "gradient blocks by (3.7), (3.8) against automatic differentiation",
+            DEFINITION_3,
+        ),
+        form("product", "A as product", "gradient blocks by the product of Lemma 1 against the same", LEMMA_15),
+        count(
+            "parameters",
+            r"|D_N - \#\text{entries of } V_1, \ldots, V_N|",
+            "the printed D_N against a count of the entries of V_1 .. V_N",
+            LEMMA_15,
+            "D_N is printed for N >= 2; at N = 1 its cases give d_x K and (d_x + d_y) K - K^2, the network has d_x d_y "
+            "parameters",
+        ),
+        count(
+            "slopes",
+            r"|(N-2)K + d_y - \#\text{entries of } r'_i|",
+            "the printed length (N-2) K + d of r'_i against a count",
+            D7,
+            "r'_i = [r'(0); ...; r'(N-1)] has as many entries as p_i, (N-1) K + d_y: one hidden layer is left out",
+        ),
+    )
+
+
+GRADIENT = Result(
+    id="icgd.gradient",
+    title="The gradient of an N-layer network by recursion",
+    citation=Citation(WU2024, "Lemma 1", "Definition 3, (3.6)-(3.8), Lemma 15"),
+    claim=(
+        r"\nabla L_n(w) = \frac{1}{2n} \sum_{i=1}^n [A_i(1); \ldots; A_i(N)], \quad "
+        r"A_i(j) = [\mathbf{I} \otimes p_i(j-1)]\, s_i(j), \quad "
+        r"s_i(j) = r'_i(j-1) \odot (V_{j+1}^\top s_i(j+1)), \quad s_i(N) = r'_i(N-1) \odot u(p_i(N), y_i)"
+    ),
+    parameters=(
+        Parameter("N", N, "layers", (1, 3), integer=True),
+        Parameter("K", K, "entries of a hidden layer", 5, integer=True),
+        Parameter("d_x", d_x, "coordinates of an input", 3, integer=True),
+        Parameter("d_y", d_y, "coordinates of an output", 2, integer=True),
+        Parameter("n", n, "examples", 3, integer=True),
+        Parameter("B_v", B_v, "bound on the 2-norm of each row of V_j", 2),
+        Parameter("B_x", B_x, "bound on the 2-norm of an input", 1),
+        Parameter("B_y", B_y, "bound on the 2-norm of an output", 1),
+        Parameter("activation", None, "r: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
+        Parameter("loss", None, "the loss of one coordinate: square, huber, log_cosh or logistic", "square"),
+    ),
+    hypotheses=(
+        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "there is an output layer"),
+        Hypothesis("K", sp.Ge(K, 1, evaluate=False), "a hidden layer needs an entry"),
+        Hypothesis("d_x", sp.Ge(d_x, 1, evaluate=False), "inputs need a coordinate"),
+        Hypothesis("d_y", sp.Ge(d_y, 1, evaluate=False), "outputs need a coordinate"),
+        Hypothesis("n", sp.Ge(n, 1, evaluate=False), "L_n is a mean over examples"),
+        Hypothesis("B_v", sp.Gt(B_v, 0, evaluate=False), "it bounds a norm"),
+        Hypothesis("B_x", sp.Gt(B_x, 0, evaluate=False), "it bounds a norm"),
+        Hypothesis("B_y", sp.Gt(B_y, 0, evaluate=False), "it bounds a norm"),
+    ),
+    quantities=_quantities(),
+    remarks=(
+        "Exact identities: printed and derived are 0, and what is measured is rounding. `kept` rests on exact "
+        "arithmetic, where the distance is below 2^-60.",
+        "Slips in the proof of D.1 that do not touch the statement: p_i(N-2) for p_i(N-1) in the first line; "
+        "diag up to v_{N_K} for v_{N_d}; I_{K x K} for I_{d x d} in (D.3), and in (D.4) at j = N; (D.2) is a K x D_N "
+        "matrix, not d x D_N; the sketch of Lemma 1 sums i to N for n.",
+        "Lemma 15 writes R_i(N-1) with a free j; j = N-1 is meant.",
+    ),
+)

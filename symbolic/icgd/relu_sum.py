@@ -1,0 +1,209 @@
+"""Smooth functions as sums of ReLUs (wu2024, Definition 4 and Lemma 7): what is printed, and what interpolation gives.
+
+The function g on [-R, R] is an activation r (order 0) or its derivative r' (order 1). The sum is the interpolant with M
+cells of one width; M comes from the accuracy.
+"""
+
+import sympy as sp
+
+from symbolic.approximation import (
+    M,
+    R,
+    cell_width,
+    eps,
+    hinge_count,
+    hinge_norm_bound,
+    secant_cells,
+    secant_error,
+    secant_slope_error,
+    sup_f,
+    sup_f1,
+    sup_f2,
+)
+from symbolic.citations import WU2024, Citation
+from symbolic.derivation import Derivation, Norm, Step, error_symbol
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+
+order = sp.Symbol("order", integer=True, nonnegative=True)
+grid = sp.Symbol("grid", integer=True, positive=True)  # cells come in multiples of it, so that 0 and kinks are knots
+delta = sp.Symbol("delta", nonnegative=True)  # what the rounding of the coefficients adds, to values and to slopes
+delta_1 = sp.Symbol("delta_1", nonnegative=True)
+C_k = sp.Symbol("C_k", positive=True)  # the "constant that depends only on k" of Lemma 7
+
+NOTATION = {
+    eps: r"\epsilon_{\mathrm{approx}}",
+    sup_f: r"\sup|g|",
+    sup_f1: r"\sup|g'|",
+    sup_f2: r"\sup|g''|",
+    delta: r"\delta",
+    delta_1: r"\delta_1",
+    C_k: "C(k)",
+}
+SYMBOLS = {
+    M: "number of cells of the interpolant",
+    sup_f: "supremum of |g| on [-R, R]",
+    sup_f1: "supremum of |g'| on [-R, R]",
+    sup_f2: "supremum of |g''| on [-R, R], between the kinks of g",
+    grid: "the number of cells is a multiple of this: 2, so that 0 is a knot, or more, so that kinks of g are",
+    delta: "certified distance that the rounding of the coefficients to float64 adds",
+    delta_1: "the same for the slope",
+    C_k: "unspecified in the paper: a constant that depends only on the number k of variables",
+}
+
+# The least multiple of `grid` that secant_cells allows. An instance knows M.
+CELLS = grid * sp.ceiling(secant_cells() / grid)
+WORST_CASE = {M: CELLS}
+
+LEMMA_7 = Citation(WU2024, "Lemma 7")
+DEFINITION_4 = Citation(WU2024, "Definition 4")
+
+# Lemma 7 with k = 1: s = ceil((k - 1)/2) + 1 = 1, so that C_l = max(L_0, L_1 R).
+C_l = sp.Max(sup_f, R * sup_f1)
+PRINTED_RELUS = C_k * C_l**2 * sp.log(1 + C_l / eps) / eps**2
+PRINTED_ONE_NORM = C_k * C_l
+PRINTED_EXPONENT = sp.Integer(2)
+
+
+def derive_error() -> Derivation:
+    """Secants through exact values, then the rounding of the coefficients."""
+    secant = Step(
+        "secant",
+        Norm.INF,
+        "secant interpolation",
+        secant_error(cell_width(), sup_f2),
+        reason="h^2/8 sup|g''|, h = 2R/M",
+    )
+    return Derivation((secant, _rounded("error", secant, delta)))
+
+
+def derive_slope() -> Derivation:
+    """The same for the slopes of the cells."""
+    secant = Step(
+        "secant slope",
+        Norm.INF,
+        "secant interpolation",
+        secant_slope_error(cell_width(), sup_f2),
+        reason="h/2 sup|g''|, h = 2R/M",
+    )
+    return Derivation((secant, _rounded("slope", secant, delta_1)))
+
+
+def _rounded(name: str, secant: Step, rounding: sp.Symbol) -> Step:
+    local = error_symbol(secant.name) + rounding
+    return Step(name, Norm.INF, "rounded coefficients", local, (secant.name,), "certified for the float64 coefficients")
+
+
+def _count(name: str, amount: sp.Expr, reason: str) -> Derivation:
+    return Derivation((Step(name, Norm.INF, "count of the construction", amount, reason=reason),))
+
+
+_DOMAIN = "t in [-R, R]"
+_UNSPECIFIED = "printed with the constant C(k), which the paper does not specify: no number to set beside ours"
+
+
+def _quantities() -> tuple[Quantity, ...]:
+    return (
+        Quantity(
+            "error",
+            r"\sup_{|t| \le R} |\bar g(t) - g(t)|",
+            "the sum of ReLUs against the function",
+            "sup norm",
+            _DOMAIN,
+            Kind.UPPER,
+            Quantifier.FOR_ALL,
+            derive_error(),
+            worst_case=WORST_CASE,
+            printed=Printed(eps, DEFINITION_4),
+            construction="interpolant",
+            scopes=("network",),
+            trivial=sup_f,
+        ),
+        Quantity(
+            "slope",
+            r"\sup_{|t| \le R} |\bar g'(t) - g'(t)|",
+            "its slope against the derivative",
+            "sup norm",
+            _DOMAIN,
+            Kind.UPPER,
+            Quantifier.FOR_ALL,
+            derive_slope(),
+            worst_case=WORST_CASE,
+            construction="interpolant",
+            scopes=("network",),
+            trivial=sup_f1,
+            remark="not in the paper; an attack by gradients sees this slope",
+        ),
+        Quantity(
+            "relus",
+            "H",
+            "number of ReLUs",
+            "count",
+            "the construction",
+            Kind.UPPER,
+            Quantifier.EXISTS,
+            _count("relus", hinge_count(), "a hinge for each cell, and the constant"),
+            worst_case=WORST_CASE,
+            printed=Printed(PRINTED_RELUS, LEMMA_7),
+            construction="interpolant",
+            scopes=(),
+            remark=_UNSPECIFIED,
+        ),
+        Quantity(
+            "one_norm",
+            r"\sum_h |c_h|",
+            "1-norm of the weights, directions of 1-norm at most 1",
+            "1-norm",
+            "the construction",
+            Kind.UPPER,
+            Quantifier.EXISTS,
+            _count("one_norm", hinge_norm_bound(), "the slopes at the middle, and the total variation of the others"),
+            worst_case={},
+            printed=Printed(PRINTED_ONE_NORM, LEMMA_7),
+            construction="interpolant",
+            scopes=(),
+            remark=_UNSPECIFIED,
+        ),
+        Quantity(
+            "relus.rate",
+            r"-\frac{d \log H}{d \log \epsilon}",
+            "exponent of the number of ReLUs in 1/eps",
+            "exponent",
+            "the construction",
+            Kind.RATE,
+            Quantifier.EXISTS,
+            printed=Printed(PRINTED_EXPONENT, LEMMA_7),
+            construction="interpolant",
+            scopes=(),
+            rate_in="eps",
+            remark="printed as an upper bound, H of order eps^-2 up to a logarithm; interpolation needs eps^(-1/2)",
+        ),
+    )
+
+
+RELU_SUM = Result(
+    id="icgd.relu_sum",
+    title="Smooth functions as sums of ReLUs",
+    citation=Citation(WU2024, "Def. 4, Lemma 7"),
+    claim=r"\sup_{z \in [-R, R]^k} \Big|g(z) - \sum_{h=1}^H c_h \sigma(a_h^\top [z; 1])\Big| \le \epsilon,\quad "
+    r"H \le C(k) C_l^2 \log(1 + C_l/\epsilon)/\epsilon^2,\quad \sum_h |c_h| \le C(k) C_l,\quad \|a_h\|_1 \le 1",
+    parameters=(
+        Parameter("activation", None, "the activation r: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
+        Parameter("order", order, "0 for r itself, 1 for its derivative", 0, integer=True),
+        Parameter("R", R, "half the length of the range", 4.0),
+        Parameter("eps", eps, "accuracy asked for", (1e-2, 1e-4)),
+    ),
+    hypotheses=(
+        Hypothesis("order", sp.Ge(order, 0, evaluate=False), "a derivative of negative order is none"),
+        Hypothesis("order", sp.Le(order, 1, evaluate=False), "the networks need r and r' only"),
+        Hypothesis("R", sp.Gt(R, 0, evaluate=False), "the range is [-R, R]; Lemma 7 asks for R >= 1"),
+        Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "no sum of ReLUs is exact for a curved function"),
+    ),
+    quantities=_quantities(),
+    notation=NOTATION,
+    symbols=SYMBOLS,
+    remarks=(
+        "In one variable Lemma 7 asks for one continuous derivative, interpolation for two; what it gives in return is "
+        "every constant, and of order eps^(-1/2) ReLUs in place of eps^-2.",
+        "Kinks of r (Max, Min, |.|) are taken where they fall on knots: piecewise-linear functions are exact.",
+    ),
+)

@@ -1,0 +1,275 @@
+"""How smooth the empirical risk is: the Lipschitz constant L_f of w -> grad L_n(w) on the domain W, 2-norms (wu2024).
+
+Two points w, w_hat of W; V_j moves by Delta_j and sum_j ||Delta_j||^2 = ||w_hat - w||^2. Every error below is per unit
+of ||w_hat - w||, so that the error of the last step is L_f. The perturbation is shared out over the layers by
+Cauchy-Schwarz wherever two errors come from different layers; the depth N stays symbolic.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus import (
+    LinearRecursion,
+    Norm,
+    add,
+    bilinear,
+    given,
+    linear_map,
+    mean,
+    perturbed_function,
+    perturbed_map,
+    pooled_sum,
+)
+from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.derivation import Approximated, Derivation, Step
+from symbolic.icgd.symbols import (
+    P_0,
+    B_v,
+    B_x,
+    K,
+    L_l,
+    N,
+    P,
+    at_first_layer,
+    b_l,
+    b_r,
+    b_r1,
+    d_x,
+    d_y,
+    j,
+    nu,
+    parameters,
+    rho,
+    rho_N,
+)
+from symbolic.statements import Kind, Quantifier, Quantity
+
+b_r2 = sp.Symbol("b_r2", nonnegative=True)  # sup of |r''| over [-R, R]
+
+NOTATION = {b_r2: r"b_{r''}"}
+SYMBOLS = {b_r2: "sup of |r''| over [-R, R], a Lipschitz constant of r' there"}
+
+# W bounds the rows of V_j by B_v, and a matrix of K rows has a spectral norm of at most sqrt(K) times that.
+WORST_CASE = {
+    rho: sp.sqrt(K) * B_v,
+    rho_N: sp.sqrt(d_y) * B_v,
+    nu: B_v,
+    P_0: B_x,
+    P: sp.sqrt(K) * b_r,
+}
+
+_U = sp.sqrt(d_y) * b_l  # ||u(p(N), y)||_2
+_layer = sp.Symbol("l", integer=True, nonnegative=True)  # counts down from layer N - 2, as the index of a recursion
+
+
+# p_hat(j) - p(j) = r(V_hat p_hat(j-1)) - r(V p(j-1)), and p(j-1) does not depend on V_j: the two errors are pooled,
+#   c(j)^2 = b_r1^2 (||V_j||^2 c(j-1)^2 + ||p(j-1)||^2),  c(0) = 0.
+def _forward_layer(below: Approximated, name: str, spectral: sp.Expr, rows: sp.Expr) -> Approximated:
+    z = perturbed_map(
+        below,
+        f"z{name}",
+        operator_norm=spectral,
+        perturbed_norm=spectral,
+        perturbation=1,
+        dim=rows,
+        pooled=True,
+        reason=f"z{name} = V{name} p: V moves, and so does p",
+    )
+    return perturbed_function(z, f"p{name}", lipschitz=b_r1, size=P, reason="|r'| <= b_r1 on [-R, R]")
+
+
+def _squares() -> LinearRecursion:
+    """c(1)^2, c(2)^2, ... below the last layer, read off one layer."""
+    error = sp.Symbol("c", nonnegative=True)
+    below = given("p", dim=K, norm=Norm.TWO, size=P, error=error)
+    squared = sp.expand(_forward_layer(below, "[j]", rho, K).error ** 2)
+    factor = sp.expand(sp.diff(squared, error) / (2 * error))
+    return LinearRecursion((b_r1 * P_0) ** 2, factor, squared.subs(error, 0))
+
+
+def _hidden(layer: sp.Expr, name: str, *, input_at: sp.Expr | None = None) -> Approximated:
+    """p(layer), 1 <= layer < N. `input_at`: where this expression is 1, the layer is 0 and p(0) = x is meant."""
+    recursion = _squares()
+    error, size = sp.sqrt(recursion.closed(layer - 1)), sp.sympify(P)
+    if input_at is not None:
+        error, size = at_first_layer(input_at, sp.Integer(0), error), at_first_layer(input_at, P_0, P)
+    reason = rf"c_{{j}}^2 = {sp.latex(recursion.factor)}\,c_{{j-1}}^2 + {sp.latex(recursion.offset)}, " + (
+        rf"c_1^2 = {sp.latex(recursion.start)}"
+    )
+    step = Step(name, Norm.TWO, "recursion", error, reason=reason)
+    return Approximated(name, sp.sympify(K), Norm.TWO, size, Derivation((step,)))
+
+
+# s_hat(j) - s(j) = r'(z_hat) * V_hat^T (s_hat(j+1) - s(j+1)) + r'(z_hat) * Delta^T s(j+1) + (r'(z_hat) - r'(z)) * q,
+# q = V_{j+1}^T s(j+1). The second comes from Delta_{j+1} alone, the third from Delta_1 .. Delta_j: they are pooled.
+# r' is compared in the sup norm, where the rows of V_j count: |z_hat - z| <= nu ||p_hat - p|| + ||Delta_j|| ||p||.
+def _backward_layer(
+    above: Approximated, below: Approximated, name: str, spectral: sp.Expr, size: sp.Expr, upper: sp.Expr
+) -> Approximated:
+    """s(j) from s(j+1) = `above` of size `size` and p(j-1) = `below`; `upper` rows in V_{j+1}."""
+    exact = given(f"s{name} above, exact", dim=upper, norm=Norm.TWO, size=size)
+    moved = perturbed_map(
+        exact,
+        f"Delta^T s{name}",
+        operator_norm=spectral,
+        perturbed_norm=spectral,
+        perturbation=1,
+        dim=K,
+        reason="Delta_(j+1)^T s(j+1)",
+    )
+    moved = linear_map(moved, f"r' Delta^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    carried = linear_map(above, f"V^T s{name}", operator_norm=spectral, dim=K)
+    carried = linear_map(carried, f"r' V^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    slopes = _slopes(below, name, K)
+    q = given(f"q{name}, exact", dim=K, norm=Norm.TWO, size=spectral * size)
+    turned = bilinear(q, slopes, f"dr' q{name}", reason="||dr' * q|| <= ||dr'||_inf ||q||")
+    pooled = pooled_sum(moved, turned, name=f"here{name}")
+    return add(carried, pooled, name=f"s{name}")
+
+
+def _slopes(below: Approximated, name: str, rows: sp.Expr) -> Approximated:
+    """r'(z(j)) in the sup norm."""
+    z = perturbed_map(
+        below,
+        f"z{name}, rows",
+        operator_norm=nu,
+        perturbed_norm=nu,
+        perturbation=1,
+        dim=rows,
+        target=Norm.INF,
+        pooled=True,
+    )
+    return perturbed_function(z, f"r'{name}", lipschitz=b_r2, size=b_r1, reason="|r''| <= b_r2 on [-R, R]")
+
+
+# s_hat(N) - s(N) = r'(z_hat) * (u_hat - u) + (r'(z_hat) - r'(z)) * u, and |u_hat - u| <= L_l |p_hat(N) - p(N)|.
+def _top(below: Approximated) -> Approximated:
+    p = _forward_layer(below, "[N]", rho_N, d_y)
+    u = perturbed_function(p, "g", lipschitz=L_l, size=_U, reason="u is L_l-Lipschitz in t")
+    carried = linear_map(u, "r' g[N]", operator_norm=b_r1, dim=d_y, reason="|r'| <= b_r1")
+    exact = given("g, exact", dim=d_y, norm=Norm.TWO, size=_U)
+    turned = bilinear(exact, _slopes(below, "[N]", d_y), "dr' g[N]", reason="||dr' * g|| <= ||dr'||_inf ||g||")
+    return add(carried, turned, name="s[N]")
+
+
+# A_hat(j) - A(j) = s_hat p_hat^T - s p^T = (s_hat - s) p_hat^T + s (p_hat - p)^T, and w_hat lies in W too.
+def _block(p: Approximated, s: Approximated, size: sp.Expr, name: str, rows: sp.Expr, columns: sp.Expr) -> Approximated:
+    s = _sized(s, size)
+    return bilinear(p, s, f"A{name}", dim=rows * columns, approximate_size=p.size, reason="ds p_hat^T + s dp^T")
+
+
+def _sized(value: Approximated, size: sp.Expr) -> Approximated:
+    return Approximated(value.name, value.dim, value.norm, size, value.derivation)
+
+
+def _family() -> tuple[Approximated, LinearRecursion, Approximated]:
+    """s(N-1), the recursion from there downwards, and s(N)."""
+    below_top = _hidden(N - 1, "p[N-1]", input_at=N)
+    top = _top(below_top)
+    below = _hidden(N - 2, "p[N-2]", input_at=N - 1)
+    first = _backward_layer(top, below, "[N-1]", rho_N, b_r1 * _U, d_y)
+    error = sp.Symbol("f", nonnegative=True)
+    above = given("s[m+1]", dim=K, norm=Norm.TWO, size=0, error=error)
+    layer = N - 2 - _layer  # m
+    one = _backward_layer(above, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
+    recursion = recursion_from(above, one)
+    return first, LinearRecursion(recursion.start, recursion.factor, recursion.offset, _layer), top
+
+
+# ||s(N)|| <= b_r1 ||u||, ||s(j)|| <= b_r1 ||V_{j+1}|| ||s(j+1)||.
+def _signal(layer: sp.Expr) -> sp.Expr:
+    """The size of s(layer), 1 <= layer < N."""
+    return b_r1 * _U * (b_r1 * rho_N) * (b_r1 * rho) ** (N - 1 - layer)
+
+
+@cache
+def derive_smoothness() -> Approximated:
+    """The gradient of L_n under a perturbation of w of norm 1: its error is L_f, for symbolic N."""
+    first, recursion, top = _family()
+    below_top = _hidden(N - 1, "p[N-1]", input_at=N)
+    last = _block(below_top, top, b_r1 * _U, "[N]", d_y, K)
+
+    # A(j), 2 <= j < N, and s(1) from s(2), which is s(N) in a network of two layers.
+    generic = iterate(first, "s[j]", recursion, N - 1 - j, dim=K, size=_signal(j))
+    middle = _block(_hidden(j - 1, "p[j-1]"), generic, _signal(j), "[j]", K, K)
+    x = given("x", dim=d_x, norm=Norm.TWO, size=P_0)
+    bottom = _block(x, _lowest(first, recursion, x), _signal(sp.Integer(1)), "[1]", K, d_x)
+    blocks = stack(bottom, middle, j, last, count=N, name="A", dim=parameters(d_x, d_y))
+    average = mean(blocks, "mean A", reason="mean over the examples")
+    return linear_map(average, "gradient", operator_norm=sp.Rational(1, 2), dim=blocks.dim, reason="the half in L_n")
+
+
+def _lowest(first: Approximated, recursion: LinearRecursion, x: Approximated) -> Approximated:
+    """s(1): s(N-1) where N = 2, else one layer below s(2)."""
+    size = _signal(N - 1 - sp.Max(N - 3, 0))  # of s(2), for N > 2
+    second = iterate(first, "s[2]", recursion, N - 3, dim=K, size=size)
+    one = _backward_layer(second, x, "[1], N > 2", rho, size, K)
+    step = Step(
+        "s[1]",
+        Norm.TWO,
+        "either layer",
+        sp.Piecewise((first.error_symbol, sp.Eq(N, 2)), (one.error_symbol, True)),
+        premises=(first.name, one.name),
+        reason="s(1) is s(N-1) where N = 2",
+    )
+    return one.follows(step, first, dim=one.dim, size=one.size)
+
+
+def smoothness(depth: Any = N) -> sp.Expr:
+    """L_f in general symbols (rho, rho_N, nu, P_0, P, b_r1, b_r2, b_l, L_l, d_y), at symbolic or given depth."""
+    bound = derive_smoothness().error
+    return bound if depth == N else bound.subs(N, depth)
+
+
+def smoothness_quantity() -> Quantity:
+    """L_f as a number to compare with quotients ||grad L_n(w_hat) - grad L_n(w)|| / ||w_hat - w|| of points of W."""
+    return Quantity(
+        "smoothness",
+        r"\sup_{w, \hat w \in W} \|\nabla L_n(\hat w) - \nabla L_n(w)\|_2 / \|\hat w - w\|_2",
+        "Lipschitz constant of the gradient of the risk",
+        "2-norm over 2-norm",
+        "w in W, ||x|| <= B_x, ||y|| <= B_y",
+        Kind.UPPER,
+        Quantifier.FOR_ALL,
+        derive_smoothness().derivation,
+        "gradient",
+        WORST_CASE,
+        scopes=("network",),
+        remark="the paper names L_f and gives no value",
+    )
+
+
+@dataclass(frozen=True)
+class LayerNorms:
+    """What is known of layer j: ||V_j||, its largest row norm, ||p(j-1)||, sup |r'| and sup |r''| on its arguments."""
+
+    spectral: Any
+    row: Any
+    argument: Any
+    slope: Any
+    curvature: Any
+
+
+# The same inequalities one layer at a time, each with its own norms.
+def run_smoothness(layers: Sequence[LayerNorms], loss: Any, loss_slope: Any, *, sqrt: Any = sp.sqrt) -> Any:
+    """L_f of one network and all its points near by: numbers of any kind (floats with math.sqrt, balls with theirs).
+
+    `loss` bounds ||u||_2 and `loss_slope` is L_l; the norms hold at both points that are compared.
+    """
+    moved = [0 * loss]  # c(0), c(1), ...
+    for a in layers:
+        moved.append(a.slope * sqrt((a.spectral * moved[-1]) ** 2 + a.argument**2))
+    # The sum of the squared blocks; the error and the size of q(j) = V_{j+1}^T s(j+1), q(N) = u; the size of s(j+1).
+    total, change, size, above = 0 * loss, loss_slope * moved[-1], loss, 0 * loss
+    for depth in reversed(range(len(layers))):
+        a, c = layers[depth], moved[depth]
+        turned = a.curvature * sqrt((a.row * c) ** 2 + a.argument**2) * size
+        error = a.slope * change + sqrt((a.slope * above) ** 2 + turned**2)
+        above = a.slope * size
+        total = total + (error * a.argument + above * c) ** 2
+        change, size = a.spectral * error, a.spectral * above
+    return sqrt(total) / 2

@@ -1,0 +1,220 @@
+"""The study of the gradient: rounding only, verdicts by exact arithmetic, and wrong formulas that are called wrong."""
+
+from functools import cached_property, partial
+from typing import Any
+
+import flint
+import pytest
+import sympy as sp
+import torch
+
+from bridge.budget import Budget
+from bridge.icgd import gradient as study
+from bridge.icgd.gradient import GradientCase, GradientStudy, relative_distance
+from bridge.measure import measure
+from bridge.record import Row, Verdict
+from bridge.rows import constant_rows, quantity_rows
+from numeric.balls import working_precision
+from numeric.exact_cost import TooLargeForExact
+from symbolic.activations import ACTIVATIONS, LOSSES
+from symbolic.gradients import Backward, Layer, gradient_by_recursion
+from symbolic.icgd.gradient import GRADIENT
+from symbolic.statements import Kind, UsageError
+
+SMALL = {"N": 3, "K": 4, "d_x": 3, "d_y": 2, "n": 2}
+FORMS = ["recursion", "product"]
+BUDGET = Budget(samples=8, attack=3, restarts=4, seed=0)
+
+
+def case(dtype: str = "float64", **params: Any) -> GradientCase:
+    return GradientStudy().case({**SMALL, **params}, seed=0, dtype=dtype, device="cpu")
+
+
+def rows(at: GradientCase) -> dict[str, Row]:
+    measured = [q for q in at.result.quantities if q.scopes]
+    measurement = measure(at, measured, BUDGET)
+    found = [row for q in measured for row in quantity_rows(at, q, measurement, BUDGET)]
+    counts = [q for q in at.result.quantities if not q.scopes]
+    return {row.quantity: row for row in found + constant_rows(at, counts, BUDGET)}
+
+
+SIZES = [
+    {"N": 1, "K": 1, "d_x": 3, "d_y": 5, "n": 1},
+    {"N": 2, "K": 64, "d_x": 1, "d_y": 7, "n": 3},
+    {"N": 3, "K": 16, "d_x": 10, "d_y": 1, "n": 20},
+    {"N": 4, "K": 1, "d_x": 2, "d_y": 2, "n": 5},
+    {"N": 5, "K": 7, "d_x": 64, "d_y": 3, "n": 2},
+    {"N": 6, "K": 64, "d_x": 64, "d_y": 64, "n": 1},
+]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_both_forms_are_autograd_up_to_rounding(sizes: dict[str, int]) -> None:
+    at = case(**sizes)
+    errors = at.errors(at.sample(3, seed=1), FORMS)
+    assert all(float(error.max()) <= 1e-12 for error in errors.values())
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_activation_with_every_loss(activation: str, loss: str) -> None:
+    at = case(activation=activation, loss=loss)
+    errors = at.errors(at.sample(4, seed=2), FORMS)
+    assert all(float(error.max()) <= 1e-12 for error in errors.values())
+
+
+def test_a_chunked_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = case()
+    inputs = at.sample(5, seed=3)
+    whole = at.errors(inputs, FORMS)
+    monkeypatch.setattr(study, "LARGEST_CHUNK", 1)
+    assert at._chunk() == 1
+    parts = at.errors(inputs, FORMS)
+    assert all(parts[name].shape == (5,) and float((parts[name] - whole[name]).abs().max()) < 1e-12 for name in FORMS)
+
+
+@pytest.mark.parametrize("params", [{}, {"N": 1}, {"activation": "sigmoid", "loss": "logistic"}], ids=str)
+def test_identities_are_kept_and_judged_exactly(params: dict[str, Any]) -> None:
+    found = rows(case(**params))
+    for name in FORMS:
+        row = found[name]
+        assert set(row.verdict) == {"printed", "derived", "instance"}
+        assert set(row.verdict.values()) == {Verdict.KEPT}
+        assert row.printed == row.derived == row.instance == 0.0
+        assert row.exact is not None
+        assert row.exact < 2.0**-60
+        assert row.rounding is not None
+
+
+def test_float32_differs_by_its_own_rounding_and_is_still_kept() -> None:
+    row = rows(case(dtype="float32"))["recursion"]
+    assert 1e-9 < row.measured < 1e-4
+    assert set(row.verdict.values()) == {Verdict.KEPT}
+
+
+# ---- what is wrong has to be called wrong
+
+
+class Transposed(Backward):
+    """V_{j+1} where (3.7) has its transpose."""
+
+    @cached_property
+    def step(self) -> sp.MatrixExpr:
+        return sp.HadamardProduct(self.here.slope, self.next.V * self.next.s)
+
+
+def wrong_rule() -> Backward:
+    k = sp.Symbol("k", integer=True, positive=True)
+    return Transposed(Layer(sp.Integer(1), k, k), Layer(sp.Integer(2), k, k))
+
+
+def test_a_wrong_recursion_is_violated_with_a_witness(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(study.FORMS, "recursion", partial(gradient_by_recursion, rule=wrong_rule()))
+    row = rows(case(K=2, d_x=2, d_y=2))["recursion"]
+    assert set(row.verdict.values()) == {Verdict.VIOLATED}
+    assert row.witness is not None
+    assert row.witness.error_lower > 1e-3
+    assert set(row.witness.inputs) == {"w", "x", "y"}
+
+
+def test_a_wrong_slope_is_seen_by_the_exact_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference takes its slopes from difference quotients of r, so a wrong r' is no part of it."""
+    right = study._on_balls
+
+    def wrong(chosen: Any, order: int, bits: int) -> Any:
+        function = right(chosen, order, bits)
+        return (lambda z: function(z) * flint.arb("1.000001")) if order == 1 else function
+
+    at = case()
+    inputs = at.sample(1, seed=4)
+    assert at.exact(inputs, ["recursion"], 96)["recursion"][0] < 2.0**-60
+    monkeypatch.setattr(study, "_on_balls", wrong)
+    assert at.exact(inputs, ["recursion"], 96)["recursion"][0] > 1e-7
+
+
+@pytest.mark.parametrize("name", [n for n, a in ACTIVATIONS.items() if a.smoothness >= 3])
+def test_difference_quotients_enclose_the_derivative(name: str) -> None:
+    chosen = ACTIVATIONS[name]
+    with working_precision(800):
+        quotient, derivative = study.quotient_of(chosen, 800), study._on_balls(chosen, 1, 800)
+        for z in (-3.0, -0.1, 0.0, 0.7, 5.0):
+            enclosed = quotient(flint.arb(z))
+            assert enclosed.overlaps(derivative(flint.arb(z)))
+            assert enclosed.rad() < 1e-60
+            assert not (enclosed + flint.arb(2) ** -100).overlaps(derivative(flint.arb(z)))
+
+
+def test_the_exact_gradient_is_autograd_up_to_rounding() -> None:
+    at = case()
+    inputs = at.sample(1, seed=5)
+    with working_precision(600):
+        exact = at._exact_tangents(inputs, 600)
+    balls = [torch.tensor([[float(entry.mid()) for entry in block]]) for block in exact]
+    assert float(relative_distance(balls, at.autograd(inputs))[0]) < 1e-14
+
+
+def test_too_large_for_exact_is_undecided_never_violated() -> None:
+    at = case(N=4, K=64, d_x=64, d_y=64, n=4)
+    with pytest.raises(TooLargeForExact, match="the limit is"):
+        at.exact(at.sample(1, seed=0), ["product"], 96)
+    measured = [at.result.quantity("product")]
+    budget = Budget(samples=1, attack=0, restarts=1, seed=0)
+    (row,) = quantity_rows(at, measured[0], measure(at, measured, budget), budget)
+    assert set(row.verdict.values()) == {Verdict.UNDECIDED}
+    assert "too large for exact arithmetic" in row.remark
+
+
+def test_distances_of_zero_blocks_and_of_opposite_ones() -> None:
+    zero, one = torch.zeros(2, 3), torch.ones(2, 3)
+    assert relative_distance([zero], [zero]).tolist() == [0.0, 0.0]
+    assert relative_distance([one, one], [one, -one]).tolist() == [2.0, 2.0]
+    assert relative_distance([zero], [one]).tolist() == [1.0, 1.0]
+    ones, opposite = [flint.arb(1)] * 3, [flint.arb(-1)] * 3
+    assert abs(study._ball_distance([ones], [opposite]) - 2) < 1e-14
+    assert study._ball_distance([[flint.arb(0)]], [[flint.arb(0)]]) == 0
+
+
+# ---- counts, calls
+
+
+@pytest.mark.parametrize(("N", "off"), [(1, 6), (2, 0), (5, 0)])
+def test_the_printed_count_holds_from_two_layers_on(N: int, off: int) -> None:
+    found = rows(case(N=N, K=5, d_x=3, d_y=2))
+    assert found["parameters"].measured == off
+    assert found["parameters"].verdict == {"printed": Verdict.VIOLATED if off else Verdict.KEPT}
+    assert found["slopes"].measured == 5
+    assert found["slopes"].verdict == {"printed": Verdict.VIOLATED}
+
+
+def test_the_result_is_complete() -> None:
+    assert {q.kind for q in GRADIENT.quantities} == {Kind.EXACT}
+    text = GRADIENT.latex()
+    assert r"\odot" in text
+    assert r"\left(R_{i}(j - 1) V_{j + 1}^{\top} B(j + 1)^{\top} u\right)" not in text  # flat products
+    assert "D_N" in text
+
+
+def test_calls_that_cannot_be_answered() -> None:
+    with pytest.raises(UsageError, match="no activation 'tan'"):
+        case(activation="tan")
+    with pytest.raises(UsageError, match="no loss 'hinge'"):
+        case(loss="hinge")
+    with pytest.raises(UsageError, match=r"N = 0 does not meet.*B_v = -1.* does not meet"):
+        case(N=0, B_v=-1)
+    with pytest.raises(UsageError, match=r"K = 2.5 is not a whole number"):
+        case(K=2.5)
+    at = case()
+    with pytest.raises(UsageError, match="no bound of its own at a prompt"):
+        at.prompt_bounds(at.result.quantity("product"), at.sample(1, 0))
+    inputs = at.sample(1, 0)
+    at.check_inputs(inputs)
+    with pytest.raises(UsageError, match="w, x, y of shapes"):
+        at.check_inputs({"w": inputs["w"]})
+    with pytest.raises(UsageError, match="outside the box"):
+        at.check_inputs({**inputs, "w": 10 + inputs["w"]})
+
+
+def test_memory_is_asked_for_before_it_is_taken() -> None:
+    with pytest.raises(UsageError, match="lower N, K, d_x, d_y or n"):
+        case(K=1_000_000)
+    assert case(K=64).memory(BUDGET) > case(K=4).memory(BUDGET)

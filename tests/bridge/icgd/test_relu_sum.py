@@ -1,0 +1,123 @@
+"""Definition 4 and Lemma 7 end to end: errors against bounds, counts against closed forms, dtypes, refusals."""
+
+import time
+
+import flint
+import pytest
+import sympy as sp
+import torch
+
+import bridge.comparison
+from bridge import compare
+from bridge.comparison import Comparison
+from bridge.icgd.relu_sum import ReluSumCase, ReluSumStudy
+from bridge.record import Row, Verdict
+from bridge.verdicts import Bound
+from symbolic import UsageError
+from symbolic.icgd.relu_sum import RELU_SUM, C_k
+from symbolic.statements import Quantity
+
+QUICK = {"samples": 64, "attack": 30, "restarts": 8}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = ReluSumStudy()
+    monkeypatch.setattr(bridge.comparison, "find_study", lambda id: study)
+
+
+def run(**params: object) -> Comparison:
+    return compare("icgd.relu_sum", **{**QUICK, **params})
+
+
+def rows(comparison: Comparison, quantity: str) -> list[Row]:
+    return [row for row in comparison if row.quantity == quantity]
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "gelu", "softplus", "sin"])
+def test_no_bound_is_exceeded_and_the_attack_comes_close(name: str, order: int) -> None:
+    comparison = run(activation=name, order=order, R=3, eps=(1e-2, 1e-4))
+    for row in comparison:
+        assert set(row.verdict.values()) <= {Verdict.KEPT, Verdict.CONSISTENT}, row
+        if row.quantity in ("error", "slope"):
+            assert row.attacked >= (0.8 if row.params["eps"] == 1e-2 else 0.95) * row.instance
+    for row in rows(comparison, "error"):
+        assert row.instance <= row.derived * (1 + 1e-12) <= row.printed * (1 + 1e-12)
+    assert all(0.4 < row.measured < 0.6 for row in rows(comparison, "relus.rate"))
+
+
+def test_counts_meet_their_closed_forms() -> None:
+    comparison = run(activation="sigmoid")
+    assert [row.measured for row in rows(comparison, "relus")] == [row.derived for row in rows(comparison, "relus")]
+    assert all(0 < row.measured <= row.derived for row in rows(comparison, "one_norm"))
+
+
+def test_the_unspecified_constant_is_shown_and_never_guessed() -> None:
+    assert RELU_SUM.quantity("relus").printed.bound.has(C_k)
+    assert all(row.printed is None for name in ("relus", "one_norm") for row in rows(run(), name))
+    assert "C(k)" in RELU_SUM.latex()
+
+
+class Planted(ReluSumCase):
+    """The derived bounds scaled by 0.9: measurement and attack have to notice."""
+
+    def derived(self, quantity: Quantity) -> Bound | None:
+        bound = super().derived(quantity)
+        return None if bound is None else Bound(bound.ball * flint.arb(0.9))
+
+
+def test_planted_violations_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bridge.icgd.relu_sum.ReluSumCase", Planted)
+    comparison = run(eps=1e-3)
+    for name in ("error", "slope", "relus"):
+        assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED], name
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_low_precision_spoils_no_verdict(dtype: str) -> None:
+    for row in run(R=3.3, eps=1e-3, dtype=dtype):
+        assert set(row.verdict.values()) <= {Verdict.KEPT, Verdict.CONSISTENT}, row
+
+
+def test_relu_itself_is_one_relu() -> None:
+    comparison = run(activation="relu", eps=1e-3)
+    assert [row.measured for row in rows(comparison, "relus")] == [1]
+    assert [row.exact for row in rows(comparison, "error")] == [0]
+
+
+REFUSED = [
+    ({"activation": "relu", "order": 1}, "is not twice continuously differentiable"),
+    ({"activation": "tan"}, "no activation 'tan'"),
+    ({"activation": 3}, "is no name"),
+    ({"order": 2}, "order = 2 does not meet order <= 1"),
+    ({"R": 0, "eps": 0}, r"R = 0.0 does not meet R > 0 .*; eps = 0.0 does not meet eps > 0"),
+    ({"eps": 1e-14}, "ReLUs, more than 1000000"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[str(call) for call, _ in REFUSED])
+def test_bad_input_gets_one_clear_sentence(call: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        run(**call)
+
+
+def test_points_outside_the_range_are_refused() -> None:
+    case = ReluSumStudy().case({"eps": 0.1, "R": 1}, seed=0, dtype="float64", device="cpu")
+    with pytest.raises(UsageError, match="outside"):
+        case.check_inputs({"t": torch.tensor([[2.0]])})
+    with pytest.raises(UsageError, match=r"of shape \(1, 1\) is needed, nothing came"):
+        case.check_inputs({})
+
+
+def test_the_default_comparison_takes_seconds() -> None:
+    started = time.perf_counter()
+    comparison = compare("icgd.relu_sum")
+    assert {row.quantity for row in comparison} == {q.name for q in RELU_SUM.quantities}
+    assert time.perf_counter() - started < 30  # 1 to 2 seconds on an idle core
+
+
+def test_derived_bounds_speak_of_the_papers_parameters_only() -> None:
+    free = set().union(*(q.derived().free_symbols for q in RELU_SUM.quantities if q.derivation))
+    assert {symbol.name for symbol in free} == {"R", "eps", "grid", "sup_f", "sup_f1", "sup_f2", "delta", "delta_1"}
+    assert isinstance(RELU_SUM.quantity("error").derived(), sp.Expr)

@@ -1,0 +1,78 @@
+"""What is printed: the maxima over the layers against every layer written out, and the thirds that D.7 chooses."""
+
+import math
+
+import pytest
+import sympy as sp
+
+from symbolic.icgd import printed
+from symbolic.icgd.symbols import B_l, B_r1, K, L_l, L_r1, N, d, eps_l, eps_r, eps_r1
+from tests.symbolic.icgd.numbers import at, close
+
+CLOSED = {
+    "E_r": printed.E_r,
+    "B_s": printed.B_s,
+    "E_s^r": printed.E_s_r,
+    "E_s^r'": printed.E_s_r1,
+    "E_s^l": printed.E_s_l,
+}
+# Ratios B_r' B_v sqrt(K) below, at and above 1.
+RATIOS = [0.3, 1 / (0.6 * math.sqrt(3)), 2.0]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 6])
+@pytest.mark.parametrize("slope", RATIOS)
+@pytest.mark.parametrize("name", CLOSED)
+def test_maxima_over_the_layers_are_attained_at_an_end(name: str, slope: float, depth: int) -> None:
+    for more in ({}, {"L_r": 1 / (0.6 * math.sqrt(3))}, {"d": 7}, {"B_l": 0.01, "L_l": 9.0}):
+        values = {"B_r1": slope, **more}
+        layers = at(printed.over_layers(depth)[name], **values)
+        closed = at(CLOSED[name], N=depth, **values)
+        assert close(closed, layers)
+        assert not close(0.999 * closed, layers)
+
+
+def test_the_thirds_give_the_accuracy_asked_for() -> None:
+    knobs = {symbol: chosen.bound for symbol, chosen in printed.KNOBS.items()}
+    values = {symbol.name: at(value, N=4) for symbol, value in knobs.items()}
+    assert close(at(printed.GRADIENT_ERROR.bound, N=4, **values), at(sp.Symbol("eps")))
+    alone = {**values, "eps_r1": 0.0, "eps_l": 0.0}
+    assert close(at(printed.GRADIENT_ERROR.bound, N=4, **alone), at(sp.Symbol("eps")) / 3)
+
+
+def test_the_coefficients_are_those_of_the_bound() -> None:
+    for symbol, coefficient in ((eps_r, printed.C_r), (eps_r1, printed.C_r1), (eps_l, printed.C_l)):
+        assert close(at(sp.diff(printed.GRADIENT_ERROR.bound, symbol), N=3), at(coefficient, N=3) / 2)
+
+
+def test_bounds_are_typed_as_they_stand() -> None:
+    """Lemma 2 at two layers, Lemmas 3, 4, 6 at one, by hand."""
+    K_, d_, c = 3, 2, math.sqrt(3) * 1.1 * 0.6
+    assert close(at(printed.OUTPUT_ERROR.bound, N=2), (1 + c) * math.sqrt(d_) * 1e-2)
+    assert close(at(printed.layer_error(2).bound), (1 + c) * math.sqrt(K_) * 1e-2)
+    e_r = math.sqrt(3)
+    assert close(at(printed.DERIVATIVE_ERROR.bound, N=1), 3e-2 + 0.77 * 0.6 * e_r * 1e-2)
+    assert close(at(printed.LOSS_GRADIENT_ERROR.bound, N=1), 5e-3 + 2 * e_r * 1e-2)
+    one_layer = (B_l * L_r1 * 0.6 * e_r + B_r1 * L_l * e_r) * eps_r + B_l * eps_r1 + B_r1 * eps_l
+    assert close(at(printed.BACKWARD_ERROR.bound, N=1), at(one_layer))
+    assert printed.NORM_FORWARD.bound != printed.NORM_FORWARD_PROOF.bound
+
+
+def test_the_recursions_of_the_suprema_are_run_as_printed() -> None:
+    of_r = printed.RECURSION_R.run(math.tanh, 1.2, 0.6, 2)
+    assert of_r == [1.2, math.tanh(0.6 * 1.2), math.tanh(0.6 * math.tanh(0.6 * 1.2))]
+    # tanh' is largest at 0, whatever the range: the recursion of Lemma 3 feeds 1 into itself.
+    assert printed.RECURSION_R1.run(lambda radius: 1.0, 1.2, 0.6, 3) == [1.2, 1.0, 1.0, 1.0]
+    assert r"B_{r'}^{j-1}" in printed.RECURSION_R1.latex()
+
+
+def test_listed_dimensions_add_up_and_miss_one_layer_of_derivatives() -> None:
+    assert sp.expand(printed.WIDTH.bound - (6 * d + 2 * d * K + (N - 2) * K**2 + (3 * N - 4) * K + 2)) == 0
+    assert sp.expand(printed.DIMENSIONS["p"] - printed.DIMENSIONS["r'"]) == K
+
+
+def test_theorem_5_reads_d_as_the_number_of_outputs() -> None:
+    d_y = sp.Symbol("d_y", integer=True, positive=True)
+    read = printed.with_outputs(printed.OUTPUT_ERROR, d_y)
+    assert not read.bound.has(d)
+    assert read.citation == printed.OUTPUT_ERROR.citation

@@ -1,0 +1,193 @@
+"""The Results: complete, with one quantity a layer on request, and counts that agree with matrices written out."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from symbolic.derivation import Derivation
+from symbolic.icgd import chain
+from symbolic.icgd.results import DIMENSIONS, FORWARD, RESULTS, STEP, quantities_for
+from symbolic.icgd.symbols import N, d, j
+from symbolic.statements import Result, UsageError
+from tests.symbolic.icgd.numbers import VALUES, at, close
+
+EACH = pytest.mark.parametrize("result", RESULTS, ids=lambda result: result.id)
+
+
+@EACH
+def test_every_result_is_complete(result: Result) -> None:
+    numbers = {parameter.symbol for parameter in result.parameters if parameter.symbol}
+    assert result.claim
+    assert {s for h in result.hypotheses for s in h.condition.free_symbols} == numbers
+    assert len({q.name for q in result.quantities}) == len(result.quantities)
+    result.check(dict.fromkeys((p.name for p in result.parameters if p.symbol), 1))
+
+
+@EACH
+def test_every_quantity_has_a_bound_with_source_norm_and_domain(result: Result) -> None:
+    for quantity in (*result.quantities, *quantities_for(result, 1), *quantities_for(result, 3)):
+        assert quantity.norm
+        assert quantity.domain
+        assert quantity.printed or quantity.derivation
+        assert quantity.printed is None or quantity.printed.citation.paper.key == "wu2024"
+        assert quantity.derived().free_symbols.isdisjoint(quantity.worst_case)
+        assert not quantity.derivation.conditional
+
+
+@EACH
+def test_no_letter_of_ours_is_left_in_a_bound(result: Result) -> None:
+    """Derived, printed and trivial bounds speak of the parameters, the functions' constants and the layer only."""
+    functions = {"b_r", "b_r1", "b_l", "B_r", "B_r1", "B_l", "L_r", "L_r1", "L_l", "eps_r", "eps_r1", "eps_l"}
+    counts = {"C_1", "C_2", "C_3", "M_1", "M_2", "M_3", "R_3"}
+    parameters = {p.name for p in result.parameters} | {"eta", "eps", "B_y"}
+    for quantity in quantities_for(result, 3):
+        bounds = [quantity.derived(), quantity.trivial, quantity.printed.bound if quantity.printed else None]
+        for bound in filter(None, bounds):
+            assert {s.name for s in bound.free_symbols} <= functions | counts | parameters, quantity.name
+
+
+@EACH
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_a_quantity_of_one_layer_is_the_symbolic_one_there(result: Result, layers: int) -> None:
+    symbolic = {q.name: q for q in result.quantities}
+    for quantity in quantities_for(result, layers):
+        base, _, rest = quantity.name.partition("[")
+        layer, _, ending = rest.partition("]")
+        name = f"{base}[{'N' if int(layer) == layers else 'j'}]{ending}" if layer.isdigit() else quantity.name
+        place = {"N": layers, "j": int(layer) if layer.isdigit() else 0}
+        other = symbolic[name]
+        assert close(at(quantity.derived()), at(other.derived(), **place)), quantity.name
+        if quantity.trivial is not None:
+            assert close(at(quantity.trivial), at(other.trivial, **place)), quantity.name
+        if quantity.printed is not None:
+            assert close(at(quantity.printed.bound, N=layers), at(other.printed.bound, **place)), quantity.name
+
+
+def whole_chain(layers: int) -> Derivation:
+    return next(q for q in quantities_for(STEP, layers) if q.name == "w").derivation
+
+
+def test_names_are_those_of_the_taps() -> None:
+    names = [quantity.name for quantity in quantities_for(STEP, 2)]
+    taps = ["p[1]", "p[2]", "r'[1]", "r'[2]", "g.max", "g", "s[1]", "s[2]", "gradient", "w"]
+    assert [name for name in names if name in taps] == taps
+    steps = {step.name for step in quantities_for(STEP, 2)[-1].derivation.steps}
+    assert "width" in steps
+    assert set(taps) <= {
+        step.name for step in next(q for q in quantities_for(STEP, 2) if q.name == "w").derivation.steps
+    }
+    assert [q.name for q in quantities_for(FORWARD, 3)][:3] == ["p[1]", "p[2]", "p[3]"]
+    assert [q.name for q in FORWARD.quantities][:2] == ["p[j]", "p[N]"]
+
+
+def test_theorem_1_has_one_dimension_and_theorem_5_two() -> None:
+    for quantity in quantities_for(STEP, 2):
+        assert not {"d_x", "d_y"} & {s.name for s in quantity.derived().free_symbols}
+    assert d not in set().union(*(q.derived().free_symbols for q in quantities_for(DIMENSIONS, 2)))
+    for one, two in zip(quantities_for(STEP, 3), quantities_for(DIMENSIONS, 3), strict=True):
+        assert close(at(one.derived(), d=2), at(two.derived(), d_x=2, d_y=2)), one.name
+
+
+def test_refusals_name_parameter_and_condition() -> None:
+    with pytest.raises(UsageError, match=r"N = 0 does not meet N >= 1"):
+        quantities_for(STEP, 0)
+    values = {p.name: 1 for p in STEP.parameters if p.symbol}
+    with pytest.raises(UsageError, match=r"K = 0 does not meet K >= 1 .*; eps = -1 does not meet eps > 0"):
+        STEP.check({**values, "K": 0, "eps": -1})
+    with pytest.raises(UsageError, match="relus = -1 does not meet relus >= 0"):
+        STEP.check({**values, "relus": -1})
+
+
+@EACH
+def test_latex_is_balanced_and_carries_every_citation(result: Result) -> None:
+    text = result.latex()
+    bare = text.replace(r"\{", "").replace(r"\}", "")
+    assert bare.count("{") == bare.count("}")
+    assert text.count(r"\[") == text.count(r"\]") >= len(result.quantities)
+    assert all(q.printed.citation.latex() in text for q in result.quantities if q.printed)
+    assert text.count(r"\begin{") == text.count(r"\end{")
+    assert r"\cite" not in result._repr_latex_()
+
+
+def test_the_steps_show_where_the_slack_is() -> None:
+    """With every step measured at its bound, each single step is an equality; a smaller error shows as its slack."""
+    derivation = whole_chain(3)
+    assert isinstance(derivation, chain.LayerDerivation)
+    values = {s: VALUES[s.name] for step in derivation.steps for s in step.local.free_symbols if s.name in VALUES}
+    tight = {
+        name: at(derivation.unrolled_bound(name)) for name in ("p[1]", "p[2]", "p[3]", "r'[2]", "s[3]", "s[2]", "s[1]")
+    }
+    slacks = derivation.slacks(tight, values)
+    assert slacks == pytest.approx(dict.fromkeys(tight, 1.0))
+    assert derivation.slacks({**tight, "s[2]": tight["s[2]"] / 4}, values)["s[2]"] == pytest.approx(4.0)
+    assert isinstance(derivation.upto("p[2]"), Derivation)
+
+
+# Counts and norms, against matrices written out.
+def column_sum(matrix: np.ndarray) -> float:
+    return float(np.abs(matrix).sum(0).max())
+
+
+def constant(name: str, layers: int, **values: float) -> tuple[float, float]:
+    quantity = next(q for q in quantities_for(DIMENSIONS, layers) if q.name == name)
+    return at(quantity.derived(), **values), at(quantity.printed.bound, N=layers, **values)
+
+
+@pytest.mark.parametrize("outputs", [2, 5])
+def test_parameter_norm_of_the_forward_layers(outputs: int) -> None:
+    """Layer N: a head for each row k and ReLU m, V_{m,k} with the one entry c_m; (C.1) adds all of them up."""
+    c = np.random.default_rng(1).uniform(-1, 1, 8)
+    heads = []
+    for k in range(outputs):
+        for m in range(8):
+            V = np.zeros((9, 9))
+            V[k, 8] = c[m]
+            heads.append(column_sum(V))
+    norm = 1 + sum(heads)
+    derived, as_printed = constant("norm[forward]", 2, C_1=float(np.abs(c).sum()), d_y=outputs, d=outputs)
+    assert norm <= derived * (1 + 1e-12)
+    assert (norm <= as_printed) == (outputs <= VALUES["K"])
+    assert norm > constant("norm[forward].proof", 2, C_1=float(np.abs(c).sum()), d_y=outputs)[1]
+
+
+def test_parameter_norm_of_the_loss_layer() -> None:
+    """W_1 as (D.14): its column of the constant 1 has an entry for every ReLU."""
+    outputs, relus, cover = 2, 7, 1.5
+    rng = np.random.default_rng(2)
+    a = rng.dirichlet((1, 1, 1), outputs * relus) * rng.choice([-1, 1], (outputs * relus, 3))
+    W_1 = np.zeros((outputs * relus, 2 * outputs + 2))  # columns p(N), y, 1, t
+    for m in range(outputs * relus):
+        k = m // relus
+        W_1[m, k], W_1[m, outputs + k] = a[m, 0], a[m, 1]
+        W_1[m, -2], W_1[m, -1] = a[m, 2] - cover, cover
+    c = rng.uniform(-1, 1, (outputs, relus))
+    W_2 = np.kron(np.eye(outputs), np.ones(relus)) * c.ravel()
+    norm = column_sum(W_1) + column_sum(W_2)
+    derived, as_printed = constant("norm[loss_gradient]", 2, R_3=cover, C_3=float(np.abs(c).sum(1).max()), M_3=relus)
+    assert as_printed < norm <= derived
+
+
+def test_width_counts_the_blocks_of_a_token() -> None:
+    for layers in (1, 2, 4):
+        widths = [3] * (layers - 1) + [2]
+        weights = sum(rows * columns for rows, columns in zip(widths, [4, *widths], strict=False))
+        derived, as_printed = constant("width", layers, d_x=4, d_y=2)
+        assert derived == 4 + 2 + weights + 2 * sum(widths) + sum(widths) + 2 + 2
+        if layers > 1:  # with d_x = d_y it is K short, the derivatives of one layer
+            derived, as_printed = constant("width", layers, d_x=2, d_y=2)
+            assert derived - as_printed == VALUES["K"]
+
+
+def test_the_printed_range_is_too_small() -> None:
+    """Rows (1, ..., 1) B_v / sqrt(K) on p = (B_r, ..., B_r): the argument is sqrt(K) B_v B_r."""
+    K, B_v, B_r = 3, 2.0, 0.96
+    argument = np.full(K, B_v / np.sqrt(K)) @ np.full(K, B_r)
+    derived, as_printed = constant("range_r", 2, B_v=B_v, B_r=B_r, b_r=B_r, B_x=0.9)
+    assert as_printed < argument <= derived
+
+
+def test_symbolic_layers_stay_symbols() -> None:
+    bound = next(q for q in STEP.quantities if q.name == "s[j]").derived()
+    assert {N, j} <= bound.free_symbols
+    assert not next(q for q in STEP.quantities if q.name == "gradient").derived().has(j)
+    assert sp.Symbol("N") not in bound.free_symbols  # the same letter without its assumptions would never be bound

@@ -1,0 +1,175 @@
+"""L_f: one formula in two views, and never exceeded by the gradients of random networks."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from symbolic.icgd.smoothness import WORST_CASE, LayerNorms, b_r2, derive_smoothness, run_smoothness, smoothness
+from symbolic.icgd.symbols import P_0, B_v, B_x, K, N, P, b_l, b_r, b_r1, d_y, nu, rho, rho_N
+from symbolic.icgd.symbols import L_l as loss_slope
+
+Weights = list[np.ndarray]
+VALUES = {rho: 1.3, rho_N: 0.9, nu: 0.8, P_0: 1.1, P: 1.7, b_r1: 0.95, b_r2: 0.7, b_l: 0.6, loss_slope: 1.2, d_y: 2}
+
+
+def closed(depth: int, values: dict[sp.Symbol, float] = VALUES) -> float:
+    function = sp.lambdify([*values, N], smoothness(), "math")
+    return float(function(*values.values(), depth))
+
+
+def stepped(depth: int) -> float:
+    layers = [
+        LayerNorms(
+            VALUES[rho_N] if k == depth - 1 else VALUES[rho], VALUES[nu], VALUES[P] if k else VALUES[P_0], 0.95, 0.7
+        )
+        for k in range(depth)
+    ]
+    return run_smoothness(layers, math.sqrt(2) * VALUES[b_l], VALUES[loss_slope], sqrt=math.sqrt)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 7, 50])
+def test_the_closed_form_is_the_recursion(depth: int) -> None:
+    assert closed(depth) == pytest.approx(stepped(depth), rel=1e-11)
+
+
+def test_the_closed_form_holds_where_the_ratio_is_one() -> None:
+    flat = {**VALUES, rho: 1.0, b_r1: 1.0, rho_N: 1.0}
+    near = {**flat, rho: 1.0 + 1e-9}
+    assert closed(6, flat) == pytest.approx(closed(6, near), rel=1e-7)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_the_closed_form_holds_for_hidden_layers_of_norm_zero(depth: int) -> None:
+    none = {**VALUES, rho: 0.0}
+    assert closed(depth, none) == pytest.approx(closed(depth, {**VALUES, rho: 1e-12}), rel=1e-9)
+
+
+def test_depth_stays_symbolic_and_costs_nothing() -> None:
+    size = smoothness().count_ops()
+    assert size < 1500
+    assert N in smoothness().free_symbols
+    function = sp.lambdify([*VALUES, N], smoothness(), "math")
+    start = time.perf_counter()
+    assert function(*VALUES.values(), 50) > function(*VALUES.values(), 49)
+    assert time.perf_counter() - start < 2.0
+    assert not derive_smoothness().derivation.conditional
+    assert r"\text{perturbed linear map}" in derive_smoothness().derivation.latex()
+
+
+def gradient(weights: Weights, x: np.ndarray, y: np.ndarray, r: Callable, slope: Callable) -> np.ndarray:
+    """Of (1/2n) sum_i ||p_i(N) - y_i||^2, by back-propagation. x: (n, d_x), y: (n, d_y)."""
+    values, slopes = [x], []
+    for V in weights:
+        z = values[-1] @ V.T
+        values.append(r(z))
+        slopes.append(slope(z))
+    s = 2 * (values[-1] - y) * slopes[-1]
+    blocks = []
+    for k in reversed(range(len(weights))):
+        blocks.insert(0, (s.T @ values[k]) / (2 * len(x)))
+        if k:
+            s = (s @ weights[k]) * slopes[k - 1]
+    return np.concatenate([block.ravel() for block in blocks])
+
+
+def risk(weights: Weights, x: np.ndarray, y: np.ndarray, r: Callable) -> float:
+    p = x
+    for V in weights:
+        p = r(p @ V.T)
+    return float(np.sum((p - y) ** 2) / (2 * len(x)))
+
+
+def flat(weights: Weights) -> np.ndarray:
+    return np.concatenate([V.ravel() for V in weights])
+
+
+def draw(rng: np.random.Generator, shapes: Sequence[tuple[int, int]], row: float, corner: bool) -> Weights:
+    """Rows of norm `row` at most; at a corner of the box, all entries of one modulus and mostly one sign."""
+    weights = []
+    for shape in shapes:
+        V = np.where(rng.random(shape) < 0.9, 1.0, -1.0) if corner else rng.uniform(-1, 1, shape)
+        weights.append(V * row / math.sqrt(shape[1]))
+    return weights
+
+
+ACTIVATIONS = {  # r, r', sup |r|, sup |r'|, sup |r''|
+    "tanh": (np.tanh, lambda z: 1 / np.cosh(z) ** 2, 1.0, 1.0, 4 / (3 * math.sqrt(3))),
+    "sin": (np.sin, np.cos, 1.0, 1.0, 1.0),
+}
+
+
+def test_the_gradient_of_these_tests_is_the_gradient() -> None:
+    rng = np.random.default_rng(2)
+    weights = draw(rng, [(3, 2), (3, 3), (1, 3)], 1.5, corner=False)
+    x, y = rng.normal(size=(4, 2)), rng.normal(size=(4, 1))
+    direction = draw(rng, [(3, 2), (3, 3), (1, 3)], 1.0, corner=False)
+    h = 1e-5
+    ends = [[V + sign * h * D for V, D in zip(weights, direction, strict=True)] for sign in (1, -1)]
+    slope = (risk(ends[0], x, y, np.sin) - risk(ends[1], x, y, np.sin)) / (2 * h)
+    assert slope == pytest.approx(float(gradient(weights, x, y, np.sin, np.cos) @ flat(direction)), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+def test_no_pair_of_points_beats_the_worst_case(name: str, depth: int) -> None:
+    r, slope, size, first, second = ACTIVATIONS[name]
+    rng = np.random.default_rng(depth)
+    width, inputs, outputs, row, x_size, y_size = 3, 2, 2, 0.9, 1.2, 0.5
+    rows = [width] * (depth - 1) + [outputs]
+    shapes = list(zip(rows, [inputs, *rows[:-1]], strict=True))
+    loss = 2 * (size + y_size)
+    known = {
+        B_v: row,
+        B_x: x_size,
+        b_r: size,
+        b_r1: first,
+        b_r2: second,
+        b_l: loss,
+        loss_slope: 2,
+        d_y: outputs,
+        K: width,
+    }
+    worst = {symbol: float(WORST_CASE[symbol].subs(known)) for symbol in (rho, rho_N, nu, P_0, P)}
+    bound = closed(depth, {**worst, **{k: known[k] for k in (b_r1, b_r2, b_l, loss_slope, d_y)}})
+    largest = 0.0
+    for trial in range(300):
+        x, y = rng.normal(size=(2, inputs)), rng.normal(size=(2, outputs))
+        x *= x_size / np.linalg.norm(x, axis=1, keepdims=True)
+        y *= y_size / np.linalg.norm(y, axis=1, keepdims=True)
+        here = draw(rng, shapes, row, corner=trial % 2 == 0)
+        scale = rng.choice([1e-4, 0.3, 1.0])
+        there = [np.clip(V + scale * rng.normal(size=V.shape), -np.abs(V).max(), np.abs(V).max()) for V in here]
+        moved = float(np.linalg.norm(flat(there) - flat(here)))
+        if moved == 0.0:  # clipped back to the same corner
+            continue
+        change = gradient(there, x, y, r, slope) - gradient(here, x, y, r, slope)
+        largest = max(largest, float(np.linalg.norm(change) / moved))
+    assert 0 < largest <= bound
+
+
+def test_one_linear_layer_attains_it_and_the_mutant_fails() -> None:
+    """(v x - y)^2/2 has the second derivative x^2; r(t) = t."""
+    bound = run_smoothness([LayerNorms(9.0, 9.0, 1.5, 1.0, 0.0)], 7.0, 2.0, sqrt=math.sqrt)
+    x, y = np.array([[1.5]]), np.array([[0.3]])
+    ends = [gradient([np.array([[v]])], x, y, lambda z: z, np.ones_like)[0] for v in (0.5, 0.7)]
+    assert (ends[1] - ends[0]) / 0.2 == pytest.approx(bound, rel=1e-12)
+    assert (ends[1] - ends[0]) / 0.2 > 0.999 * bound
+
+
+def test_two_linear_layers_come_within_the_square_root_of_two() -> None:
+    """(v2 v1 x - y)^2/2 at v1 = v2 = 1, y < 0, along (1, 1): 3 x^2 + x |y|; the bound has sqrt(2) times its parts."""
+    x, y = 1.5, -0.3
+    layers = [LayerNorms(1.0, 1.0, x, 1.0, 0.0), LayerNorms(1.0, 1.0, x, 1.0, 0.0)]
+    bound = run_smoothness(layers, 2 * (x - y), 2.0, sqrt=math.sqrt)
+    h = 1e-6
+    ends = [
+        gradient([np.array([[v]])] * 2, np.array([[x]]), np.array([[y]]), lambda z: z, np.ones_like)
+        for v in (1.0, 1.0 - h)
+    ]
+    attained = float(np.linalg.norm(ends[0] - ends[1]) / (h * math.sqrt(2)))
+    assert attained == pytest.approx(3 * x**2 - x * y, rel=1e-5)
+    assert attained <= bound <= math.sqrt(2) * attained

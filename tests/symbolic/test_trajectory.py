@@ -1,0 +1,206 @@
+"""Lemma 14 and Corollary 1.1: kept as derived, attained, and refuted where the printed statement slips."""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from symbolic import UsageError
+from symbolic.icgd.symbols import L, eps, eta, n
+from symbolic.icgd.trajectory import (
+    TRAJECTORY,
+    WITNESSES,
+    L_f,
+    Line,
+    Witness,
+    derive_gradient_mapping,
+    derive_path,
+    gap,
+    gradient_mapping_printed,
+    path_printed,
+    path_with_step_size,
+    quantities_for,
+    step_recursion,
+)
+
+Map = Callable[[np.ndarray], np.ndarray]
+DIM, STEPS = 4, 12
+
+
+def box(w: np.ndarray) -> np.ndarray:
+    return np.clip(w, -0.5, 0.5)
+
+
+def ball(w: np.ndarray) -> np.ndarray:
+    return w / max(1.0, 2 * float(np.linalg.norm(w)))
+
+
+def everything(w: np.ndarray) -> np.ndarray:
+    return w
+
+
+def path_bound(steps: int, step: float, accuracy: float, smooth: float) -> float:
+    return float(derive_path(steps).error.subs({eta: step, eps: accuracy, L_f: smooth}))
+
+
+def mapping_bound(steps: int, step: float, accuracy: float, start: float) -> float:
+    return float(derive_gradient_mapping(steps).error.subs({eta: step, eps: accuracy, gap: start}))
+
+
+class Wave:
+    """sum of a_k sin(b_k . w + c_k) with a quadratic part, and a Lipschitz constant of its gradient."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.a, self.b, self.c = rng.normal(size=3), rng.normal(size=(3, DIM)), rng.normal(size=3)
+        root = rng.normal(size=(DIM, DIM)) / 3
+        self.hessian = root + root.T
+        largest = float(np.abs(np.linalg.eigvalsh(self.hessian)).max())
+        self.smooth = largest + float(np.sum(np.abs(self.a) * np.sum(self.b**2, axis=1)))
+
+    def value(self, w: np.ndarray) -> float:
+        return float(self.a @ np.sin(self.b @ w + self.c) + w @ self.hessian @ w / 2)
+
+    def gradient(self, w: np.ndarray) -> np.ndarray:
+        return (self.a * np.cos(self.b @ w + self.c)) @ self.b + self.hessian @ w
+
+
+def iterate(f: Wave, project: Map, step: float, errors: np.ndarray) -> list[np.ndarray]:
+    points = [np.zeros(DIM)]
+    for error in errors:
+        points.append(project(points[-1] - step * f.gradient(points[-1]) + error))
+    return points
+
+
+def directions(rng: np.random.Generator, length: float) -> np.ndarray:
+    errors = rng.normal(size=(STEPS, DIM))
+    if rng.random() < 0.5:
+        errors[:] = errors[0]  # pushes one way
+    return length * errors / np.linalg.norm(errors, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("project", [box, ball])
+def test_no_random_path_leaves_the_derived_bounds(project: Map) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(150):
+        f = Wave(rng)
+        step, accuracy = float(rng.uniform(0.1, 1.0)) / f.smooth, float(rng.choice([1e-3, 0.1, 1.0]))
+        near = iterate(f, project, step, directions(rng, step * accuracy))
+        exact = iterate(f, project, step, np.zeros((STEPS, DIM)))
+        for l in range(1, STEPS + 1):  # noqa: E741 - the paper's letter
+            distance = float(np.linalg.norm(near[l] - exact[l]))
+            assert distance <= path_bound(l, step, accuracy, f.smooth) * (1 + 1e-9)
+        squares = []
+        for w, after in itertools.pairwise(near):
+            mapping = (w - project(w - step * f.gradient(w))) / step
+            squares.append(float(mapping @ mapping))
+            # the one inequality that is summed
+            assert f.value(after) <= f.value(w) - step / 2 * squares[-1] + step / 2 * accuracy**2 + 1e-12
+        decrease = f.value(near[0]) - f.value(near[-1])  # at most f(0) - inf f
+        assert np.mean(squares) <= mapping_bound(STEPS, step, accuracy, max(decrease, 0.0)) * (1 + 1e-9) or decrease < 0
+
+
+def test_the_path_bound_is_attained_and_its_mutant_fails() -> None:
+    """f = -L_f w^2/2: w_GD stays at 0."""
+    smooth, step, accuracy, w = 3.0, 0.2, 0.01, 0.0
+    for l in range(1, 8):  # noqa: E741 - the paper's letter
+        w += step * smooth * w + step * accuracy
+        assert w == pytest.approx(path_bound(l, step, accuracy, smooth), rel=1e-12)
+        assert w > 0.999 * path_bound(l, step, accuracy, smooth)
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 0.25])
+def test_the_mapping_bound_is_attained_and_its_mutant_fails(accuracy: float) -> None:
+    """f = w^2/(2 eta) from 1, one step to eta eps: |G| = 1/eta, f falls by 1/(2 eta) - eta eps^2/2, down to there."""
+    step = 0.5
+    start, reached = 1 / (2 * step), (step * accuracy) ** 2 / (2 * step)
+    bound = mapping_bound(1, step, accuracy, start - reached)
+    assert (1 / step) ** 2 == pytest.approx(bound, rel=1e-12)
+    assert (1 / step) ** 2 > 0.999 * bound
+
+
+def test_a_step_beyond_one_over_the_constant_can_break_the_descent() -> None:
+    """So that the condition of the derivation is needed: f = w^2 L_f/2 with eta L_f = 3 climbs."""
+    condition = derive_gradient_mapping().derivation.obligations[0].condition
+    assert condition.subs({eta: 3, L_f: 1}) == sp.false
+    assert condition.subs({eta: 1, L_f: 1}) == sp.true
+    line = Line(sp.Integer(1), sp.Integer(100))
+    w = line.descend(sp.Integer(3), [sp.Integer(1), sp.Integer(0)])
+    assert line.value(w[2]) > line.value(w[1])
+
+
+def test_the_path_is_its_recursion_at_every_depth() -> None:
+    recursion = step_recursion()
+    at = {eta: sp.Rational(1, 5), eps: sp.Rational(1, 100), L_f: 3}
+    factor, offset = recursion.factor.subs(at), recursion.offset.subs(at)
+    assert (factor, offset) == (sp.Rational(8, 5), sp.Rational(1, 500))
+    stepped = recursion.run([factor] * 9, [offset] * 9, sp.Integer(0))[-1]
+    assert sp.simplify(derive_path().error.subs(L, 9).subs(at) - stepped) == 0
+
+
+def test_derived_is_below_the_printed_statements_where_these_hold() -> None:
+    for steps in (1, 2, 5, 40):
+        for step in (0.01, 0.3, 2.0):
+            at = {eta: step, eps: 0.1, L_f: 0.7, gap: 3.0, n: math.ceil(step)}
+            derived = float(derive_path(steps).error.subs(at))
+            assert derived < float(path_with_step_size(steps).subs(at)) <= float(path_printed(steps).subs(at))
+            mapping = float(derive_gradient_mapping(steps).error.subs(at))
+            assert mapping < float(gradient_mapping_printed(steps).subs(at))
+
+
+@pytest.mark.parametrize("witness", WITNESSES, ids=lambda witness: witness.__name__)
+def test_every_slip_has_a_witness(witness: Callable[[], Witness]) -> None:
+    found = witness()
+    assert found.refutes
+    assert witness.__doc__
+    assert found.attained.is_Rational
+    # and the check can fail
+    assert not dataclasses.replace(found, printed=found.attained).refutes
+    assert not dataclasses.replace(found, repaired=found.repaired_attained * sp.Rational(999, 1000) - 1).refutes
+
+
+def clipped(gradient: Callable[[float], float], width: float, step: float, error: float, steps: int) -> list[float]:
+    points = [0.0]
+    for _ in range(steps):
+        points.append(min(width, max(-width, points[-1] - step * gradient(points[-1]) + error)))
+    return points
+
+
+def test_the_witnesses_are_what_a_plain_loop_finds() -> None:
+    by_name = {witness.__name__: float(witness().attained) for witness in WITNESSES}
+    assert by_name["examples_for_step_size"] == pytest.approx(clipped(lambda w: -w, 1, 10, 0.1, 1)[-1])
+    assert by_name["constant_of_the_risk"] == pytest.approx(clipped(lambda w: -10 * w, 0.1, 1, 1e-3, 2)[-1])
+    stopped, free = clipped(lambda w: -1, 1, 1, 1e-3, 4)[-1], clipped(lambda w: -1, 1e9, 1, 0.0, 4)[-1]
+    assert by_name["descent_without_projection"] == pytest.approx(free - stopped)
+    jumps = clipped(lambda w: 2 * (w - 0.1), 1, 2, 2e-3, 20)[1:-1]
+    moves = [(w - min(1, max(-1, w - 4 * (w - 0.1)))) / 2 for w in jumps]
+    assert by_name["steps_up_to_the_constant"] == pytest.approx(min(m**2 for m in moves))
+
+
+def test_the_line_knows_its_infimum_and_slopes() -> None:
+    for curvature, centre, slope in ((2, 0, 1), (-3, 1, 0), (0, 0, -2), (1, 9, 0)):
+        line = Line(*map(sp.Integer, (curvature, 2, centre, slope)))
+        grid = [float(line.value(sp.Rational(k, 20))) for k in range(-40, 41)]
+        assert float(line.infimum()) == pytest.approx(min(grid), abs=1e-12)
+        assert max(abs(np.diff(grid))) * 20 <= float(line.steepest()) + 1e-9
+
+
+def test_the_result_is_complete_and_prints() -> None:
+    assert {q.name for q in TRAJECTORY.quantities} == {"path", "gradient_mapping"}
+    numbers = {parameter.symbol for parameter in TRAJECTORY.parameters}
+    for quantity in TRAJECTORY.quantities:
+        assert quantity.derived().free_symbols <= numbers
+        assert quantity.printed.bound.free_symbols <= numbers
+    assert r"L_f^{-1} (1 + n L_f)^l \epsilon" in TRAJECTORY.latex()
+    assert sp.simplify(TRAJECTORY.quantity("path").printed.bound - (1 + n * L_f) ** L * eps / L_f) == 0
+
+
+def test_the_quantities_of_a_given_number_of_steps() -> None:
+    names = [quantity.name for quantity in quantities_for(3)]
+    assert names == ["path[1]", "path[2]", "path[3]", "gradient_mapping"]
+    assert quantities_for(3)[0].derived() == eta * eps
+    with pytest.raises(UsageError, match="steps = 0: give at least one step"):
+        quantities_for(0)
