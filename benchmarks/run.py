@@ -4,16 +4,19 @@ import time
 
 import torch
 
-from benchmarks import lowering
+from benchmarks import icgd, icgd_bounds, lowering
 from bridge import compare
 from numeric.induction import random_prompts, vanilla
 from numeric.network import Network
+from symbolic.catalogue import results
 
 
 def main() -> None:
     lowering.main()
     structured_against_dense()
-    default_comparison()
+    icgd.main()
+    icgd_bounds.main()
+    default_comparisons()
 
 
 def structured_against_dense() -> None:
@@ -38,10 +41,12 @@ def best_time(network: Network, x: torch.Tensor, repeats: int = 5) -> float:
     return min(once() for _ in range(repeats))
 
 
-def default_comparison() -> None:
-    start = time.perf_counter()
-    rows = compare("induction.vanilla").rows
-    print(f"boundsmith compare induction.vanilla: {len(rows)} rows in {time.perf_counter() - start:.1f} s")
+def default_comparisons() -> None:
+    """Every study on its defaults: at most 20 seconds on two idle cores."""
+    for id in results():
+        start = time.perf_counter()
+        rows = compare(id).rows
+        print(f"boundsmith compare {id}: {len(rows)} rows in {time.perf_counter() - start:.1f} s")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.registry import find_study
-from bridge.rows import constant_rows, quantity_rows, replayed_row, unrepresentable_rows
+from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.study import Case, Study, torch_device, torch_dtype
 from symbolic.statements import Kind, Quantity, UsageError
 
@@ -65,7 +65,7 @@ def compare(
     params = {**source.defaults(study, params), **params}
     grid = grid_of(study, params)
     cases = [source.case(study, point, seed=seed, dtype=dtype, device=device) for point in grid]
-    budgets = [budget if case.attackable else budget.without_attack() for case in cases]
+    budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
     if attack and not all(case.attackable for case in cases):
         raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
@@ -119,9 +119,9 @@ def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None
     if scope is not None and scope not in quantity.scopes:
         scopes = ", ".join(quantity.scopes) or "none"
         raise UsageError(f"witness: '{quantity.name}' has no scope '{scope}'; its scopes: {scopes}")
-    why = case.not_representable(quantity)
-    if why is not None:
-        raise UsageError(f"witness: '{quantity.name}' cannot be run here: {why}")
+    refusal = case.refusal(quantity)
+    if refusal is not None:
+        raise UsageError(f"witness: '{quantity.name}' cannot be run here: {refusal.reason}")
 
 
 def environment(dtype: str, device: str, budget: Budget, inputs: str) -> dict[str, Any]:
@@ -187,14 +187,14 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
 
 def _rows(case: Case, budget: Budget) -> list[Row]:
     stated = [q for q in case.result.quantities if q.kind is not Kind.RATE]
-    refused = {q.name: why for q in stated if (why := case.not_representable(q)) is not None}
+    refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
     measured = [q for q in stated if q.scopes and q.name not in refused]
     constants = [q for q in stated if not q.scopes and q.name not in refused]
     measurement = measure(case, measured, budget)
     return [
         *(row for q in measured for row in quantity_rows(case, q, measurement, budget)),
         *constant_rows(case, constants, budget),
-        *(row for q in stated if q.name in refused for row in unrepresentable_rows(case, q, refused[q.name], budget)),
+        *(row for q in stated if q.name in refused for row in refused_rows(case, q, refused[q.name], budget)),
         *case.extra_rows(budget),
         *case.findings(budget),
     ]

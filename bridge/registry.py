@@ -10,11 +10,17 @@ from symbolic.catalogue import find_result
 def studies() -> dict[str, Study]:
     """Every Study by the id of its Result."""
     from bridge import induction
+    from bridge.icgd.gradient import GradientStudy
+    from bridge.icgd.relu_sum import ReluSumStudy
     from bridge.icgd.study import StepStudy
+    from bridge.icgd.trajectory import TrajectoryStudy
     from symbolic.icgd import results as icgd
 
     steps = (StepStudy(result) for result in icgd.RESULTS)
-    return {study.result.id: study for study in (*steps, induction.VanillaStudy())}
+    return {
+        study.result.id: study
+        for study in (GradientStudy(), ReluSumStudy(), *steps, TrajectoryStudy(), induction.VanillaStudy())
+    }
 
 
 def find_study(result_id: str) -> Study:

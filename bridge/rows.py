@@ -1,5 +1,6 @@
 """From bounds and measurements to the rows of the record."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from bridge.balls import bits_for
 from bridge.budget import Budget
 from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, Verdict, Witness
-from bridge.study import Case, Inputs
+from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
 from symbolic.statements import Quantity
@@ -43,13 +44,18 @@ def _stated(case: Case, quantity: Quantity) -> OpenTiers:
 
 
 def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], budget: Budget) -> Row:
-    """Each input is judged against its own bound; the row shows the bound at the last (the attacked) one."""
+    """Each input is judged against its own bound; the row shows the one where the error comes closest to its bound.
+
+    An error in the column `measured` is that of a random (or real) input, one in `attacked` that of the attack's.
+    """
     rows = [
         judged_row(case, quantity, scope, {"instance": case.instance(quantity, scope, each.inputs)}, [each], budget)
         for each in found
     ]
-    row = rows[-1].model_copy(update={"measured": rows[0].measured})
-    row.attacked = rows[-1].measured if len(rows) > 1 else None
+    closest = min(range(len(rows)), key=lambda place: (_slackness(rows[place]), -place))
+    row = rows[closest].model_copy()
+    if closest > 0:
+        row.measured, row.attacked = None, row.measured
     worst = [
         each for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED) for each in rows if verdict in each.verdict.values()
     ]
@@ -58,15 +64,23 @@ def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], 
     return row
 
 
-def unrepresentable_rows(case: Case, quantity: Quantity, why: str, budget: Budget) -> list[Row]:
-    """One row a scope of a quantity whose network cannot be built: the bounds that are stated, and why none is run."""
-    remark = "; ".join(filter(None, [quantity.remark, why]))
+def _slackness(row: Row) -> float:
+    """Bound over error; an input without either says least."""
+    return math.inf if row.ratio is None else row.ratio
+
+
+def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budget) -> list[Row]:
+    """One row a scope of a quantity that is not run here: the bounds that are stated, and why none is run."""
+    remark = "; ".join(filter(None, [quantity.remark, refusal.reason]))
     nothing_run = replace(budget.without_attack(), samples=0)
     rows = []
     for scope in quantity.scopes or (None,):
         at_a_prompt = scope in prompt_scopes(quantity)
         stated = {} if at_a_prompt else _present(_stated(case, quantity))
-        verdict = {"instance" if at_a_prompt else "derived": Verdict.NOT_REPRESENTABLE}
+        judged = ["instance"] if at_a_prompt else ["derived"]
+        if refusal.verdict is Verdict.OUTSIDE and quantity.printed is not None and not at_a_prompt:
+            judged.insert(0, "printed")
+        verdict = dict.fromkeys(judged, refusal.verdict)
         rows.append(_row(case, quantity, scope, stated, nothing_run, verdict=verdict, remark=remark))
     return rows
 

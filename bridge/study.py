@@ -6,7 +6,7 @@ rest and knows no topic.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import flint
@@ -17,7 +17,7 @@ from torch import Tensor
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.data import Table
-from bridge.record import Row
+from bridge.record import Row, Verdict
 from bridge.verdicts import Bound, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
@@ -32,6 +32,14 @@ DTYPES = {
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
 }
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A quantity that is not run: `not representable` (how many of what), or `outside` (which hypothesis)."""
+
+    verdict: Verdict
+    reason: str
 
 
 class Case(ABC):
@@ -97,6 +105,10 @@ class Case(ABC):
         """About how many bytes the largest step takes, so that what cannot fit is refused before the start."""
         return 0
 
+    def within(self, budget: Budget) -> Budget:
+        """The budget that this case can use: fewer samples where there are no more inputs."""
+        return budget
+
     def constants(self) -> dict[str, Evidence]:
         """Measured quantities that depend on no input (parameter norms, counts)."""
         return {}
@@ -126,11 +138,8 @@ class Case(ABC):
         known = ", ".join(quantity.name for quantity in self.result.quantities)
         raise UsageError(f"{self.result.id} has no quantity or finding '{name}'. It has: {known}.")
 
-    def not_representable(self, quantity: Quantity) -> str | None:
-        """Why no network can be built for this quantity here (how many of what, how many bits); None where one can.
-
-        Such a quantity is neither measured nor attacked; its rows show the bounds there are.
-        """
+    def refusal(self, quantity: Quantity) -> Refusal | None:
+        """Why this quantity is neither measured nor attacked here; its rows show the bounds there are."""
         return None
 
     def slack(self, quantity: Quantity, inputs: Inputs) -> dict[str, float]:

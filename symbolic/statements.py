@@ -122,7 +122,7 @@ class Quantity:
     def _derived(self) -> sp.Expr | None:
         if self.derivation is None:
             return None
-        return self.general_bound().subs(dict(self.worst_case or {}), simultaneous=True)
+        return self.general_bound().xreplace(dict(self.worst_case or {}))
 
 
 @dataclass(frozen=True)

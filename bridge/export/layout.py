@@ -8,6 +8,7 @@ from bridge.record import TIERS, Comparison, Row, Verdict
 
 NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio")
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
+BESIDE_FINAL = ("gradient", "w")  # shown with them: what the network emulates, from which its predictions follow
 LONGEST_VALUE = 32
 
 
@@ -45,16 +46,20 @@ def _varies(name: str, rows: Sequence[Row]) -> bool:
 
 
 def shown_rows(comparison: Comparison, all_rows: bool = False) -> list[Row]:
-    """The rows of the final quantities and every violated one; all rows if asked, or if no quantity is a final one.
+    """The rows of the final quantities, those beside them and every violated one; all if asked, or if none is final.
 
     Rows of one quantity and scope stand together, otherwise in the order of the record.
     """
     rows = list(comparison)
     if not all_rows and any(is_final(row.quantity) for row in rows):
-        rows = [row for row in rows if is_final(row.quantity) or Verdict.VIOLATED in row.verdict.values()]
+        rows = [row for row in rows if _is_shown(row)]
     quantities = list(dict.fromkeys(row.quantity for row in rows))
     scopes = list(dict.fromkeys(row.scope for row in rows))
     return sorted(rows, key=lambda row: (quantities.index(row.quantity), scopes.index(row.scope)))
+
+
+def _is_shown(row: Row) -> bool:
+    return is_final(row.quantity) or row.quantity in BESIDE_FINAL or Verdict.VIOLATED in row.verdict.values()
 
 
 def is_final(quantity: str) -> bool:

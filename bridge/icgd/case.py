@@ -31,7 +31,7 @@ BALL_BITS = 192
 ROUNDED_UP = flint.arb(2) ** -40  # relative: at some prompts a bound is attained, which balls alone cannot decide
 NEARBY = 3e-3  # relative size of the noise around the best point from which the second half of an attack starts
 SECOND_STEP = 0.05  # first step of that half, relative to the inputs
-SIZES = ("range_r", "range_r1", "range_u", "range_u.restated", "range_s")  # not errors: what has to be covered
+SIZES = ("range_r", "range_r1", "range_u", "range_u.restated", "size_s")  # not errors: what has to be covered
 WHOLE_VECTOR = ("gradient", "w")  # measured in the 2-norm of all entries
 
 
@@ -49,17 +49,23 @@ class StepCase(Case):
         params: Mapping[str, Any],
         values: Mapping[sp.Symbol, Any],
         setting: Setting,
-        emulation: Emulation,
+        emulation: Emulation | None,
         dtype: torch.dtype,
         device: torch.device,
     ) -> None:
-        self.result, self.setting, self.emulation = result, setting, emulation
+        self.result, self.setting, self._emulation = result, setting, emulation
         self.params = self.full_params = dict(params)
         self.values = dict(values)
         self.n = int(params["n"])
         self.dtype, self.device = dtype, device
         self._known: dict[str, tuple[tuple[Tensor, ...], Propagated]] = {}
         self._exact: dict[tuple[bytes, int], dict[str, tuple[flint.arb, float]]] = {}
+
+    @property
+    def emulation(self) -> Emulation:
+        """The sums of ReLUs; a case without any is refused before it comes to them."""
+        assert self._emulation is not None
+        return self._emulation
 
     # Inputs.
 
@@ -128,7 +134,7 @@ class StepCase(Case):
     def size(self, name: str, taps: Mapping[str, Tensor], w: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """What a range or a size has to cover, of the network itself: (B)."""
         shape = self.setting.shape
-        if name == "range_s":
+        if name == "size_s":
             return torch.stack([taps[f"s[{j}]"].double().abs().flatten(1).amax(-1) for j in self.layers], -1).amax(-1)
         if name.startswith("range_u"):
             return torch.maximum(_largest(taps[f"p[{shape.N}]"]), _largest(y))
@@ -193,7 +199,7 @@ class StepCase(Case):
         measured = float(self.size(name, floats, *tensors)[0])
         bits = taps["w"].bits
         with working_precision(bits):
-            if name == "range_s":
+            if name == "size_s":
                 exact = ball_maximum([taps[f"s[{j}]"].sup_norm() for j in self.layers])
             elif name.startswith("range_u"):
                 exact = taps[f"p[{self.setting.shape.N}]"].sup_norm().max(flint.arb(float(np.abs(y).max())))

@@ -21,6 +21,7 @@ from symbolic.statements import UsageError
 FEWEST_RELUS = 3  # a constant and one hinge on each side
 EXACT_CELLS = 2  # of a u that is linear
 LOCAL = "prompt, local"
+LARGEST_RANGE = 1e9
 ROUNDS, HEADROOM = 20, 1.01  # of the search for a range that covers what its own error adds to it
 
 
@@ -50,10 +51,20 @@ def ranges(setting: Setting, eps_r: float) -> Ranges:
     B_v, B_x, root = flint.arb(setting.B_v), flint.arb(setting.B_x), flint.arb(setting.shape.K).sqrt()
     arguments = [float_above(B_v * B_x)]
     while len(arguments) < setting.shape.N:
+        _require_moderate(arguments[-1])
         values = setting.supremum(0, arguments[-1]) + flint.arb(eps_r)
         arguments.append(float_above(B_v * root * values))
+    _require_moderate(max(arguments))
     outputs = float_above(setting.supremum(0, max(arguments)) + flint.arb(eps_r))
     return Ranges(tuple(arguments), outputs)
+
+
+def _require_moderate(reach: float) -> None:
+    if not reach <= LARGEST_RANGE:
+        raise UsageError(
+            f"the range that the sums of ReLUs have to cover grows beyond {LARGEST_RANGE:g} over the layers (with what "
+            f"their own error adds); give a smaller B_v, B_x, K or N, or more ReLUs"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +129,18 @@ def _width(found: Interpolant) -> float:
     return 2 * found.radius / found.relu_sum.cells
 
 
-def with_relus(setting: Setting, relus: int) -> Emulation:
-    """`relus` ReLUs for r and for r', and for each piece of u that is not linear.
+def with_relus(setting: Setting, relus: int, relus_r1: int = 0) -> Emulation:
+    """`relus` ReLUs for r, for r' (or `relus_r1` for it), and for each piece of u that is not linear.
 
     The range that r must cover depends on its error and the other way round: enlarged until it covers what its own
     error adds. Raises UsageError where that never ends.
     """
-    if relus < FEWEST_RELUS:
-        raise UsageError(f"relus = {relus}: a sum of ReLUs takes at least {FEWEST_RELUS}; give more, or an eps")
+    relus_r1 = relus_r1 or relus
+    if min(relus, relus_r1) < FEWEST_RELUS:
+        raise UsageError(
+            f"relus = {relus}, relus_r1 = {relus_r1}: a sum of ReLUs takes at least {FEWEST_RELUS}; "
+            f"give more, or an eps"
+        )
     cells, t = relus - 1, setting.activation.t
     needed = ranges(setting, 0.0)
     for _ in range(ROUNDS):
@@ -133,7 +148,7 @@ def with_relus(setting: Setting, relus: int) -> Emulation:
         eps_r = float_above(r.error)
         enough = ranges(setting, eps_r)
         if enough.largest <= r.radius:
-            r1 = interpolate(setting.activation.derivative(1), t, r.radius, cells=cells)
+            r1 = interpolate(setting.activation.derivative(1), t, r.radius, cells=relus_r1 - 1)
             u = loss_interpolants(setting.loss, enough.outputs, setting.B_y, cells=cells)
             return Emulation(setting, enough, r, r1, u)
         needed = ranges(setting, HEADROOM * eps_r)

@@ -19,8 +19,10 @@ from bridge.icgd.propagation import LossGradient, Smooth
 from bridge.lowering import lower
 from numeric.balls import float_above, working_precision
 from numeric.icgd.shape import Shape
-from symbolic.activations import Activation, Loss, Piece, stable_derivative
+from symbolic.activations import Activation, Loss, Piece
 from symbolic.statements import UsageError
+
+NEEDED_DERIVATIVES = 4  # Theorem 1; the bounds here use sup |r^(k)| for k up to 4
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,10 @@ class Setting:
     eta: float
 
     def __post_init__(self) -> None:
-        if self.activation.smoothness < 4:
+        if self.activation.smoothness < NEEDED_DERIVATIVES:
             raise UsageError(
                 f"activation '{self.activation.name}' has {self.activation.smoothness} continuous derivatives; "
-                f"Theorem 1 approximates r and r' by sums of ReLUs and asks for 4. "
+                f"Theorem 1 approximates r and r' by sums of ReLUs and asks for {NEEDED_DERIVATIVES}. "
                 f"Take tanh, sigmoid, gelu, softplus or sin."
             )
 
@@ -89,10 +91,7 @@ class Setting:
         return _on_balls(self._loss_derivative(order), (self.loss.t, self.loss.y), bits)
 
     def _loss_derivative(self, order: int) -> sp.Expr:
-        found = self.loss.gradient
-        for _ in range(order):
-            found = stable_derivative(found, self.loss.t)
-        return found
+        return self.loss.derivative(order + 1)
 
     # What the propagation of errors asks for.
 

@@ -9,15 +9,20 @@ import flint
 import sympy as sp
 import torch
 
+from bridge.budget import Budget
+from bridge.data import Table
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import LOCAL, Emulation, ranges, with_accuracies, with_relus
+from bridge.icgd.findings import FINDINGS
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
-from bridge.icgd.setting import Setting
+from bridge.icgd.outside import OutsideCase
+from bridge.icgd.setting import NEEDED_DERIVATIVES, Setting
 from bridge.icgd.values import EXACT_BITS, emulation_values, layers_of_network, one_norm, problem_values, suprema_values
-from bridge.study import Inputs, Study, torch_device, torch_dtype
+from bridge.record import Row, Verdict
+from bridge.study import Case, Inputs, Refusal, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
-from numeric.families import ActivationHeads, FamilyAttention, OuterProductHeads
+from numeric.families import ActivationHeads, FamilyAttention, MaskedUnits, OuterProductHeads
 from numeric.icgd.norms import layer_sizes, network_size
 from numeric.icgd.shape import Shape
 from symbolic.activations import activation, loss
@@ -55,17 +60,20 @@ class EmulatedCase(StepCase):
             wanted = plan.accuracies
             known = ranges(setting, wanted.eps_r)
             values |= {letters.eps_r: wanted.eps_r, letters.eps_r1: wanted.eps_r1, letters.eps_l: wanted.eps_l}
+            values[letters.B_l] = setting.loss_supremum(0, known.outputs) + flint.arb(wanted.eps_l)
         else:
             known = plan.ranges
             values |= emulation_values(plan)
         values |= suprema_values(setting, known)
-        super().__init__(result, params, values, setting, plan, dtype, device)  # type: ignore[arg-type]
+        built = plan if isinstance(plan, Emulation) else None
+        super().__init__(result, params, values, setting, built, dtype, device)
         self.plan = plan
-        if isinstance(plan, Emulation):
+        if built:
             self.values[letters.R_3] = self.mask_bound
 
-    def not_representable(self, quantity: Quantity) -> str | None:
-        return self.plan.reason if isinstance(self.plan, NotRepresentable) else None
+    def refusal(self, quantity: Quantity) -> Refusal | None:
+        plan = self.plan
+        return Refusal(Verdict.NOT_REPRESENTABLE, plan.reason) if isinstance(plan, NotRepresentable) else None
 
     # Tiers.
 
@@ -104,6 +112,15 @@ class EmulatedCase(StepCase):
                 eta=flint.arb(s.eta),
             )
 
+    def findings(self, budget: Budget) -> list[Row]:
+        study = StepStudy(self.result)
+        rows = []
+        for finding in FINDINGS.get(self.result.id, ()):
+            case = study.case(finding.params, seed=0, dtype="float64", device="cpu")
+            assert isinstance(case, EmulatedCase)  # findings are about cases that the hypotheses admit
+            rows.append(finding.row(case))
+        return rows
+
     # Counts and norms.
 
     def constants(self) -> dict[str, Evidence]:
@@ -115,7 +132,7 @@ class EmulatedCase(StepCase):
                 "norm[forward]": forward,
                 "norm[forward].proof": forward,
                 "norm[derivative]": self._attention_norm(construction.block[N]),
-                "norm[loss_gradient]": _widened(sizes[N + 1].norm),
+                "norm[loss_gradient]": _loss_norm(construction.block[N + 1]),
                 "norm[backward]": flint.arb(max(size.norm for size in sizes[N + 2 : 2 * N + 2])),
                 "norm[step]": self._attention_norm(construction.block[2 * N + 2]),
                 "heads": flint.arb(whole.heads),
@@ -136,9 +153,17 @@ class EmulatedCase(StepCase):
         return total
 
 
-def _widened(number: float) -> flint.arb:
-    """A sum of floats that was rounded a few times."""
-    return flint.arb(number, abs(number) * 2.0**-50)
+def _loss_norm(layer: Any) -> flint.arb:
+    """(C.1): W_1 has the units of one k in the columns of t[k] and y[k], those of all k at `one` and at the mask."""
+    assert isinstance(layer, MaskedUnits)  # the layers of the block are known
+    copies, directions = layer.stream.size(layer.target), layer.relus.directions
+    shifts = [flint.arb(shift) - flint.arb(layer.bound) for shift in directions[:, 2].tolist()]
+    columns = [
+        *(one_norm(directions[:, column]) for column in (0, 1)),
+        copies * sum((abs(shift) for shift in shifts), start=flint.arb(0)),
+        copies * len(directions) * flint.arb(layer.bound),
+    ]
+    return ball_maximum(columns) + flint.arb(float(abs(layer.relus.weights).max(initial=0.0)))
 
 
 class StepStudy(Study):
@@ -148,13 +173,31 @@ class StepStudy(Study):
         self.result = result
         self.main_quantity = MAIN[result.id]
 
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> EmulatedCase:
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> EmulatedCase | OutsideCase:
         resolved = self.resolved(params)
+        why = roughness(resolved)
+        if why:
+            return OutsideCase(with_quantities(self.result, resolved), resolved, why, torch_device(device))
         setting = setting_of(resolved)
         plan = plan_for(setting, resolved)
         return EmulatedCase(
             with_quantities(self.result, resolved), resolved, setting, plan, torch_dtype(dtype), torch_device(device)
         )
+
+    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> Case:
+        """Theorem 5 on a table; the others have one d for x and y, which a table has not."""
+        if self.result.id != results.DIMENSIONS.id:
+            return super().data_case(params, table, seed=seed, dtype=dtype, device=device)
+        from bridge.icgd.table import table_case  # which builds on this file
+
+        return table_case(self.result, self.resolved(params), table, dtype, device)
+
+    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
+        if self.result.id != results.DIMENSIONS.id:
+            return {}
+        from bridge.icgd.table import table_defaults
+
+        return table_defaults(params, table)
 
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters of the result, numbers checked."""
@@ -165,6 +208,17 @@ class StepStudy(Study):
             found[name] = self.result.number(name, value) if parameter.symbol is not None else str(value)
         self.result.check(found)
         return found
+
+
+def roughness(params: Mapping[str, Any]) -> str:
+    """Which smoothness hypothesis the activation misses; empty where it meets them."""
+    found = activation(params["activation"])
+    if found.smoothness >= NEEDED_DERIVATIVES:
+        return ""
+    return (
+        f"Theorem 1 asks for {NEEDED_DERIVATIVES} continuous derivatives of r, and Lemma 3 approximates r' by sums of "
+        f"ReLUs; {found.name} has {found.smoothness}, and no continuous function is uniformly near its derivative"
+    )
 
 
 def _single(default: Any) -> Any:
@@ -189,7 +243,7 @@ def setting_of(params: Mapping[str, Any]) -> Setting:
 def plan_for(setting: Setting, params: Mapping[str, Any]) -> Emulation | NotRepresentable:
     """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound."""
     if params.get("relus"):
-        return with_relus(setting, int(params["relus"]))
+        return with_relus(setting, int(params["relus"]), int(params.get("relus_r1") or 0))
     bound = chain.derive(sp.Integer(setting.shape.N)).derivation.bound("gradient")
     chosen = accuracies_for(setting, float(params["eps"]), bound.subs(chain.worst_case(), simultaneous=True))
     return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen)

@@ -53,7 +53,6 @@ def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:
         letters.L_l: setting.loss_supremum(1, outputs),
         letters.B_r: _by_recursion(setting, printed.RECURSION_R, 0),
         letters.B_r1: _by_recursion(setting, printed.RECURSION_R1, 1),
-        letters.B_l: b_l,
     }
 
 
@@ -64,9 +63,10 @@ def _by_recursion(setting: Setting, recursion: printed.SupremumRecursion, order:
 
 
 def emulation_values(emulation: Emulation) -> dict[sp.Symbol, Any]:
-    """Certified accuracies, one-norms, counts and ranges of the sums of ReLUs."""
+    """Certified accuracies, one-norms, counts and ranges of the sums of ReLUs; B_l bounds u and its sum of ReLUs."""
     r, r1, u = emulation.r, emulation.r1, emulation.u
     return {
+        letters.B_l: emulation.setting.loss_supremum(0, emulation.ranges.outputs) + u.error,
         letters.eps_r: r.error,
         letters.eps_r1: r1.error,
         letters.eps_l: u.error,

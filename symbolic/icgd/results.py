@@ -28,6 +28,7 @@ from symbolic.icgd.symbols import (
     B_x,
     B_y,
     K,
+    L,
     N,
     R_u,
     at_first_layer,
@@ -50,6 +51,7 @@ from symbolic.icgd.symbols import (
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 relus = sp.Symbol("relus", integer=True, nonnegative=True)
+relus_r1 = sp.Symbol("relus_r1", integer=True, nonnegative=True)
 
 TWO_NORM, SUP_NORM = "2-norm, largest token", "sup norm, largest token"
 DOMAIN = "w in the box |v_jk[i]| <= B_v / sqrt(length), ||x||_2 <= B_x, ||y||_2 <= B_y"
@@ -258,13 +260,51 @@ def _backward(network: Network) -> list[Quantity]:
     return quantities
 
 
+# |sbar(j)[k]| <= B_s of (3.23). Coordinate by coordinate at j = N; below, a coordinate is at most the 2-norm, and the
+# sizes are powers of one ratio times that of s(N-1), largest at an end. All with |r'bar| <= b_r1 + eps_r1 and
+# |ubar| <= b_l + eps_l.
+def _largest_signal(network: Network) -> sp.Expr:
+    """Bound on the coordinates of all sbar(1), ..., sbar(N)."""
+    last = b_r1 * b_l
+    if network.depth == 1:
+        return _approximate(last)
+    ends = (chain.derive_signal(layer, network.depth).size for layer in (sp.Integer(1), network.depth - 1))
+    several = _approximate(sp.Max(last, *ends))
+    return several if network.layers else sp.Piecewise((_approximate(last), sp.Eq(N, 1)), (several, True))
+
+
+def _signal_size(network: Network) -> Quantity:
+    step = Step(
+        "size_s",
+        Norm.INF,
+        "size",
+        _largest_signal(network),
+        reason="||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||, ||V_{j+1}|| <= sqrt(rows) B_v",
+    )
+    return _measured(
+        network,
+        "size_s",
+        r"\max_{j, k} |\bar{s}(j)[k]|",
+        "size of the back-propagated signals",
+        SUP_NORM,
+        Derivation((step,)),
+        bound=printed.BACKWARD_SIZE,
+        remark="printed with the k-th column of V_{j+1} bounded by B_v, which bounds its rows",
+    )
+
+
 def _signal(network: Network, layer: sp.Expr, last: bool) -> Approximated:
     return chain.derive_last_signal(network.depth) if last else chain.derive_signal(layer, network.depth)
 
 
 def _twice_the_size(size: sp.Expr) -> sp.Expr:
     """Exact and approximate value are both that small, whatever the error: the sums of ReLUs add their own errors."""
-    return size + size.xreplace({b_r: b_r + eps_r, b_r1: b_r1 + eps_r1, b_l: b_l + eps_l})
+    return size + _approximate(size)
+
+
+def _approximate(size: sp.Expr) -> sp.Expr:
+    """The size of what the sums of ReLUs give, on the ranges where they are accurate."""
+    return size.xreplace({b_r: b_r + eps_r, b_r1: b_r1 + eps_r1, b_l: b_l + eps_l})
 
 
 # Theorem 1.
@@ -415,7 +455,7 @@ def _sizes(network: Network) -> list[Quantity]:
             "coordinates of a token",
             "count",
             d_x + 2 * d_y + weights + 3 * rows + 2,
-            bound=printed.WIDTH,
+            bound=printed.WIDTH if network.inputs == network.outputs else None,  # Theorem 5 lists no widths
             reason="[x; y; w; p; r'; g; s; 1; t]",
             remark="printed with (N-2) K + d coordinates for r', of which there are (N-1) K + d",
         ),
@@ -436,13 +476,15 @@ _PARAMETERS = {
         Parameter("B_x", B_x, "bound on the 2-norm of x", 1.0),
         Parameter("B_y", B_y, "bound on the 2-norm of y", 1.0),
         Parameter("eta", eta, "step size", 0.1),
+        Parameter("L", L, "number of steps before the prediction, where a table is given", 8, integer=True),
         Parameter("eps", eps, "accuracy asked of the gradient; it sets the sums of ReLUs where relus = 0", 0.1),
         Parameter("relus", relus, "ReLUs for each function; 0: computed from eps", 0, integer=True),
+        Parameter("relus_r1", relus_r1, "ReLUs for r', where `relus` is given; 0: as many", 0, integer=True),
         Parameter("activation", None, "the activation r (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
         Parameter("loss", None, "the loss of one coordinate (square, huber, log_cosh, logistic)", "square"),
     )
 }
-_ONE_DIMENSION = tuple(name for name in _PARAMETERS if name not in ("d_x", "d_y"))
+_ONE_DIMENSION = tuple(name for name in _PARAMETERS if name not in ("d_x", "d_y", "L"))
 _TWO_DIMENSIONS = tuple(name for name in _PARAMETERS if name != "d")
 _WITHOUT_LOSS = tuple(name for name in _ONE_DIMENSION if name not in ("eta", "loss", "B_y"))
 _WITHOUT_STEP = tuple(name for name in _ONE_DIMENSION if name != "eta")
@@ -455,17 +497,19 @@ _REASONS = {
     "d_y": "outputs have a coordinate",
     "n": "the risk is a mean over the examples",
     "relus": "a count, or 0 for the one that eps needs",
+    "relus_r1": "a count, or 0 for that of r",
     "B_v": "Theorem 1 fixes B_v > 0",
     "B_x": "Lemma 2 wants B_x > 0",
     "B_y": "the outputs are bounded",
     "eta": "Theorem 1 fixes eta > 0",
+    "L": "a prediction follows a step",
     "eps": "Theorem 1 fixes eps > 0",
 }
 
 
 def _hypothesis(name: str) -> Hypothesis:
     symbol = _PARAMETERS[name].symbol
-    if name == "relus":
+    if name in ("relus", "relus_r1"):
         condition = sp.Ge(symbol, 0, evaluate=False)
     elif _PARAMETERS[name].integer:
         condition = sp.Ge(symbol, 1, evaluate=False)
@@ -479,7 +523,7 @@ def _lemma(network: Network, id: str) -> list[Quantity]:
     forward = [*_forward(network), *_ranges(network, "range_r"), *_forward_norms(network)]
     derivative = [*_derivative(network), *_ranges(network, "range_r1"), *_derivative_norms(network)]
     loss = [*_loss_gradient(network), *_ranges(network, "range_u", "range_u.restated"), *_loss_gradient_norms(network)]
-    backward = [*_backward(network), *_backward_norms(network)]
+    backward = [*_backward(network), _signal_size(network), *_backward_norms(network)]
     own = {
         "icgd.forward": forward,
         "icgd.derivative": derivative,

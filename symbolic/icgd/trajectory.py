@@ -1,12 +1,12 @@
 """L steps of inexact projected gradient descent (wu2024, Corollary 1.1 and Lemma 14): how far, and how well.
 
-    w^{l+1} = Proj_W(w^l - eta grad f(w^l) + e^l),  ||e^l||_2 <= eta eps,      w_GD the same without e, both from 0.
+    w^{l+1} = Proj_W(w^l - eta grad f(w^l) + e^l),  ||e^l||_2 <= eta eps,      w_GD the same without e, from one start
 
-f = L_n has an L_f-Lipschitz gradient on the convex set W (symbolic/icgd/smoothness.py derives an L_f).
+(0 in the paper). f = L_n has an L_f-Lipschitz gradient on the convex set W (symbolic/icgd/smoothness.py derives one).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -24,8 +24,10 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.citations import WU2024, Citation
-from symbolic.derivation import Approximated, Step
-from symbolic.icgd.symbols import L, eps, eta, n
+from symbolic.derivation import Approximated, Derivation, Step
+from symbolic.icgd.results import STEP
+from symbolic.icgd.symbols import NOTATION as LETTERS
+from symbolic.icgd.symbols import B_v, B_x, K, L, N, at_first_layer, d, eps, eta, n, neurons
 from symbolic.statements import (
     Hypothesis,
     Kind,
@@ -38,14 +40,23 @@ from symbolic.statements import (
 )
 
 L_f = sp.Symbol("L_f", positive=True)  # Lipschitz constant of grad f on W
-gap = sp.Symbol("gap", nonnegative=True)  # f(0) - inf of f over W
+gap = sp.Symbol("gap", nonnegative=True)  # f(w^0) - inf of f over W; the paper starts at w^0 = 0
+
+# What a network is at w = 0: |r(0)|, |r'(0)| and the supremum of |u(r(0), y)| over |y| <= B_y.
+r_0, r1_0, u_0 = (sp.Symbol(name, nonnegative=True) for name in ("r_0", "r1_0", "u_0"))
 
 _D = sp.Symbol("D", integer=True, positive=True)  # the number of weights
 _B_w = sp.Symbol("B_w", nonnegative=True)  # a bound on ||w|| over W; no bound below depends on it
 _B_g = sp.Symbol("B_g", nonnegative=True)  # the same for the gradient
 
-NOTATION = {eta: r"\eta", eps: r"\epsilon", L_f: "L_f", gap: r"(f(0) - \inf_W f)"}
-SYMBOLS = {L_f: "Lipschitz constant of the gradient of L_n on W", gap: "f(0) minus the infimum of f over W"}
+NOTATION = {**LETTERS, r1_0: "r'_0", L_f: "L_f", gap: r"(f(w^0) - \inf_W f)"}
+SYMBOLS = {
+    L_f: "Lipschitz constant of the gradient of L_n on W",
+    gap: "f(w^0) minus the infimum of f over W; printed with w^0 = 0",
+    r_0: "|r(0)|",
+    r1_0: "|r'(0)|",
+    u_0: "sup of |u(r(0), y)| over |y| <= B_y",
+}
 
 
 # One step of both iterations, from points that are e apart. The gradient is known up to eps (e^l = eta times its error)
@@ -63,7 +74,7 @@ def step_recursion() -> LinearRecursion:
 @cache
 def derive_path(steps: Any = L) -> Approximated:
     """w^steps against w_GD^steps, for symbolic steps: ((1 + eta L_f)^steps - 1) eps / L_f."""
-    start = given("start", dim=_D, norm=Norm.TWO, size=_B_w, reason="both start at 0")
+    start = given("start", dim=_D, norm=Norm.TWO, size=_B_w, reason="both start at the same point")
     return iterate(start, "path", step_recursion(), sp.sympify(steps), dim=_D, size=_B_w)
 
 
@@ -76,7 +87,7 @@ def derive_path(steps: Any = L) -> Approximated:
 @cache
 def derive_gradient_mapping(steps: Any = L) -> Approximated:
     """The mean of ||G(w^l)||^2 over l = 0 .. steps - 1, at least the least of them: 2 gap/(eta steps) + eps^2."""
-    start = given("f(0) - inf f", dim=1, size=0, error=gap, reason="the gap at the start")
+    start = given("f(w^0) - inf f", dim=1, size=0, error=gap, reason="the gap at the start")
     small = Obligation("the step is short: eta L_f <= 1", sp.Le(eta * L_f, 1))
     first = Step(
         "short steps",
@@ -107,7 +118,7 @@ def gradient_mapping_printed(steps: Any = L) -> sp.Expr:
 
 _COROLLARY = Citation(WU2024, "Corollary 1.1", "Lemma 14")
 _LEMMA = Citation(WU2024, "Lemma 14")
-_PATH = "w^l and w_GD^l in W, both projected, from w = 0; errors of a step at most eta eps"
+_PATH = "w^l and w_GD^l in W, both projected, from one start in W; errors of a step at most eta eps"
 _SHORT = "the same, eta L_f <= 1"
 
 
@@ -125,7 +136,9 @@ def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
         "path",
         {},
         Printed(path_printed(steps), _COROLLARY),
+        "icgd",
         scopes=("network",),
+        trivial=2 * sp.sqrt(neurons(d)) * B_v,  # the diameter of the box
         remark="printed with n, the number of examples, in the place of the step size eta; L_f is read as the "
         "Lipschitz constant of the gradient (Lemma 14), not of the risk (Corollary 1.1)",
     )
@@ -145,9 +158,31 @@ def gradient_mapping_quantity(steps: Any = L) -> Quantity:
         "gradient_mapping",
         {},
         Printed(gradient_mapping_printed(steps), _LEMMA),
+        "icgd",
         scopes=("network",),
         remark="printed under eta <= L_f and with the sum over l = 1 .. L - 1; it needs eta <= 1/L_f, and the least of "
-        "L - 1 numbers is at most their mean, the sum over L - 1, not over L",
+        "L - 1 numbers is at most their mean, the sum over L - 1, not over L; judged by the mean over l = 0 .. L - 1",
+    )
+
+
+# At w = 0 only s(N) = r'(0) * u(r(0), y) is not 0, and p(N-1) = (r(0), ..., r(0)), or x where N = 1.
+def zero_quantity() -> Quantity:
+    """||grad L_n(0)||_2 at the start of Corollary 1.1: 0 for r(0) = 0 and N >= 2, so that descent never moves."""
+    bound = sp.sqrt(d) * r1_0 * u_0 / 2 * at_first_layer(N, B_x, sp.sqrt(K) * r_0)
+    reason = "s(j) = 0 for j < N, s(N) = r'(0) u(r(0), y), p(N-1) = r(0) in all coordinates, or x where N = 1"
+    step = Step("start.zero", Norm.TWO, "size", bound, reason=reason)
+    return Quantity(
+        "start.zero",
+        r"\|\nabla L_n(0)\|_2",
+        "gradient of the risk at w = 0, where the paper starts",
+        "2-norm",
+        "w = 0, ||x|| <= B_x, ||y|| <= B_y",
+        Kind.UPPER,
+        Quantifier.FOR_ALL,
+        Derivation((step,)),
+        "start.zero",
+        {},
+        scopes=(),
     )
 
 
@@ -206,11 +241,78 @@ class Line:
         return sp.Max(abs(self.gradient(-self.width)), abs(self.gradient(self.width)))
 
 
+MOST_STEPS = 1000  # of an exact run: its numbers grow with every step
+
+
+@dataclass(frozen=True)
+class Run:
+    """The numbers of a run of descent on a `Line`: step eta, error eps of each gradient, steps l, examples n.
+
+    `smooth` is the L_f that the statement is read with: at least the curvature, and above 0.
+    """
+
+    curvature: sp.Rational
+    width: sp.Rational
+    centre: sp.Rational
+    slope: sp.Rational
+    step: sp.Rational
+    accuracy: sp.Rational
+    steps: sp.Rational
+    examples: sp.Rational
+    smooth: sp.Rational
+
+    @property
+    def line(self) -> Line:
+        return Line(self.curvature, self.width, self.centre, self.slope)
+
+    @property
+    def numbers(self) -> dict[str, sp.Rational]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def check(self) -> None:
+        """Raises UsageError that names every condition of Lemma 14 that these numbers do not meet."""
+        conditions = {
+            "width > 0": self.width > 0,
+            "step > 0": self.step > 0,
+            "accuracy >= 0": self.accuracy >= 0,
+            f"steps whole, 1 .. {MOST_STEPS}": self.steps.is_Integer and 1 <= self.steps <= MOST_STEPS,
+            "examples whole, >= 1": self.examples.is_Integer and self.examples >= 1,
+            "smooth > 0 and >= |curvature|": self.smooth > 0 and self.smooth >= abs(self.curvature),
+        }
+        broken = [words for words, held in conditions.items() if not held]
+        if broken:
+            raise UsageError(f"icgd.trajectory: a run on a line needs {', '.join(broken)}; {self} came")
+
+
+def run_of(numbers: Mapping[str, sp.Rational]) -> Run:
+    """The run of these numbers. Raises UsageError for names that are missing or too many, and as `Run.check`."""
+    wanted = {field.name for field in fields(Run)}
+    if set(numbers) != wanted:
+        came = ", ".join(numbers) or "nothing"
+        raise UsageError(f"icgd.trajectory: a run on a line takes {', '.join(sorted(wanted))}; {came} came")
+    run = Run(**numbers)
+    run.check()
+    return run
+
+
+def _run(curvature: int, width: Any, **others: Any) -> Run:
+    numbers = {"centre": 0, "slope": 0, "accuracy": 0, "examples": 1, "smooth": max(abs(curvature), 1), **others}
+    return Run(**{name: sp.Rational(v) for name, v in {"curvature": curvature, "width": width, **numbers}.items()})
+
+
+_ONE_EXAMPLE = _run(-1, 1, step=10, accuracy="1/100", steps=1)
+_STEEP = _run(-10, "1/10", step=1, accuracy="1/1000", steps=2)
+_SLOPE = _run(0, 1, slope=-1, step=1, accuracy="1/1000", steps=4)
+_BOWL = _run(2, 1, centre="1/10", step=2, accuracy="1/1000", steps=20)
+_LONG_SLOPE = _run(0, 10, slope=-1, step=1, steps=4)
+
+
 @dataclass(frozen=True)
 class Witness:
     """An exact run in which a statement as printed fails, beside what a run under the repaired statement attains."""
 
     slip: str
+    run: Run
     printed: sp.Expr
     attained: sp.Expr
     repaired: sp.Expr
@@ -222,72 +324,76 @@ class Witness:
         return bool(self.attained > self.printed) and bool(self.repaired_attained <= self.repaired)
 
 
-def _distance(line: Line, step: sp.Expr, accuracy: sp.Expr, steps: int, *, projected: bool = True) -> sp.Expr:
+def _distance(run: Run, *, projected: bool = True) -> sp.Expr:
     """|w^steps - w_GD^steps|; `projected` is about w_GD, the other one always is."""
-    near = line.descend(step, [step * accuracy] * steps)
-    return abs(near[-1] - line.descend(step, [sp.Integer(0)] * steps, projected=projected)[-1])
+    near = run.line.descend(run.step, [run.step * run.accuracy] * run.steps)
+    exact = run.line.descend(run.step, [sp.Integer(0)] * run.steps, projected=projected)
+    return abs(near[-1] - exact[-1])
 
 
-def _derived_path(steps: int, step: sp.Expr, accuracy: sp.Expr, smooth: sp.Expr) -> sp.Expr:
-    return derive_path(steps).error.subs({eta: step, eps: accuracy, L_f: smooth})
+def _derived_path(run: Run) -> sp.Expr:
+    return derive_path(run.steps).error.subs({eta: run.step, eps: run.accuracy, L_f: run.smooth})
 
 
-def examples_for_step_size() -> Witness:
+def examples_for_step_size(run: Run = _ONE_EXAMPLE) -> Witness:
     """n = 1 example and a step eta = 10: one step of f = -w^2/2 goes 10 eps away, 2 eps is printed."""
-    line, step, accuracy = Line(sp.Integer(-1), sp.Integer(1)), sp.Integer(10), sp.Rational(1, 100)
-    printed = path_printed(1).subs({n: 1, L_f: 1, eps: accuracy})
-    attained = _distance(line, step, accuracy, 1)
-    repaired = _derived_path(1, step, accuracy, sp.Integer(1))
-    return Witness("n in the place of eta", printed, attained, repaired, attained)
+    printed = path_printed(run.steps).subs({n: run.examples, L_f: run.smooth, eps: run.accuracy})
+    attained = _distance(run)
+    return Witness("n in the place of eta", run, printed, attained, _derived_path(run), attained)
 
 
-def constant_of_the_risk() -> Witness:
+def constant_of_the_risk(run: Run = _STEEP) -> Witness:
     """f = -5 w^2 on [-1/10, 1/10] is 1-Lipschitz, its gradient 10-Lipschitz: 12 eps after two steps of 1, not 4 eps."""
-    line, step, accuracy = Line(sp.Integer(-10), sp.Rational(1, 10)), sp.Integer(1), sp.Rational(1, 1000)
-    printed = path_with_step_size(2).subs({eta: step, L_f: line.steepest(), eps: accuracy})
-    attained = _distance(line, step, accuracy, 2)
-    repaired = _derived_path(2, step, accuracy, sp.Integer(10))
-    return Witness("L_f of the risk itself", printed, attained, repaired, attained)
+    if run.line.steepest() == 0:
+        raise UsageError("icgd.trajectory: a constant f has the Lipschitz constant 0, and the bound divides by it")
+    printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.line.steepest(), eps: run.accuracy})
+    attained = _distance(run)
+    return Witness("L_f of the risk itself", run, printed, attained, _derived_path(run), attained)
 
 
-def descent_without_projection() -> Witness:
+def descent_without_projection(run: Run = _SLOPE) -> Witness:
     """f = -w on [-1, 1]: the projected iterate stops at 1, w_GD of the main text runs on. L_f = 1 is admissible."""
-    line, step, accuracy = Line(sp.Integer(0), sp.Integer(1), slope=sp.Integer(-1)), sp.Integer(1), sp.Rational(1, 1000)
-    printed = path_with_step_size(4).subs({eta: step, L_f: 1, eps: accuracy})
-    attained = _distance(line, step, accuracy, 4, projected=False)
-    repaired = _derived_path(4, step, accuracy, sp.Integer(1))
-    return Witness("w_GD without the projection", printed, attained, repaired, _distance(line, step, accuracy, 4))
+    printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.smooth, eps: run.accuracy})
+    attained = _distance(run, projected=False)
+    return Witness("w_GD without the projection", run, printed, attained, _derived_path(run), _distance(run))
 
 
-def _mappings(line: Line, step: sp.Expr, accuracy: sp.Expr, steps: int) -> list[sp.Expr]:
+def _mappings(run: Run) -> list[sp.Expr]:
     """||G(w^l)||^2 for l = 0 .. steps - 1."""
-    points = line.descend(step, [step * accuracy] * steps)[:-1]
-    return [line.gradient_mapping(w, step) ** 2 for w in points]
+    points = run.line.descend(run.step, [run.step * run.accuracy] * run.steps)[:-1]
+    return [run.line.gradient_mapping(w, run.step) ** 2 for w in points]
 
 
-def steps_up_to_the_constant() -> Witness:
+def _least(squares: Sequence[sp.Expr]) -> sp.Expr:
+    """Over l = 1 .. steps - 1, as Lemma 14 has it. Raises UsageError where there is none."""
+    if len(squares) < 2:
+        raise UsageError("icgd.trajectory: the least over l = 1 .. steps - 1 needs steps >= 2; 1 came")
+    return sp.Min(*squares[1:])
+
+
+def steps_up_to_the_constant(run: Run = _BOWL) -> Witness:
     """eta = L_f = 2, so eta L_f = 4: descent on (w - 1/10)^2 in [-1, 1] jumps between the ends for ever.
 
     Repaired: eta = 1/L_f = 1/2 on the same function, the mean over all steps.
     """
-    line, accuracy, steps = Line(sp.Integer(2), sp.Integer(1), centre=sp.Rational(1, 10)), sp.Rational(1, 1000), 20
-    start = line.value(sp.Integer(0)) - line.infimum()
-    printed = gradient_mapping_printed(steps).subs({eta: 2, eps: accuracy, gap: start})
-    attained = min(_mappings(line, sp.Integer(2), accuracy, steps)[1:])
-    short = sp.Rational(1, 2)
-    repaired = derive_gradient_mapping(steps).error.subs({eta: short, eps: accuracy, gap: start})
-    return Witness("eta <= L_f", printed, attained, repaired, sp.Add(*_mappings(line, short, accuracy, steps)) / steps)
+    if run.step > run.smooth:
+        raise UsageError(f"icgd.trajectory: Lemma 14 is printed for step <= smooth; {run.step} > {run.smooth} came")
+    start = run.line.value(sp.Integer(0)) - run.line.infimum()
+    printed = gradient_mapping_printed(run.steps).subs({eta: run.step, eps: run.accuracy, gap: start})
+    short = replace(run, step=1 / run.smooth)
+    repaired = derive_gradient_mapping(run.steps).error.subs({eta: short.step, eps: run.accuracy, gap: start})
+    mean = sp.Add(*_mappings(short)) / run.steps
+    return Witness("eta <= L_f", run, printed, _least(_mappings(run)), repaired, mean)
 
 
-def least_against_the_sum() -> Witness:
+def least_against_the_sum(run: Run = _LONG_SLOPE) -> Witness:
     """f = -w on [-10, 10], eta = 1, L = 4: all |G| = 1, and the least of them exceeds (1/L) times the sum of L - 1."""
-    line, steps = Line(sp.Integer(0), sp.Integer(10), slope=sp.Integer(-1)), 4
-    squares = _mappings(line, sp.Integer(1), sp.Integer(0), steps)
-    printed, repaired = (sp.Add(*some) / steps for some in (squares[1:], squares))
-    return Witness("min <= (1/L) sum over l = 1 .. L-1", printed, min(squares[1:]), repaired, min(squares))
+    squares = _mappings(run)
+    printed, repaired = (sp.Add(*some) / run.steps for some in (squares[1:], squares))
+    return Witness("min <= (1/L) sum over l = 1 .. L-1", run, printed, _least(squares), repaired, sp.Min(*squares))
 
 
-WITNESSES: tuple[Callable[[], Witness], ...] = (
+WITNESSES: tuple[Callable[..., Witness], ...] = (
     examples_for_step_size,
     constant_of_the_risk,
     descent_without_projection,
@@ -296,28 +402,41 @@ WITNESSES: tuple[Callable[[], Witness], ...] = (
 )
 
 
+def finding_quantity(check: Callable[..., Witness]) -> Quantity:
+    """What a witness refutes, as a quantity `finding.<name>`; its numbers are exact, no network is run."""
+    squared = check in (steps_up_to_the_constant, least_against_the_sum)
+    return Quantity(
+        f"finding.{check.__name__}",
+        r"\min_l G(w^l)^2" if squared else r"|w^l - w_{\mathrm{GD}}^l|",
+        check().slip,
+        "square" if squared else "modulus",
+        "one-dimensional f, rational numbers",
+        Kind.UPPER,
+        Quantifier.FOR_ALL,
+        printed=Printed(gradient_mapping_printed() if squared else path_printed(), _LEMMA if squared else _COROLLARY),
+        construction="a line",
+        remark=" ".join((check.__doc__ or "").split()),
+    )
+
+
+_L = Parameter("L", L, "number of steps of gradient descent", 4, integer=True)
+
+
+_DEFAULTS = {"N": 2, "eta": 0.05}  # with eta L_f <= 1
+
+
+def _with_default(parameter: Parameter) -> Parameter:
+    return replace(parameter, default=_DEFAULTS.get(parameter.name, parameter.default))
+
+
 TRAJECTORY = Result(
     id="icgd.trajectory",
     title="L steps of in-context gradient descent against exact projected gradient descent",
     citation=_COROLLARY,
     claim=r"\|w^l - w_{\mathrm{GD}}^l\|_2 \le L_f^{-1} (1 + n L_f)^l \epsilon,\qquad "
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
-    parameters=(
-        Parameter("L", L, "number of steps of gradient descent", (1, 4), integer=True),
-        Parameter("n", n, "number of examples; the printed bound has it in the place of eta", 4, integer=True),
-        Parameter("eta", eta, "step size", 0.1),
-        Parameter("eps", eps, "accuracy of the gradient at each step", 0.01),
-        Parameter("L_f", L_f, "Lipschitz constant of the gradient of the risk on W", 1.0),
-        Parameter("gap", gap, "f(0) minus the infimum of f over W", 1.0),
-    ),
-    hypotheses=(
-        Hypothesis("L", sp.Ge(L, 1, evaluate=False), "there has to be a step"),
-        Hypothesis("n", sp.Ge(n, 1, evaluate=False), "there has to be an example"),
-        Hypothesis("eta", sp.Gt(eta, 0, evaluate=False), "the step size is positive"),
-        Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "as in Theorem 1"),
-        Hypothesis("L_f", sp.Gt(L_f, 0, evaluate=False), "the bound divides by it"),
-        Hypothesis("gap", sp.Ge(gap, 0, evaluate=False), "0 lies in W"),
-    ),
+    parameters=(_L, *map(_with_default, STEP.parameters)),
+    hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "there has to be a step"), *STEP.hypotheses),
     quantities=(path_quantity(), gradient_mapping_quantity()),
     notation=NOTATION,
     symbols=SYMBOLS,
@@ -331,5 +450,8 @@ TRAJECTORY = Result(
         "enough, with the constants 2 and 1 for 8 and 10, both attained.",
         "Lemma 14 bounds the least of l = 1 .. L-1 by (1/L) times their sum, which fails where all are equal; the mean "
         "over l = 0 .. L-1 is meant.",
+        "L_f and f(w^0) - inf f are values of the problem: bounded from certified suprema on W. The paper starts at "
+        "w = 0, where a network of two layers or more with r(0) = 0 has gradient 0 and never moves; here w^0 is any "
+        "point of W, and printed bounds are read with f(w^0) for f(0).",
     ),
 )

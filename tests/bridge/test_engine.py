@@ -20,7 +20,7 @@ from bridge.induction import VanillaCase, VanillaStudy
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Row, Verdict
 from bridge.rows import judged_row
-from bridge.study import Inputs, Objective
+from bridge.study import Inputs, Objective, Refusal
 from bridge.verdicts import Bound
 from numeric.exact_cost import TooLargeForExact
 from symbolic.induction import VANILLA
@@ -88,8 +88,9 @@ class Refuting(ToyCase):
 class Unbuildable(ToyCase):
     """Has no network for its output, and says so when one is asked for."""
 
-    def not_representable(self, quantity: Quantity) -> str | None:
-        return "10^40 heads, 133 bits to count them" if quantity.name.startswith("output") else None
+    def refusal(self, quantity: Quantity) -> Refusal | None:
+        why = "10^40 heads, 133 bits to count them"
+        return Refusal(Verdict.NOT_REPRESENTABLE, why) if quantity.name.startswith("output") else None
 
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, torch.Tensor]:
         raise AssertionError("there is nothing to run")

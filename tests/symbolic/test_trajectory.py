@@ -10,7 +10,8 @@ import pytest
 import sympy as sp
 
 from symbolic import UsageError
-from symbolic.icgd.symbols import L, eps, eta, n
+from symbolic.icgd.results import STEP
+from symbolic.icgd.symbols import L, N, eps, eta, n
 from symbolic.icgd.trajectory import (
     TRAJECTORY,
     WITNESSES,
@@ -24,7 +25,10 @@ from symbolic.icgd.trajectory import (
     path_printed,
     path_with_step_size,
     quantities_for,
+    r_0,
+    run_of,
     step_recursion,
+    zero_quantity,
 )
 
 Map = Callable[[np.ndarray], np.ndarray]
@@ -190,12 +194,37 @@ def test_the_line_knows_its_infimum_and_slopes() -> None:
 
 def test_the_result_is_complete_and_prints() -> None:
     assert {q.name for q in TRAJECTORY.quantities} == {"path", "gradient_mapping"}
-    numbers = {parameter.symbol for parameter in TRAJECTORY.parameters}
+    parameters = {parameter.symbol for parameter in TRAJECTORY.parameters}
     for quantity in TRAJECTORY.quantities:
-        assert quantity.derived().free_symbols <= numbers
-        assert quantity.printed.bound.free_symbols <= numbers
+        assert quantity.derived().free_symbols <= parameters | {L_f, gap}  # values, which the study certifies
+        assert quantity.printed.bound.free_symbols <= parameters | {L_f, gap}
+    assert {L_f, gap} <= set(TRAJECTORY.symbols)
     assert r"L_f^{-1} (1 + n L_f)^l \epsilon" in TRAJECTORY.latex()
     assert sp.simplify(TRAJECTORY.quantity("path").printed.bound - (1 + n * L_f) ** L * eps / L_f) == 0
+
+
+def test_the_parameters_are_those_of_one_step_and_the_number_of_steps() -> None:
+    names = [parameter.name for parameter in TRAJECTORY.parameters]
+    assert names == ["L", *(parameter.name for parameter in STEP.parameters)]
+    assert {h.parameter for h in TRAJECTORY.hypotheses} == {p.name for p in TRAJECTORY.parameters if p.symbol}
+
+
+@pytest.mark.parametrize("witness", WITNESSES, ids=lambda witness: witness.__name__)
+def test_a_witness_is_its_numbers(witness: Callable[..., Witness]) -> None:
+    found = witness()
+    found.run.check()
+    assert witness(run_of(found.run.numbers)) == found
+    with pytest.raises(UsageError, match="width > 0, accuracy >= 0"):
+        run_of({**found.run.numbers, "width": sp.Integer(0), "accuracy": sp.Integer(-1)})
+    with pytest.raises(UsageError, match="takes accuracy, centre"):
+        run_of({"width": sp.Integer(1)})
+
+
+def test_the_gradient_at_zero_is_zero_only_where_it_should_be() -> None:
+    bound = zero_quantity().derived()
+    assert bound.subs(r_0, 0).subs(N, 3) == 0
+    assert bound.subs(r_0, 0).subs(N, 1) != 0
+    assert bound.subs(r_0, sp.Rational(1, 2)).subs(N, 2) != 0
 
 
 def test_the_quantities_of_a_given_number_of_steps() -> None:

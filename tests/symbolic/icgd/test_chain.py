@@ -186,7 +186,7 @@ def test_lemma_2_is_derived_as_printed_and_lemma_3_below() -> None:
     ids=["rows of norm B_v", "a corner of the box, d > K"],
 )
 def test_lemma_6_takes_rows_for_columns(outputs: int, hidden: int, row: list[float]) -> None:
-    """Two linear layers, exact but for u, B_v = 1: sbar(1) - s(1) = V_2^T (eps_l, ..., eps_l), twice what is printed."""
+    """Two linear layers, exact but for u, B_v = 1: sbar(1) - s(1) = V_2^T (eps_l, ..., eps_l), twice the printed."""
     V_2 = np.tile(row, (outputs, 1))
     assert np.linalg.norm(V_2, axis=1).max() == 1
     error = (V_2.T @ np.full(outputs, VALUES["eps_l"])).max()

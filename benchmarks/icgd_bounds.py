@@ -1,0 +1,185 @@
+"""How tight the bounds of an in-context gradient step are, and whether any is exceeded on a grid.
+
+`python -m benchmarks.icgd_bounds` prints the tightness figures, with `--grid` the whole grid as well (minutes).
+"""
+
+import itertools
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from bridge.budget import Budget
+from bridge.icgd.emulation import LOCAL
+from bridge.icgd.study import EmulatedCase
+from bridge.measure import evidence_at
+from bridge.registry import find_study
+from bridge.study import Inputs
+from symbolic.statements import Quantity
+
+SCOPES = ("prompt", LOCAL)
+DEPTHS, WIDTHS, DIMENSIONS = (1, 2, 3, 4, 6), (4, 16, 64), (2, 10, 64)
+ACTIVATIONS = ("tanh", "sigmoid", "gelu", "softplus")
+RELUS = {"tanh": 64, "sigmoid": 64, "gelu": 4096, "softplus": 4096}  # an unbounded r has ranges that grow with depth
+ACCURACIES = (1e-1, 1e-2, 1e-3, 1e-6)
+
+
+def step_case(**params: object) -> EmulatedCase:
+    """icgd.step at these parameters, in float64 on the CPU."""
+    case = find_study("icgd.step").case(params, seed=0, dtype="float64", device="cpu")
+    assert isinstance(case, EmulatedCase)  # the parameters meet the hypotheses
+    return case
+
+
+@dataclass(frozen=True)
+class Tightness:
+    """Bound over error of the gradient: at the attacked prompt of the worst ratio, and medians over random prompts."""
+
+    attacked: dict[str, float]
+    at_corners: dict[str, float]
+    uniform: dict[str, float]
+    attacked_error: float
+    printed: float
+    derived: float
+    network: float
+    slack: dict[str, float]
+
+
+def tightness(N: int, steps: int = 100, restarts: int = 12) -> Tightness:
+    """tanh, K = 16, d = 10, B_v = 0.5, 256 ReLUs; 100 random prompts of n = 40 at corners of W (rows of norm B_v).
+
+    Weights uniform in W are shown beside them: there even the best possible eps-only bound is far above the error.
+    """
+    case = step_case(N=N, K=16, d=10, n=40, B_v=0.5, relus=256)
+    budget = Budget(samples=200, attack=steps, restarts=restarts, seed=0)
+    gradient = case.result.quantity("gradient")
+    drawn = case.sample(200, seed=0)  # uniform weights at even places, corners at odd ones
+    parts = {name: {key: value[start::2] for key, value in drawn.items()} for start, name in enumerate(("even", "odd"))}
+    attacked = {scope: ratio_at(case, attack_ratio(case, scope, budget), scope) for scope in SCOPES}
+    strongest = attack_error(case, budget)
+    bounds = (case.printed(gradient), case.derived(gradient), case.instance(gradient, "network"))
+    printed, derived, network = (math.nan if bound is None else float(bound.ball) for bound in bounds)
+    return Tightness(
+        attacked,
+        {scope: median_ratio(case, parts["odd"], scope) for scope in SCOPES},
+        {scope: median_ratio(case, parts["even"], scope) for scope in SCOPES},
+        evidence_at(case, gradient, strongest).evidence.measured,
+        printed,
+        derived,
+        network,
+        case.slack(gradient, strongest),
+    )
+
+
+def median_ratio(case: EmulatedCase, inputs: Inputs, scope: str) -> float:
+    with torch.no_grad():
+        errors = case.errors(inputs, ["gradient"])["gradient"]
+        bounds = case.prompt_bounds(case.result.quantity("gradient"), inputs, scope)
+    return float((bounds / errors).median())
+
+
+def attack_error(case: EmulatedCase, budget: Budget) -> Inputs:
+    """The prompt of the largest error that the attack finds."""
+    found = case.search(lambda x: case.errors(x, ["gradient"], attack=True)["gradient"], _gradient(case), budget)
+    return case.admit({name: value[None] for name, value in found.items()})
+
+
+def attack_ratio(case: EmulatedCase, scope: str, budget: Budget) -> Inputs:
+    """The prompt of the largest error over bound."""
+
+    def ratio(inputs: Inputs) -> torch.Tensor:
+        error = case.errors(inputs, ["gradient"], attack=True)["gradient"]
+        return error / case.prompt_bounds(_gradient(case), inputs, scope)
+
+    found = case.search(ratio, _gradient(case), budget)
+    return case.admit({name: value[None] for name, value in found.items()})
+
+
+def ratio_at(case: EmulatedCase, inputs: Inputs, scope: str) -> float:
+    """Rigorous bound over measured error at one prompt."""
+    bound = case.instance(_gradient(case), scope, inputs)
+    assert bound is not None  # the gradient has bounds of both scopes
+    return float(bound.ball) / evidence_at(case, _gradient(case), inputs).evidence.measured
+
+
+def _gradient(case: EmulatedCase) -> Quantity:
+    return case.result.quantity("gradient")
+
+
+def sizes() -> Iterator[tuple[int, int, int]]:
+    return itertools.product(DEPTHS, WIDTHS, DIMENSIONS)
+
+
+def worst_share(case: EmulatedCase, attack: int, samples: int = 8, restarts: int = 4) -> dict[str, float]:
+    """Per tier the largest error over bound, over all quantities, random and attacked prompts: at most 1."""
+    names = [q.name for q in case.result.quantities if q.scopes]
+    inputs = [case.sample(samples, seed=1)]
+    if attack:
+        inputs.append(attack_error(case, Budget(1, attack, restarts, 0)))
+    worst: dict[str, float] = {}
+    for drawn in inputs:
+        with torch.no_grad():
+            errors = case.errors(drawn, names)
+        for quantity in (q for q in case.result.quantities if q.scopes):
+            error = errors[quantity.name]
+            tiers = {"derived": case.derived(quantity), "network": case.instance(quantity, "network")}
+            for tier, bound in tiers.items():
+                if bound is not None:
+                    worst[tier] = max(worst.get(tier, 0.0), float(error.max()) / float(bound.ball))
+            for scope in (scope for scope in quantity.scopes if scope != "network"):
+                with torch.no_grad():
+                    allowed = case.prompt_bounds(quantity, drawn, scope) + case.rounding_estimate()
+                worst[scope] = max(worst.get(scope, 0.0), float((error / allowed).max()))
+    return worst
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    for N in (3, 6):
+        start = time.perf_counter()
+        found = tightness(N)
+        seconds = time.perf_counter() - start
+        print(f"icgd.step gradient, tanh, N = {N}, K = 16, d = 10, B_v = 0.5, 256 ReLUs ({seconds:.0f} s)")
+        for scope in SCOPES:
+            print(
+                f"  {scope:14s} bound / error: attacked {found.attacked[scope]:.4g}, median of 100 prompts at corners "
+                f"of W {found.at_corners[scope]:.4g}, with uniform weights {found.uniform[scope]:.4g}"
+            )
+        factors = {"printed": found.printed, "derived": found.derived, "network": found.network}
+        over = ", ".join(f"{name} {bound / found.attacked_error:.3g}" for name, bound in factors.items())
+        print(f"  over the attacked error {found.attacked_error:.3g}: {over}")
+        print("  slack per step: " + ", ".join(f"{name} {slack:.3g}" for name, slack in found.slack.items()))
+    if "--grid" in sys.argv:
+        grid()
+
+
+def grid() -> None:
+    """Every size, every activation: bounds kept with 64 ReLUs; accuracies kept with the knobs that are computed."""
+    worst: dict[str, float] = {}
+    start = time.perf_counter()
+    for (N, K, d), name in itertools.product(sizes(), ACTIVATIONS):
+        for tier, share in worst_share(
+            step_case(N=N, K=K, d=d, n=3, B_v=0.5, relus=RELUS[name], activation=name), 20
+        ).items():
+            worst[tier] = max(worst.get(tier, 0.0), share)
+    print(f"grid of {len(list(sizes())) * len(ACTIVATIONS)} cases, B_v = 0.5: largest error / bound", worst)
+    print(f"  {time.perf_counter() - start:.0f} s")
+    spent, most, refused = 0.0, 0, 0
+    for (N, K, d), name, eps in itertools.product(sizes(), ACTIVATIONS, ACCURACIES):
+        case = step_case(N=N, K=K, d=d, n=3, B_v=1 / math.sqrt(max(K, d)), eps=eps, activation=name)
+        if case.refusal(_gradient(case)):
+            refused += 1
+            continue
+        with torch.no_grad():
+            error = float(case.errors(case.sample(8, seed=1), ["gradient"])["gradient"].max())
+        attacked = evidence_at(case, _gradient(case), attack_error(case, Budget(1, 20, 4, 0))).evidence.measured
+        spent, most = max(spent, max(error, attacked) / eps), max(most, case.emulation.relus)
+    print(f"accuracies {ACCURACIES}, B_v sqrt(max(K, d)) = 1: largest error / eps {spent:.3g}, most ReLUs {most}, "
+          f"not representable {refused}, {time.perf_counter() - start:.0f} s")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,335 @@
+"""Theorem 5 on a table of real numbers: the step's bounds at its rows, and what L steps in context predict.
+
+All rows but the last are the prompt, the last is the query. The network reads them scaled into the hypotheses
+(`bridge.data.scaled`); predictions are rows in the units of the table.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import flint
+import numpy as np
+import torch
+from torch import Tensor
+
+from bridge.budget import Budget
+from bridge.data import ScaledTable, Table, scaled
+from bridge.icgd.case import BALL_BITS, tap_of
+from bridge.icgd.emulation import Emulation
+from bridge.icgd.knobs import NotRepresentable
+from bridge.icgd.setting import Setting
+from bridge.icgd.study import ON_PROMPTS, EmulatedCase, plan_for, setting_of, with_quantities
+from bridge.lowering import lower
+from bridge.memory import require_memory
+from bridge.record import Row
+from bridge.study import Inputs, torch_device, torch_dtype
+from bridge.verdicts import Bound
+from numeric.balls import working_precision
+from numeric.icgd.network import IcgdNetwork
+from numeric.icgd.reference import empirical_loss, exact_step, predict
+from numeric.icgd.sampling import prompts
+from numeric.icgd.shape import Shape
+from symbolic.statements import Quantity, Result, UsageError
+
+STARTS = 3  # an exact run and the bounds at a prompt of some hundred rows take seconds for each
+PROMPT_LIMIT = 300_000  # tokens times weights of the largest layer: ten seconds of balls for one bound at the prompt
+BALL_BYTES = 160
+
+# The open range of r, within which targets can be reached; where it is the whole line (gelu, nearly), none is needed.
+OUTPUT_RANGES = {
+    "tanh": (-1.0, 1.0),
+    "sigmoid": (0.0, 1.0),
+    "sin": (-1.0, 1.0),
+    "softplus": (0.0, np.inf),
+    "gelu": None,
+}
+
+# B_v and eta, found by trying: with them eight exact steps from random w lower the risk on both tables of the tests.
+# With B_v below 1 each layer shrinks the signal, and so its gradient; the risk is a mean with a factor 1/2 of rows with
+# ||x||_2 <= 1, most of them far below, so that its curvature is small and a long step is still stable. Three layers of
+# sigmoid (slopes of at most 1/4) or of softplus learn little more than the mean in eight steps.
+STEPS = {"tanh": (2.0, 2.0), "sin": (2.0, 2.0), "gelu": (2.0, 10.0), "sigmoid": (4.0, 4.0), "softplus": (1.0, 1.0)}
+DEFAULTS = {"N": 3, "K": 16, "B_x": 1.0, "B_y": 1.0}
+DEFAULT_RELUS = 256
+
+
+def table_defaults(params: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """Parameters that suit the table. The ReLUs stay open where an accuracy was asked for, which sets them."""
+    rows, d_x = table.features.shape
+    sizes = {"n": rows - 1, "d_x": d_x, "d_y": table.targets.shape[1]}
+    B_v, eta = STEPS.get(params.get("activation", "tanh"), STEPS["tanh"])  # a grid of several takes those of tanh
+    relus = {} if "eps" in params else {"relus": DEFAULT_RELUS}
+    return {**DEFAULTS, **sizes, **relus, "B_v": B_v, "eta": eta}
+
+
+def table_case(result: Result, params: Mapping[str, Any], table: Table, dtype: str, device: str) -> "TableCase":
+    """The step at the table's first n + 1 rows; `params` are all parameters.
+
+    Raises UsageError where they do not fit the table, and for a network beyond the machine's memory.
+    """
+    _check_fit(result, params, table)
+    rows = table.first(int(params["n"]) + 1)
+    setting = setting_of(params)
+    needed = _memory(setting.shape, int(params["n"]), 1)  # before the sums of ReLUs are sought
+    require_memory(f"{result.id} with N = {params['N']}, K = {params['K']}, n = {params['n']}", needed, "lower them")
+    data = scaled(rows, setting.B_x, setting.B_y, output_range=OUTPUT_RANGES[setting.activation.name])
+    known = with_quantities(result, params)
+    known = replace(known, quantities=tuple(_at_table(q, setting.shape, len(data.x)) for q in known.quantities))
+    plan = plan_for(setting, params)
+    return TableCase(known, params, setting, plan, torch_dtype(dtype), torch_device(device), data)
+
+
+def _check_fit(result: Result, params: Mapping[str, Any], table: Table) -> None:
+    rows, d_x = table.features.shape
+    d_y, n = table.targets.shape[1], int(params["n"])
+    wrong = [
+        f"{name} = {params[name]}, but {table.source} has {width} {what}; leave {name} out"
+        for name, width, what in (("d_x", d_x, "columns of features"), ("d_y", d_y, "column to be predicted"))
+        if params[name] != width
+    ]
+    if not 2 <= n < rows:
+        wrong.append(f"n = {n}, but {table.source} has {rows} rows, the last for the query; take n = 2 to {rows - 1}")
+    if wrong:
+        raise UsageError(f"{result.id}: {'; '.join(wrong)}.")
+
+
+def _at_table(quantity: Quantity, shape: Shape, n: int) -> Quantity:
+    """What is measured at the table says where; bounds at the prompt are left out where they would take minutes."""
+    if not quantity.scopes:
+        return quantity
+    remark = f"measured at the table's rows and {STARTS} seeded w at most"
+    scopes = quantity.scopes
+    if "prompt" in scopes and _prompt_weights(shape, n) > PROMPT_LIMIT:
+        scopes = ("network",)
+        remark += "; too many rows and weights for the bounds at the prompt"
+    return replace(quantity, scopes=scopes, remark="; ".join(filter(None, [quantity.remark, remark])))
+
+
+def _prompt_weights(shape: Shape, n: int) -> int:
+    return n * max(rows * columns for rows, columns in shape.sizes)
+
+
+def _memory(shape: Shape, n: int, starts: int) -> int:
+    # One w at a time: some 60 numbers for each neuron of a token, and its weights in a few copies. At the prompt each
+    # token has a matrix of the largest layer, in floats and in balls.
+    floats = 60 * (n + 1) * sum(shape.widths) + (12 + 2 * starts) * shape.parameters
+    entries = _prompt_weights(shape, n)
+    return 8 * floats + (4 * BALL_BYTES * entries if entries <= PROMPT_LIMIT else 0)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Where L steps lead: w (1, D_w) and the prediction (1, d_y) for the query, scaled as the table is."""
+
+    w: Tensor
+    prediction: Tensor
+
+
+class TableCase(EmulatedCase):
+    """One step at a table's prompt, from seeded interior w; and L steps from the first of them, with the query."""
+
+    attackable = False
+
+    def __init__(
+        self,
+        result: Result,
+        params: Mapping[str, Any],
+        setting: Setting,
+        plan: Emulation | NotRepresentable,
+        dtype: torch.dtype,
+        device: torch.device,
+        data: ScaledTable,
+    ) -> None:
+        super().__init__(result, params, setting, plan, dtype, device)
+        self.data = data
+        self.steps = int(params["L"])
+        self._runs: dict[tuple[bytes, int], dict[str, tuple[flint.arb, float]]] = {}
+        self._bounds: dict[tuple[bytes, str], Bound] = {}
+
+    # Inputs.
+
+    def within(self, budget: Budget) -> Budget:
+        return replace(budget, samples=min(budget.samples, STARTS))
+
+    def sample(self, count: int, seed: int) -> Inputs:
+        """`count` seeded w in the interior of the box, STARTS at most, each with the table's prompt."""
+        s, count = self.setting, min(count, STARTS)
+        w = prompts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, seed, self.dtype, self.device)["w"]
+        return {"w": w, **{name: value.expand(count, -1, -1) for name, value in self.prompt.items()}}
+
+    @cached_property
+    def prompt(self) -> Inputs:
+        """x (1, n, d_x) and y (1, n, d_y) in the case's dtype."""
+        return self.project({"x": self._tensor(self.data.x), "y": self._tensor(self.data.y)})
+
+    def _tensor(self, values: np.ndarray) -> Tensor:
+        return torch.as_tensor(values, dtype=self.dtype, device=self.device)[None]
+
+    def memory(self, budget: Budget) -> int:
+        return _memory(self.setting.shape, self.n, min(budget.samples, STARTS))
+
+    # Errors and bounds, one w at a time: rows are many.
+
+    def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
+        found = [super(TableCase, self).errors(each, names, attack=attack) for each in _one_by_one(inputs)]
+        return {name: torch.cat([each[name] for each in found]) for name in names}
+
+    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
+        return torch.cat([super(TableCase, self).prompt_bounds(quantity, e, scope) for e in _one_by_one(inputs)])
+
+    def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
+        """Remembered for every w: quantities err most at different ones."""
+        key = _bytes(inputs["w"]), max(bits, BALL_BITS)
+        if key not in self._runs:
+            self._runs[key] = super().exact(inputs, [q.name for q in self.result.quantities if q.scopes], key[1])
+        return {name: self._runs[key][name] for name in names}
+
+    def prompt_bound(self, quantity: Quantity, scope: str, inputs: Inputs) -> Bound:
+        """That of the gradient is remembered; w moves by eta times it, and the projection does not expand."""
+        assert quantity.name in ON_PROMPTS  # no other has a bound at the prompt
+        key = _bytes(inputs["w"]), scope
+        if key not in self._bounds:
+            self._bounds[key] = super().prompt_bound(self.result.quantity("gradient"), scope, inputs)
+        with working_precision(BALL_BITS):
+            factor = self.setting.eta if tap_of(quantity.name) == "w" else 1.0
+            return replace(self._bounds[key], ball=self._bounds[key].ball * flint.arb(factor))
+
+    # Predictions.
+
+    def extra_rows(self, budget: Budget) -> list[Row]:
+        """What L steps make of the query and of the risk, from a seeded w and from w = 0, beside the mean."""
+        start = self.sample(1, budget.seed)["w"]  # (1, D_w)
+        exact, from_zero = self.learnt_exactly(start), self.learnt_exactly(torch.zeros_like(start))
+        said = _Sayings(self, budget)
+        rows = [
+            *said.target(),
+            *said.prediction("mean", float(self.data.centre[0]), "baseline: the mean of the prompt's targets"),
+            *said.prediction("exact", self.raw(exact), f"prediction after L = {self.steps} exact steps"),
+            said.risk("start", self.risk(start), "before the first step"),
+            said.risk("exact", self.risk(exact.w), "after the exact steps"),
+        ]
+        if not isinstance(self.plan, Emulation):
+            return rows
+        network, zero = self.learnt_in_context(start), self.learnt_in_context(torch.zeros_like(start))
+        depth = f"prediction of the (2N+4) L + N = {self.layers_to_prediction} layers"
+        apart = abs(self.raw(network) - self.raw(exact))
+        return [
+            *rows,
+            *said.prediction("network", self.raw(network), depth),
+            said.row("difference", apart, "distance of the network's prediction from that of the exact steps"),
+            *said.prediction("from_zero", self.raw(zero), f"{depth} from w = 0", **said.stays(from_zero, zero)),
+            said.risk("network", self.risk(network.w), "after the network's steps"),
+        ]
+
+    def findings(self, budget: Budget) -> list[Row]:
+        return []  # those of the theorem are about other inputs
+
+    @property
+    def layers_to_prediction(self) -> int:
+        N = self.setting.shape.N
+        return (2 * N + 4) * self.steps + N
+
+    @torch.no_grad()
+    def learnt_in_context(self, w: Tensor) -> Learnt:
+        """By the network: L blocks of layers, and the first N layers of one more, which hold p(N) at the query."""
+        network = IcgdNetwork(
+            replace(self.construction(self.n), steps=self.steps + 1), dtype=self.dtype, device=self.device
+        )
+        x, y, query = self.prompt["x"], self.prompt["y"], self._tensor(self.data.x_query)
+        reached, prediction = w, w
+        for taps in network.each_step(w, x, y, query):
+            reached, w = w, taps["w"]
+            prediction = taps[f"p[{self.setting.shape.N}]"][:, -1]  # (1, d_y)
+        return Learnt(reached, prediction)
+
+    @torch.no_grad()
+    def learnt_exactly(self, w: Tensor) -> Learnt:
+        """By gradient descent itself, in float64."""
+        s, w = self.setting, w.double()
+        x, y, query = (each.double() for each in (*self.prompt.values(), self._tensor(self.data.x_query)))
+        functions = s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0)
+        for _ in range(self.steps):
+            w = exact_step(s.shape, w, x, y, *functions, s.eta, s.B_v)["w"]
+        return Learnt(w, predict(s.shape, w, query[:, None], s.on_tensors(0))[:, 0])
+
+    def raw(self, learnt: Learnt) -> float:
+        """The prediction in the units of the table."""
+        return float(self.data.in_raw_units(learnt.prediction[0].double().cpu().numpy())[0])
+
+    @torch.no_grad()
+    def risk(self, w: Tensor) -> float:
+        """L_n(w) of the scaled prompt."""
+        s, loss = self.setting, self.setting.loss
+        x, y = (each.double() for each in self.prompt.values())
+        ell = lower(loss.expr, "torch", args=(loss.t, loss.y))
+        return float(empirical_loss(s.shape, w.double(), x, y, s.on_tensors(0), ell)[0])
+
+
+@dataclass(frozen=True)
+class _Sayings:
+    """The rows of predictions, all with what has to be said of the query."""
+
+    case: TableCase
+    budget: Budget
+
+    def target(self) -> list[Row]:
+        return [self.row("target", self._target, "the query's target")]
+
+    @property
+    def _target(self) -> float:
+        data = self.case.data
+        return float(data.in_raw_units(data.y_query)[0])
+
+    def prediction(self, name: str, value: float, meaning: str, flag: str = "", remark: str = "") -> list[Row]:
+        """The prediction and its absolute error."""
+        error = abs(value - self._target)
+        return [
+            self.row(name, value, meaning, flag, remark),
+            self.row(f"{name}.error", error, f"absolute error of: {meaning}", flag, remark),
+        ]
+
+    def risk(self, name: str, value: float, meaning: str) -> Row:
+        domain = f"prompt of {self.case.data.source}, scaled"
+        return self._row(f"prediction.risk.{name}", value, "risk L_n", domain, f"risk L_n on the prompt {meaning}")
+
+    def stays(self, exact: Learnt, network: Learnt) -> dict[str, str]:
+        """What there is to say of the start w = 0, from both runs."""
+        if bool((exact.w != 0).any()):
+            return {"remark": "Corollary 1.1 starts at w = 0"}
+        why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there, no exact step moves"
+        moved = float(network.w.double().abs().max())
+        return {"flag": "w = 0 is stationary", "remark": f"{why}; the network's largest weight is {moved:.2g}"}
+
+    def row(self, name: str, value: float, meaning: str, flag: str = "", remark: str = "") -> Row:
+        data = self.case.data
+        by_network = name.startswith(("network", "difference", "from_zero"))
+        beyond = "the sums of ReLUs are certified for ||x||_2 <= B_x" if data.outside and by_network else ""
+        remarks = "; ".join(filter(None, [remark, data.remark, beyond]))
+        flags = [*filter(None, [flag]), *(["query outside B_x"] if data.outside else [])]
+        domain = f"the query of {data.source}, with the {self.case.n} rows before it as prompt"
+        row = self._row(f"prediction.{name}", value, "units of the target", domain, meaning)
+        return row.model_copy(update={"remark": remarks, "flags": {"measured": flags} if flags else {}})
+
+    def _row(self, name: str, value: float, norm: str, domain: str, meaning: str) -> Row:
+        return Row(
+            quantity=name,
+            kind="exact",
+            quantifier="on this table",
+            params=dict(self.case.params),
+            measured=value,
+            norm=norm,
+            domain=domain,
+            meaning=meaning,
+            seed=self.budget.seed,
+            samples=1,
+        )
+
+
+def _one_by_one(inputs: Inputs) -> list[Inputs]:
+    return [{name: value[i : i + 1] for name, value in inputs.items()} for i in range(len(inputs["w"]))]
+
+
+def _bytes(w: Tensor) -> bytes:
+    return bytes(w.double().cpu().numpy().tobytes())

@@ -1,0 +1,335 @@
+"""Tables as prompts: predictions against gradient descent written out by hand, bounds at real rows, refusals."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bridge import compare, replay
+from bridge.budget import Budget
+from bridge.cli import main
+from bridge.data import Table, load_table, scaled
+from bridge.icgd.case import StepCase
+from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, TableCase, table_defaults
+from bridge.record import Comparison, Row, Verdict, Witness
+from bridge.registry import find_study
+from symbolic import UsageError
+from symbolic.activations import ACTIVATIONS
+
+ID = "icgd.dimensions"
+SHIPPED = str(Path(__file__).parents[3] / "examples" / "boiling_points.csv")
+TARGET = "boiling_point"
+SMALL = {"K": 4, "n": 12, "L": 3, "relus": 128}
+ONCE = Budget(samples=1, attack=0, restarts=0, seed=0)
+
+
+def case_of(table: Table | None = None, *, seed: int = 0, dtype: str = "float64", **params: object) -> TableCase:
+    table, study = table or load_table(None, SHIPPED, TARGET), find_study(ID)
+    chosen = {**table_defaults(params, table), **params}
+    case = study.data_case(chosen, table, seed=seed, dtype=dtype, device="cpu")
+    assert isinstance(case, TableCase)
+    return case
+
+
+def predictions(rows: list[Row] | Comparison) -> dict[str, Row]:
+    return {row.quantity.removeprefix("prediction."): row for row in rows if row.quantity.startswith("prediction.")}
+
+
+def by_hand(w: torch.Tensor, table: Table, K: int, steps: int, B_v: float, eta: float) -> tuple[float, float]:
+    """Two tanh layers, square loss: the prediction in raw units and the risk, by autograd, from the table itself."""
+    d = table.features.shape[1]
+    prompt = slice(None, -1)
+    features = (table.features - table.features[prompt].mean(0)) / table.features[prompt].std(0)
+    features = torch.tensor(features / np.linalg.norm(features[prompt], axis=1).max())
+    centred = table.targets[:, 0] - table.targets[prompt, 0].mean()
+    unit = 0.9 / np.abs(centred[prompt]).max()
+    y = torch.tensor(centred[prompt] * unit)
+    V = [w[: K * d].reshape(K, d), w[K * d :].reshape(1, K)]
+
+    def outputs(V: list[torch.Tensor]) -> torch.Tensor:
+        return torch.tanh(torch.tanh(features @ V[0].T) @ V[1].T)[:, 0]
+
+    def risk(V: list[torch.Tensor]) -> torch.Tensor:
+        return ((outputs(V)[prompt] - y) ** 2).sum() / (2 * len(y))
+
+    for _ in range(steps):
+        leaves = [each.detach().requires_grad_(True) for each in V]
+        slopes = torch.autograd.grad(risk(leaves), leaves)
+        V = [
+            (v - eta * g).detach().clamp(-(B_v / v.shape[1] ** 0.5), B_v / v.shape[1] ** 0.5)
+            for v, g in zip(leaves, slopes, strict=True)
+        ]
+    return float(outputs(V)[-1] / unit + table.targets[prompt, 0].mean()), float(risk(V))
+
+
+@pytest.mark.parametrize("eta", [2.0, 40.0])  # at 40 the box clips
+def test_the_predictions_are_those_of_gradient_descent_by_hand(eta: float) -> None:
+    table = load_table(None, SHIPPED, TARGET)
+    case = case_of(**SMALL, N=2, eta=eta)
+    w = case.sample(1, 3)["w"][0]
+    expected, risk = by_hand(w, table.first(13), 4, 3, 2.0, eta)
+    rows = predictions(case.extra_rows(Budget(samples=1, attack=0, restarts=0, seed=3)))
+    assert rows["exact"].measured == pytest.approx(expected, rel=1e-10)
+    assert rows["risk.exact"].measured == pytest.approx(risk, rel=1e-10)
+    target = float(table.targets[12, 0])
+    assert rows["target"].measured == pytest.approx(target)
+    assert rows["exact.error"].measured == pytest.approx(abs(expected - target))
+    assert rows["mean"].measured == pytest.approx(table.targets[:12].mean())
+    assert rows["network"].measured == pytest.approx(expected, abs=0.5)
+    assert rows["difference"].measured == pytest.approx(abs(rows["network"].measured - rows["exact"].measured))
+
+
+def test_the_network_comes_closer_with_more_relus() -> None:
+    apart = [predictions(case_of(**{**SMALL, "relus": m}).extra_rows(ONCE))["difference"].measured for m in (32, 512)]
+    assert 0 < apart[1] < apart[0] / 50  # errors fall with the square of the number: 256 times
+
+
+def test_the_layers_after_the_last_step_predict() -> None:
+    case = case_of(**SMALL)
+    w = case.sample(1, 0)["w"]
+    learnt = case.learnt_in_context(w)
+    network = case.network(case.n, torch.float64)
+    for _ in range(case.steps):
+        w = network.run(w, case.prompt["x"], case.prompt["y"], taps=("w",))["w"]
+    assert torch.equal(learnt.w, w)
+    query = case._tensor(case.data.x_query)
+    final = network.run(w, case.prompt["x"], case.prompt["y"], query, taps=("p[3]",))["p[3]"]
+    assert torch.equal(learnt.prediction, final[:, -1])
+    assert case.layers_to_prediction == 10 * 3 + 3
+
+
+@pytest.mark.parametrize(("activation", "N", "stays"), [("tanh", 2, True), ("tanh", 1, False), ("sigmoid", 2, False)])
+def test_from_zero_nothing_moves_where_the_gradient_vanishes(activation: str, N: int, stays: bool) -> None:
+    rows = predictions(case_of(**{**SMALL, "N": N, "activation": activation}).extra_rows(ONCE))
+    row = rows["from_zero"]
+    assert (row.flags == {"measured": ["w = 0 is stationary"]}) == stays
+    assert ("the gradient vanishes there" in row.remark) == stays
+    if stays:
+        assert row.measured == pytest.approx(rows["mean"].measured)
+
+
+def test_every_activation_that_the_theorem_admits_has_a_range_and_a_step() -> None:
+    admitted = {name for name, each in ACTIVATIONS.items() if each.smoothness >= 4}
+    assert set(OUTPUT_RANGES) == set(STEPS) == admitted
+    t = torch.linspace(-50, 50, 2001, dtype=torch.float64)
+    for name in admitted:
+        values = case_of(**SMALL, activation=name).setting.on_tensors(0)(t)
+        low, high = OUTPUT_RANGES[name] or (-np.inf, np.inf)
+        assert low <= values.min()
+        assert values.max() <= high
+
+
+@pytest.mark.parametrize("activation", sorted(STEPS))
+@pytest.mark.parametrize("source", [("diabetes", None, None), (None, SHIPPED, TARGET)], ids=["diabetes", "boiling"])
+def test_the_default_steps_lower_the_risk(activation: str, source: tuple[str | None, ...]) -> None:
+    case = case_of(load_table(*source), activation=activation)
+    for seed in range(3):
+        start = case.sample(1, seed)["w"]
+        assert case.risk(case.learnt_exactly(start).w) < 0.98 * case.risk(start), seed
+
+
+def test_tables_are_inside_the_hypotheses_with_several_starts() -> None:
+    case = case_of(**SMALL)
+    inputs = case.sample(256, 0)
+    assert len(inputs["w"]) == STARTS
+    assert len(torch.unique(inputs["w"], dim=0)) == STARTS
+    box = torch.as_tensor(case.setting.shape.box(case.setting.B_v))
+    assert bool((inputs["w"].abs() < box).all())
+    for i in range(STARTS):
+        case.check_inputs({name: value[i : i + 1] for name, value in inputs.items()})
+
+
+def test_what_is_remembered_is_what_a_step_of_its_own_gives() -> None:
+    case = case_of(**SMALL)
+    inputs = case.sample(2, 0)
+    names = ["gradient", "w", "p[2]"]
+    together, plain = case.errors(inputs, names), StepCase.errors(case, inputs, names)
+    for name in names:
+        torch.testing.assert_close(together[name], plain[name], rtol=1e-9, atol=1e-15)
+    one = {name: value[:1] for name, value in inputs.items()}
+    for scope in ("prompt", "prompt, local"):
+        for name in ("w", "gradient"):
+            quantity = case.result.quantity(name)
+            kept, own = case.prompt_bound(quantity, scope, one), StepCase.prompt_bound(case, quantity, scope, one)
+            assert float(kept.ball) == pytest.approx(float(own.ball), rel=1e-9)
+    exact = case.exact(one, ["gradient"], 64)["gradient"][0]
+    assert float(exact) == pytest.approx(float(plain["gradient"][0]), rel=1e-6)
+    other = {name: value[1:] for name, value in inputs.items()}
+    assert float(case.exact(other, ["gradient"], 64)["gradient"][0]) != float(exact)
+
+
+def test_a_query_beyond_the_prompt_is_flagged(tmp_path: Path) -> None:
+    lines = Path(SHIPPED).read_text().splitlines()[:14]
+    far = tmp_path / "far.csv"
+    far.write_text("\n".join([*lines, "60,0,0,0,843.6,600"]) + "\n")
+    rows = predictions(compare(ID, csv=str(far), target=TARGET, samples=1, K=4, L=2, N=2, relus=64))
+    assert "query outside B_x" in rows["network"].flags["measured"]
+    assert "> B_x = 1: outside; the sums of ReLUs are certified for ||x||_2 <= B_x" in rows["network"].remark
+    assert "certified" not in rows["exact"].remark
+    assert "risk.start" in rows
+    assert not rows["risk.start"].flags
+    inside = predictions(case_of(**SMALL).extra_rows(ONCE))
+    assert not scaled(load_table(None, SHIPPED, TARGET).first(13), 1.0, 1.0, output_range=(-1.0, 1.0)).outside
+    assert not inside["network"].flags
+
+
+def test_a_table_keeps_the_bounds_and_predicts(tmp_path: Path) -> None:
+    made = compare(ID, csv=SHIPPED, target=TARGET, samples=2, N=2, K=8, relus=64)
+    for row in made:
+        for tier in ("derived", "instance"):
+            assert row.verdict.get(tier, Verdict.KEPT) is Verdict.KEPT, row
+        assert row.attacked is None
+    scopes = {row.scope for row in made if row.quantity in ("gradient", "w")}
+    assert scopes == {"network", "prompt", "prompt, local"}
+    rows = predictions(made)
+    assert rows["network.error"].measured < rows["mean.error"].measured
+    assert rows["risk.network"].measured < rows["risk.start"].measured / 2
+    assert (made.params["n"], made.params["d_x"], made.params["d_y"]) == (54, 5, 1)
+
+
+def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
+    case = case_of(**SMALL)
+    inputs = case.sample(1, 0)
+    error = case.exact(inputs, ["w"], 64)["w"][0]
+    witness = Witness(
+        result=ID,
+        quantity="w",
+        scope="prompt, local",
+        params=case.full_params,
+        inputs={name: value.tolist() for name, value in inputs.items()},
+        error_lower=float(error),
+        bounds={},
+    )
+    path = tmp_path / "witness.json"
+    path.write_text(witness.model_dump_json())
+    row = replay(str(path))
+    assert row.verdict["instance"] is Verdict.KEPT
+    assert row.measured == pytest.approx(float(error))
+    assert row.instance == pytest.approx(
+        float(case.prompt_bound(case.result.quantity("w"), "prompt, local", inputs).ball)
+    )
+
+
+def test_an_accuracy_asked_for_sets_the_relus() -> None:
+    table = load_table(None, SHIPPED, TARGET)
+    assert "relus" not in table_defaults({"eps": 0.5}, table)
+    assert case_of(**{**SMALL, "relus": 0, "eps": 0.5}).emulation.relus > 3
+    rows = predictions(case_of(**{**SMALL, "relus": 0, "eps": 1e-11}).extra_rows(ONCE))  # no network can be built
+    assert "exact" in rows
+    assert "network" not in rows
+
+
+def test_large_tables_have_no_bounds_at_the_prompt() -> None:
+    rng = np.random.default_rng(0)
+    table = Table(
+        rng.normal(size=(PROMPT_LIMIT // 256 + 10, 3)), rng.normal(size=(PROMPT_LIMIT // 256 + 10, 1)), ("",) * 3, ""
+    )
+    quantity = case_of(table).result.quantity("gradient")
+    assert quantity.scopes == ("network",)
+    assert "too many rows and weights" in quantity.remark
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"d_x": 7}, "d_x = 7, but .* has 5 columns of features; leave d_x out"),
+        ({"d_y": 2, "n": 99}, "d_y = 2, .*; n = 99, but .* has 55 rows, the last for the query; take n = 2 to 54"),
+        ({"n": 1}, "take n = 2 to 54"),
+        ({"n": 10**6}, "take n = 2 to 54"),
+        ({"L": 0}, "L = 0 does not meet L >= 1"),
+        ({"K": 10**5}, r"K = 100000, n = 54: needs about \S+ GiB of memory, this machine has .*; lower them"),
+        ({"activation": "relu"}, "activation 'relu' has 0 continuous derivatives"),
+        ({"attack": 5}, "is measured as it is and not attacked"),
+    ],
+)
+def test_what_does_not_fit_is_refused(params: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare(ID, csv=SHIPPED, target=TARGET, **params)
+
+
+@pytest.mark.parametrize("size", [{"n": 10**6}, {"K": 10**5}])
+def test_random_inputs_beyond_memory_are_refused_before_the_start(size: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="GiB of memory, this machine has"):
+        compare(ID, N=3, **size)
+
+
+@pytest.mark.parametrize("id", ["icgd.step", "icgd.forward"])
+def test_only_theorem_5_takes_tables(id: str) -> None:
+    with pytest.raises(UsageError, match="takes no --data and no --csv"):
+        compare(id, csv=SHIPPED, target=TARGET)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1,a,3", "line 3, column 'b': 'a' is no number"),
+        ("1,,3", "line 3, column 'b': the value is missing"),
+        ("1,2,3", "column 'b' is constant over the prompt"),
+    ],
+)
+def test_a_bad_csv_is_refused_end_to_end(
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(f"a,b,c\n0,2,1\n{line}\n4,2,2\n5,7,8\n")
+    assert main(["compare", ID, "--csv", str(path), "--target", "c"]) == 2
+    captured = capsys.readouterr()
+    assert message in " ".join(captured.err.split())
+    assert captured.out == ""
+
+
+def test_the_terminal_shows_gradient_and_w_beside_the_predictions(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--set", "N=2", "--set", "K=4", "--set", "n=12", "--set", "relus=32", "--samples", "1"]
+    assert main(["compare", ID, "--csv", SHIPPED, "--target", TARGET, *options]) == 0
+    shown = {line.split(" ")[0] for line in capsys.readouterr().out.splitlines()}
+    assert {"gradient", "w", "prediction.network", "prediction.target", "prediction.from_zero"} <= shown
+    assert "p[1]" not in shown
+
+
+def test_the_shipped_table_is_what_the_readme_says() -> None:
+    lines = Path(SHIPPED).read_text().splitlines()
+    rows = [{key: float(cell) for key, cell in row.items()} for row in csv.DictReader(lines)]
+    assert len(rows) == 55
+    for row in rows:
+        hydrogen = 2 * row["carbon"] + 2 + row["nitrogen"] - 2 * row["double_bonds"] - 2 * (row["oxygen"] == 2)
+        atoms = ((12.011, row["carbon"]), (1.008, hydrogen), (15.999, row["oxygen"]), (14.007, row["nitrogen"]))
+        assert row["molar_mass"] == pytest.approx(sum(mass * count for mass, count in atoms), abs=0.06)
+    families: dict[tuple[float, ...], list[tuple[float, float]]] = {}
+    for row in rows:
+        family = (row["oxygen"], row["nitrogen"], row["double_bonds"])
+        families.setdefault(family, []).append((row["carbon"], row["boiling_point"]))
+    for family in families.values():
+        points = [point for _, point in sorted(family)]
+        assert points == sorted(points)  # a longer chain boils later
+
+
+MEASURE = """
+import json, resource, time, torch
+from bridge.data import load_table
+from bridge.icgd.table import table_defaults
+from bridge.registry import find_study
+torch.set_num_threads(1)
+table = load_table("diabetes", None, None)
+case = find_study("icgd.dimensions").data_case(table_defaults({}, table), table, seed=0, dtype="float64", device="cpu")
+inputs = case.sample(1, 0)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+started = time.perf_counter()
+network = case.network(case.n, torch.float64)
+network.run(inputs["w"], inputs["x"], inputs["y"], case._tensor(case.data.x_query))
+wall = time.perf_counter() - started
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"n": case.n, "relus": case.emulation.relus, "wall": wall, "grown": (peak - before) * 1024}))
+"""
+
+
+def test_one_step_on_all_patients_is_fast_and_small() -> None:
+    done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True, timeout=60)
+    found = json.loads(done.stdout)
+    assert (found["n"], found["relus"]) == (441, 256)
+    assert found["wall"] < 1
+    assert found["grown"] < 2**29

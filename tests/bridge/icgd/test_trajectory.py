@@ -1,0 +1,390 @@
+"""L steps of the network beside gradient descent: no bound exceeded, L_f above every quotient, slips refuted again."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from bridge import compare, replay
+from bridge.budget import Budget
+from bridge.icgd.arithmetic import Tensors, balls
+from bridge.icgd.emulation import LOCAL
+from bridge.icgd.path import distances, gradient_errors, smoothness_along
+from bridge.icgd.smoothness import gap_above, smoothness_of_layers
+from bridge.icgd.trajectory import TrajectoryCase, TrajectoryStudy
+from bridge.record import Comparison, Flag, Row, Verdict
+from numeric.exact_cost import ExactCost, TooLargeForExact
+from numeric.icgd.network import IcgdNetwork
+from numeric.icgd.reference import autograd_gradient, empirical_loss, exact_trajectory
+from symbolic.activations import loss as loss_named
+from symbolic.icgd import trajectory as theory
+from symbolic.icgd.trajectory import L_f, gap
+from symbolic.statements import UsageError
+
+SMALL = {"L": 3, "N": 2, "K": 3, "d": 2, "n": 3, "relus": 12}
+QUICK = {"samples": 4, "attack": 2, "restarts": 4}
+SETTINGS = [
+    {},
+    {"N": 1, "eta": 0.3, "L": 2},
+    {"N": 3, "eta": 0.01, "activation": "gelu", "loss": "huber"},
+    {"activation": "sigmoid", "loss": "logistic", "eta": 1.0},
+    {"activation": "sin", "loss": "log_cosh", "B_v": 1.5, "eta": 4.0},
+]
+
+
+@cache
+def case_of(**changes: Any) -> TrajectoryCase:
+    return TrajectoryStudy().case({**SMALL, **changes}, seed=0, dtype="float64", device="cpu")
+
+
+def run(**changes: Any) -> Comparison:
+    return compare("icgd.trajectory", **{**SMALL, **QUICK, **changes})
+
+
+def row_of(comparison: Comparison, name: str, scope: str | None = "network") -> Row:
+    (row,) = (row for row in comparison if row.quantity == name and row.scope == scope)
+    return row
+
+
+def gradient(case: TrajectoryCase, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """By automatic differentiation of the loss: none of the study's own formulas."""
+    s = case.setting
+    return autograd_gradient(s.shape, w, x, y, s.on_tensors(0), plain_loss(s.loss.name))
+
+
+def plain_loss(name: str) -> Any:
+    return {
+        "square": lambda t, y: (t - y) ** 2,
+        "huber": lambda t, y: torch.sqrt(1 + (t - y) ** 2) - 1,
+        "log_cosh": lambda t, y: torch.log(torch.cosh(t - y)),
+        "logistic": lambda t, y: torch.log(1 + torch.exp(t)) - y * t,
+    }[name]
+
+
+@pytest.mark.parametrize("changes", SETTINGS[1:4], ids=str)
+def test_no_bound_is_exceeded(changes: Mapping[str, Any]) -> None:
+    comparison = run(**changes)
+    for row in comparison:
+        if row.quantity.startswith("finding."):
+            continue
+        assert set(row.verdict.values()) <= {Verdict.KEPT, Verdict.OUTSIDE}, row
+        if row.quantity != theory.gradient_mapping_quantity().name:
+            assert Verdict.OUTSIDE not in row.verdict.values(), row
+        assert row.exact is not None
+    steps = int(comparison.params["L"])
+    last = row_of(comparison, f"path[{steps}]")
+    assert last.instance <= last.derived * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("changes", SETTINGS, ids=str)
+def test_prompt_bounds_hold_at_every_prompt_and_a_mutant_would_not(changes: Mapping[str, Any]) -> None:
+    case = case_of(**changes)
+    last = case.result.quantity(f"path[{case.steps}]")
+    mapping = case.result.quantity("gradient_mapping")
+    inputs = {name: torch.cat([case.sample(24, 5)[name], case.starts(24, 5)[name]]) for name in ("w", "x", "y")}
+    found = case.errors(inputs, [last.name, mapping.name])
+    eps_alone, local = (case.prompt_bounds(last, inputs, scope) for scope in ("prompt", LOCAL))
+    assert (found[last.name] <= eps_alone * (1 + 1e-9)).all()
+    assert (found[last.name] <= local * (1 + 1e-9)).all()
+    assert (local <= eps_alone * (1 + 1e-6)).all()
+    network = case.instance(last, "network")
+    assert network is not None
+    assert (eps_alone <= float(network.ball) * (1 + 1e-9)).all()
+    assert (found[mapping.name] <= case.prompt_bounds(mapping, inputs, "prompt") * (1 + 1e-9)).all()
+    if not changes:  # the local bound is near the error somewhere, so that a lost factor of two would show
+        assert float(torch.nan_to_num(found[last.name] / local).max()) > 0.5
+
+
+def test_the_bounds_on_balls_enclose_those_on_tensors() -> None:
+    case = case_of(eta=0.01)
+    inputs = case.sample(1, 3)
+    for name, scope in (("path[3]", "prompt"), ("path[3]", LOCAL), ("gradient_mapping", "prompt")):
+        quantity = case.result.quantity(name)
+        ball = case.instance(quantity, scope, inputs)
+        assert ball is not None
+        assert float(ball.ball) == pytest.approx(float(case.prompt_bounds(quantity, inputs, scope)), rel=1e-6)
+        assert not ball.outside
+
+
+@pytest.mark.parametrize("changes", SETTINGS, ids=str)
+def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) -> None:
+    case = case_of(**changes)
+    s = case.setting
+    box = torch.as_tensor(s.shape.box(s.B_v))
+    generator = torch.Generator().manual_seed(1)
+    worst = 0.0
+    for inputs in (case.sample(60, 2), case.starts(60, 2)):
+        w, x, y = inputs["w"], inputs["x"], inputs["y"]
+        for size in (1e-4, 0.3):
+            other = (w + size * torch.randn(w.shape, generator=generator) * box).clamp(-box, box)
+            quotient = (gradient(case, other, x, y) - gradient(case, w, x, y)).norm(dim=-1) / (other - w).norm(dim=-1)
+            worst = max(worst, float(quotient.max()))
+    assert worst <= float(case.smoothness_of_layers) <= float(case.values[L_f]) * (1 + 1e-9)
+    assert worst > float(case.values[L_f]) / 100  # L_f is no large number
+
+
+@pytest.mark.parametrize("changes", SETTINGS, ids=str)
+def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any]) -> None:
+    case = case_of(**changes)
+    s, problem, generator = case.setting, case.problem_on_tensors("prompt"), torch.Generator().manual_seed(2)
+    box = torch.as_tensor(s.shape.box(s.B_v))
+    inputs = {name: torch.cat([case.sample(40, 4)[name], case.starts(40, 4)[name]]) for name in ("w", "x", "y")}
+    w, x, y = inputs["w"], inputs["x"], inputs["y"]
+    sharpest = 0.0
+    for radius in (1e-6, 0.05, 0.4):
+        near = problem.smoothness(Tensors(), w, x, y, torch.full((len(w),), radius))
+        ends = []
+        for _ in range(2):
+            step = torch.randn(w.shape, generator=generator)
+            step = radius * step / step.norm(dim=-1, keepdim=True)
+            ends.append((w + step).clamp(-box, box))
+        change = (gradient(case, ends[0], x, y) - gradient(case, ends[1], x, y)).norm(dim=-1)
+        quotient = change / (ends[0] - ends[1]).norm(dim=-1)
+        assert (quotient <= near * (1 + 1e-6)).all()
+        assert (near <= float(case.smoothness_of_layers) * (1 + 1e-9)).all()
+        sharpest = max(sharpest, float((quotient / near).max()))
+    assert sharpest > 0.05
+
+
+@pytest.mark.parametrize("changes", SETTINGS, ids=str)
+def test_the_gap_covers_every_fall_of_the_risk(changes: Mapping[str, Any]) -> None:
+    case = case_of(**changes)
+    s = case.setting
+    inputs = case.sample(80, 6)
+    prompt = inputs["x"][:1].expand_as(inputs["x"]), inputs["y"][:1].expand_as(inputs["y"])
+    risks = empirical_loss(s.shape, inputs["w"], *prompt, s.on_tensors(0), plain_loss(s.loss.name))
+    assert 0 < float(risks.max() - risks.min()) <= float(case.values[gap])
+    assert torch.allclose(case.risk(inputs["w"], *prompt), risks, rtol=1e-12)
+
+
+def test_the_gap_of_a_loss_that_can_be_negative() -> None:
+    case = case_of()
+    s = replace(case.setting, loss=loss_named("logistic"), B_y=3.0)
+    outputs = case.emulation.ranges.outputs
+    t = torch.linspace(-outputs, outputs, 401)
+    values = [torch.log(1 + torch.exp(t)) - y * t for y in (-3.0, 0.0, 3.0)]
+    drops = [float(each.max() - each.min()) for each in values]
+    assert max(drops) * s.shape.d_y / 2 <= float(gap_above(s, case.emulation.ranges))
+
+
+def test_the_steps_are_those_of_the_whole_network_and_of_the_reference() -> None:
+    case = case_of()
+    s, inputs = case.setting, case.sample(4, 7)
+    w, x, y = inputs["w"], inputs["x"], inputs["y"]
+    whole = IcgdNetwork(replace(case.construction(case.n), steps=3)).run(w, x, y, taps=("trajectory",))["trajectory"]
+    exact = exact_trajectory(
+        s.shape, w, x, y, s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0), s.eta, s.B_v, steps=3
+    )
+    found = case.errors(inputs, ["path[1]", "path[2]", "path[3]", "gradient_mapping"])
+    for l in (1, 2, 3):  # noqa: E741 - the paper's letter
+        assert torch.allclose(found[f"path[{l}]"], (whole - exact)[:, l - 1].norm(dim=-1), rtol=1e-9, atol=1e-15)
+    points = [w, whole[:, 0], whole[:, 1]]
+    box = torch.as_tensor(s.shape.box(s.B_v))
+    moved = [torch.clamp(v - s.eta * gradient(case, v, x, y), -box, box) for v in points]
+    squares = [((v - after) / s.eta).square().sum(-1) for v, after in zip(points, moved, strict=True)]
+    assert torch.allclose(found["gradient_mapping"], sum(squares) / 3, rtol=1e-9)
+
+
+def test_the_exact_run_is_what_the_floats_round() -> None:
+    case = case_of()
+    inputs = case.sample(1, 8)
+    names = [quantity.name for quantity in case.result.quantities]
+    floats, exact = case.errors(inputs, names), case.exact(inputs, names, 128)
+    for name in names:
+        ball, rounding = exact[name]
+        assert abs(float(floats[name]) - float(ball)) <= rounding + 1e-16 <= 1e-12
+    w, x, y = case.as_measured(inputs)
+    found = case.exact_gradient(balls(w), x, y, 128)
+    wanted = gradient(case, inputs["w"], inputs["x"], inputs["y"])[0]
+    assert [float(ball) for ball in found] == pytest.approx(wanted.tolist(), rel=1e-9, abs=1e-14)
+    assert float(case.exact_risk(balls(w), balls(x), balls(y))) == pytest.approx(
+        float(case.risk(*(inputs[name] for name in ("w", "x", "y")))), rel=1e-12
+    )
+
+
+def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
+    case = case_of()
+    inputs = case.sample(3, 9)
+    near = case.network_path(inputs["w"], inputs["x"], inputs["y"])
+    known = Tensors(), near, inputs["x"], inputs["y"], case.problem_on_tensors("prompt")
+    first, errors = distances(*known), gradient_errors(*known)
+    assert torch.equal(first[0], case.setting.eta * errors[0])
+    steepest = smoothness_along(*known)
+    assert len(first) == len(errors) == len(steepest) == 3
+    for l in (1, 2):  # noqa: E741 - the paper's letter
+        assert (first[l] > first[l - 1] + case.setting.eta * errors[l]).all()
+
+
+def test_the_derived_eps_is_what_was_asked_for_and_kept_by_the_gradient() -> None:
+    from symbolic.icgd.symbols import eps
+
+    case = case_of(relus=0, eps=0.02)
+    assert 0 < float(case.values[eps]) <= 0.02 == pytest.approx(float(case.asked))
+    inputs = case.sample(32, 1)
+    s = case.setting
+    step = case.network(case.n, torch.float64).run(inputs["w"], inputs["x"], inputs["y"], taps=("gradient",))
+    error = step["gradient"] - gradient(case, inputs["w"], inputs["x"], inputs["y"])
+    assert float(error.norm(dim=-1).max()) <= float(case.values[eps])
+    printed = case.printed(case.result.quantity("path[1]"))
+    smooth = float(case.values[L_f])
+    assert printed is not None
+    assert float(printed.ball) == pytest.approx((1 + case.n * smooth) * 0.02 / smooth)
+    assert s.eta < case.n
+
+
+@pytest.mark.parametrize(("eta", "verdict"), [(0.01, Verdict.KEPT), (0.5, Verdict.OUTSIDE)])
+def test_the_gradient_mapping_is_outside_where_the_step_is_long(eta: float, verdict: Verdict) -> None:
+    comparison = run(eta=eta, attack=0, samples=2)
+    row = row_of(comparison, "gradient_mapping")
+    assert row.verdict["derived"] is row.verdict["instance"] is verdict
+    assert ("it is false that the step is short: eta L_f <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
+    assert row.verdict["printed"] is Verdict.KEPT
+    assert row_of(comparison, "path[3]").verdict["derived"] is Verdict.KEPT  # it asks for no short step
+
+
+def test_a_step_beyond_l_f_is_outside_what_is_printed() -> None:
+    case = case_of(N=1, eta=50.0)
+    mapping, path = case.result.quantity("gradient_mapping"), case.result.quantity("path[3]")
+    assert "eta <= L_f" in case.printed(mapping).outside
+    assert not case.printed(path).outside
+    inputs = case.sample(2, 0)
+    assert "along the path" in case.instance(mapping, "prompt", {n: v[:1] for n, v in inputs.items()}).outside
+    assert torch.isinf(case.prompt_bounds(mapping, inputs, "prompt")).any()
+
+
+def test_too_large_a_path_is_judged_on_floats(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **more: object) -> None:
+        raise TooLargeForExact("icgd.trajectory", 8, ExactCost(10, 10), 1)
+
+    monkeypatch.setattr("bridge.icgd.trajectory.run_exact_icgd", refuse)
+    comparison = run(samples=4, attack=0)
+    for row in comparison:
+        if row.quantity.startswith("path"):
+            assert row.exact is None
+            assert "only estimated" in row.remark
+    assert row_of(comparison, "path[3]").verdict["derived"] is Verdict.KEPT
+    assert row_of(comparison, "path[3]", LOCAL).instance is None
+
+
+# --- What was found beside the bounds --------------------------------------------------------------------------------
+
+
+ONE = Budget(samples=1, attack=0, restarts=1, seed=0)
+
+
+def finding(name: str, samples: int = 1, **changes: Any) -> Row:
+    return next(row for row in case_of(**changes).findings(replace(ONE, samples=samples)) if row.quantity == name)
+
+
+@pytest.mark.parametrize("changes", [{}, {"activation": "gelu"}, {"activation": "sin", "N": 3}], ids=str)
+def test_descent_from_zero_never_moves(changes: Mapping[str, Any]) -> None:
+    row = finding("start.zero", **changes)
+    assert (row.derived, row.exact, row.measured) == (0.0, 0.0, 0.0)
+    assert row.verdict["derived"] is Verdict.KEPT
+    assert row.flags["derived"] == [Flag.ATTAINED]
+    assert "vacuously" in row.remark
+
+
+@pytest.mark.parametrize("changes", [{"N": 1}, {"activation": "sigmoid"}, {"activation": "softplus"}], ids=str)
+def test_descent_from_zero_moves_where_it_should(changes: Mapping[str, Any]) -> None:
+    row = finding("start.zero", samples=60, **changes)
+    assert 0 < row.exact <= row.derived < 40 * row.exact
+    assert "moves from there" in row.remark
+    path = finding("start.zero.path", **changes)
+    assert 0 < path.exact <= path.instance <= path.derived * (1 + 1e-12)
+
+
+def saved(row: Row, folder: Path) -> str:
+    assert row.witness is not None
+    path = folder / "witness.json"
+    path.write_text(row.witness.model_dump_json())
+    return str(path)
+
+
+def test_every_slip_is_refuted_and_its_witness_replays(tmp_path: Path) -> None:
+    rows = [row for row in case_of().findings(ONE) if row.quantity.startswith("finding.")]
+    assert [row.quantity for row in rows] == [f"finding.{check.__name__}" for check in theory.WITNESSES]
+    for row in rows:
+        assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
+        assert row.measured > row.printed
+        assert replay(saved(row, tmp_path)).model_dump() == row.model_dump()
+
+
+def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
+    row = finding("finding.examples_for_step_size")
+    row.witness.inputs["step"] = [1.0, 2.0]  # eta = 1/2 < n: the printed bound holds
+    again = replay(saved(row, tmp_path))
+    assert again.verdict["printed"] is Verdict.KEPT
+    assert again.measured == pytest.approx(0.5 * 0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("finding.examples_for_step_size", {"step": [-1.0, 1.0]}, "step > 0"),
+        ("finding.examples_for_step_size", {"smooth": [1.0, 2.0]}, r"smooth > 0 and >= \|curvature\|"),
+        ("finding.examples_for_step_size", {"steps": [1.0, 2.0]}, "steps whole"),
+        ("finding.examples_for_step_size", {"step": [1.0, 0.0]}, "not 0"),
+        ("finding.examples_for_step_size", {"step": [0.5, 1.0]}, "two whole numbers"),
+        ("finding.examples_for_step_size", {"step": [1.0]}, "two whole numbers"),
+        ("finding.examples_for_step_size", {"more": [1.0, 1.0]}, "takes accuracy, centre"),
+        ("finding.constant_of_the_risk", {"curvature": [0.0, 1.0]}, "constant 0"),
+        ("finding.steps_up_to_the_constant", {"step": [3.0, 1.0]}, "step <= smooth"),
+        ("finding.least_against_the_sum", {"steps": [1.0, 1.0]}, "steps >= 2"),
+    ],
+)
+def test_a_witness_that_meets_no_hypothesis_is_refused(
+    name: str, changes: Mapping[str, list[float]], message: str, tmp_path: Path
+) -> None:
+    row = finding(name)
+    row.witness.inputs.update(changes)
+    with pytest.raises(UsageError, match=message):
+        replay(saved(row, tmp_path))
+
+
+def test_findings_about_zero_replay_from_their_prompt() -> None:
+    case = case_of(N=1)
+    inputs = case.sample(1, 0)
+    with pytest.raises(UsageError, match="about the start w = 0"):
+        case.replay_finding("start.zero", inputs)
+    with pytest.raises(UsageError, match="examples is needed"):
+        case.replay_finding("start.zero", {**inputs, "x": inputs["x"][:, :1], "y": inputs["y"][:, :1]})
+    with pytest.raises(UsageError, match="no quantity or finding 'finding"):
+        case.replay_finding("finding.nothing", inputs)
+    at_zero = {**inputs, "w": torch.zeros_like(inputs["w"])}
+    assert case.replay_finding("start.zero", at_zero).exact > 0
+    assert case.replay_finding("start.zero.path", at_zero).verdict["derived"] is Verdict.KEPT
+
+
+def test_an_accuracy_beyond_floats_is_named() -> None:
+    comparison = run(relus=0, eps=1e-12, N=3, attack=0, samples=2)
+    row = row_of(comparison, "path[3]")
+    assert row.verdict == {"derived": Verdict.NOT_REPRESENTABLE}
+    assert row.derived is not None
+    assert row.measured is None
+    assert "ReLUs" in row.remark
+    assert row_of(comparison, "start.zero", None).verdict["derived"] is Verdict.KEPT
+
+
+def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() -> None:
+    """n in the place of eta, on a network: one step of eta = 60 errs by more than (1 + n L_f) eps/L_f with n = 1."""
+    comparison = run(N=1, d=1, n=1, L=1, eta=60.0, B_y=0.02, attack=30, samples=100)
+    row = row_of(comparison, "path[1]")
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    assert row.verdict["derived"] is Verdict.KEPT
+
+
+def test_l_f_is_no_large_number_where_it_is_simple() -> None:
+    """One neuron, one layer: the quotient of two close gradients reaches a tenth of L_f."""
+    case = case_of(N=1, d=1, K=1)
+    w = torch.linspace(-1, 1, 400)[:, None]  # (B, 1): the box
+    x, y = torch.ones(400, case.n, 1), -torch.ones(400, case.n, 1)
+    gradients = gradient(case, w, x, y)
+    quotients = (gradients.diff(dim=0) / w.diff(dim=0)).abs()
+    bound = float(smoothness_of_layers(case.setting, case.emulation.ranges))
+    assert bound / 10 < float(quotients.max()) <= bound
