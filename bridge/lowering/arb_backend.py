@@ -8,11 +8,12 @@ import numpy as np
 import sympy as sp
 from flint import arb, arb_mat, ctx, fmpq, fmpz
 
-from . import balls
+from . import balls, loops
 from .common import Argument, Backend, check_matrix_shape
 from .number_printers import ExactPrinter
 
 DEFAULT_BITS = 128
+LARGEST_ROOT = 1000  # beyond it, as for the exponent 0.1 with its denominator 2**55, logarithms are cheaper
 
 
 class ArbPrinter(ExactPrinter):
@@ -28,7 +29,7 @@ class ArbPrinter(ExactPrinter):
     }
 
     def general_power(self, base: sp.Expr, power: sp.Expr) -> str:
-        if power.is_Rational:
+        if power.is_Rational and power.q <= LARGEST_ROOT:
             return f"rational_power({self._print(base)}, {power.p}, {power.q})"
         return f"power({self._print(base)}, {self._print(power)})"
 
@@ -93,7 +94,7 @@ NAMES: dict[str, Any] = {
     "matrix": lambda like, rows: arb_mat(rows), "scale": lambda s, A: A * s, "matmul": lambda A, B: A * B,
     "transpose": arb_mat.transpose, "inverse": inverse, "matrix_power": matrix_power, "trace": arb_mat.trace,
     "determinant": arb_mat.det, "kron": kron, "hadamard": hadamard, "identity": identity, "filled": filled,
-    "entry": lambda A, i, j: A[index(i), index(j)],
+    "entry": lambda A, i, j: A[loops.as_index(index(i)), loops.as_index(index(j))],
 }  # fmt: skip
 
 
@@ -129,8 +130,10 @@ def ball(argument: Argument, value: Any) -> arb:
         return arb(value)
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))
-    if isinstance(value, np.floating | np.integer):
-        return arb(value.item())
+    if isinstance(value, np.integer):
+        return arb(int(value))
+    if isinstance(value, np.floating):  # a long double is no Python float
+        return arb(fmpq(*value.as_integer_ratio())) if np.isfinite(value) else arb(float(value))
     if isinstance(value, sp.Number) and value.is_finite:
         exactly = sp.Rational(value)
         return arb(fmpq(int(exactly.p), int(exactly.q)))

@@ -178,7 +178,15 @@ def loggamma(x: Ball) -> Ball:
 
 
 def binomial(n: Ball, k: Ball) -> Ball:
+    if n < 0 and n.is_exact() and n.is_integer() and k.is_exact() and k.is_integer():
+        return binomial_below_zero(n, int(k.unique_fmpz()))
     return (n + 1).gamma() * (k + 1).rgamma() * (n - k + 1).rgamma()
+
+
+def binomial_below_zero(n: Ball, k: int) -> Ball:
+    """(-1)^k binomial(k - n - 1, k), where Gamma(n + 1) has its poles."""
+    size = binomial(k - n - 1, arb(k)) if k >= 0 else arb(0)
+    return -size if k % 2 else size
 
 
 # conditions and loops

@@ -1,8 +1,9 @@
 """What every backend shares: the error, the arguments, the contract of a backend, the callable that `lower` returns."""
 
 import keyword
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -106,7 +107,13 @@ def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:
         raise ValueError(f"{argument.name}: shape {tuple(shape)}, wanted (..., {rows}, {columns})")
 
 
-def safe_identifier(name: str, position: int, taken: Mapping[str, Any]) -> str:
-    """The name itself when generated code can use it as it stands, else `arg<position>`."""
-    usable = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_") and name not in taken
-    return name if usable else f"arg{position}"
+def safe_identifier(name: str, position: int, taken: Mapping[str, Any], others: Collection[str]) -> str:
+    """The name itself when generated code can use it as it stands, else one that no other argument has."""
+    # Python reads identifiers in their NFKC form: a mathematical italic x would be taken for x
+    plain = name.isidentifier() and unicodedata.normalize("NFKC", name) == name
+    if plain and not keyword.iskeyword(name) and not name.startswith("_") and name not in taken:
+        return name
+    identifier = f"arg{position}"
+    while identifier in taken or identifier in others:
+        identifier += "_"
+    return identifier

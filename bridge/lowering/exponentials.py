@@ -40,10 +40,12 @@ def log_of_term(term: sp.Expr) -> sp.Expr | None:
 
 def exponents_of_sum(expr: sp.Expr) -> Exponents | None:
     """The exponents of a sum of at least two exponentials (cosh is one); None if it is not such a sum."""
+    if is_constant(expr):
+        return None
     if isinstance(expr, sp.cosh):
         (u,) = expr.args
         return (u - sp.log(2), -u - sp.log(2))
-    if not expr.is_Add or is_constant(expr):
+    if not expr.is_Add:
         return None
     logs = [log_of_term(term) for term in expr.args]
     return None if None in logs else tuple(logs)

@@ -14,6 +14,14 @@ def as_integer(limit: Any) -> int:
     return value
 
 
+def as_index(value: Any) -> int:
+    """An index of a matrix entry; IndexError below 0, which Python would count from the end."""
+    index = as_integer(value)
+    if index < 0:
+        raise IndexError(f"indices of matrix entries start at 0, got {index}")
+    return index
+
+
 def signed_range(first: int, last: int) -> tuple[range, int]:
     """The indices, and the sign of their terms: a reversed sum counts what lies strictly between, negatively (Karr)."""
     return (range(first, last + 1), 1) if last >= first - 1 else (range(last + 1, first), -1)

@@ -81,7 +81,8 @@ def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options
     shape = tuple(int(size) for size in formula.shape) if is_matrix(formula, name) else ()
     backend = make_backend(name, options, shape)
     arguments, renaming = safe_names(resolve_arguments(formula, args), backend)
-    rewritten = Stabiliser(name, renaming)(formula)
+    stabilise = Stabiliser(name, renaming)
+    rewritten = stabilise(stabilise.exactly(formula))
     if name == "torch":
         rewritten = Masking()(rewritten)
     function = generated(rewritten, arguments, backend, cse)
@@ -176,10 +177,9 @@ def resolve_arguments(expr: sp.Basic, args: Iterable[Any] | None) -> list[sp.Bas
 def safe_names(symbols: Sequence[sp.Basic], backend: Backend) -> tuple[list[Argument], dict[sp.Basic, sp.Basic]]:
     """Identifiers that generated code can use, and real symbols of those names for the given ones."""
     arguments, replacement, taken = [], {}, dict(backend.names)
+    given = {str(symbol.name) for symbol in symbols}
     for position, symbol in enumerate(symbols):
-        identifier = safe_identifier(str(symbol.name), position, taken)
-        while identifier in taken:
-            identifier += "_"
+        identifier = safe_identifier(str(symbol.name), position, taken, given)
         taken[identifier] = symbol
         shape = tuple(int(size) for size in getattr(symbol, "shape", ()))
         arguments.append(Argument(str(symbol.name), identifier, shape))

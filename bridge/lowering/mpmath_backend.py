@@ -1,11 +1,12 @@
 """mpmath: any precision, one point at a time; rationals and floats of the expression are kept exact."""
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import mpmath as mp
 import sympy as sp
+from flint import arb, fmpq, fmpz
 
 from . import loops
 from .common import Argument, Backend, check_matrix_shape
@@ -20,6 +21,12 @@ class MpmathPrinter(ExactPrinter):
     def choice(self, condition: sp.Basic, value: sp.Expr, otherwise: str) -> str:
         return f"({self._print(value)} if {self._print(condition)} else {otherwise})"
 
+    def quotient(self, above: str, below: str) -> str:
+        return f"quotient({above}, {below})"
+
+    def general_power(self, base: sp.Expr, power: sp.Expr) -> str:
+        return f"power({self._print(base)}, {self._print(power)})"
+
     def _print_And(self, expr: sp.Basic) -> str:
         return f"({' and '.join(map(self._print, expr.args))})"
 
@@ -30,12 +37,42 @@ class MpmathPrinter(ExactPrinter):
         return f"(not {self._print(expr.args[0])})"
 
 
+def real_valued(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with nan at its poles and where it is not real: mpmath raises there, or goes on in the complex."""
+
+    def on_reals(*args: Any) -> Any:
+        try:
+            value = function(*args)
+        except (ZeroDivisionError, ValueError, OverflowError):
+            return mp.nan
+        return real(value) if isinstance(value, mp.mpc) else value
+
+    return on_reals
+
+
+def real(value: Any) -> Any:
+    """Rounded to the current precision; nan where the value is not real, as floating point has it."""
+    if isinstance(value, mp.mpc):
+        return +value.real if value.imag == 0 else mp.nan
+    return +value
+
+
+def extremum(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """max or min that passes nan on, whichever argument it is."""
+    return lambda a, b: mp.nan if mp.isnan(a) or mp.isnan(b) else choose(a, b)
+
+
 def ratio(p: int, q: int) -> Any:
     return mp.mpf(p) / q
 
 
+@real_valued
+def power(base: Any, exponent: Any) -> Any:
+    return base**exponent
+
+
 def heaviside(x: Any, at_zero: Any) -> Any:
-    return at_zero if x == 0 else mp.mpf(x > 0)
+    return x if mp.isnan(x) else at_zero if x == 0 else mp.mpf(x > 0)
 
 
 def softplus(u: Any) -> Any:
@@ -52,7 +89,7 @@ def geometric(z: Any, m: Any) -> Any:
     """((1 + z)^m - 1)/z, and m at z = 0."""
     if z == 0:
         return m
-    return mp.expm1(m * mp.log1p(z)) / z if abs(z) < 0.5 else ((1 + z) ** m - 1) / z
+    return mp.expm1(m * mp.log1p(z)) / z if abs(z) < 0.5 else (power(1 + z, m) - 1) / z
 
 
 def loop_sum(like: Any, body: Any, masked: Any, first: Any, last: Any) -> Any:
@@ -60,7 +97,11 @@ def loop_sum(like: Any, body: Any, masked: Any, first: Any, last: Any) -> Any:
 
 
 def loop_product(like: Any, body: Any, masked: Any, first: Any, last: Any) -> Any:
-    return loops.product_of(lambda k: body(mp.mpf(k)), loops.as_integer(first), loops.as_integer(last), mp.mpf(1))
+    limits = loops.as_integer(first), loops.as_integer(last)
+    try:
+        return loops.product_of(lambda k: body(mp.mpf(k)), *limits, mp.mpf(1))
+    except ZeroDivisionError:  # a reversed product with a factor 0
+        return mp.nan
 
 
 def kron(A: Any, B: Any) -> Any:
@@ -71,22 +112,26 @@ def hadamard(A: Any, B: Any) -> Any:
     return mp.matrix([[A[i, j] * B[i, j] for j in range(A.cols)] for i in range(A.rows)])
 
 
-NAMES: dict[str, Any] = {
-    "number": mp.mpf, "ratio": ratio, "inf": mp.inf, "nan": mp.nan, "exp": mp.exp, "log": mp.log, "sqrt": mp.sqrt,
-    "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "asin": mp.asin, "acos": mp.acos, "atan": mp.atan,
-    "atan2": mp.atan2, "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "asinh": mp.asinh, "acosh": mp.acosh,
-    "atanh": mp.atanh, "absolute": abs, "sign": mp.sign, "floor": mp.floor, "ceiling": mp.ceil, "expm1": mp.expm1,
-    "log1p": mp.log1p, "erf": mp.erf, "erfc": mp.erfc, "gamma": mp.gamma, "loggamma": mp.loggamma,
-    "polygamma": mp.polygamma, "factorial": mp.factorial, "binomial": mp.binomial, "lambertw": mp.lambertw,
-    "maximum": max, "minimum": min, "at_least": max, "at_most": min, "heaviside": heaviside,
-    "int_power": lambda x, power: x**power, "softplus": softplus, "sigmoid": lambda u: 1 / (1 + mp.exp(-u)),
-    "logsumexp": logsumexp, "geometric": geometric, "loop_sum": loop_sum, "loop_product": loop_product,
+FUNCTIONS: dict[str, Any] = {
+    "exp": mp.exp, "log": mp.log, "sqrt": mp.sqrt, "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "asin": mp.asin,
+    "acos": mp.acos, "atan": mp.atan, "atan2": mp.atan2, "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh,
+    "asinh": mp.asinh, "acosh": mp.acosh, "atanh": mp.atanh, "sign": mp.sign, "floor": mp.floor, "ceiling": mp.ceil,
+    "expm1": mp.expm1, "log1p": mp.log1p, "erf": mp.erf, "erfc": mp.erfc, "gamma": mp.gamma,
+    "loggamma": mp.loggamma, "polygamma": mp.polygamma, "factorial": mp.factorial, "binomial": mp.binomial,
+    "lambertw": mp.lambertw, "softplus": softplus, "sigmoid": lambda u: 1 / (1 + mp.exp(-u)),
+    "logsumexp": logsumexp, "geometric": geometric, "quotient": lambda above, below: above / below,
+}  # fmt: skip
+
+NAMES: dict[str, Any] = {name: real_valued(function) for name, function in FUNCTIONS.items()} | {
+    "number": mp.mpf, "ratio": ratio, "inf": mp.inf, "nan": mp.nan, "absolute": abs, "maximum": extremum(max),
+    "minimum": extremum(min), "at_least": extremum(max), "at_most": extremum(min), "heaviside": heaviside,
+    "power": power, "int_power": power, "loop_sum": loop_sum, "loop_product": loop_product,
     "pi": lambda: +mp.pi, "e": lambda: +mp.e, "EulerGamma": lambda: +mp.euler, "Catalan": lambda: +mp.catalan,
     "GoldenRatio": lambda: +mp.phi, "matrix": lambda like, rows: mp.matrix(rows), "scale": lambda s, A: s * A,
     "matmul": lambda A, B: A * B, "transpose": lambda A: A.T, "inverse": mp.inverse,
     "matrix_power": lambda A, power: A**power, "trace": lambda A: mp.fsum(A[i, i] for i in range(A.rows)),
     "determinant": mp.det, "kron": kron, "hadamard": hadamard,
-    "entry": lambda A, i, j: A[loops.as_integer(i), loops.as_integer(j)],
+    "entry": lambda A, i, j: A[loops.as_index(i), loops.as_index(j)],
     "identity": lambda like, n, m: mp.eye(n), "filled": lambda like, n, m, value: mp.matrix(n, m) + value,
 }  # fmt: skip
 
@@ -110,13 +155,6 @@ class MpmathBackend(Backend):
             return result.apply(real) if isinstance(result, mp.matrix) else real(result)
 
 
-def real(value: Any) -> Any:
-    """Rounded to the current precision; nan where the value is not real, as floating point has it."""
-    if isinstance(value, mp.mpc):
-        return +value.real if value.imag == 0 else mp.nan
-    return +value
-
-
 def _converted(argument: Argument, value: Any) -> Any:
     if not argument.shape:
         return exact(argument, value)
@@ -126,11 +164,24 @@ def _converted(argument: Argument, value: Any) -> Any:
 
 
 def exact(argument: Argument, value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return ratio(value.numerator, value.denominator)
-    if isinstance(value, sp.Number) and value.is_finite:
-        exactly = sp.Rational(value)
-        return ratio(int(exactly.p), int(exactly.q))
-    if isinstance(value, str) or not hasattr(value, "__float__"):
+    """The number that was given, to all its digits; through a Python float only if it has no other form."""
+    if isinstance(value, sp.Expr) and value.is_extended_real and value.is_number:
+        return exact_number(value)
+    if isinstance(value, fmpq):
+        return ratio(int(value.p), int(value.q))
+    if isinstance(value, Integral | fmpz):
+        return mp.mpf(int(value))
+    if isinstance(value, arb) and value.is_exact() and value.is_finite():
+        return mp.ldexp(*map(int, value.man_exp()))
+    if isinstance(value, str | arb | sp.Basic) or not hasattr(value, "__float__"):
         raise TypeError(f"{argument.name}: wanted a real number, got {type(value).__name__}")
-    return mp.mpf(value) if isinstance(value, int | float | mp.mpf) else mp.mpf(float(value))
+    if hasattr(value, "as_integer_ratio") and mp.isfinite(float(value)):
+        return ratio(*value.as_integer_ratio())
+    return mp.mpf(value if isinstance(value, mp.mpf) else float(value))
+
+
+def exact_number(value: sp.Expr) -> Any:
+    if isinstance(value, sp.Number) and value.is_finite:
+        rational = sp.Rational(value)
+        return ratio(int(rational.p), int(rational.q))
+    return mp.mpf(value.evalf(mp.mp.dps + 5))

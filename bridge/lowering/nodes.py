@@ -4,7 +4,7 @@ They appear between the rewriting (`stable`, `guards`) and the printing; users n
 exponents, z = ratio - 1, m a number of terms.
 """
 
-import functools
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -32,6 +32,10 @@ class Softplus(Node):
 
 class Sigmoid(Node):
     """1 / (1 + exp(-u))."""
+
+
+class Erfc(Node):
+    """1 - erf(u)."""
 
 
 class Expm1(Node):
@@ -79,8 +83,28 @@ class LoopProduct(Loop):
     """Product(body, (index, first, last)), with Karr's convention for last < first - 1, as SymPy has it."""
 
 
-@functools.lru_cache(maxsize=100_000)
-def free_symbols(node: sp.Basic) -> frozenset[sp.Basic]:
+class Remembered:
+    """A function of nodes that remembers its values by identity.
+
+    By equality it would have to compare: SymPy takes exponential time to compare two copies of an expression in which
+    a part is used twice a layer.
+    """
+
+    def __init__(self, function: Callable[[sp.Basic], Any]) -> None:
+        self._function = function
+        self._values: dict[int, tuple[sp.Basic, Any]] = {}  # the node is kept, so that its id stays its own
+
+    def __call__(self, node: sp.Basic) -> Any:
+        known = self._values.get(id(node))
+        if known is None:
+            known = self._values[id(node)] = (node, self._function(node))
+        return known[1]
+
+    def forget(self) -> None:
+        self._values = {}
+
+
+def _free_symbols(node: sp.Basic) -> frozenset[sp.Basic]:
     """SymPy's `free_symbols`, remembered: SymPy's own takes exponential time where a part is used twice a layer."""
     if not node.args or isinstance(node, BINDING):
         return frozenset(node.free_symbols)
@@ -88,16 +112,18 @@ def free_symbols(node: sp.Basic) -> frozenset[sp.Basic]:
     return inner - {node.args[2]} if isinstance(node, Loop) else inner
 
 
-@functools.lru_cache(maxsize=100_000)
-def size(node: sp.Basic) -> int:
+def _size(node: sp.Basic) -> int:
     """The number of nodes, shared ones counted as often as they are used."""
     return 1 + sum(map(size, node.args))
 
 
+free_symbols, size = Remembered(_free_symbols), Remembered(_size)
+
+
 def forget() -> None:
     """Drop what is remembered about expressions."""
-    free_symbols.cache_clear()
-    size.cache_clear()
+    free_symbols.forget()
+    size.forget()
 
 
 def is_constant(node: sp.Basic) -> bool:

@@ -5,11 +5,16 @@ from collections.abc import Iterable
 import sympy as sp
 
 from .matrix_printer import MatrixPrinter
-from .nodes import is_constant
+from .nodes import Node, is_constant
 
 
 class FloatPrinter(MatrixPrinter):
     """For float64 and its kin: constants are folded at 50 digits and written as the nearest double."""
+
+    def split_constants(self, args: Iterable[sp.Expr]) -> tuple[list[sp.Expr], list[sp.Expr]]:
+        fixed, others = super().split_constants(args)
+        loops = [node for node in fixed if node.has(Node)]  # numbers too, but computed when called
+        return [node for node in fixed if node not in loops], [*others, *loops]
 
     def _print(self, expr: sp.Basic, **kwargs: object) -> str:
         scalar = isinstance(expr, sp.Expr) and not getattr(expr, "is_Matrix", False)
@@ -59,8 +64,7 @@ class ExactPrinter(MatrixPrinter):
         return f"ratio({expr.p}, {expr.q})"
 
     def _print_Float(self, expr: sp.Float) -> str:
-        exact = sp.Rational(expr)
-        return f"ratio({exact.p}, {exact.q})"
+        raise self.refuse(expr, "this constant is too large or too small to be written out; scale it")
 
     def _print_NumberSymbol(self, expr: sp.NumberSymbol) -> str:
         return self._call(expr, {"Pi": "pi", "Exp1": "e"}.get(type(expr).__name__, type(expr).__name__))

@@ -98,11 +98,13 @@ def geometric(z: Array, m: Array) -> Array:
 
 def _loop(like: Array, fold: Any, body: Any, masked: Any, first: Array, last: Array, neutral: int) -> Array:
     number = like.dtype.type
-    lowest, highest = np.min(np.minimum(first, last + 1.0)), np.max(np.maximum(last, first - 1.0))
     if np.ndim(first) == np.ndim(last) == 0:
         return fold(lambda index: body(number(index)), *map(loops.as_integer, (first, last)), number(neutral))
     if np.any(first != np.floor(first)) or np.any(last != np.floor(last)):
         raise ValueError("the limits of a sum or product must be integers")
+    if not (np.size(first) and np.size(last)):
+        return np.zeros(np.broadcast_shapes(np.shape(first), np.shape(last)), like.dtype)
+    lowest, highest = np.min(np.minimum(first, last + 1.0)), np.max(np.maximum(last, first - 1.0))
     total = fold(lambda index: masked(number(index)), int(lowest), int(highest), number(neutral))
     reversed_value = -total if neutral == 0 else 1.0 / total
     return np.where(last < first - 1, reversed_value, total)
@@ -137,7 +139,7 @@ def kron(A: Array, B: Array) -> Array:
 
 
 def entry(A: Array, i: Any, j: Any) -> Array:
-    return A[..., loops.as_integer(i), loops.as_integer(j)]
+    return A[..., loops.as_index(i), loops.as_index(j)]
 
 
 NAMES: dict[str, Any] = {
@@ -198,7 +200,7 @@ class NumpyBackend(Backend):
         return np.concatenate(results).reshape(batch) if np.ndim(results[0]) else results[0]
 
     def _array(self, argument: Argument, value: Any) -> Any:
-        if isinstance(value, Fraction | sp.Number):
+        if isinstance(value, int | Fraction | sp.Number):  # an int may be larger than numpy's own
             value = float(value)
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":

@@ -21,7 +21,8 @@ FUNCTIONS: dict[type[sp.Basic], str] = {
     sp.atan: "atan", sp.atan2: "atan2", sp.sinh: "sinh", sp.cosh: "cosh", sp.tanh: "tanh", sp.asinh: "asinh",
     sp.acosh: "acosh", sp.atanh: "atanh", sp.Abs: "absolute", sp.sign: "sign", sp.floor: "floor", sp.ceiling: "ceiling",
     sp.erf: "erf", sp.erfc: "erfc", sp.gamma: "gamma", sp.loggamma: "loggamma", sp.factorial: "factorial",
-    sp.binomial: "binomial", nodes.LogSumExp: "logsumexp", nodes.Softplus: "softplus", nodes.Sigmoid: "sigmoid",
+    sp.binomial: "binomial", nodes.Erfc: "erfc",
+    nodes.LogSumExp: "logsumexp", nodes.Softplus: "softplus", nodes.Sigmoid: "sigmoid",
     nodes.Expm1: "expm1", nodes.Log1p: "log1p", nodes.Geometric: "geometric",
 }  # fmt: skip
 
@@ -119,12 +120,15 @@ class LoweringPrinter(Printer):
             return sign + "*".join(numerator)
         denominator = [self.factor(sp.Pow(other.base, -other.exp)) for other in below]
         product = "*".join(denominator)
-        return f"{sign}{'*'.join(numerator)}/{f'({product})' if len(denominator) > 1 else product}"
+        return sign + self.quotient("*".join(numerator), f"({product})" if len(denominator) > 1 else product)
+
+    def quotient(self, above: str, below: str) -> str:
+        return f"{above}/{below}"
 
     def _print_Pow(self, expr: sp.Pow) -> str:
         base, power = expr.args
         if power.is_number and power.is_negative:
-            return f"{self.one}/{self.factor(sp.Pow(base, -power))}"
+            return self.quotient(self.one, self.factor(sp.Pow(base, -power)))
         if power == sp.S.Half:
             return self._call(expr, "sqrt", self._print(base))
         if power.is_Integer:
@@ -161,7 +165,9 @@ class LoweringPrinter(Printer):
         return self._call(expr, "lambertw", self._print(argument), str(branch))
 
     def _extremum(self, expr: sp.Basic, pair: str, with_constant: str) -> str:
-        fixed, others = nodes.constants_and_others(expr.args)
+        fixed, others = self.split_constants(expr.args)
+        if not others:
+            return self._nest(expr, pair, [self._print(number) for number in fixed])
         text = self._nest(expr, pair, [self._print(other) for other in others])
         return self._call(expr, with_constant, text, self._print(expr.func(*fixed))) if fixed else text
 

@@ -20,7 +20,8 @@ class _Polygamma(torch.autograd.Function):
         ctx.order = order
         if order == 0:
             return torch.special.digamma(x)
-        return (-1) ** (order + 1) * math.factorial(order) * torch.special.zeta(float(order + 1), x)
+        wide = x.float() if x.dtype.itemsize < 4 else x  # torch has no zeta of half precision
+        return (-1) ** (order + 1) * math.factorial(order) * torch.special.zeta(float(order + 1), wide).to(x.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
@@ -71,14 +72,23 @@ def factorial(x: Tensor) -> Tensor:
 
 
 def binomial(n: Tensor, k: Tensor) -> Tensor:
-    """Gamma(n + 1)/(Gamma(k + 1) Gamma(n - k + 1)) for n >= 0, with 0 at the poles below the line."""
+    """Gamma(n + 1)/(Gamma(k + 1) Gamma(n - k + 1)), with 0 at the poles below the line.
+
+    At n = -1, -2, ... it is (-1)^k binomial(k - n - 1, k) for k = 0, 1, 2, ..., 0 for k = -1, -2, ..., nan between.
+    """
     n, k = torch.broadcast_tensors(n, k)
+    whole = k == torch.floor(k)
+    mirrored = (n < 0) & (n == torch.floor(n))
+    odd = mirrored & whole & (k.remainder(2) == 1)
+    n = torch.where(mirrored, k - n - 1, n)
     lower = torch.stack((k + 1, n - k + 1))
     pole = ((lower <= 0) & (lower == torch.floor(lower))).any(0)
     lower = torch.where(pole, torch.ones_like(lower), lower)
-    negative = ((lower < 0) & (torch.floor(lower).remainder(2) == 1)).sum(0) % 2 == 1
+    factors = torch.cat((lower, (n + 1)[None]))
+    negative = (((factors < 0) & (torch.floor(factors).remainder(2) == 1)).sum(0) + odd) % 2 == 1
     size = torch.exp(log_abs_gamma(n + 1) - log_abs_gamma(lower).sum(0))
-    return torch.where(pole, 0.0, torch.where(negative, -size, size))
+    value = torch.where(pole, 0.0, torch.where(negative, -size, size))
+    return torch.where(mirrored & ~whole, torch.nan, value)
 
 
 class _LambertW(torch.autograd.Function):

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 
 import sympy as sp
 from sympy.concrete.expr_with_limits import ExprWithLimits
-from sympy.logic.boolalg import Boolean
+from sympy.logic.boolalg import Boolean, BooleanFunction
 
 from . import exponentials
 from .common import LoweringError
+from .complements import complement
 from .geometric import covers_limit, product_with_geometric
 from .nodes import Branches, Loop, LoopProduct, LoopSum, is_constant
 
 LONGEST_UNROLLED = 32  # beyond this many terms a loop costs less than the size of the generated code
+LARGEST_EXPONENT = 100_000  # of two, in a float that is taken as a fraction
 LARGEST_UNROLLED = 1000  # operations in the unrolled sum, all terms together
 
 RECIPROCALS = {sp.sec: sp.cos, sp.csc: sp.sin, sp.sech: sp.cosh, sp.csch: sp.sinh, sp.coth: sp.tanh, sp.cot: sp.tan}
@@ -26,9 +28,11 @@ class Stabiliser:
 
     def __init__(self, backend: str, renaming: Mapping[sp.Basic, sp.Basic]) -> None:
         self._backend = backend
+        self._floating = backend in ("numpy", "torch")
         self._renaming = dict(renaming)
         self._known = dict(renaming)
         self._known.update({new: new for new in renaming.values()})
+        self._exact: dict[sp.Basic, sp.Basic] = {}
         self._loops = 0
 
     def __call__(self, node: sp.Basic) -> sp.Basic:
@@ -41,15 +45,30 @@ class Stabiliser:
             return node.applyfunc(self)
         if isinstance(node, ExprWithLimits):
             return self._repeated(node)
-        if not node.args or isinstance(node, sp.MatrixSymbol) or is_constant(node):
+        if not node.args or isinstance(node, sp.MatrixSymbol) or self._is_folded(node):
             return node
+        self._check_conditions(node)
         if isinstance(node, sp.Piecewise):
             return self._branches(node)
+        if isinstance(node, sp.ITE):  # SymPy makes it of a Piecewise inside a Piecewise
+            test, yes, no = node.args
+            return self(sp.Or(sp.And(test, yes), sp.And(sp.Not(test), no)))
         if isinstance(node, sp.Derivative):  # of re(x), which SymPy leaves open until x is known to be real
             evaluated = node.xreplace(self._renaming).doit()
             return node if evaluated.has(sp.Derivative) else self(evaluated)
         better = self._better_form(node) if isinstance(node, sp.Expr) else None
         return self(better) if better is not None else self._rebuilt(node)
+
+    def _is_folded(self, node: sp.Basic) -> bool:
+        """A number that the printer folds, so that it needs no stable form; loops in it are computed when called."""
+        return self._floating and is_constant(node) and not node.has(sp.Sum, sp.Product)
+
+    def _check_conditions(self, node: sp.Basic) -> None:
+        conditions = node.args if isinstance(node, BooleanFunction) else ()
+        conditions = [pair.cond for pair in node.args] if isinstance(node, sp.Piecewise) else conditions
+        for condition in conditions:
+            if condition.is_Symbol:
+                raise LoweringError(self._backend, condition, "it stands for a number; as a condition write Ne(..., 0)")
 
     def _branches(self, node: sp.Basic) -> sp.Basic:
         parts = [(self(condition), self(value)) for value, condition in node.args]
@@ -62,6 +81,23 @@ class Stabiliser:
         same = all(new is old for new, old in zip(args, node.args, strict=True))
         return node if same else node.func(*args)
 
+    def exactly(self, node: sp.Basic) -> sp.Basic:
+        """The same with rationals for floats: arithmetic of SymPy's floats would round while we rewrite."""
+        if node not in self._exact:
+            self._exact[node] = self._without_floats(node)
+        return self._exact[node]
+
+    def _without_floats(self, node: sp.Basic) -> sp.Basic:
+        if isinstance(node, sp.Float):
+            return sp.Rational(node) if is_handy(node) else node
+        if isinstance(node, sp.MatrixBase):
+            return node.applyfunc(self.exactly)
+        if not node.args or isinstance(node, sp.MatrixSymbol):
+            return node
+        args = [self.exactly(arg) for arg in node.args]
+        same = all(new is old for new, old in zip(args, node.args, strict=True))
+        return node if same else node.func(*args)
+
     def _better_form(self, node: sp.Expr) -> sp.Expr | None:
         if isinstance(node, sp.log):
             argument = self(node.args[0]) if isinstance(node.args[0], sp.Sum) else node.args[0]
@@ -69,7 +105,7 @@ class Stabiliser:
         if node.is_Pow or node.is_Mul:
             return self._stable_product(node)
         if node.is_Add:
-            return exponentials.with_expm1(node)
+            return exponentials.with_expm1(node) or complement(node)
         if node.func in RECIPROCALS:
             return 1 / RECIPROCALS[node.func](node.args[0])
         if isinstance(node, sp.KroneckerDelta):
@@ -79,7 +115,7 @@ class Stabiliser:
     def _stable_product(self, node: sp.Expr) -> sp.Expr | None:
         product = exponentials.exponential_product(node, inside_log=False)
         if product is None:
-            return product_with_geometric(node) if node.is_Mul else None
+            return product_with_geometric(node, exact=not self._floating) if node.is_Mul else None
         mixed = next((factor for factor in product.others if factor.is_Add and factor.has(sp.exp)), None)
         if mixed is not None:  # (e^x - e^-x)/(e^x + e^-x): each term alone is bounded, the numerator is not
             rest = sp.Mul(*(factor for factor in node.args if factor != mixed))
@@ -117,6 +153,11 @@ class Stabiliser:
         loop, neutral = (LoopSum, 0) if isinstance(node, sp.Sum) else (LoopProduct, 1)
         body, first, last = self(inner.subs(index, counter)), self(first), self(last)
         return loop(body, Branches(within(counter, first, last), body, sp.true, neutral), counter, first, last)
+
+
+def is_handy(number: sp.Float) -> bool:
+    """Whether the exponent is one that a fraction of integers can write out."""
+    return bool(number == 0 or sp.Float(2) ** -LARGEST_EXPONENT < abs(number) < sp.Float(2) ** LARGEST_EXPONENT)
 
 
 def within(index: sp.Symbol, first: sp.Expr, last: sp.Expr) -> Boolean:

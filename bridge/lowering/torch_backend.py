@@ -41,8 +41,12 @@ def at_most(x: Tensor, bound: float) -> Tensor:
     return torch.where(x >= bound, torch.full_like(x, bound), x)
 
 
+def sign(x: Tensor) -> Tensor:
+    return torch.where(torch.isnan(x), x, torch.sign(x))  # torch's own is 0 at nan
+
+
 def heaviside(x: Tensor, at_zero: Any) -> Tensor:
-    step = (torch.sign(x) + 1) / 2  # through sign, so that a gradient exists: it is zero
+    step = (sign(x) + 1) / 2  # through sign, so that a gradient exists: it is zero
     return torch.where(x == 0, _on(x, at_zero), step)
 
 
@@ -79,6 +83,8 @@ def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Any, last: Any
     first, last = _on(like, first), _on(like, last)
     if (first != torch.floor(first)).any() or (last != torch.floor(last)).any():
         raise ValueError("the limits of a sum or product must be integers")
+    if not (first.numel() and last.numel()):
+        return like.new_zeros(torch.broadcast_shapes(first.shape, last.shape))
     lowest, highest = torch.minimum(first, last + 1).min(), torch.maximum(last, first - 1).max()
     total = fold(lambda index: masked(_on(like, index)), int(lowest), int(highest), _on(like, neutral))
     return torch.where(last < first - 1, -total if neutral == 0 else 1 / total, total)
@@ -110,14 +116,14 @@ def kron(A: Tensor, B: Tensor) -> Tensor:
 
 
 def entry(A: Tensor, i: Any, j: Any) -> Tensor:
-    return A[..., loops.as_integer(i), loops.as_integer(j)]
+    return A[..., loops.as_index(i), loops.as_index(j)]
 
 
 NAMES: dict[str, Any] = {
     "exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt, "sin": torch.sin, "cos": torch.cos, "tan": torch.tan,
     "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "atan2": atan2, "sinh": torch.sinh,
     "cosh": torch.cosh, "tanh": torch.tanh, "asinh": torch.asinh, "acosh": torch.acosh, "atanh": torch.atanh,
-    "absolute": torch.abs, "sign": torch.sign, "floor": torch.floor, "ceiling": torch.ceil, "expm1": torch.expm1,
+    "absolute": torch.abs, "sign": sign, "floor": torch.floor, "ceiling": torch.ceil, "expm1": torch.expm1,
     "log1p": torch.log1p, "maximum": torch.maximum, "minimum": torch.minimum, "erf": torch.special.erf,
     "erfc": torch.special.erfc, "gamma": special.gamma, "loggamma": special.loggamma,
     "polygamma": special.polygamma, "factorial": special.factorial, "binomial": binomial,
@@ -168,7 +174,10 @@ class TorchBackend(Backend):
         if (len(dtypes) > 1 and self._dtype is None) or (len(devices) > 1 and self._device is None):
             kinds = {name: f"{tensor.dtype} on {tensor.device}" for name, tensor in floating.items()}
             raise TypeError(f"mixed tensors {kinds}: convert them, or give dtype and device to lower()")
-        dtype = self._dtype or (dtypes.pop() if dtypes else torch.get_default_dtype())
+        dtypes = dtypes or {
+            torch.as_tensor(v).dtype for v in values if isinstance(v, np.ndarray) and v.dtype.kind == "f"
+        }
+        dtype = self._dtype or (dtypes.pop() if len(dtypes) == 1 else torch.get_default_dtype())
         return torch.empty((), dtype=dtype, device=self._device or (devices.pop() if devices else None))
 
 
