@@ -50,10 +50,10 @@ def solve(
     parameters take `params` and their defaults (the first of a default grid). Raises UsageError.
     """
     study = find_study(result_id)
-    wanted = study.result.quantity(quantity or study.main_quantity)
     if tier not in TIERS:
         raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
     point = _point(study, for_, params)
+    wanted = _wanted(study, quantity or study.main_quantity, point)
     if for_ == "error":
         if error is not None:
             raise UsageError(f"solve: the error is what is asked for; leave out error = {error}")
@@ -67,13 +67,20 @@ def solve(
     knob = study.result.parameter(for_)
     if knob.symbol is None:
         raise UsageError(f"solve: {for_} is not a number, so it cannot be solved for")
-    if not _mentions(wanted, tier, knob.symbol):
+    if for_ not in study.through_network and not _mentions(wanted, tier, knob.symbol):
         raise UsageError(f"solve: the {tier} bound of '{wanted.name}' does not speak of {for_}")
     curve = _Curve(study, wanted, tier, point, for_, integer=knob.integer)
     value, method = curve.solve(requested)
     bound = float_above(curve.at(value).ball)
     form = _closed_form(study, wanted, tier, knob.symbol)
     return Solution(for_, value, bound, requested, wanted.name, tier, method, form, {**point, for_: value})
+
+
+def _wanted(study: Study, name: str, point: dict[str, Any]) -> Quantity:
+    """The quantity of that name: of the result, or of the network at hand (p[2], where the result has p[j])."""
+    if name in {quantity.name for quantity in study.result.quantities}:
+        return study.result.quantity(name)
+    return study.case(point, seed=0, dtype="float64", device="cpu").result.quantity(name)
 
 
 def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +111,7 @@ def _bound(study: Study, quantity: Quantity, tier: str, point: dict[str, Any]) -
         "derived": case.derived,
         "printed": case.printed,
         "instance": lambda q: case.instance(q, "network"),
-    }[tier](quantity)
+    }[tier](case.result.quantity(quantity.name))
     if bound is None:
         raise UsageError(f"solve: quantity '{quantity.name}' has no {tier} bound")
     return bound

@@ -219,12 +219,15 @@ def _rational(value: Any) -> sp.Expr:
 class Study(ABC):
     """Everything that is needed to run one Result.
 
-    `implied` names the parameters that the others determine (d, by a matrix): they have no default of their own.
+    `implied` names the parameters that the others determine (d, by a matrix): they have no default of their own;
+    `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
+    the formula has their letter.
     """
 
     result: Result
     main_quantity: str
     implied: tuple[str, ...] = ()
+    through_network: tuple[str, ...] = ()
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:

@@ -169,6 +169,8 @@ def _loss_norm(layer: Any) -> flint.arb:
 class StepStudy(Study):
     """One of the results of one step."""
 
+    through_network = ("relus", "eps", "B_v", "B_x", "B_y", "K", "d", "d_x", "d_y")
+
     def __init__(self, result: Result) -> None:
         self.result = result
         self.main_quantity = MAIN[result.id]

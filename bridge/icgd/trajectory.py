@@ -21,16 +21,18 @@ from bridge.icgd.arithmetic import Array, Balls, Tensors, balls
 from bridge.icgd.case import BALL_BITS, ROUNDED_UP
 from bridge.icgd.emulation import LOCAL, Emulation, ranges
 from bridge.icgd.knobs import NotRepresentable
+from bridge.icgd.outside import OutsideCase
 from bridge.icgd.path import Problem, distances, gradient_errors, smoothness_along
 from bridge.icgd.setting import Setting
+from bridge.icgd.slips import SLIPS, run_of, slip_row
 from bridge.icgd.smoothness import gap_above, smoothness_of_layers, smoothness_on_W
-from bridge.icgd.study import EmulatedCase, StepStudy, plan_for, setting_of
+from bridge.icgd.study import EmulatedCase, StepStudy, plan_for, roughness, setting_of
 from bridge.lowering import lower
 from bridge.measure import Found, evidence_at
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Inputs, torch_device, torch_dtype
-from bridge.verdicts import Bound, Evidence, judge
+from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.exact_cost import TooLargeForExact
 from numeric.icgd.exact import exact_reference, run_exact_icgd
@@ -43,7 +45,6 @@ from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity, Result, UsageError
 
 MAPPING, ZERO, ZERO_PATH = "gradient_mapping", "start.zero", "start.zero.path"
-WITNESSES = {theory.finding_quantity(check).name: check for check in theory.WITNESSES}
 
 
 class TrajectoryCase(EmulatedCase):
@@ -368,11 +369,11 @@ class TrajectoryCase(EmulatedCase):
         rows = [self._zero(self._start_at_zero(budget), budget.without_attack())]
         if isinstance(self.plan, Emulation):
             rows.append(self._zero_path(self._start_at_zero(budget), budget.without_attack()))
-        return [*rows, *(self._slip(check, check()) for check in theory.WITNESSES)]
+        return [*rows, *(slip_row(self, check, check()) for check in theory.WITNESSES)]
 
     def replay_finding(self, name: str, inputs: Inputs) -> Row:
-        if name in WITNESSES:
-            return self._slip(WITNESSES[name], WITNESSES[name](_run_of(inputs)))
+        if name in SLIPS:
+            return slip_row(self, SLIPS[name], SLIPS[name](run_of(inputs)))
         if name not in (ZERO, ZERO_PATH):
             return super().replay_finding(name, inputs)
         self.check_inputs(inputs)
@@ -425,18 +426,6 @@ class TrajectoryCase(EmulatedCase):
         }
         return judged_row(self, named, None, tiers, [found], budget)
 
-    def _slip(self, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
-        """The printed statement against the run that refutes it; `derived` is the repaired one, judged on its own."""
-        quantity = theory.finding_quantity(check)
-        inputs = {name: torch.tensor([float(v.p), float(v.q)]) for name, v in witness.run.numbers.items()}
-        printed, repaired = (Bound(_exact(number)) for number in (witness.printed, witness.repaired))
-        found = [Found(inputs, _evidence(witness.attained))]
-        row = judged_row(self, quantity, None, {"printed": printed}, found, ONE_INPUT)
-        row.derived = repaired.number()
-        row.verdict["derived"] = judge(repaired, [_evidence(witness.repaired_attained)])
-        row.remark += f" Derived: the repaired statement, whose own run attains {float(witness.repaired_attained):.4g}."
-        return row
-
 
 def step_of(name: str) -> int:
     """l of path[l]."""
@@ -480,26 +469,6 @@ def _key(inputs: Inputs, about: str) -> bytes:
     return about.encode() + b"".join(tensors)
 
 
-def _exact(number: sp.Rational) -> flint.arb:
-    with working_precision(BALL_BITS):
-        return flint.arb(flint.fmpq(int(number.p), int(number.q)))
-
-
-def _evidence(number: sp.Rational) -> Evidence:
-    return Evidence(float(number), exact=_exact(number), rounding=0.0)
-
-
-def _run_of(inputs: Inputs) -> theory.Run:
-    """The run whose rational numbers a witness holds as pairs of whole numbers. Raises UsageError for anything else."""
-    numbers = {}
-    for name, pair in inputs.items():
-        whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair.flatten()]
-        if tuple(pair.shape) != (2,) or None in whole or whole[1] == 0:
-            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, numerator and denominator (not 0)")
-        numbers[name] = sp.Rational(*whole)
-    return theory.run_of(numbers)
-
-
 class TrajectoryStudy(StepStudy):
     """Corollary 1.1 and Lemma 14: see `TrajectoryCase`."""
 
@@ -507,11 +476,14 @@ class TrajectoryStudy(StepStudy):
         self.result = theory.TRAJECTORY
         self.main_quantity = "path[1]"
 
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrajectoryCase:
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrajectoryCase | OutsideCase:
         resolved = self.resolved(params)
+        written = replace(self.result, quantities=_scoped(int(resolved["L"])))
+        why = roughness(resolved)
+        if why:
+            return OutsideCase(written, resolved, why, torch_device(device))
         setting = setting_of(resolved)
         plan = plan_for(setting, resolved)
-        written = replace(self.result, quantities=_scoped(int(resolved["L"])))
         return TrajectoryCase(written, resolved, setting, plan, torch_dtype(dtype), torch_device(device))
 
 

@@ -51,7 +51,7 @@ def test_names_that_python_would_read_as_others_stay_apart(name: str, backend: s
         (sp.log(x + sp.Float(1.1)), lambda x: mp.log(x + mp.mpf(1.1))),
         (x ** sp.Float(0.1), lambda x: x ** mp.mpf(0.1)),
     ],
-    ids=str,
+    ids=["log of a multiple", "log of a sum", "log of a shift", "power"],
 )
 def test_floats_of_the_expression_are_never_rounded(expr: sp.Expr, reference: Callable, bits: int) -> None:
     with mp.workprec(bits + 100):
