@@ -25,6 +25,7 @@ DEPTHS, WIDTHS, DIMENSIONS = (1, 2, 3, 4, 6), (4, 16, 64), (2, 10, 64)
 ACTIVATIONS = ("tanh", "sigmoid", "gelu", "softplus")
 RELUS = {"tanh": 64, "sigmoid": 64, "gelu": 4096, "softplus": 4096}  # an unbounded r has ranges that grow with depth
 ACCURACIES = (1e-1, 1e-2, 1e-3, 1e-6)
+ROUNDING = 1e-12  # of float64 runs and bounds, where a local bound is attained
 
 
 def step_case(**params: object) -> EmulatedCase:
@@ -131,7 +132,7 @@ def worst_share(case: EmulatedCase, attack: int, samples: int = 8, restarts: int
                     worst[tier] = max(worst.get(tier, 0.0), float(error.max()) / float(bound.ball))
             for scope in (scope for scope in quantity.scopes if scope != "network"):
                 with torch.no_grad():
-                    allowed = case.prompt_bounds(quantity, drawn, scope) + case.rounding_estimate()
+                    allowed = case.prompt_bounds(quantity, drawn, scope) + ROUNDING
                 worst[scope] = max(worst.get(scope, 0.0), float((error / allowed).max()))
     return worst
 

@@ -123,7 +123,7 @@ def loss_interpolants(
     found, parts = [], []
     for piece in pieces:
         alpha, beta = (int(sp.diff(piece.argument, variable)) for variable in (loss.t, loss.y))
-        radius = abs(alpha) * radius_t + abs(beta) * radius_y
+        radius = float_above(abs(alpha) * flint.arb(radius_t) + abs(beta) * flint.arb(radius_y))
         part = interpolate(
             piece.function,
             piece.variable,

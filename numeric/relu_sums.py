@@ -66,6 +66,10 @@ class Hinges:
         """The slope of that hinge beyond its kink."""
         return _exactly(float(self.weights[place])) * float(self.slopes[place])
 
+    def kink(self, place: int) -> Arb:
+        """Where the hinge at that place opens, -offset / slope."""
+        return -flint.arb(float(self.offsets[place])) / flint.arb(float(self.slopes[place]))
+
 
 @dataclass(frozen=True, eq=False)
 class ReluSum:
@@ -213,12 +217,27 @@ class ReluSum:
         return ends.union(low_inside - slack).union(high_inside + slack)
 
     def _knots_around(self, low: Arb, high: Arb) -> tuple[int, int]:
-        """The first and last knot of those whose kinks can lie between the two points."""
+        """The first and last knot with a kink between the two points; the first is beyond the last if there is none."""
         width = 2 * self.radius / self.cells
-        margin = 2.0**-40 * self.radius
-        first = math.ceil((float(low) - margin + self.radius) / width - 2.0**-20)
-        last = math.floor((float(high) + margin + self.radius) / width + 2.0**-20)
-        return max(first, 0), min(last, self.cells)
+        # Floats place the ends to within a cell; the kinks there are compared exactly.
+        first = max(math.floor((float(low) + self.radius) / width) - 1, 0)
+        last = min(math.ceil((float(high) + self.radius) / width) + 1, self.cells)
+        while first <= last and not self._kink_between(first, low, high):
+            first += 1
+        while first <= last and not self._kink_between(last, low, high):
+            last -= 1
+        return first, last
+
+    def _kink_between(self, knot: int, low: Arb, high: Arb) -> bool:
+        """Whether a hinge of that knot may open between the two points."""
+        kinks = (hinges.kink(place) for hinges, place in self._hinges_of(knot))
+        return any(not (kink < low or kink > high) for kink in kinks)
+
+    def _hinges_of(self, knot: int) -> Iterator[tuple[Hinges, int]]:
+        if self.middle <= knot < self.cells:
+            yield self.right, knot - self.middle
+        if 1 <= knot <= self.middle:
+            yield self.left, self.middle - knot
 
     @cached_property
     def _kink_slack(self) -> Arb:

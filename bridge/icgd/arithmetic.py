@@ -52,10 +52,10 @@ class Tensors:
         return a.amax(-1)
 
     def norm(self, a: Array) -> Array:
-        return _root(a.square().sum(-1))
+        return root(a.square().sum(-1))
 
     def frobenius(self, a: Array) -> Array:
-        return _root(a.square().sum((-1, -2)))
+        return root(a.square().sum((-1, -2)))
 
     def spectral(self, a: Array) -> Array:
         # The gradient of the largest singular value is u v^T; through autograd's own rule it is undefined at ties.
@@ -73,9 +73,11 @@ class Tensors:
         return torch.zeros_like(like)
 
 
-def _root(squares: torch.Tensor) -> torch.Tensor:
+def root(squares: torch.Tensor) -> torch.Tensor:
+    """With the gradient 0 at 0; what is no number (infinity times 0 in a bound that overflows) bounds nothing."""
     positive = squares > 0
-    return torch.where(positive, torch.where(positive, squares, 1.0).sqrt(), 0.0)
+    roots = torch.where(positive, torch.where(positive, squares, 1.0).sqrt(), 0.0)
+    return torch.where(squares.isnan(), torch.inf, roots)
 
 
 class Balls:

@@ -212,9 +212,14 @@ class StepCase(Case):
             return exact, float_above(abs(exact - flint.arb(measured)))
 
     def rounding_estimate(self) -> float:
-        # To first order: sums of the width of a layer, once a layer forwards and backwards, of numbers of size 1.
+        # To first order: sums of the width of a layer, once a layer forwards and backwards, of numbers as large as the
+        # largest that occurs; what they err by grows like the errors of the sums of ReLUs do.
         widest = max(self.setting.shape.widths)
-        return torch.finfo(self.dtype).eps * 4 * self.setting.shape.N * (widest + 8)
+        return torch.finfo(self.dtype).eps * 4 * self.setting.shape.N * (widest + 8) * self.amplification()
+
+    def amplification(self) -> float:
+        """At least 1: how far an error of size 1 in every function goes, times the largest number that occurs."""
+        return 1.0
 
     def memory(self, budget: Budget) -> int:
         # About 40 tensors of a token's neurons and 6 of the weights for each prompt, kept by autograd in the attack.

@@ -129,7 +129,7 @@ def _width(found: Interpolant) -> float:
     return 2 * found.radius / found.relu_sum.cells
 
 
-def with_relus(setting: Setting, relus: int, relus_r1: int = 0) -> Emulation:
+def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0.0) -> Emulation:
     """`relus` ReLUs for r, for r' (or `relus_r1` for it), and for each piece of u that is not linear.
 
     The range that r must cover depends on its error and the other way round: enlarged until it covers what its own
@@ -144,10 +144,11 @@ def with_relus(setting: Setting, relus: int, relus_r1: int = 0) -> Emulation:
     cells, t = relus - 1, setting.activation.t
     needed = ranges(setting, 0.0)
     for _ in range(ROUNDS):
-        r = interpolate(setting.activation.expr, t, needed.largest, cells=cells)
+        r = interpolate(setting.activation.expr, t, max(needed.largest, reach), cells=cells)
         eps_r = float_above(r.error)
         enough = ranges(setting, eps_r)
         if enough.largest <= r.radius:
+            require_reach(reach, enough)
             r1 = interpolate(setting.activation.derivative(1), t, r.radius, cells=relus_r1 - 1)
             u = loss_interpolants(setting.loss, enough.outputs, setting.B_y, cells=cells)
             return Emulation(setting, enough, r, r1, u)
@@ -157,11 +158,22 @@ def with_relus(setting: Setting, relus: int, relus_r1: int = 0) -> Emulation:
     )
 
 
-def with_accuracies(setting: Setting, accuracies: Accuracies) -> Emulation:
-    """As many ReLUs as the accuracies take."""
+def require_reach(reach: float, needed: Ranges) -> None:
+    """Raises UsageError for a range (not 0) that does not cover the arguments."""
+    if 0 < reach < needed.largest:
+        raise UsageError(
+            f"R = {reach:g} is too small: the arguments of r and r' reach {needed.largest:.6g} (range obligation of "
+            f"Lemmas 2 and 3); give at least that, or 0 for the least that is enough"
+        )
+
+
+def with_accuracies(setting: Setting, accuracies: Accuracies, reach: float = 0.0) -> Emulation:
+    """As many ReLUs as the accuracies take, on [-reach, reach] if that is asked for."""
     needed, t = ranges(setting, accuracies.eps_r), setting.activation.t
-    r = interpolate(setting.activation.expr, t, needed.largest, eps=accuracies.eps_r)
-    r1 = interpolate(setting.activation.derivative(1), t, needed.largest, eps=accuracies.eps_r1)
+    require_reach(reach, needed)
+    radius = max(needed.largest, reach)
+    r = interpolate(setting.activation.expr, t, radius, eps=accuracies.eps_r)
+    r1 = interpolate(setting.activation.derivative(1), t, radius, eps=accuracies.eps_r1)
     size = {"eps": accuracies.eps_l} if any(not piece.linear for piece in setting.pieces) else {"cells": EXACT_CELLS}
     u = loss_interpolants(setting.loss, needed.outputs, setting.B_y, **size)
     return Emulation(setting, needed, r, r1, u)

@@ -64,14 +64,14 @@ def _everything_errs(case: StepCase) -> Inputs:
 _SIGMOID = {"N": 2, "n": 1, "eta": 0.1, "eps": 0.1, "activation": "sigmoid", "loss": "square"}
 COLUMNS = Finding(
     "size_s",
-    {**_SIGMOID, "K": 4, "d": 64, "B_v": 0.9, "B_x": 0.25, "B_y": 0.01, "relus": 64, "relus_r1": 0},
+    {**_SIGMOID, "K": 4, "d": 64, "B_v": 0.9, "B_x": 0.25, "B_y": 0.01, "relus": 64, "relus_r1": 0, "R": 0.0},
     _upper_corner,
     "Lemma 6 takes the k-th column of V_{j+1} for a row: on the box its norm is sqrt(rows / columns) B_v, up to "
     "sqrt(K) B_v on the paper's domain",
 )
 SQUARE_ROOT = Finding(
     "gradient",
-    {**_SIGMOID, "K": 64, "d": 64, "B_v": 0.05, "B_x": 0.5, "B_y": 0.01, "relus": 2000, "relus_r1": 3},
+    {**_SIGMOID, "K": 64, "d": 64, "B_v": 0.05, "B_x": 0.25, "B_y": 0.01, "relus": 4000, "relus_r1": 4, "R": 1.0},
     _everything_errs,
     "D.7 writes sqrt(P) B_r for ||pbar(j)||_2 <= P B_r: the constants of Theorem 1 are too small once P > 4 and eps_r' "
     "is what matters",

@@ -21,7 +21,7 @@ from bridge.budget import BLOCK, Budget
 from bridge.lowering import lower
 from bridge.memory import require_memory
 from bridge.study import Case, Inputs, Study, torch_device, torch_dtype
-from bridge.verdicts import Evidence
+from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.exact_cost import OPERATIONS_PER_SCALAR, ExactCost
 from numeric.icgd import sampling
@@ -277,6 +277,11 @@ class GradientCase(Case):
         inputs = self.shape.parameters + self.n * (self.shape.d_x + self.shape.d_y)
         kept = min(BLOCK, self._chunk()) + self.shape.N * budget.restarts  # autograd keeps each layer of each restart
         return 8 * (4 * largest * kept + inputs * (budget.samples + 20 * budget.restarts))
+
+    def printed(self, quantity: Quantity) -> Bound | None:
+        """None for the counts at N = 1: Definition 1 has a hidden layer."""
+        counted_at_one = self.shape.N == 1 and not quantity.scopes
+        return None if counted_at_one else super().printed(quantity)
 
     def constants(self) -> dict[str, Evidence]:
         shape = self.shape

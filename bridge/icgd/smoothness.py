@@ -16,7 +16,7 @@ import torch
 
 from bridge.balls import evaluate_ball
 from bridge.enclosures import range_of
-from bridge.icgd.arithmetic import Arithmetic, Array, Balls
+from bridge.icgd.arithmetic import Arithmetic, Array, Balls, root
 from bridge.icgd.emulation import Ranges
 from bridge.icgd.propagation import LossGradient, Smooth
 from bridge.icgd.setting import Setting
@@ -97,7 +97,7 @@ def smoothness_near(
     slope = ops.largest(abs(loss.slope(p, y))) + loss.second * c * near
     slope = ops.minimum(slope, tokens + caps[1])
     size = ops.norm(loss.value(p, y)) + slope * c * near
-    found = run_smoothness(layers, size, slope, sqrt=_roots_of_balls if isinstance(ops, Balls) else _roots)
+    found = run_smoothness(layers, size, slope, sqrt=_roots_of_balls if isinstance(ops, Balls) else root)
     return found.sum(-1) / found.shape[-1]
 
 
@@ -112,8 +112,3 @@ def _root_of_ball(square: flint.arb) -> flint.arb:
 
 
 _roots_of_balls = np.frompyfunc(_root_of_ball, 1, 1)
-
-
-def _roots(squares: torch.Tensor) -> torch.Tensor:
-    positive = squares > 0
-    return torch.where(positive, torch.where(positive, squares, 1.0).sqrt(), 0.0)

@@ -9,6 +9,7 @@ import flint
 import sympy as sp
 import torch
 
+from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.data import Table
 from bridge.icgd.case import SIZES, StepCase, tap_of
@@ -17,7 +18,17 @@ from bridge.icgd.findings import FINDINGS
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
 from bridge.icgd.setting import NEEDED_DERIVATIVES, Setting
-from bridge.icgd.values import EXACT_BITS, emulation_values, layers_of_network, one_norm, problem_values, suprema_values
+from bridge.icgd.values import (
+    EXACT_BITS,
+    as_numbers,
+    constants_on,
+    emulation_values,
+    layers_of_network,
+    one_norm,
+    paper_ranges,
+    problem_values,
+    suprema_values,
+)
 from bridge.record import Row, Verdict
 from bridge.study import Case, Inputs, Refusal, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
@@ -78,8 +89,16 @@ class EmulatedCase(StepCase):
     # Tiers.
 
     def printed(self, quantity: Quantity) -> Bound | None:
-        known = quantity.printed is not None and quantity.printed.bound.free_symbols <= set(self.values)
-        return super().printed(quantity) if known else None
+        if quantity.printed is None or not quantity.printed.bound.free_symbols <= set(self._printed_values):
+            return None
+        return Bound(evaluate_ball(quantity.printed.bound, as_numbers(self._printed_values)))
+
+    @cached_property
+    def _printed_values(self) -> dict[sp.Symbol, Any]:
+        """The values, with accuracies and Lipschitz constants on the ranges that the paper asks for."""
+        asked = paper_ranges(self.values)
+        on_them = constants_on(self.setting, asked, self.plan if isinstance(self.plan, Emulation) else None)
+        return {**self.values, **on_them}
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()
@@ -120,6 +139,15 @@ class EmulatedCase(StepCase):
             assert isinstance(case, EmulatedCase)  # findings are about cases that the hypotheses admit
             rows.append(finding.row(case))
         return rows
+
+    def amplification(self) -> float:
+        s, e = self.setting, self.emulation
+        loss = s.loss_supremum(0, e.ranges.outputs) + s.loss_supremum(1, e.ranges.outputs)
+        one = flint.arb(1)
+        sizes = ball_maximum([one, flint.arb(s.B_x), flint.arb(s.B_y), flint.arb(e.ranges.outputs), loss])
+        unit = [replace(layer, eps_r=one, eps_r1=one) for layer in layers_of_network(e)]
+        grown = run(unit, input_norm=flint.arb(s.B_x), L_l=s.loss_supremum(1, e.ranges.outputs), b_l=loss, eps_l=one)
+        return float_above(sizes * ball_maximum([one, *grown.values()]))
 
     # Counts and norms.
 
@@ -244,11 +272,12 @@ def setting_of(params: Mapping[str, Any]) -> Setting:
 
 def plan_for(setting: Setting, params: Mapping[str, Any]) -> Emulation | NotRepresentable:
     """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound."""
+    reach = float(params.get("R") or 0.0)
     if params.get("relus"):
-        return with_relus(setting, int(params["relus"]), int(params.get("relus_r1") or 0))
+        return with_relus(setting, int(params["relus"]), int(params.get("relus_r1") or 0), reach)
     bound = chain.derive(sp.Integer(setting.shape.N)).derivation.bound("gradient")
     chosen = accuracies_for(setting, float(params["eps"]), bound.subs(chain.worst_case(), simultaneous=True))
-    return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen)
+    return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen, reach)
 
 
 def with_quantities(result: Result, params: Mapping[str, Any]) -> Result:

@@ -5,16 +5,21 @@ come from its own recursions (Lemmas 2 and 3), whose maximum is read to include 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import flint
 import numpy as np
 import sympy as sp
 
-from bridge.balls import as_exact
+from bridge.balls import as_exact, evaluate_ball
+from bridge.enclosures import supremum
 from bridge.icgd.emulation import Emulation, Ranges
 from bridge.icgd.setting import Setting
+from bridge.relu_sums import Interpolant
 from numeric.balls import ball_maximum, float_above, working_precision
+from symbolic.activations import Piece
 from symbolic.icgd import printed
 from symbolic.icgd import symbols as letters
 from symbolic.icgd.layers import Layer
@@ -79,6 +84,65 @@ def emulation_values(emulation: Emulation) -> dict[sp.Symbol, Any]:
         letters.R: r.radius,
         letters.R_u: u.radius_t,
     }
+
+
+@dataclass(frozen=True)
+class PaperRanges:
+    """R_1 and R_2 of Lemmas 2 and 3, R_3 of Lemma 4, rounded up."""
+
+    r: float
+    r1: float
+    u: float
+
+
+def paper_ranges(values: Mapping[sp.Symbol, Any]) -> PaperRanges:
+    """On which ranges the paper's eps_r, eps_r' and eps_l, and its Lipschitz constants, hold."""
+    exact = as_numbers(values)
+    found = (evaluate_ball(each.bound, exact) for each in (printed.RANGE_R, printed.RANGE_R1, printed.RANGE_U))
+    return PaperRanges(*(float_above(each) for each in found))
+
+
+# The sums of ReLUs are built on the range R that is needed, which may be smaller than the paper's: the printed bounds
+# speak of their errors on the larger of the two. Beyond R a sum of ReLUs goes on as the line of its last cell.
+def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | None) -> dict[sp.Symbol, Any]:
+    """L_r, L_r', L_l and, with an emulation, eps_r, eps_r', eps_l on the paper's ranges, or on larger ones built on."""
+    built, built_u = (emulation.r.radius, emulation.u.radius_t) if emulation else (0.0, 0.0)
+    found = {
+        letters.L_r: setting.supremum(1, max(asked.r, built)),
+        letters.L_r1: setting.supremum(2, max(asked.r1, built)),
+        letters.L_l: setting.loss_supremum(1, max(asked.u, built_u)),
+    }
+    if emulation is None:
+        return found
+    pieces = ((part, _cube(piece, setting, asked.u)) for piece, part in emulation.u.interpolants)
+    return {
+        **found,
+        letters.eps_r: error_on(emulation.r, asked.r),
+        letters.eps_r1: error_on(emulation.r1, asked.r1),
+        letters.eps_l: sum((error_on(part, reach) for part, reach in pieces), start=flint.arb(0)),
+    }
+
+
+def _cube(piece: Piece, setting: Setting, side: float) -> float:
+    """The largest modulus of the piece's argument over |t|, |y| <= side."""
+    return 2 * side if len(piece.argument.free_symbols) == 2 else side
+
+
+def error_on(found: Interpolant, reach: float) -> flint.arb:
+    """sup |relu_sum - function| over [-reach, reach], also where that is beyond the range it was built on."""
+    if reach <= found.radius:
+        return found.error
+    sums = found.relu_sum
+    largest, beyond = found.error, flint.arb(reach) - flint.arb(found.radius)
+    for end, (low, high) in ((0, (-reach, float(sums.knots[0]))), (-1, (float(sums.knots[-1]), reach))):
+        knot, value, slope = (_rational(array[end]) for array in (sums.knots, sums.values, sums.slopes))
+        line = value + slope * (found.symbol - knot)
+        largest = largest.max(supremum(found.function - line, found.symbol, low, high))
+    return largest + found.rounding + found.slope_rounding * beyond
+
+
+def _rational(number: float) -> sp.Rational:
+    return sp.Rational(Fraction(float(number)))
 
 
 def one_norm(weights: np.ndarray) -> flint.arb:

@@ -110,9 +110,8 @@ def derivative_norms(network: Network) -> list[Quantity]:
     count = 1 + neurons(d_y, network.depth) * C_2
     reason = "as in layers 1..N, with the rows of all layers at once"
     meaning = "parameter norm of layer N+1"
-    return [
-        _norm(network, _NORM, count, reason, "norm[derivative]", r"B_{\theta_{N+1}}", meaning, printed.NORM_DERIVATIVE)
-    ]
+    bound = None if network.layers == 1 else printed.NORM_DERIVATIVE  # Definition 1 has a hidden layer
+    return [_norm(network, _NORM, count, reason, "norm[derivative]", r"B_{\theta_{N+1}}", meaning, bound)]
 
 
 # W_1 has a row for each of the d_y M_3 ReLUs, with a_m[3] - R_3 in the column of the constant 1, R_3 in that of t, and
@@ -163,7 +162,8 @@ def sizes(network: Network) -> list[Quantity]:
             "coordinates of a token",
             "count",
             d_x + 2 * d_y + weights + 3 * rows + 2,
-            bound=printed.WIDTH if network.inputs == network.outputs else None,  # Theorem 5 lists no widths
+            # Definition 1 has a hidden layer, and Theorem 5 lists no widths.
+            bound=printed.WIDTH if network.inputs == network.outputs and network.layers != 1 else None,
             reason="[x; y; w; p; r'; g; s; 1; t]",
             remark="printed with (N-2) K + d coordinates for r', of which there are (N-1) K + d",
         ),

@@ -29,6 +29,7 @@ from symbolic.statements import Hypothesis, Parameter, Quantity, Result, UsageEr
 
 relus = sp.Symbol("relus", integer=True, nonnegative=True)
 relus_r1 = sp.Symbol("relus_r1", integer=True, nonnegative=True)
+R_asked = sp.Symbol("R", nonnegative=True)
 
 
 # Parameters and hypotheses.
@@ -48,6 +49,7 @@ _PARAMETERS = {
         Parameter("L", L, "number of steps before the prediction, where a table is given", 8, integer=True),
         Parameter("eps", eps, "accuracy asked of the gradient; it sets the sums of ReLUs where relus = 0", 0.1),
         Parameter("relus", relus, "ReLUs for each function; 0: computed from eps", 0, integer=True),
+        Parameter("R", R_asked, "range on which r and r' are approximated; 0: the least that is enough", 0.0),
         Parameter("relus_r1", relus_r1, "ReLUs for r', where `relus` is given; 0: as many", 0, integer=True),
         Parameter("activation", None, "the activation r (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
         Parameter("loss", None, "the loss of one coordinate (square, huber, log_cosh, logistic)", "square"),
@@ -67,6 +69,7 @@ _REASONS = {
     "n": "the risk is a mean over the examples",
     "relus": "a count, or 0 for the one that eps needs",
     "relus_r1": "a count, or 0 for that of r",
+    "R": "a range, or 0 for the one that is derived",
     "B_v": "Theorem 1 fixes B_v > 0",
     "B_x": "Lemma 2 wants B_x > 0",
     "B_y": "the outputs are bounded",
@@ -78,7 +81,7 @@ _REASONS = {
 
 def _hypothesis(name: str) -> Hypothesis:
     symbol = _PARAMETERS[name].symbol
-    if name in ("relus", "relus_r1"):
+    if name in ("relus", "relus_r1", "R"):
         condition = sp.Ge(symbol, 0, evaluate=False)
     elif _PARAMETERS[name].integer:
         condition = sp.Ge(symbol, 1, evaluate=False)
@@ -196,6 +199,7 @@ BACKWARD = _result(
     ),
 )
 _ON_STEP = (
+    "Problem 2 and Theorem 1 bound the rows of V_j for j in [N-1] only; Lemma 2 has j in [N], which is read here.",
     "D.7 bounds ||pbar(j)||_2 by sqrt(P) B_r with P = max{sqrt(K), sqrt(d)}; it is sqrt(K) B_r, that is P B_r, and at "
     "j = 0 it is B_x.",
     "D.7 adds the N blocks up; the 2-norm of their concatenation is the root of the sum of squares.",

@@ -181,9 +181,10 @@ def test_distances_of_zero_blocks_and_of_opposite_ones() -> None:
 def test_the_printed_count_holds_from_two_layers_on(N: int, off: int) -> None:
     found = rows(case(N=N, K=5, d_x=3, d_y=2))
     assert found["parameters"].measured == off
-    assert found["parameters"].verdict == {"printed": Verdict.VIOLATED if off else Verdict.KEPT}
+    # Definition 1 has a hidden layer: at N = 1 the counts stand without a verdict on what is printed.
+    assert found["parameters"].verdict == ({} if off else {"printed": Verdict.KEPT})
     assert found["slopes"].measured == 5
-    assert found["slopes"].verdict == {"printed": Verdict.VIOLATED}
+    assert found["slopes"].verdict == ({} if off else {"printed": Verdict.VIOLATED})
 
 
 def test_the_result_is_complete() -> None:

@@ -171,11 +171,18 @@ def test_width_counts_the_blocks_of_a_token() -> None:
     for layers in (1, 2, 4):
         widths = [3] * (layers - 1) + [2]
         weights = sum(rows * columns for rows, columns in zip(widths, [4, *widths], strict=False))
-        derived, as_printed = constant("width", layers, d_x=4, d_y=2)
-        assert derived == 4 + 2 + weights + 2 * sum(widths) + sum(widths) + 2 + 2
-        if layers > 1:  # with d_x = d_y it is K short, the derivatives of one layer
-            derived, as_printed = constant("width", layers, d_x=2, d_y=2)
-            assert derived - as_printed == VALUES["K"]
+        width = next(q for q in quantities_for(DIMENSIONS, layers) if q.name == "width")
+        assert width.printed is None  # Theorem 5 lists no widths
+        assert at(width.derived(), d_x=4, d_y=2) == 4 + 2 + weights + 2 * sum(widths) + sum(widths) + 2 + 2
+
+
+def test_the_printed_width_is_short_by_one_layer_of_derivatives() -> None:
+    assert (
+        next(q for q in quantities_for(STEP, 1) if q.name == "width").printed is None
+    )  # Definition 1 has hidden layers
+    for layers in (2, 4):
+        width = next(q for q in quantities_for(STEP, layers) if q.name == "width")
+        assert at(width.derived(), d=2) - at(width.printed.bound, N=layers, d=2) == VALUES["K"]
 
 
 def test_the_printed_range_is_too_small() -> None:

@@ -1,0 +1,89 @@
+"""The numbers at which the tiers are evaluated: the paper's on the paper's ranges, ours on those that are needed."""
+
+import flint
+import numpy as np
+import pytest
+import torch
+
+from bridge.icgd.arithmetic import Tensors
+from bridge.icgd.study import EmulatedCase
+from bridge.icgd.values import error_on
+from bridge.registry import find_study
+from bridge.relu_sums import interpolate
+from symbolic.activations import activation
+from symbolic.icgd import symbols as letters
+from symbolic.statements import UsageError
+
+
+def case(id: str = "icgd.step", dtype: str = "float64", **params: object) -> EmulatedCase:
+    found = find_study(id).case(params, seed=0, dtype=dtype, device="cpu")
+    assert isinstance(found, EmulatedCase)
+    return found
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_errors_beyond_the_range_are_covered(name: str, order: int) -> None:
+    r = activation(name)
+    found = interpolate(r.derivative(order), r.t, 0.3, cells=4)
+    reach = 2.0
+    grid = torch.linspace(-reach, reach, 20_001, dtype=torch.float64)
+    exact = {"tanh": torch.tanh, "sigmoid": torch.sigmoid, "softplus": torch.nn.functional.softplus}[name]
+    truth = exact(grid)
+    if order:
+        moving = grid.clone().requires_grad_(True)
+        (truth,) = torch.autograd.grad(exact(moving).sum(), moving)
+    sampled = float((found.relu_sum(grid) - truth).abs().max())
+    certified = float(error_on(found, reach))
+    assert sampled <= certified <= 1.01 * sampled
+    assert error_on(found, 0.2) == found.error
+
+
+def test_printed_bounds_speak_of_the_papers_ranges() -> None:
+    # R = 0.2 is enough here; the paper's R_1 is at least 1, and its eps_r' is a supremum there.
+    small, whole = (case(N=2, K=64, d=64, B_v=0.05, activation="sigmoid", relus=64, R=R) for R in (0.0, 1.0))
+    assert small.emulation.r.radius < 0.3 < 1.0 == whole.emulation.r.radius
+    gradient = small.result.quantity("gradient")
+    on_small, on_whole = small.printed(gradient), whole.printed(gradient)
+    assert on_small is not None
+    assert on_whole is not None
+    assert on_small.ball > 10 * on_whole.ball  # a sum of ReLUs built for 0.2 is far off at 1
+    derived = small.derived(gradient)
+    assert derived is not None
+    assert derived.ball < on_whole.ball
+    assert small._printed_values[letters.eps_r1] > small.values[letters.eps_r1]
+
+
+def test_a_range_that_is_too_small_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"R = 0\.5 is too small: the arguments of r and r' reach 1"):
+        case(N=3, relus=64, R=0.5)
+    with pytest.raises(UsageError, match=r"R = 0\.5 is too small"):
+        case(N=3, eps=0.1, R=0.5)
+    assert case(N=3, eps=0.1, R=3.0).emulation.r.radius == 3.0
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+@pytest.mark.parametrize("B_y", [1.0, 1e4, 1e9])
+def test_the_estimate_of_rounding_is_one_from_above(B_y: float, dtype: str) -> None:
+    found = case(N=2, K=8, d=4, n=3, B_y=B_y, relus=64, dtype=dtype)
+    names = [quantity.name for quantity in found.result.quantities if quantity.scopes]
+    exact = found.exact({key: value[:1] for key, value in found.sample(1, seed=0).items()}, names, 192)
+    assert max(rounding for _, rounding in exact.values()) <= found.rounding_estimate()
+
+
+def test_what_overflows_bounds_nothing() -> None:
+    assert float(Tensors().norm(torch.tensor([torch.nan, 1.0]))) == torch.inf
+    found = case(N=6, K=2, d=3, n=2, B_v=30.0, loss="log_cosh", relus=64, relus_r1=4)
+    drawn = found.sample(64, seed=1)
+    bounds = found.prompt_bounds(found.result.quantity("gradient"), drawn, "prompt")
+    assert bool((bounds > 0).all())
+
+
+def test_balls_near_a_kink_stay_as_narrow_as_their_argument() -> None:
+    # The square loss: two ReLUs that open at t - y = 0, on a range of 1000.
+    found = interpolate(activation("tanh").t * 2, activation("tanh").t, 1000.0, cells=2)
+    for middle in (1e-3, 1e-7, 1e-12, -1e-5):
+        ball = found.relu_sum.exact(flint.arb(middle, 1e-40))
+        assert float(ball.rad()) < 1e-14 * abs(middle) + 1e-30
+        assert abs(float(ball) - 2 * middle) < 1e-15 * abs(middle) + 1e-30
+    assert np.isclose(float(found.relu_sum.exact(flint.arb(0, 1e-20)).rad()), 2e-20, rtol=1.0)
