@@ -71,6 +71,9 @@ def compare(
     for case, each in zip(cases, budgets, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), "lower the sizes, --samples or --restarts")
     rows = _run(cases, budgets, progress or (lambda done, total, label: None))
+    if source.random:
+        with one_thread():
+            rows += study.findings()
     return Comparison(
         result=study.result.id,
         citation=str(study.result.citation),
@@ -159,6 +162,10 @@ class _Source:
     words: str
     text: str | None = None
     table: Table | None = None
+
+    @property
+    def random(self) -> bool:
+        return self.text is None and self.table is None
 
     def defaults(self, study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
         if self.text is not None:

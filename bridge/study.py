@@ -233,6 +233,10 @@ class Study(ABC):
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
         """The study at one point. Raises UsageError for parameters that do not meet the hypotheses."""
 
+    def findings(self) -> list[Row]:
+        """Rows about the result itself, at parameters of their own: a printed statement refuted, with its witness."""
+        return []
+
     def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> "Case":
         """The study on a real text, for those that can."""
         raise UsageError(f"{self.result.id} takes no --text; its inputs are drawn from the hypotheses only")

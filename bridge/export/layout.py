@@ -22,7 +22,9 @@ class Layout:
     scoped: bool
 
     def at(self, row: Row) -> str:
-        """Where on the grid the row stands, in words; "" if there is only one point."""
+        """Where on the grid the row stands, in words; "" if there is only one point, or if it stands on none."""
+        if not row.params:
+            return ""
         return ", ".join(f"{name} = {value_words(row.params.get(name))}" for name in self.varying)
 
     def constants(self) -> str:
@@ -30,12 +32,16 @@ class Layout:
 
 
 def layout(rows: Sequence[Row]) -> Layout:
-    """The columns that `rows` need. A parameter that only some rows have counts as varying."""
-    names = list(dict.fromkeys(name for row in rows for name in row.params))
-    varying = tuple(name for name in names if _varies(name, rows))
+    """The columns that `rows` need. A parameter that only some rows have counts as varying.
+
+    Rows without any parameter (findings, whose remark says where they stand) have no part in that.
+    """
+    placed = [row for row in rows if row.params]
+    names = list(dict.fromkeys(name for row in placed for name in row.params))
+    varying = tuple(name for name in names if _varies(name, placed))
     return Layout(
         varying=varying,
-        constant={name: rows[0].params[name] for name in names if name not in varying},
+        constant={name: placed[0].params[name] for name in names if name not in varying},
         numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
         scoped=any(row.scope for row in rows),
     )

@@ -19,8 +19,12 @@ from bridge.study import Inputs
 
 @dataclass(frozen=True)
 class Finding:
-    """A printed bound that fails at `params`: of which quantity, at which input, by which slip."""
+    """A printed bound that fails at `params`: of which quantity, at which input, by which slip.
 
+    The row has no parameters in common with the grid's: they stand in its remark, and in its witness.
+    """
+
+    name: str
     quantity: str
     params: Mapping[str, Any]
     inputs: Callable[[StepCase], Inputs]
@@ -31,7 +35,9 @@ class Finding:
         found = evidence_at(case, quantity, case.admit(self.inputs(case)))
         tiers = {"printed": case.printed(quantity), "derived": case.derived(quantity)}
         row = judged_row(case, quantity, "network", tiers, [found], ONE_INPUT)
-        return row.model_copy(update={"remark": "; ".join(filter(None, [self.slip, row.remark]))})
+        where = ", ".join(f"{name} = {value}" for name, value in self.params.items())
+        said = "; ".join(filter(None, [self.slip, f"at {where}", row.remark]))
+        return row.model_copy(update={"quantity": f"finding.{self.name}", "params": {}, "remark": said})
 
 
 def _input(case: StepCase, matrices: list[Tensor]) -> Inputs:
@@ -63,6 +69,7 @@ def _everything_errs(case: StepCase) -> Inputs:
 
 _SIGMOID = {"N": 2, "n": 1, "eta": 0.1, "eps": 0.1, "activation": "sigmoid", "loss": "square"}
 COLUMNS = Finding(
+    "columns",
     "size_s",
     {**_SIGMOID, "K": 4, "d": 64, "B_v": 0.9, "B_x": 0.25, "B_y": 0.01, "relus": 64, "relus_r1": 0, "R": 0.0},
     _upper_corner,
@@ -70,6 +77,7 @@ COLUMNS = Finding(
     "sqrt(K) B_v on the paper's domain",
 )
 SQUARE_ROOT = Finding(
+    "square_root",
     "gradient",
     {**_SIGMOID, "K": 64, "d": 64, "B_v": 0.05, "B_x": 0.25, "B_y": 0.01, "relus": 4000, "relus_r1": 4, "R": 1.0},
     _everything_errs,

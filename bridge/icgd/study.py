@@ -30,7 +30,7 @@ from bridge.icgd.values import (
     suprema_values,
 )
 from bridge.record import Row, Verdict
-from bridge.study import Case, Inputs, Refusal, Study, torch_device, torch_dtype
+from bridge.study import Case, Inputs, Objective, Refusal, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.families import ActivationHeads, FamilyAttention, MaskedUnits, OuterProductHeads
@@ -42,7 +42,8 @@ from symbolic.icgd import symbols as letters
 from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result
 
-ON_PROMPTS = ("gradient", "w")  # of the step, whose other quantities have results of their own
+ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
+WHOLE_STEP = ("icgd.step", "icgd.dimensions")
 MAIN = {
     "icgd.forward": "p[1]",
     "icgd.derivative": "r'[1]",
@@ -79,6 +80,7 @@ class EmulatedCase(StepCase):
         built = plan if isinstance(plan, Emulation) else None
         super().__init__(result, params, values, setting, built, dtype, device)
         self.plan = plan
+        self._worst_of_gradient: tuple[Budget, Inputs] | None = None
         if built:
             self.values[letters.R_3] = self.mask_bound
 
@@ -131,14 +133,18 @@ class EmulatedCase(StepCase):
                 eta=flint.arb(s.eta),
             )
 
-    def findings(self, budget: Budget) -> list[Row]:
-        study = StepStudy(self.result)
-        rows = []
-        for finding in FINDINGS.get(self.result.id, ()):
-            case = study.case(finding.params, seed=0, dtype="float64", device="cpu")
-            assert isinstance(case, EmulatedCase)  # findings are about cases that the hypotheses admit
-            rows.append(finding.row(case))
-        return rows
+    # Each lemma attacks its own quantities in the result of its own; in the table of the step all of them are shown
+    # where the gradient errs most.
+    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+        if self.result.id not in WHOLE_STEP or quantity.name in ON_PROMPTS:
+            return super().search(objective, quantity, budget)
+        if self._worst_of_gradient is None or self._worst_of_gradient[0] != budget:
+            gradient = self.result.quantity("gradient")
+            self._worst_of_gradient = (budget, super().search(self._gradient_error, gradient, budget))
+        return self._worst_of_gradient[1]
+
+    def _gradient_error(self, inputs: Inputs) -> torch.Tensor:
+        return self.errors(inputs, ["gradient"], attack=True)["gradient"]
 
     def amplification(self) -> float:
         s, e = self.setting, self.emulation
@@ -229,6 +235,14 @@ class StepStudy(Study):
 
         return table_defaults(params, table)
 
+    def findings(self) -> list[Row]:
+        rows = []
+        for finding in FINDINGS.get(self.result.id, ()):
+            case = self.case(finding.params, seed=0, dtype="float64", device="cpu")
+            assert isinstance(case, EmulatedCase)  # findings are about cases that the hypotheses admit
+            rows.append(finding.row(case))
+        return rows
+
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """All parameters of the result, numbers checked."""
         known = {parameter.name: parameter for parameter in self.result.parameters}
@@ -290,7 +304,7 @@ def with_quantities(result: Result, params: Mapping[str, Any]) -> Result:
             kept.append(replace(quantity, scopes=("network",)))
         elif not quantity.scopes:
             kept.append(quantity)
-        elif result.id in ("icgd.step", "icgd.dimensions"):
+        elif result.id in WHOLE_STEP:
             local = ("network", "prompt", LOCAL) if quantity.name in ON_PROMPTS else ("network",)
             kept.append(replace(quantity, scopes=local))
         else:

@@ -27,6 +27,7 @@ def test_a_study_runs_on_its_defaults_and_covers_every_quantity(study: Study) ->
     quantities = [q for case in cases for q in case.result.quantities]
     budget = Budget(samples=8, attack=3, restarts=2, seed=0)
     more = {row.quantity for case in cases for row in case.extra_rows(budget) + case.findings(budget)}
+    more |= {row.quantity for row in study.findings()}
     assert {row.quantity for row in comparison} == {q.name for q in quantities} | more
     scoped = {(q.name, scope) for q in quantities for scope in q.scopes}
     found = {(row.quantity, row.scope) for row in comparison if row.scope}

@@ -153,10 +153,9 @@ def test_what_is_remembered_is_what_a_step_of_its_own_gives() -> None:
         torch.testing.assert_close(together[name], plain[name], rtol=1e-9, atol=1e-15)
     one = {name: value[:1] for name, value in inputs.items()}
     for scope in ("prompt", "prompt, local"):
-        for name in ("w", "gradient"):
-            quantity = case.result.quantity(name)
-            kept, own = case.prompt_bound(quantity, scope, one), StepCase.prompt_bound(case, quantity, scope, one)
-            assert float(kept.ball) == pytest.approx(float(own.ball), rel=1e-9)
+        quantity = case.result.quantity("gradient")
+        kept, own = case.prompt_bound(quantity, scope, one), StepCase.prompt_bound(case, quantity, scope, one)
+        assert float(kept.ball) == pytest.approx(float(own.ball), rel=1e-9)
     exact = case.exact(one, ["gradient"], 64)["gradient"][0]
     assert float(exact) == pytest.approx(float(plain["gradient"][0]), rel=1e-6)
     other = {name: value[1:] for name, value in inputs.items()}
@@ -195,10 +194,10 @@ def test_a_table_keeps_the_bounds_and_predicts(tmp_path: Path) -> None:
 def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
     case = case_of(**SMALL)
     inputs = case.sample(1, 0)
-    error = case.exact(inputs, ["w"], 64)["w"][0]
+    error = case.exact(inputs, ["gradient"], 64)["gradient"][0]
     witness = Witness(
         result=ID,
-        quantity="w",
+        quantity="gradient",
         scope="prompt, local",
         params=case.full_params,
         inputs={name: value.tolist() for name, value in inputs.items()},
@@ -211,7 +210,7 @@ def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
     assert row.verdict["instance"] is Verdict.KEPT
     assert row.measured == pytest.approx(float(error))
     assert row.instance == pytest.approx(
-        float(case.prompt_bound(case.result.quantity("w"), "prompt, local", inputs).ball)
+        float(case.prompt_bound(case.result.quantity("gradient"), "prompt, local", inputs).ball)
     )
 
 
