@@ -52,6 +52,8 @@ def solve(
     study = find_study(result_id)
     if tier not in TIERS:
         raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
+    if for_ in study.fixed:
+        raise UsageError(f"solve: {for_} says which network it is; it is not solved for")
     point = _point(study, for_, params)
     wanted = _wanted(study, quantity or study.main_quantity, point)
     if for_ == "error":

@@ -33,6 +33,7 @@ class Flag(StrEnum):
     CONDITIONAL = "conditional"
     ATTAINED = "attained"
     ROUNDING = "rounding dominates"
+    ROUNDED_ABOVE = "above a bound by rounding"  # the float error is; exact arithmetic puts it within
 
 
 class Witness(BaseModel):

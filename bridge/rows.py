@@ -24,11 +24,19 @@ ONE_INPUT = Budget(samples=1, attack=0, restarts=0, seed=0)
 def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, budget: Budget) -> list[Row]:
     """One row a scope: `network` with all tiers, those of a prompt with the instance tier where its ratio is worst."""
     name = quantity.name
-    network = [_network_row(case, quantity, measurement.by_error[name], budget)] if "network" in quantity.scopes else []
+    network = []
+    if "network" in quantity.scopes:
+        found = [measurement.by_error[name], *(measurement.by_ratio[name, scope] for scope in prompt_scopes(quantity))]
+        network = [_network_row(case, quantity, [_largest(each) for each in zip(*found, strict=True)], budget)]
     return network + [
         _prompt_row(case, quantity, scope, measurement.by_ratio[name, scope], budget)
         for scope in prompt_scopes(quantity)
     ]
+
+
+def _largest(found: tuple[Found, ...]) -> Found:
+    """The largest error of all inputs that were looked at, whatever they were looked for."""
+    return max(found, key=lambda each: each.evidence.measured)
 
 
 def _network_row(case: Case, quantity: Quantity, found: list[Found], budget: Budget) -> Row:
@@ -164,7 +172,14 @@ def _flags(case: Case, quantity: Quantity, tiers: Tiers, evidence: list[Evidence
     flags = {tier: flags_of(bound, trivial, evidence) for tier, bound in tiers.items()}
     if any(piece.rounding_dominates for piece in evidence):
         flags["measured"] = [Flag.ROUNDING.value]
+    elif any(_rounded_above(bound, piece) for bound in tiers.values() for piece in evidence):
+        flags["measured"] = [Flag.ROUNDED_ABOVE.value]
     return {tier: said for tier, said in flags.items() if said}
+
+
+def _rounded_above(bound: Bound, piece: Evidence) -> bool:
+    """Whether the float error exceeds the bound and the exact one does not."""
+    return piece.exact is not None and bool(bound.ball < flint.arb(piece.measured)) and not bound.ball < piece.exact
 
 
 def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:

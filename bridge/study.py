@@ -221,13 +221,14 @@ class Study(ABC):
 
     `implied` names the parameters that the others determine (d, by a matrix): they have no default of their own;
     `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
-    the formula has their letter.
+    the formula has their letter; `fixed` those that are never solved for.
     """
 
     result: Result
     main_quantity: str
     implied: tuple[str, ...] = ()
     through_network: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
@@ -239,7 +240,7 @@ class Study(ABC):
 
     def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> "Case":
         """The study on a real text, for those that can."""
-        raise UsageError(f"{self.result.id} takes no --text; its inputs are drawn from the hypotheses only")
+        raise UsageError(f"{self.result.id} takes no --text")
 
     def text_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters that suit a text, for those that the user has not given."""

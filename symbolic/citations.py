@@ -1,5 +1,6 @@
 """Papers and citations down to the label; a citation is data and prints itself as text, LaTeX or BibTeX."""
 
+import re
 from dataclasses import dataclass
 
 
@@ -22,6 +23,24 @@ class Paper:
         return f"@misc{{{self.key},\n{body}\n}}"
 
 
+_IN_TEXT = {
+    "<=": r"$\le$",
+    ">=": r"$\ge$",
+    "||": r"$\|$",
+    "\\": r"\textbackslash{}",
+    **{sign: "\\" + sign for sign in "_{}#%&$"},
+    "^": r"\^{}",
+    "~": r"\~{}",
+    "<": "$<$",
+    ">": "$>$",
+}
+
+
+def _as_text(words: str) -> str:
+    """Words for LaTeX text, whatever signs they hold."""
+    return re.sub("|".join(map(re.escape, _IN_TEXT)), lambda found: _IN_TEXT[found[0]], words)
+
+
 @dataclass(frozen=True)
 class Citation:
     """A place in a paper: the label of the statement and, where it helps, the equations."""
@@ -35,7 +54,9 @@ class Citation:
 
     def latex(self) -> str:
         place = ", ".join(part for part in (self.label, self.equations) if part)
-        return rf"\cite[{place}]{{{self.paper.key}}}"
+        words = _as_text(place)
+        braced = f"{{{words}}}" if "]" in words else words  # a bracket would end the argument
+        return rf"\cite[{braced}]{{{self.paper.key}}}"
 
     def bibtex(self) -> str:
         return self.paper.bibtex()

@@ -1,6 +1,7 @@
 """What Corollary 1.1 and Lemma 14 print and an exact run on a line refutes: rows, with witnesses of rationals."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import flint
 import sympy as sp
@@ -10,26 +11,35 @@ from bridge.measure import Found
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Case, Inputs
-from bridge.verdicts import Bound, Evidence, judge
+from bridge.verdicts import Bound, Evidence
 from numeric.balls import working_precision
 from symbolic.icgd import trajectory as theory
-from symbolic.statements import UsageError
+from symbolic.statements import Quantity, UsageError
 
 BITS = 192
 SLIPS = {theory.finding_quantity(check).name: check for check in theory.WITNESSES}
 
 
 def slip_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
-    """The printed statement against the run that refutes it; `derived` is the repaired one, judged on its own."""
-    quantity = theory.finding_quantity(check)
-    inputs = {name: torch.tensor([float(v.p), float(v.q)]) for name, v in witness.run.numbers.items()}
-    printed, repaired = (Bound(_exact(number)) for number in (witness.printed, witness.repaired))
-    found = [Found(inputs, _evidence(witness.attained))]
-    row = judged_row(case, quantity, None, {"printed": printed}, found, ONE_INPUT)
-    row.derived = repaired.number()
-    row.verdict["derived"] = judge(repaired, [_evidence(witness.repaired_attained)])
-    row.remark += f" Derived: the repaired statement, whose own run attains {float(witness.repaired_attained):.4g}."
-    return row
+    """The printed statement against the run that refutes it, which stands at no point of the grid."""
+    found = [Found(_numbers(witness), _evidence(witness.attained))]
+    return _row(case, theory.finding_quantity(check), {"printed": Bound(_exact(witness.printed))}, found)
+
+
+def repaired_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
+    """The repaired statement against the run in which it is closest."""
+    stated = theory.finding_quantity(check)
+    quantity = replace(stated, name=f"{stated.name}.repaired", remark="the repaired statement, in a run of its own")
+    found = [Found(_numbers(witness), _evidence(witness.repaired_attained))]
+    return _row(case, quantity, {"derived": Bound(_exact(witness.repaired))}, found)
+
+
+def _row(case: Case, quantity: Quantity, tiers: dict[str, Bound | None], found: list[Found]) -> Row:
+    return judged_row(case, quantity, None, tiers, found, ONE_INPUT).model_copy(update={"params": {}})
+
+
+def _numbers(witness: theory.Witness) -> Inputs:
+    return {name: torch.tensor([float(v.p), float(v.q)]) for name, v in witness.run.numbers.items()}
 
 
 def _exact(number: sp.Rational) -> flint.arb:

@@ -40,7 +40,7 @@ from symbolic.activations import activation, loss
 from symbolic.icgd import chain, results
 from symbolic.icgd import symbols as letters
 from symbolic.icgd.layers import run
-from symbolic.statements import Quantity, Result
+from symbolic.statements import Quantity, Result, UsageError
 
 ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
 WHOLE_STEP = ("icgd.step", "icgd.dimensions")
@@ -79,6 +79,8 @@ class EmulatedCase(StepCase):
         values |= suprema_values(setting, known)
         built = plan if isinstance(plan, Emulation) else None
         super().__init__(result, params, values, setting, built, dtype, device)
+        if params.get("relus") and "eps" in params:
+            self.params = {**self.params, "eps": None}  # nothing was computed from it
         self.plan = plan
         self._worst_of_gradient: tuple[Budget, Inputs] | None = None
         if built:
@@ -170,6 +172,7 @@ class EmulatedCase(StepCase):
                 "norm[backward]": flint.arb(max(size.norm for size in sizes[N + 2 : 2 * N + 2])),
                 "norm[step]": self._attention_norm(construction.block[2 * N + 2]),
                 "heads": flint.arb(whole.heads),
+                "relus": flint.arb(self.emulation.relus),
                 "width": flint.arb(whole.width),
             }
         return {name: Evidence(float_above(exact), exact=exact) for name, exact in found.items()}
@@ -203,6 +206,7 @@ def _loss_norm(layer: Any) -> flint.arb:
 class StepStudy(Study):
     """One of the results of one step."""
 
+    fixed = ("N",)
     through_network = ("relus", "eps", "B_v", "B_x", "B_y", "K", "d", "d_x", "d_y")
 
     def __init__(self, result: Result) -> None:
@@ -251,6 +255,8 @@ class StepStudy(Study):
             value = params.get(name, _single(parameter.default))
             found[name] = self.result.number(name, value) if parameter.symbol is not None else str(value)
         self.result.check(found)
+        if found.get("relus_r1") and not found.get("relus"):
+            raise UsageError(f"{self.result.id}: relus_r1 = {found['relus_r1']} goes with relus; give both or neither")
         return found
 
 

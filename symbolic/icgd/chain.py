@@ -29,7 +29,7 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.invariants import Invariant, MonotoneRecursion, confine
 from symbolic.calculus.layers import iterate, recursion_from, stack
-from symbolic.derivation import Approximated, Derivation, Norm, Step, given
+from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, given
 from symbolic.icgd.symbols import (
     P_0,
     B_v,
@@ -281,7 +281,13 @@ def derive_blocks(depth: sp.Expr = N) -> Approximated:
 
 @cache
 def derive(depth: sp.Expr = N) -> Approximated:
-    """The whole chain, ending in the new weights w; `depth` may be a symbol or a number of layers."""
+    """The whole chain, ending in the new weights w; `depth` may be a symbol or a number of layers.
+
+    Raises DerivationError for a depth that is no whole number of at least 1.
+    """
+    depth = sp.sympify(depth)
+    if depth.is_positive is not True or depth.is_integer is not True:
+        raise DerivationError(f"derive: depth = {depth} is no whole number of layers; give at least 1, or a symbol")
     return update(derive_blocks(depth), depth)
 
 

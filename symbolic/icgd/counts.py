@@ -62,12 +62,20 @@ def counted(
 
 
 # Ranges, counts and norms of the construction.
+_WHY_RANGES = {
+    "range_r": "R_1 takes |p(j)[k]| <= B_r for the 2-norm of p(j), which is sqrt(K) B_r, and leaves out eps_r",
+    "range_r1": "R_2 is built from B_{r'}, whose recursion feeds r' into itself; the arguments are those of r",
+    "range_u": "R_3 holds B_v B_r, but |p(N)[k]| is bounded by B_r + eps_r, without B_v",
+    "range_u.restated": "D.7 leaves B_y out of R_3",
+}
+
+
 def ranges(network: Network, *which: str) -> list[Quantity]:
     derivation = chain.derive_range(network.depth)
 
     def of(name: str, latex: str, meaning: str, bound: Printed, derived: Derivation) -> Quantity:
         quantity = measured(network, name, latex, meaning, "modulus", derived, bound=bound, step=derived.steps[-1].name)
-        return replace(quantity, scopes=())
+        return replace(quantity, scopes=(), remark=_WHY_RANGES[name])
 
     # The sum of ReLUs is a function of [t; y]: its cube has to hold both.
     cube = Derivation((Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason="t = pbar(N)[k], y = y[k]"),))
@@ -87,6 +95,16 @@ def ranges(network: Network, *which: str) -> list[Quantity]:
 _NORM = "largest column sum, (C.1)"
 
 
+_WHY_NORMS = {
+    "norm[forward]": "1 + K C_1 counts K rows; at j = N there are d",
+    "norm[forward].proof": "the proof ends with 1 + C_1, which leaves out the K rows",
+    "norm[derivative]": "printed with K (N-1) rows; there are K (N-1) + d",
+    "norm[loss_gradient]": "||W_1||_1 is a column sum: the column of the constant 1 meets every ReLU, so it grows with "
+    "their number; (C.1) adds the norms of W_1 and W_2, of which Lemma 4 takes the larger",
+    "norm[step]": "printed with K rows in each layer; at j = N there are d",
+}
+
+
 def forward_norms(network: Network) -> list[Quantity]:
     rows = at_first_layer(network.depth, d_y, sp.Max(K, d_y))
     latex = r"\max_j B_{\theta_j}"
@@ -103,7 +121,8 @@ def forward_norms(network: Network) -> list[Quantity]:
 def _norm(
     network: Network, norm: str, count: sp.Expr, reason: str, name: str, latex: str, meaning: str, bound: Printed | None
 ) -> Quantity:
-    return counted(network, name, latex, meaning, norm, count, bound=bound, reason=reason)
+    remark = _WHY_NORMS.get(name, "")
+    return counted(network, name, latex, meaning, norm, count, bound=bound, reason=reason, remark=remark)
 
 
 def derivative_norms(network: Network) -> list[Quantity]:
@@ -154,6 +173,15 @@ def sizes(network: Network) -> list[Quantity]:
             "count",
             heads,
             remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^-1/2",
+        ),
+        counted(
+            network,
+            "relus",
+            r"\max(M_1, M_2, M_3)",
+            "ReLUs of one sum, of the function that takes most",
+            "count",
+            sp.Max(M_1, M_2, M_3),
+            remark="computed from eps where relus = 0",
         ),
         counted(
             network,

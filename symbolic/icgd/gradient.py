@@ -114,7 +114,7 @@ def _quantities() -> tuple[Quantity, ...]:
             r"|D_N - \#\text{entries of } V_1, \ldots, V_N|",
             "the printed D_N against a count of the entries of V_1 .. V_N",
             LEMMA_15,
-            "Definition 1 has a hidden layer, so D_N is printed for N >= 2; read at N = 1 it is off by the number shown",
+            "Definition 1 has a hidden layer, so D_N is printed for N >= 2; read at N = 1 it is off by what is shown",
         ),
         count(
             "slopes",

@@ -441,7 +441,7 @@ TRAJECTORY = Result(
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "Printed has (1 + n L_f)^l, n the number of examples: the recursion has eta. The printed bound fails for "
+        "Printed has (1 + n L_f)^l, n the number of examples: the recursion has eta. The printed bound can fail for "
         "eta > n and is far above the derived one for eta < n.",
         "Derived: ((1 + eta L_f)^l - 1) eps / L_f, which is attained; the printed form drops the -1.",
         "Corollary 1.1 calls L_f the Lipschitz constant of the risk; its proof needs that of the gradient (Lemma 14).",

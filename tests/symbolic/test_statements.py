@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic import CLAIMS, Kind, UsageError, find_claim, find_result, results, status
 from symbolic.catalogue import Claim
+from symbolic.citations import WU2024, Citation
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
 from symbolic.statements import Quantity, Result
@@ -117,3 +118,8 @@ def test_strings_are_never_run() -> None:
     with pytest.raises(UsageError, match="is not a number"):
         find_result("induction.vanilla").number("p", "sp.pi")
     assert not isinstance("1", sp.Expr)
+
+
+def test_citations_are_text_for_latex() -> None:
+    found = Citation(WU2024, "Lemma 2, R_1", "||e||_2 <= eta, with [1; t_i]").latex()
+    assert found == r"\cite[{Lemma 2, R\_1, $\|$e$\|$\_2 $\le$ eta, with [1; t\_i]}]{wu2024}"

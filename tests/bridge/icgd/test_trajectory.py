@@ -278,7 +278,8 @@ ONE = Budget(samples=1, attack=0, restarts=1, seed=0)
 
 
 def finding(name: str, samples: int = 1, **changes: Any) -> Row:
-    return next(row for row in case_of(**changes).findings(replace(ONE, samples=samples)) if row.quantity == name)
+    rows = case_of(**changes).findings(replace(ONE, samples=samples)) + TrajectoryStudy().findings()
+    return next(row for row in rows if row.quantity == name)
 
 
 @pytest.mark.parametrize("changes", [{}, {"activation": "gelu"}, {"activation": "sin", "N": 3}], ids=str)
@@ -307,12 +308,15 @@ def saved(row: Row, folder: Path) -> str:
 
 
 def test_every_slip_is_refuted_and_its_witness_replays(tmp_path: Path) -> None:
-    rows = [row for row in case_of().findings(ONE) if row.quantity.startswith("finding.")]
-    assert [row.quantity for row in rows] == [f"finding.{check.__name__}" for check in theory.WITNESSES]
-    for row in rows:
-        assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
-        assert row.measured > row.printed
-        assert replay(saved(row, tmp_path)).model_dump() == row.model_dump()
+    rows = TrajectoryStudy().findings()
+    names = [f"finding.{check.__name__}" for check in theory.WITNESSES]
+    assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
+    for refuted, repaired in zip(rows[::2], rows[1::2], strict=True):
+        assert refuted.verdict == {"printed": Verdict.VIOLATED}
+        assert refuted.measured > refuted.printed
+        assert repaired.verdict == {"derived": Verdict.KEPT}
+        assert repaired.measured <= repaired.derived
+        assert replay(saved(refuted, tmp_path)).model_dump() == refuted.model_dump()
 
 
 def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
