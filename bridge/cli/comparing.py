@@ -50,6 +50,7 @@ def run_compare(
 ) -> None:
     """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others."""
     params = check_names(id, parameters(settings, grids))
+    _check_target(options)
     outputs.check()
     with progress(f"preparing {id}") as report:
         comparison = bridge.compare(id, **options, progress=report, **params)
@@ -59,6 +60,13 @@ def run_compare(
     else:
         show(*comparison_blocks(comparison, outputs.all_rows, outputs.steps))
         _name_files(comparison, outputs)
+
+
+def _check_target(options: Mapping[str, Any]) -> None:
+    """Raises UsageError for a --target whose column no --csv has; the engine refuses sources that clash."""
+    if "target" in options and "csv" not in options:
+        beside = next((f", not with --{name}" for name in ("data", "text") if name in options), "")
+        raise UsageError(f"--target goes with --csv FILE{beside}.")
 
 
 def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> None:

@@ -1,5 +1,6 @@
 """Claims and Results as plain records: what `list --json` and `show --json` hold."""
 
+import re
 from typing import Any
 
 import sympy as sp
@@ -7,6 +8,9 @@ import sympy as sp
 from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
 from symbolic.statements import Quantity, Result
+
+WIDTH = 100  # columns of a formula
+BREAKABLE = re.compile(r"(?:[^*,(]|\*\*)*[*,(]|(?:[^*,(]|\*\*)+")
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
@@ -44,8 +48,27 @@ def formula(expression: Any) -> str:
 
 
 def drawn_formula(expression: Any) -> list[str]:
-    """A formula drawn over several lines. In ASCII: SymPy's Unicode turns W_norm into subscripts nobody can type."""
-    return [line.rstrip() for line in sp.pretty(expression, use_unicode=False, wrap_line=False).splitlines()]
+    """A formula drawn over several lines; one too wide to be read so, as Python reads it, in lines of WIDTH.
+
+    In ASCII: SymPy's Unicode turns W_norm into subscripts nobody can type.
+    """
+    drawn = [line.rstrip() for line in sp.pretty(expression, use_unicode=False, wrap_line=False).splitlines()]
+    return drawn if max(map(len, drawn), default=0) <= WIDTH else wrapped(formula(expression))
+
+
+def wrapped(text: str, width: int = WIDTH) -> list[str]:
+    """Lines of at most `width` characters, broken at blanks, and where there is none behind `*`, `,` or `(`.
+
+    What has no such place (a number, a name) is never broken.
+    """
+    lines = [""]
+    for word in re.findall(r"\S+\s*|\s+", text):
+        pieces = [word] if len(word.rstrip()) <= width else BREAKABLE.findall(word)
+        for piece in pieces:
+            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+                lines.append("")
+            lines[-1] += piece
+    return [line.rstrip() for line in lines]
 
 
 def _quantity_record(quantity: Quantity) -> dict[str, Any]:

@@ -6,16 +6,16 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bridge.export.findings import findings
-from bridge.export.layout import Layout, budget_words, ends_group, layout, shown_rows, value_words, verdict_words
-from bridge.export.numbers import plain
+from bridge.export.findings import findings, reasons
+from bridge.export.layout import Layout, budget_words, group_ends, layout, shown_rows, value_words, verdict_words
+from bridge.export.numbers import DIGITS, SLIP, plain
 from bridge.record import TIERS, Comparison, Row, Verdict
 
 BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; the footer has said them of the rows
 
 
 def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows, the slack of each step if asked, the footer, and the findings."""
+    """The table of the rows, the slack of each step if asked, the footer, the findings, and what was ruled out."""
     rows = shown_rows(comparison, all_rows)
     columns = layout(rows)
     yield f"{comparison.result}: {comparison.citation}"
@@ -48,8 +48,9 @@ def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
         _add_unbroken(table, name, [plain(getattr(row, name), name, row.kind) for row in rows])
     longest = max((len(verdict_words(row)) for row in rows), default=0)
     table.add_column("verdict", min_width=max(len("verdict"), min(longest, 30)))
+    ends = group_ends(rows)
     for index, row in enumerate(rows):
-        table.add_row(*_cells(row, columns), end_section=ends_group(rows, index))
+        table.add_row(*_cells(row, columns), end_section=index in ends)
     return table
 
 
@@ -116,7 +117,8 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     if hidden:
         yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps where the bound is loose"
-    yield f"{budget_words(rows)}; bounds are rounded to the safe side here, --json has every digit"
+    rounding = f"bounds are rounded here, to the safe side unless {DIGITS} digits give them to {SLIP} ulp"
+    yield f"{budget_words(rows)}; {rounding}; --json has every digit"
     environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in BUDGET]
     if environment:
         yield ", ".join(environment)
@@ -125,3 +127,5 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
 def _findings(comparison: Comparison) -> Iterator[Text]:
     for finding in findings(comparison):
         yield Text.assemble(("finding: ", "bold red"), finding.sentence)
+    for reason in reasons(comparison):
+        yield Text.assemble((f"{reason.verdict}: ", "yellow"), reason.sentence)

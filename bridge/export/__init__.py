@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bridge.export.files import check_folder, check_writable, write_bytes, write_text
-from bridge.export.findings import Finding, findings
+from bridge.export.findings import Finding, Reason, findings, reasons
 from bridge.export.html import comparison_html
 from bridge.export.latex import comparison_latex
 from bridge.export.tables import comparison_csv, load, save_witnesses
@@ -66,6 +66,7 @@ __all__ = [
     "PLOTS",
     "TABLES",
     "Finding",
+    "Reason",
     "check_folder",
     "check_output",
     "check_suffix",
@@ -77,6 +78,7 @@ __all__ = [
     "findings",
     "load",
     "plot",
+    "reasons",
     "require_matplotlib",
     "save_witnesses",
     "write_bytes",

@@ -78,6 +78,8 @@ def _refusals(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         folder = _real(path).parent
+        if folder.is_dir():  # one that no file can be made in, such as /proc
+            raise UsageError(f"cannot write '{path}': '{folder}' takes no new files; choose another path.") from error
         raise UsageError(f"cannot write '{path}': there is no folder '{folder}'; make it first.") from error
     except OSError as error:
         raise UsageError(f"cannot write '{path}': {error.strerror or error}; choose another path.") from error

@@ -1,19 +1,28 @@
-"""What a comparison found: the bounds that its run refutes, one finding a quantity, with the worst point."""
+"""What a comparison found: the bounds that its run refutes, and why others say nothing of the run.
+
+One finding for each quantity, with the worst point; one reason for all the rows that it rules out.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bridge.export.layout import Layout, layout
+from bridge.export.layout import Layout, layout, value_words
 from bridge.export.numbers import plain
 from bridge.record import TIERS, Comparison, Row, Verdict
+from symbolic.catalogue import results
+from symbolic.statements import Quantity
 
 TOO_SMALL = "(below 1e-308)"
+FINDING = "finding."  # in front of the quantities of findings, which the sentence needs not say again
+RULED_OUT = (Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE)
+NAMED = 6  # quantities; more would hide the reason
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A quantity with a violated bound: which tiers, in how many rows, and where it is worst (tier and row)."""
+    """A quantity with a violated bound: which tiers, in how many of the rows with such a bound, and where it is worst
+    (tier and row)."""
 
     quantity: str
     tiers: tuple[str, ...]
@@ -26,12 +35,12 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        where = f" at {self.place}" if self.place else ""
+        worst = f"worst{f' at {self.place}' if self.place else ''}: " if self.worst.params else ""
         bound = getattr(self.worst, self.worst_tier)
         against = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind)
         return (
-            f"{self.quantity}: {' and '.join(self.tiers)} violated in {self.count} of {self.total} rows; "
-            f"worst{where}: found {plain(found(self.worst))} against {self.worst_tier} "
+            f"{self.quantity.removeprefix(FINDING)}: {' and '.join(self.tiers)} violated in {self.count} of "
+            f"{self.total} rows; {worst}found {plain(found(self.worst))} against {self.worst_tier} "
             f"{against}{_factor(self.worst, self.worst_tier)}." + (f" {self.remark}" if self.remark else "")
         )
 
@@ -56,16 +65,22 @@ def found(row: Row) -> float | None:
 def _finding(rows: Sequence[Row], grid: Layout) -> Finding:
     refuted = [(row, tier) for row in rows for tier in TIERS if row.verdict.get(tier) == Verdict.VIOLATED]
     worst, tier = max(refuted, key=lambda pair: _excess(*pair))
+    tiers = tuple(t for t in TIERS if any(t == violated for _, violated in refuted))
     return Finding(
         quantity=worst.quantity,
-        tiers=tuple(t for t in TIERS if any(t == violated for _, violated in refuted)),
+        tiers=tiers,
         count=len({id(row) for row, _ in refuted}),
-        total=len(rows),
+        total=sum(any(_has_bound(row, t) for t in tiers) for row in rows),
         worst=worst,
         worst_tier=tier,
         place=grid.at(worst),
         remark=worst.remark,
     )
+
+
+def _has_bound(row: Row, tier: str) -> bool:
+    """Whether the row has a bound of that tier, be it one that float64 cannot hold, and judges it."""
+    return row.verdict.get(tier) is not None and (getattr(row, tier) is not None or row.verdict[tier] not in RULED_OUT)
 
 
 def _excess(row: Row, tier: str) -> float:
@@ -86,3 +101,53 @@ def _factor(row: Row, tier: str) -> str:
     if row.kind not in ("upper", "lower") or not 1 < factor < math.inf:
         return ""
     return f" ({plain(factor)} times)"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why bounds say nothing of the run, and of which quantities; `place` says where, if not on the whole grid."""
+
+    verdict: Verdict
+    reason: str
+    quantities: tuple[str, ...]
+    place: str
+
+    @property
+    def sentence(self) -> str:
+        more = len(self.quantities) - NAMED
+        names = ", ".join([*self.quantities[:NAMED], *([f"and {more} more"] if more > 0 else [])])
+        return f"{self.reason} ({f'{self.place}: ' if self.place else ''}{names})"
+
+
+def reasons(comparison: Comparison) -> list[Reason]:
+    """One for each distinct reason for which rows are outside or not representable, in the order of the rows."""
+    own = {quantity.remark for quantity in _quantities(comparison) if quantity.remark}
+    ruled_out: dict[tuple[Verdict, str], list[Row]] = {}
+    for row in comparison:
+        for verdict in RULED_OUT:
+            if verdict in row.verdict.values() and (said := _without(own, row.remark)):
+                ruled_out.setdefault((verdict, said), []).append(row)
+    placed = [row for row in comparison if row.params]
+    return [
+        Reason(verdict, said, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, placed))
+        for (verdict, said), rows in ruled_out.items()
+    ]
+
+
+def _quantities(comparison: Comparison) -> Sequence[Quantity]:
+    result = results().get(comparison.result)
+    return result.quantities if result else ()
+
+
+def _without(own: Collection[str], remark: str) -> str:
+    """The remark of a row without that of its quantity, which stands in front and is no reason."""
+    if remark in own:
+        return ""
+    starts = [words for words in own if remark.startswith(f"{words}; ")]
+    return remark.removeprefix(f"{max(starts, key=len)}; ") if starts else remark
+
+
+def _shared_place(rows: Sequence[Row], everywhere: Sequence[Row]) -> str:
+    """The parameters that `rows` agree on and the whole grid does not."""
+    shared = layout(rows).constant
+    return ", ".join(f"{name} = {value_words(shared[name])}" for name in layout(everywhere).varying if name in shared)

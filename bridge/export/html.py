@@ -2,7 +2,7 @@
 
 from html import escape
 
-from bridge.export.findings import findings
+from bridge.export.findings import findings, reasons
 from bridge.export.layout import Layout, budget_words, layout, shown_rows, value_words, verdict_words
 from bridge.export.numbers import plain
 from bridge.record import Comparison, Row, Verdict
@@ -26,6 +26,7 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
             "</table>",
             f"<p>{escape('; '.join(notes))}</p>",
             *(f"<p><b>violated</b> {escape(finding.sentence)}</p>" for finding in findings(comparison)),
+            *(f"<p><b>{escape(reason.verdict)}</b> {escape(reason.sentence)}</p>" for reason in reasons(comparison)),
         ]
     )
 

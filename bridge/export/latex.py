@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bridge.export.findings import findings
-from bridge.export.layout import Layout, budget_words, ends_group, layout, shown_rows, value_words, verdict_words
+from bridge.export.findings import findings, reasons
+from bridge.export.layout import Layout, budget_words, group_ends, layout, shown_rows, value_words, verdict_words
 from bridge.export.numbers import latex as number
 from bridge.record import Comparison, Row
 
@@ -76,9 +76,10 @@ def _tabular(rows: Sequence[Row], columns: Layout) -> list[str]:
 
 
 def _body(rows: Sequence[Row], columns: Layout) -> Iterator[str]:
+    ends = group_ends(rows)
     for index, row in enumerate(rows):
         yield f"    {_line(_cells(row, columns))}"
-        if ends_group(rows, index):
+        if index in ends:
             yield r"    \addlinespace"
 
 
@@ -104,5 +105,7 @@ def _value(value: object) -> str:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """What the run refutes, one paragraph a quantity."""
-    return [rf"  \par\smallskip {escape(finding.sentence)}" for finding in findings(comparison)]
+    """What the run refutes, one paragraph a quantity, and what was ruled out, one a reason."""
+    said = [finding.sentence for finding in findings(comparison)]
+    said += [f"{reason.verdict}: {reason.sentence}" for reason in reasons(comparison)]
+    return [rf"  \par\smallskip {escape(sentence)}" for sentence in said]

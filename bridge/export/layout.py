@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from bridge.record import TIERS, Comparison, Row, Verdict
@@ -54,14 +55,29 @@ def _varies(name: str, rows: Sequence[Row]) -> bool:
 def shown_rows(comparison: Comparison, all_rows: bool = False) -> list[Row]:
     """The rows of the final quantities, those beside them and every violated one; all if asked, or if none is final.
 
-    Rows of one quantity and scope stand together, otherwise in the order of the record.
+    Rows of one quantity and scope stand together, quantities in the order of the grid point that has the most.
     """
     rows = list(comparison)
     if not all_rows and any(is_final(row.quantity) for row in rows):
         rows = [row for row in rows if _is_shown(row)]
-    quantities = list(dict.fromkeys(row.quantity for row in rows))
+    quantities = _quantities_in_order(rows)
     scopes = list(dict.fromkeys(row.scope for row in rows))
     return sorted(rows, key=lambda row: (quantities.index(row.quantity), scopes.index(row.scope)))
+
+
+def _quantities_in_order(rows: Sequence[Row]) -> list[str]:
+    """As at the first grid point that has the most; one that it lacks stands behind the one before it in `rows`."""
+    points: dict[str, dict[str, None]] = {}
+    for row in rows:
+        points.setdefault(repr(row.params), {})[row.quantity] = None
+    ordered = list(max(points.values(), key=lambda names: len(names), default={}))
+    placed, before = set(ordered), -1
+    for row in rows:
+        if row.quantity not in placed:
+            ordered.insert(before + 1, row.quantity)
+            placed.add(row.quantity)
+        before = ordered.index(row.quantity)
+    return ordered
 
 
 def _is_shown(row: Row) -> bool:
@@ -112,10 +128,14 @@ def budget_words(rows: Iterable[Row]) -> str:
     )
 
 
-def ends_group(rows: Sequence[Row], index: int) -> bool:
-    """Whether the next row is of another quantity or scope: where a table leaves a little space."""
-    following = rows[index + 1 : index + 2]
-    return any((row.quantity, row.scope) != (rows[index].quantity, rows[index].scope) for row in following)
+def group_ends(rows: Sequence[Row]) -> frozenset[int]:
+    """The places after which a table leaves a little space: a row of another quantity or scope follows.
+
+    There are none where every group is one row: a line after each would part nothing.
+    """
+    groups = [(row.quantity, row.scope) for row in rows]
+    ends = [index for index, (group, following) in enumerate(pairwise(groups)) if group != following]
+    return frozenset() if len(ends) == len(groups) - 1 else frozenset(ends)
 
 
 def _range(numbers: Iterable[int]) -> str:

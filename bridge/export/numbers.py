@@ -1,19 +1,29 @@
 """How numbers are shown: few digits, rounded so that what is shown stays true."""
 
 import decimal
+import math
 
 from bridge.record import TIERS
 
 DIGITS = 4
+SLIP = 4  # units in the last place: what a few float operations leave of a round number such as 0.01
 
 
 def shown(value: float, column: str, kind: str, digits: int = DIGITS) -> float:
     """`value` with that many significant digits.
 
     A bound is rounded to its safe side (up for an upper bound, down for a lower one), and so is an error that exact
-    arithmetic encloses. All else is rounded to nearest, which keeps its order with a bound rounded that way.
+    arithmetic encloses. All else is rounded to nearest, which keeps its order with a bound rounded that way. Whatever
+    equals its nearest to SLIP units in its last place is shown as that: 0.01 is no 0.01001.
     """
-    context = decimal.Context(prec=digits, rounding=_rounding(column, kind))
+    nearest = _rounded(value, decimal.ROUND_HALF_EVEN, digits)
+    if abs(nearest - value) <= SLIP * math.ulp(value):
+        return nearest
+    return _rounded(value, _rounding(column, kind), digits)
+
+
+def _rounded(value: float, rounding: str, digits: int) -> float:
+    context = decimal.Context(prec=digits, rounding=rounding)
     return float(context.plus(decimal.Decimal(value)))
 
 

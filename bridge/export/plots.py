@@ -19,11 +19,14 @@ from matplotlib.figure import Figure
 from bridge.export.files import write_bytes
 from bridge.export.layout import is_final, layout, value_words
 from bridge.record import Comparison, Row, Verdict
+from bridge.registry import studies
 from symbolic.statements import UsageError
 
 PANELS = 6  # more would be too small to read
 LINES = ("printed", "derived", "instance")
 POINTS = ("measured", "attacked", "rounding")
+TITLE_SIZE = 10  # points
+CHARACTER, LINE = 0.65 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take
 # Okabe and Ito's palette, which colour-blind readers can tell apart; bounds are lines, what was found are points.
 STYLES: dict[str, dict[str, Any]] = {
     "printed": {"color": "#000000", "linestyle": "-", "marker": "_"},
@@ -65,14 +68,24 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
 
 
 def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:
-    """The rows of one quantity; by default of the first final one."""
+    """The rows of one quantity; by default of the study's main one, which is what its bound is about."""
     names = list(dict.fromkeys(row.quantity for row in comparison))
     if not names:
         raise UsageError(f"the comparison of {comparison.result} has no rows, so there is nothing to plot.")
-    wanted = quantity or next((name for name in names if is_final(name)), names[0])
+    wanted = quantity or _main(comparison, names)
     if wanted not in names:
         raise UsageError(f"the comparison has no quantity '{wanted}' to plot. It has: {', '.join(names)}.")
     return [row for row in comparison if row.quantity == wanted]
+
+
+def _main(comparison: Comparison, names: Sequence[str]) -> str:
+    """The study's main quantity where the network has it; else the first final one, and no prediction in raw units."""
+    study = studies().get(comparison.result)
+    at_network = {row.quantity for row in comparison if row.scope == "network"}
+    if study and study.main_quantity in at_network:
+        return study.main_quantity
+    bounded = [name for name in names if not name.startswith("prediction.")] or names
+    return next((name for name in bounded if is_final(name)), bounded[0])
 
 
 def _axis(rows: Sequence[Row], x: str | None) -> str:
@@ -198,8 +211,11 @@ def _annotate(figure: Figure, comparison: Comparison, rows: Sequence[Row], omitt
     first = rows[0]
     constants = layout(rows).constants()
     head = f"{comparison.result}: {first.quantity}" + (f" ({first.norm})" if first.norm else "")
-    lines = [head, comparison.citation, constants + omitted if constants else omitted.removeprefix("; ")]
-    figure.suptitle("\n".join(line for line in lines if line), fontsize=10)
+    words = [head, comparison.citation, constants + omitted if constants else omitted.removeprefix("; ")]
+    width, height = figure.get_size_inches()
+    lines = [line for sentence in words for line in textwrap.wrap(sentence, int(width / CHARACTER))]
+    figure.set_size_inches(width, height + LINE * max(0, len(lines) - len(words)))
+    figure.suptitle("\n".join(lines), fontsize=TITLE_SIZE)
     figure.supylabel("rate" if first.kind == "rate" else "error", fontsize=10)
     by_label = {
         label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
