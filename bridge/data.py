@@ -42,9 +42,11 @@ class Table:
 
 
 def load_table(name: str | None, path: str | None, target: str | None) -> Table:
-    """The bundled table of that name, or the CSV file at `path`."""
+    """The bundled table of that name, whose target is its own, or the CSV file at `path`."""
     if path is not None:
         return read_csv(path, target)
+    if target is not None:
+        raise UsageError(f"--target goes with --csv FILE, not with --data; leave out '{target}'")
     if name not in BUNDLED:
         near = difflib.get_close_matches(str(name), BUNDLED, n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]}?" if near else ""

@@ -70,7 +70,8 @@ def _quantities_in_order(rows: Sequence[Row]) -> list[str]:
     points: dict[str, dict[str, None]] = {}
     for row in rows:
         points.setdefault(repr(row.params), {})[row.quantity] = None
-    ordered = list(max(points.values(), key=lambda names: len(names), default={}))
+    richest: dict[str, None] = max(points.values(), key=len, default={})
+    ordered = list(richest)
     placed, before = set(ordered), -1
     for row in rows:
         if row.quantity not in placed:

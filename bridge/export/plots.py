@@ -26,7 +26,7 @@ PANELS = 6  # more would be too small to read
 LINES = ("printed", "derived", "instance")
 POINTS = ("measured", "attacked", "rounding")
 TITLE_SIZE = 10  # points
-CHARACTER, LINE = 0.65 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take
+CHARACTER, LINE = 0.58 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take
 # Okabe and Ito's palette, which colour-blind readers can tell apart; bounds are lines, what was found are points.
 STYLES: dict[str, dict[str, Any]] = {
     "printed": {"color": "#000000", "linestyle": "-", "marker": "_"},
@@ -173,8 +173,10 @@ def _series(rows: Sequence[Row], column: str, x: str, split: bool) -> list[tuple
 
 def _plot(axis: Axes, points: Sequence[tuple[float, float]], column: str, label: str) -> None:
     style = dict(STYLES[column])
-    if label != column and label.endswith("(prompt)"):
+    if label != column and "(prompt" in label:
         style |= {"alpha": 0.55, "markerfacecolor": "none"}
+    if label.endswith("(prompt, local)"):
+        style["marker"] = "s"
     axis.plot([at for at, _ in points], [value for _, value in points], label=label, markersize=5, **style)
 
 
@@ -213,13 +215,15 @@ def _annotate(figure: Figure, comparison: Comparison, rows: Sequence[Row], omitt
     head = f"{comparison.result}: {first.quantity}" + (f" ({first.norm})" if first.norm else "")
     words = [head, comparison.citation, constants + omitted if constants else omitted.removeprefix("; ")]
     width, height = figure.get_size_inches()
-    lines = [line for sentence in words for line in textwrap.wrap(sentence, int(width / CHARACTER))]
-    figure.set_size_inches(width, height + LINE * max(0, len(lines) - len(words)))
-    figure.suptitle("\n".join(lines), fontsize=TITLE_SIZE)
+    unbroken = [sentence.replace(" = ", "\xa0=\xa0") for sentence in words]
+    lines = [line for sentence in unbroken for line in textwrap.wrap(sentence, int(width / CHARACTER))]
+    figure.suptitle("\n".join(lines).replace("\xa0", " "), fontsize=TITLE_SIZE)
     figure.supylabel("rate" if first.kind == "rate" else "error", fontsize=10)
     by_label = {
         label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(
-        by_label.values(), by_label.keys(), loc="outside lower center", ncols=min(len(by_label), 4), fontsize=9
-    )
+    entry = 0.9 * CHARACTER * (max(map(len, by_label), default=0) + 6)  # with its line and the space between two
+    columns = max(1, min(4, len(by_label), int(width / entry)))
+    figure.legend(by_label.values(), by_label.keys(), loc="outside lower center", ncols=columns, fontsize=9)
+    beyond = max(0, len(lines) - len(words)) + max(0, math.ceil(len(by_label) / columns) - 2)
+    figure.set_size_inches(width, height + 1.2 * LINE * beyond)  # so that the panels keep their size

@@ -8,7 +8,7 @@ import pytest
 
 import bridge
 from bridge.export import load
-from bridge.record import Comparison, Row
+from bridge.record import Comparison, Row, Verdict
 from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
@@ -57,7 +57,9 @@ def test_tables_reach_the_engine(run: Command, calls: Calls) -> None:
     [
         ("--data diabetes --csv a.csv --target y", "one source, but data and csv are given"),
         ("--text a.txt --data diabetes", "one source, but text and data are given"),
-        ("--target y", "target = 'y' names a column of a csv"),
+        ("--target y", "--target goes with --csv FILE."),
+        ("--data diabetes --target y", "--target goes with --csv FILE, not with --data."),
+        ("--text a.txt --target y", "--target goes with --csv FILE, not with --text."),
         ("--data iris", "there is no table 'iris'; there is: diabetes"),
         ("--csv missing.csv --target y", "--csv: there is no file 'missing.csv'"),
         ("--data diabetes", "takes no --data and no --csv"),
@@ -92,6 +94,22 @@ def test_the_footer_and_one_finding_a_quantity(run: Command, calls: Calls) -> No
     assert "torch 2.13.0, dtype float64, device cpu" in out
     assert out.count("finding: ") == 1
     assert "finding: output.as_printed: printed violated in 8 of 8 rows; worst at p = 8, L = 8" in out
+
+
+def test_a_row_that_is_not_run_says_why(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = comparison()
+    record.rows[0].verdict, record.rows[0].remark = {"printed": Verdict.NOT_REPRESENTABLE}, "too many ReLUs"
+    monkeypatch.setattr(bridge, "compare", lambda id, **arguments: record)
+    assert run("compare", ID).out.splitlines()[-1] == "not representable: too many ReLUs (p = 1, L = 8: y)"
+
+
+def test_rulings_part_groups_and_not_single_rows(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rulings(record: Comparison) -> int:
+        monkeypatch.setattr(bridge, "compare", lambda id, **arguments: record)
+        return sum(line.startswith("──") for line in run("compare", ID, "--all").out.splitlines())
+
+    assert rulings(comparison(ps=(1, 2), Ls=(8,))) == 5
+    assert rulings(comparison(ps=(1,), Ls=(8,))) == 0
 
 
 def test_all_rows(run: Command, calls: Calls) -> None:
@@ -148,6 +166,7 @@ def test_a_latex_table_has_the_rows_that_the_terminal_has(run: Command, calls: C
         (["-o", "{}/a.tex", "-o", "{}/a.tex"], "'{}/a.tex' is asked for twice"),
         (["--save-witnesses", "{}/file"], "is a file where a folder is wanted"),
         (["--save-witnesses", "{}/no/w"], "there is no folder '{}/no'"),
+        (["--save-witnesses", "/proc/nope"], "'/proc' takes no new files"),
         (["--set", "q=1"], "induction.vanilla has no parameter 'q'"),
         (["--set", "seed=1"], "induction.vanilla has no parameter 'seed'"),
         (["--set", "p"], "--set p is not of the form name=value"),

@@ -1,10 +1,16 @@
 """`list`, `show` and `latex`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sympy.parsing.sympy_parser import parse_expr
 
+from bridge.cli.description import WIDTH, drawn_formula, wrapped
 from symbolic.catalogue import CLAIMS, find_result, results
 from tests.bridge.cli.conftest import Command, refused
 
@@ -46,6 +52,32 @@ def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
         for step in quantity.derivation.steps if quantity.derivation else ():
             assert f"e_{step.name} <= " in outcome.out
             assert step.rule in outcome.out
+
+
+@pytest.mark.parametrize("id", RUNNING)
+def test_no_drawn_formula_is_too_wide_to_read(id: str) -> None:
+    for quantity in find_result(id).quantities:
+        derived = quantity.derived()
+        if derived is not None:
+            assert max(map(len, drawn_formula(derived))) <= WIDTH
+
+
+def test_a_formula_is_drawn_where_it_fits_and_else_wrapped_with_nothing_lost() -> None:
+    x = sp.symbols("x")
+    assert len(drawn_formula(x / (1 + x))) == 3
+    wide = sum((x / (index + x)) ** 2 for index in range(20))
+    lines = drawn_formula(wide)
+    assert 1 < len(lines) < 10
+    assert max(map(len, lines)) <= WIDTH
+    assert sp.simplify(wide - parse_expr(" ".join(lines))) == 0
+
+
+@given(st.text(alphabet="ab*,() ", max_size=60), st.integers(8, 30))
+def test_wrapping_changes_nothing_but_blanks(text: str, width: int) -> None:
+    lines = wrapped(text, width)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    pieces = re.split(r"(?<=[*,(])|\s", text.replace("**", "^^"))  # a power is not parted
+    assert max(map(len, lines)) <= max(width, *map(len, pieces))
 
 
 @pytest.mark.parametrize("id", RUNNING)

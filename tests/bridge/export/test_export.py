@@ -10,12 +10,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from syrupy.assertion import SnapshotAssertion
 
 from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, plot, save_witnesses
 from bridge.export.latex import escape
 from bridge.export.plots import draw
-from bridge.record import Row, Witness
+from bridge.record import Comparison, Row, Verdict, Witness
 from symbolic.statements import UsageError
 from tests.bridge.export.cases import comparison
 
@@ -179,6 +180,64 @@ def test_one_panel_a_combination_up_to_six() -> None:
     many = draw(comparison(ps=tuple(range(1, 10)), Ls=(3, 4, 5, 6, 7, 8, 9, 10)))
     assert len([axis for axis in many.axes if axis.get_visible()]) == 6
     assert "6 of 8 panels shown" in many.get_suptitle()
+
+
+def _of_the_step(*rows: tuple[str, str | None]) -> Comparison:
+    """A record of icgd.step, whose main quantity is the gradient."""
+    record = comparison(Ls=(8,))
+    like = record.rows[0]
+    made = [like.model_copy(update={"quantity": name, "scope": scope}) for name, scope in rows]
+    return record.model_copy(update={"result": "icgd.step", "rows": made})
+
+
+@pytest.mark.parametrize(
+    ("rows", "drawn"),
+    [
+        ([("p[1]", "network"), ("gradient", "network"), ("prediction.mean", None)], "gradient"),
+        ([("p[1]", "network"), ("prediction.mean", None)], "p[1]"),
+        ([("prediction.mean", None), ("p[1]", "network"), ("gradient", "prompt")], "p[1]"),
+        ([("prediction.mean", None)], "prediction.mean"),
+    ],
+)
+def test_the_main_quantity_is_drawn_and_no_prediction(rows: list[tuple[str, str | None]], drawn: str) -> None:
+    assert draw(_of_the_step(*rows)).get_suptitle().startswith(f"icgd.step: {drawn} ")
+
+
+@pytest.mark.parametrize("names", [0, 30])
+def test_the_title_stays_on_the_figure(names: int) -> None:
+    record = comparison(Ls=(8,))
+    for row in record:
+        row.params |= {f"parameter_{index}": index for index in range(names)}
+    figure = draw(record)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    assert figure._suptitle is not None  # matplotlib has no public way to the title's place
+    title = figure._suptitle.get_window_extent(renderer)
+    assert 0 <= title.x0 < title.x1 <= figure.bbox.width
+    assert title.y1 <= figure.bbox.height
+    assert all(title.y0 > axis.get_window_extent(renderer).y1 for axis in figure.axes)
+    assert all(f"parameter_{index} = {index}" in figure.get_suptitle().replace("\n", " ") for index in range(names))
+
+
+def test_the_legend_stays_on_the_figure() -> None:
+    record = _of_the_step(*(("gradient", scope) for scope in ("network", "prompt", "prompt, local")))
+    for index, row in enumerate(record):
+        row.instance = row.measured = row.attacked = row.rounding = 1.0 + index  # a series for each scope
+    figure = draw(record)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    (legend,) = figure.legends
+    place = legend.get_window_extent(renderer)
+    assert len(legend.get_texts()) == 2 + 4 * 3
+    assert 0 <= place.x0 < place.x1 <= figure.bbox.width
+    assert place.y0 >= 0
+
+
+def test_what_is_ruled_out_is_said_in_latex_and_html() -> None:
+    record = comparison()
+    record.rows[0].verdict, record.rows[0].remark = {"printed": Verdict.OUTSIDE}, "100% of a < b"
+    assert r"outside: 100\% of a \textless{} b (p = 1, L = 8: y)" in comparison_latex(record)
+    assert "<p><b>outside</b> 100% of a &lt; b (p = 1, L = 8: y)</p>" in comparison_html(record)
 
 
 def test_a_zero_is_named_where_the_scale_cannot_show_it() -> None:

@@ -69,7 +69,7 @@ def _below_a_file(folder: Path) -> tuple[Path, str]:
 
 
 def _kernel_refuses(folder: Path) -> tuple[Path, str]:
-    return Path("/proc/table.tex"), "cannot write '/proc/table.tex'"
+    return Path("/proc/table.tex"), "cannot write '/proc/table.tex': '/proc' takes no new files; choose another path"
 
 
 @pytest.mark.parametrize("make", [_missing_folder, _is_folder, _below_a_file, _kernel_refuses])
@@ -94,6 +94,11 @@ def test_check_writable_leaves_no_trace(tmp_path: Path) -> None:
     check_folder(tmp_path)
     check_folder(tmp_path / "witnesses")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_takes_no_files_is_not_called_missing() -> None:
+    with pytest.raises(UsageError, match="'/proc' takes no new files"):
+        check_folder("/proc/nope")
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 import pytest
 
 from bridge import compare
-from bridge.export.findings import findings
-from bridge.export.layout import budget_words, layout, shown_rows, value_words, verdict_words
-from bridge.record import Flag, Row, Verdict
+from bridge.export.findings import findings, reasons
+from bridge.export.layout import budget_words, group_ends, layout, shown_rows, value_words, verdict_words
+from bridge.record import TIERS, Flag, Row, Verdict
+from symbolic.catalogue import find_result
 from tests.bridge.export.cases import comparison
 
 
@@ -113,16 +114,114 @@ def test_findings_of_other_kinds() -> None:
     record = comparison()
     violated = {"printed": Verdict.VIOLATED}
     record.rows = [
-        _row(quantity="lower", kind="lower", printed=1.0, measured=0.5, attacked=0.25, verdict=violated),
+        _row(
+            quantity="lower", kind="lower", printed=1.0, measured=0.5, attacked=0.25, verdict=violated, params={"p": 1}
+        ),
         _row(quantity="rate", kind="rate", printed=1.0, measured=0.5, verdict=violated),
         _row(quantity="zero", printed=0.0, measured=0.5, verdict=violated),
         _row(quantity="kept", printed=1.0, measured=0.5, verdict={"printed": Verdict.KEPT}),
     ]
     assert [finding.sentence for finding in findings(record)] == [
         "lower: printed violated in 1 of 1 rows; worst: found 0.25 against printed 1 (4 times).",
-        "rate: printed violated in 1 of 1 rows; worst: found 0.5 against printed 1.",
-        "zero: printed violated in 1 of 1 rows; worst: found 0.5 against printed 0.",
+        "rate: printed violated in 1 of 1 rows; found 0.5 against printed 1.",
+        "zero: printed violated in 1 of 1 rows; found 0.5 against printed 0.",
     ]
+
+
+def test_a_finding_is_named_once_and_has_no_place() -> None:
+    record = comparison()
+    violated = {"printed": Verdict.VIOLATED}
+    record.rows = [*record.rows[:1], _row(quantity="finding.slip", printed=1.0, measured=2.0, verdict=violated)]
+    assert [finding.sentence for finding in findings(record)] == [
+        "slip: printed violated in 1 of 1 rows; found 2 against printed 1 (2 times)."
+    ]
+
+
+def test_a_finding_counts_the_rows_that_have_its_bound() -> None:
+    record = comparison()
+    judged = {tier: _row(**{tier: 1.0}, measured=2.0, verdict={tier: Verdict.VIOLATED}) for tier in TIERS}
+    kept = {tier: _row(**{tier: 1.0}, measured=0.5, verdict={tier: Verdict.KEPT}) for tier in TIERS}
+    without = _row(verdict={"printed": Verdict.OUTSIDE, "derived": Verdict.NOT_REPRESENTABLE}, remark="why")
+    below_float64 = _row(measured=2.0, verdict={"printed": Verdict.VIOLATED})
+
+    def counts(*rows: Row) -> tuple[int, int]:
+        record.rows = list(rows)
+        (finding,) = findings(record)
+        return finding.count, finding.total
+
+    assert counts(judged["printed"], kept["printed"], kept["instance"], without) == (1, 2)
+    assert counts(judged["printed"], judged["instance"], kept["derived"]) == (2, 2)
+    assert counts(below_float64, kept["printed"]) == (1, 2)
+
+
+REASON = "the paper asks for more; this has less"
+
+
+def _ruled_out(quantity: str, remark: str = REASON, verdict: Verdict = Verdict.OUTSIDE, p: int = 1) -> Row:
+    return _row(quantity=quantity, remark=remark, params={"p": p, "L": 8}, verdict={"printed": verdict})
+
+
+def test_each_reason_is_said_once_with_its_quantities() -> None:
+    record = comparison()
+    own = find_result(record.result).quantity("output.gated").remark
+    assert own
+    record.rows = [
+        _ruled_out("output"),
+        _ruled_out("output.gated", f"{own}; {REASON}"),
+        _ruled_out("y", "too many", Verdict.NOT_REPRESENTABLE),
+        _ruled_out("output"),
+        _row(quantity="y", remark="kept, whatever it says", verdict={"printed": Verdict.KEPT}),
+        _ruled_out("scores", own),
+        _ruled_out("scores", ""),
+    ]
+    assert [(reason.verdict, reason.sentence) for reason in reasons(record)] == [
+        ("outside", f"{REASON} (output, output.gated)"),
+        ("not representable", "too many (y)"),
+    ]
+
+
+def test_a_reason_says_where_it_holds_unless_everywhere_and_names_few() -> None:
+    record = comparison()
+    record.rows = [_ruled_out(f"q{index}") for index in range(9)] + [_ruled_out("q0", "another", p=2)]
+    assert [reason.sentence for reason in reasons(record)] == [
+        f"{REASON} (p = 1: q0, q1, q2, q3, q4, q5, and 3 more)",
+        "another (p = 2: q0)",
+    ]
+    record.rows += [_ruled_out("q0", p=2)]
+    assert reasons(record)[0].sentence.startswith(f"{REASON} (q0, ")
+
+
+def test_a_comparison_that_rules_nothing_out_has_no_reasons() -> None:
+    assert reasons(comparison()) == []
+
+
+def _grid(*points: tuple[int, list[str]]) -> list[str]:
+    record = comparison()
+    record.rows = [_row(quantity=name, params={"N": N}) for N, names in points for name in names]
+    record.rows.append(_row(quantity="finding.slip"))
+    return list(dict.fromkeys(row.quantity for row in shown_rows(record, all_rows=True)))
+
+
+def test_quantities_stand_as_at_the_point_that_has_the_most() -> None:
+    rich = ["p[1]", "p[2]", "p[3]", "r'[1]", "r'[2]", "w"]
+    poor = ["p[1]", "r'[1]", "w"]
+    assert _grid((1, poor), (3, rich)) == [*rich, "finding.slip"]
+    assert _grid((3, rich), (1, poor)) == [*rich, "finding.slip"]
+
+
+def test_a_quantity_that_the_richest_point_lacks_stands_behind_its_neighbour() -> None:
+    assert _grid((1, ["p[1]", "extra", "w"]), (2, ["p[1]", "p[2]", "r", "w"])) == [
+        *("p[1]", "extra", "p[2]", "r", "w"),
+        "finding.slip",
+    ]
+
+
+def test_space_is_left_between_groups_unless_each_is_one_row() -> None:
+    one, other = _row(quantity="y"), _row(quantity="output")
+    prompt = _row(quantity="output", scope="prompt")
+    assert group_ends([one, one, other, prompt]) == {1, 2}
+    assert group_ends([one, other, prompt]) == set()
+    assert group_ends([one, one]) == group_ends([one]) == group_ends([]) == set()
 
 
 def test_a_refuted_bound_below_float64_is_named_as_such() -> None:

@@ -1,20 +1,35 @@
 """Numbers are shown so that what is shown stays true."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.export.numbers import latex, plain, shown
+from bridge.export.numbers import SLIP, latex, plain, shown
 
 magnitudes = st.floats(min_value=1e-300, max_value=1e300)
 
 
 @given(magnitudes)
 def test_a_bound_is_rounded_to_its_safe_side(value: float) -> None:
-    assert shown(value, "derived", "upper") >= value
-    assert shown(value, "derived", "lower") <= value
-    assert shown(value, "exact", "lower") >= value
+    slip = SLIP * math.ulp(value)
+    assert shown(value, "derived", "upper") >= value - slip
+    assert shown(value, "derived", "lower") <= value + slip
+    assert shown(value, "exact", "lower") >= value - slip
     assert shown(value, "derived", "upper") <= value * (1 + 1.01e-3)
+
+
+@given(st.integers(1000, 9999), st.integers(-200, 200), st.integers(-9, 9))
+def test_what_float_operations_leave_of_a_round_number_is_shown_round(digits: int, exponent: int, steps: int) -> None:
+    round_number = float(f"{digits}e{exponent}")
+    value = round_number + steps * math.ulp(round_number)
+    bounds = {kind: shown(value, "derived", kind) for kind in ("upper", "lower")}
+    if abs(steps) <= SLIP - 1:  # below a power of two the unit of `value` is half of that of the round number
+        assert set(bounds.values()) == {round_number} or math.ulp(value) < math.ulp(round_number)
+    elif abs(steps) > 2 * SLIP:
+        assert bounds["lower"] <= value <= bounds["upper"]
+        assert bounds["lower"] < bounds["upper"]
 
 
 @given(magnitudes, magnitudes)
@@ -32,6 +47,9 @@ def test_rounding_keeps_the_order_of_error_and_bound(one: float, other: float) -
         (0.25, "0.25"),
         (0.12341, "0.1235"),
         (1.0, "1"),
+        (0.1 * 0.1, "0.01"),
+        (2.6000000000000005, "2.6"),
+        (2.600000000001, "2.601"),
         (2e-16, "2.000e-16"),
         (123456789.0, "1.235e+08"),
         (float("inf"), "inf"),
