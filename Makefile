@@ -13,7 +13,7 @@ demo: $(STAMP)
 	$(BIN)/boundsmith compare induction.vanilla --text examples/harbour.txt
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
