@@ -310,6 +310,8 @@ def with_quantities(result: Result, params: Mapping[str, Any]) -> Result:
             kept.append(replace(quantity, scopes=("network",)))
         elif not quantity.scopes:
             kept.append(quantity)
+        elif quantity.name == "g" or (quantity.name.startswith("s[") and not quantity.name.endswith(".max")):
+            kept.append(replace(quantity, scopes=("network",)))  # at a prompt: g.max, s[j].max
         elif result.id in WHOLE_STEP:
             local = ("network", "prompt", LOCAL) if quantity.name in ON_PROMPTS else ("network",)
             kept.append(replace(quantity, scopes=local))
