@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import flint
+import sympy as sp
 import torch
 
+from bridge.balls import as_exact, evaluate_ball
 from bridge.icgd.propagation import Knowledge
 from bridge.icgd.setting import Setting, entrywise
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
 from numeric.balls import float_above
+from symbolic.icgd import chain
+from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
 
 FEWEST_RELUS = 3  # a constant and one hinge on each side
@@ -46,14 +50,21 @@ class Ranges:
         return max(self.arguments)
 
 
+_VALUES = sp.Symbol("values", nonnegative=True)  # sup of |r| over the range of the layer before
+_NEXT = chain.ARGUMENTS.step.subs(letters.beta(letters.R), _VALUES)
+
+
 def ranges(setting: Setting, eps_r: float) -> Ranges:
     """What the induction over the layers needs when rbar is within eps_r of r."""
-    B_v, B_x, root = flint.arb(setting.B_v), flint.arb(setting.B_x), flint.arb(setting.shape.K).sqrt()
-    arguments = [float_above(B_v * B_x)]
-    while len(arguments) < setting.shape.N:
-        _require_moderate(arguments[-1])
-        values = setting.supremum(0, arguments[-1]) + flint.arb(eps_r)
-        arguments.append(float_above(B_v * root * values))
+    known = {letters.nu: setting.B_v, letters.P_0: setting.B_x, letters.K: setting.shape.K, letters.eps_r: eps_r}
+    at = {symbol: as_exact(value) for symbol, value in known.items()}
+
+    def following(reach: float) -> float:
+        _require_moderate(reach)
+        return float_above(evaluate_ball(_NEXT, {**at, _VALUES: setting.supremum(0, reach)}))
+
+    first = float_above(evaluate_ball(chain.ARGUMENTS.start, at))
+    arguments = chain.ARGUMENTS.run([following] * (setting.shape.N - 1), first)
     _require_moderate(max(arguments))
     outputs = float_above(setting.supremum(0, max(arguments)) + flint.arb(eps_r))
     return Ranges(tuple(arguments), outputs)
