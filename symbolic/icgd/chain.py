@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import sympy as sp
 
@@ -280,7 +281,7 @@ def derive_blocks(depth: sp.Expr = N) -> Approximated:
 
 
 @cache
-def derive(depth: sp.Expr = N) -> Approximated:
+def derive(depth: Any = N) -> Approximated:
     """The whole chain, ending in the new weights w; `depth` may be a symbol or a number of layers.
 
     Raises DerivationError for a depth that is no whole number of at least 1.

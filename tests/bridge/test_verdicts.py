@@ -4,6 +4,7 @@ import flint
 import pytest
 
 from bridge.record import Flag, Verdict
+from bridge.rows import _rounded_above
 from bridge.verdicts import Bound, Evidence, flags_of, judge
 
 ONE = Bound(flint.arb(1))
@@ -66,3 +67,12 @@ def test_an_undefined_bound_is_no_number() -> None:
 @pytest.mark.parametrize(("exponent", "shown"), [(0, True), (-1000, True), (-1030, False), (-2000, False)])
 def test_a_bound_that_no_float64_holds_is_not_shown_as_a_number(exponent: int, shown: bool) -> None:
     assert (Bound(flint.arb(2) ** exponent).number() is not None) is shown
+
+
+@pytest.mark.parametrize(("measured", "exact", "flagged"), [(1.1, 0.9, True), (0.95, 0.9, False), (1.1, 1.05, False)])
+def test_a_float_error_above_a_bound_that_exact_arithmetic_keeps_is_told(
+    measured: float, exact: float, flagged: bool
+) -> None:
+    evidence = Evidence(measured, flint.arb(exact), rounding=0.3)
+    assert _rounded_above(Bound(flint.arb(1)), evidence) is flagged
+    assert not _rounded_above(Bound(flint.arb(1)), Evidence(measured, None, rounding=0.3))

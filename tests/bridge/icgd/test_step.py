@@ -20,7 +20,7 @@ from benchmarks.icgd_bounds import (
     tightness,
     worst_share,
 )
-from bridge import compare, replay
+from bridge import compare, replay, solve
 from bridge.budget import Budget
 from bridge.icgd.emulation import LOCAL
 from bridge.icgd.findings import COLUMNS, SQUARE_ROOT
@@ -123,6 +123,15 @@ def test_findings_refute_what_is_printed_and_replay(finding, tmp_path: Path) -> 
     assert again.exact == row.exact
 
 
+def test_a_number_of_relus_is_solved_for_and_the_depth_is_not() -> None:
+    found = solve("icgd.step", for_="relus", error=1e-2, N=2)
+    enough, fewer = (step_case(N=2, relus=int(found.value) - less) for less in (0, 1))
+    bounds = [case.derived(case.result.quantity("gradient")) for case in (enough, fewer)]
+    assert [bound is not None and bool(bound.ball <= 1e-2) for bound in bounds] == [True, False]
+    with pytest.raises(UsageError, match="N says which network it is; it is not solved for"):
+        solve("icgd.step", for_="N", error=1e-2)
+
+
 def test_the_printed_range_is_refuted() -> None:
     (row,) = by_name(rows("icgd.forward", N=3, K=16, d=4, n=2), "range_r")
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
@@ -160,6 +169,8 @@ def test_relu_is_outside_the_hypotheses() -> None:
         ({"eps": -1.0}, "eps = -1.0 does not meet eps > 0"),
         ({"N": 0}, "N = 0 does not meet N >= 1"),
         ({"relus": 2}, "at least 3"),
+        ({"relus_r1": 5}, "relus_r1 = 5 goes with relus; give both or neither"),
+        ({"N": 3, "relus": 64, "R": 0.5}, r"R = 0\.5 is too small"),
         ({"relus": 2_000_000}, "2000000 ReLUs, more than 1000000"),
         ({"activation": "tahn"}, "Did you mean tanh?"),
         ({"loss": "squared"}, "Did you mean square?"),

@@ -320,3 +320,9 @@ def test_geometric_sums_are_written_out_and_nothing_else() -> None:
     assert close(at(written_out(closed), j=5), at(closed, j=5))
     other = sp.Piecewise((K, sp.Eq(B_v, 1)), (P_hat, True))
     assert written_out(other) == other
+
+
+@pytest.mark.parametrize("depth", [0, -1, 2.5])
+def test_a_depth_that_is_no_number_of_layers_is_refused(depth: float) -> None:
+    with pytest.raises(DerivationError, match="no whole number of layers; give at least 1"):
+        chain.derive(depth)
