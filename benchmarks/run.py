@@ -6,7 +6,7 @@ import torch
 
 from benchmarks import icgd, icgd_bounds, lowering
 from bridge import compare
-from numeric.induction import random_prompts, vanilla
+from numeric.induction.vanilla import random_prompts, vanilla
 from numeric.network import Network
 from symbolic.catalogue import results
 

@@ -23,7 +23,7 @@ from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.registry import find_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
-from bridge.study import Case, Study, torch_device, torch_dtype
+from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from symbolic.statements import Kind, Quantity, UsageError
 
 Progress = Callable[[int, int, str], None]
@@ -193,6 +193,8 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
 
 
 def _rows(case: Case, budget: Budget) -> list[Row]:
+    if isinstance(case, DirectCase):
+        return case.rows(budget)
     stated = [q for q in case.result.quantities if q.kind is not Kind.RATE]
     refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
     measured = [q for q in stated if q.scopes and q.name not in refused]

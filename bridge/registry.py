@@ -9,17 +9,16 @@ from symbolic.catalogue import find_result
 @cache
 def studies() -> dict[str, Study]:
     """Every Study by the id of its Result."""
-    from bridge import induction
     from bridge.icgd.gradient import GradientStudy
     from bridge.icgd.relu_sum import ReluSumStudy
     from bridge.icgd.study import StepStudy
     from bridge.icgd.trajectory import TrajectoryStudy
+    from bridge.induction.vanilla import VanillaStudy
     from symbolic.icgd import results as icgd
 
     steps = (StepStudy(result) for result in icgd.RESULTS)
     return {
-        study.result.id: study
-        for study in (GradientStudy(), ReluSumStudy(), *steps, TrajectoryStudy(), induction.VanillaStudy())
+        study.result.id: study for study in (GradientStudy(), ReluSumStudy(), *steps, TrajectoryStudy(), VanillaStudy())
     }
 
 

@@ -112,6 +112,47 @@ def replayed_row(case: Case, quantity: Quantity, inputs: Inputs, scope: str | No
     return judged_row(case, quantity, scope, tiers, [evidence_at(case, quantity, inputs)], ONE_INPUT)
 
 
+def direct_row(
+    case: Case,
+    quantity: Quantity,
+    verdict: dict[str, Verdict],
+    *,
+    printed: float | None = None,
+    derived: float | None = None,
+    instance: float | None = None,
+    measured: float | None = None,
+    remark: str = "",
+    witness: Witness | None = None,
+    params: dict[str, Any] | None = None,
+) -> Row:
+    """A row of which proofs or runs of the case's own gave the numbers and the verdict on each tier.
+
+    The ratio is that of derived to measured. `params`, if the row stands at a point of its own; the quantity's remark
+    comes first. Raises ValueError for a violated tier without a witness or a remark that says why.
+    """
+    said = "; ".join(filter(None, [quantity.remark, remark]))
+    if Verdict.VIOLATED in verdict.values() and witness is None and not said:
+        raise ValueError(f"'{quantity.name}' is called violated without a witness and without a reason")
+    return Row(
+        quantity=quantity.name,
+        kind=quantity.kind,
+        quantifier=quantity.quantifier,
+        params=dict(case.params) if params is None else params,
+        norm=quantity.norm,
+        domain=quantity.domain,
+        construction=quantity.construction,
+        meaning=quantity.meaning,
+        printed=printed,
+        derived=derived,
+        instance=instance,
+        measured=measured,
+        ratio=derived / measured if derived is not None and measured else None,
+        verdict=verdict,
+        remark=said,
+        witness=witness,
+    )
+
+
 def judged_row(
     case: Case, quantity: Quantity, scope: str | None, tiers: OpenTiers, found: list[Found], budget: Budget
 ) -> Row:

@@ -1,7 +1,7 @@
 """A Study joins a Result to its networks, its references and its inputs; a Case is a study at one point of the grid.
 
-A topic writes one Study and one Case (bridge/induction.py is the model); the engine in bridge/comparison.py does the
-rest and knows no topic.
+A topic writes one Study and one Case (bridge/induction/vanilla.py is the model); the engine in bridge/comparison.py
+does the rest and knows no topic.
 """
 
 from abc import ABC, abstractmethod
@@ -214,6 +214,54 @@ def _rational(value: Any) -> sp.Expr:
     if isinstance(value, flint.arb):
         return sp.Float(float(value), 30)
     return sp.nsimplify(value) if isinstance(value, sp.Basic) else sp.Rational(as_exact(value))
+
+
+class DirectCase(Case):
+    """A case whose rows are proofs and runs of its own: no input is drawn for it, and none is attacked.
+
+    It says its rows itself; `bridge.rows.direct_row` makes one. A finding that its witness replays overrides
+    `replay_finding`, as in any case.
+    """
+
+    attackable = False
+
+    def __init__(self, result: Result, params: Mapping[str, Any], *, dtype: str = "float64", device: str = "cpu"):
+        self.result = result
+        self.params = dict(params)
+        self.full_params = dict(params)
+        self.dtype, self.device = torch_dtype(dtype), torch_device(device)
+        self.values = {p.symbol: params[p.name] for p in result.parameters if p.symbol is not None}
+
+    @abstractmethod
+    def rows(self, budget: Budget) -> list[Row]:
+        """Every row at this point."""
+
+    def sample(self, count: int, seed: int) -> Inputs:
+        return {}
+
+    starts = sample
+
+    def project(self, inputs: Inputs) -> Inputs:
+        return inputs
+
+    def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
+        return {}
+
+    def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
+        return {}
+
+    def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
+        return {}
+
+    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
+        raise UsageError(f"{self.result.id} has no prompts, so '{quantity.name}' has no bound of one")
+
+    def rounding_estimate(self) -> float:
+        return 0.0
+
+    def check_inputs(self, inputs: Inputs) -> None:
+        if inputs:
+            raise UsageError(f"{self.result.id} takes no inputs, but {', '.join(inputs)} came")
 
 
 class Study(ABC):

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from bridge.budget import Budget
 from bridge.files import read_bytes
-from bridge.induction import VanillaCase
+from bridge.induction.vanilla import VanillaCase
 from bridge.record import Row
 from bridge.study import Inputs
-from numeric import induction as networks
+from numeric.induction import vanilla as networks
 from symbolic.statements import UsageError
 
 BYTES = 256

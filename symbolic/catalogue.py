@@ -98,13 +98,13 @@ CLAIMS: tuple[Claim, ...] = (
 @cache
 def results() -> dict[str, Result]:
     """The Results that are written down, by id: the one place where a topic registers."""
-    from symbolic import induction
     from symbolic.icgd import results as icgd
     from symbolic.icgd.gradient import GRADIENT
     from symbolic.icgd.relu_sum import RELU_SUM
     from symbolic.icgd.trajectory import TRAJECTORY
+    from symbolic.induction.vanilla import VANILLA
 
-    return {result.id: result for result in (GRADIENT, RELU_SUM, *icgd.RESULTS, TRAJECTORY, induction.VANILLA)}
+    return {result.id: result for result in (GRADIENT, RELU_SUM, *icgd.RESULTS, TRAJECTORY, VANILLA)}
 
 
 def status(claim: Claim) -> str:

@@ -16,14 +16,14 @@ from bridge.budget import Budget
 from bridge.cli.tables import comparison_blocks
 from bridge.data import Table
 from bridge.export import comparison_csv, comparison_latex
-from bridge.induction import VanillaCase, VanillaStudy
+from bridge.induction.vanilla import VanillaCase, VanillaStudy
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Row, Verdict
 from bridge.rows import judged_row
 from bridge.study import Inputs, Objective, Refusal
 from bridge.verdicts import Bound
 from numeric.exact_cost import TooLargeForExact
-from symbolic.induction import VANILLA
+from symbolic.induction.vanilla import VANILLA
 from symbolic.statements import Parameter, Quantity, UsageError
 
 QUICK: dict[str, Any] = {"samples": 4, "attack": 3, "restarts": 2, "L": 4, "d": 2}

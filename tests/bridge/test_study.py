@@ -7,11 +7,11 @@ import pytest
 import sympy as sp
 
 from bridge import compare
-from bridge.induction import VanillaCase, VanillaStudy
+from bridge.induction.vanilla import VanillaCase, VanillaStudy
 from bridge.record import Flag, Row, Verdict
 from bridge.verdicts import Evidence, flags_of, judge
 from symbolic.derivation import Derivation, Obligation
-from symbolic.induction import VANILLA, L
+from symbolic.induction.vanilla import VANILLA, L
 from symbolic.statements import Quantity
 
 

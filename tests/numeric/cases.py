@@ -17,7 +17,7 @@ from numeric.construction import (
     SoftmaxAttention,
     StreamTap,
 )
-from numeric.induction import vanilla
+from numeric.induction.vanilla import vanilla
 from numeric.maps import BlockMap, LowRank
 from numeric.stream import Block, Stream
 

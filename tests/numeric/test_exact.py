@@ -10,7 +10,7 @@ from mpmath import mp
 from numeric.balls import BallArray, working_precision
 from numeric.exact import exact_softmax, run_exact
 from numeric.exact_cost import TooLargeForExact
-from numeric.induction import random_prompts, vanilla
+from numeric.induction.vanilla import random_prompts, vanilla
 from numeric.network import Network
 from numeric.stream import StreamError
 from tests.numeric.by_definition import run_by_definition

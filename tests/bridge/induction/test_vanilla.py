@@ -10,7 +10,7 @@ import torch
 
 from bridge import compare, replay
 from bridge.comparison import Comparison
-from bridge.induction import VanillaCase, VanillaStudy, read_similarity
+from bridge.induction.vanilla import VanillaCase, VanillaStudy, read_similarity
 from bridge.record import Flag, Row, Verdict
 from bridge.verdicts import Bound
 from symbolic import UsageError

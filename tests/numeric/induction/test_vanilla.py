@@ -10,7 +10,7 @@ from mpmath import mp, mpf
 from numeric.attack import attack, box_project
 from numeric.balls import BallArray
 from numeric.exact import run_exact
-from numeric.induction import (
+from numeric.induction.vanilla import (
     aligned_taps,
     induction_head,
     induction_head_exact,

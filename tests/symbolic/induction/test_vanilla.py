@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.induction import GATE, VANILLA, L, W_norm, gate, leak, omega, p
+from symbolic.induction.vanilla import GATE, VANILLA, L, W_norm, gate, leak, omega, p
 
 
 def at(expression: sp.Expr, **values: float) -> float:

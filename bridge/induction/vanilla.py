@@ -21,12 +21,12 @@ from bridge.lowering import Lowered, lower
 from bridge.memory import require_memory
 from bridge.study import Case, Inputs, Study, torch_device, torch_dtype
 from bridge.verdicts import Evidence
-from numeric import induction as networks
 from numeric.balls import BallArray, ball_maximum, float_above
 from numeric.exact import run_exact
+from numeric.induction import vanilla as networks
 from numeric.network import Network
 from numeric.norms import entrywise_one_norm, infinity_to_one_norm, spectral_norm
-from symbolic import induction as theory
+from symbolic.induction import vanilla as theory
 from symbolic.statements import Quantity, Result, UsageError
 
 CHAIN = ("y", "scores", "attention", "output")

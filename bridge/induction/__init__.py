@@ -1,0 +1,1 @@
+"""Induction heads (wang2024): the studies."""

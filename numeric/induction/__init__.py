@@ -1,0 +1,1 @@
+"""Induction heads (wang2024): the constructed networks, the one that is trained, and exact references."""
