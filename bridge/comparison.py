@@ -107,7 +107,7 @@ def replay(path: str) -> Row:
     for name in study.result.check_names(witness.params):
         raise UsageError(f"witness: '{path}' does not give {name}")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
-    if witness.quantity not in {quantity.name for quantity in case.result.quantities}:
+    if isinstance(case, DirectCase) or witness.quantity not in {quantity.name for quantity in case.result.quantities}:
         return case.replay_finding(witness.quantity, inputs)
     quantity = case.result.quantity(witness.quantity)
     _check_replayable(case, quantity, witness.scope)

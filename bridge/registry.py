@@ -13,13 +13,32 @@ def studies() -> dict[str, Study]:
     from bridge.icgd.relu_sum import ReluSumStudy
     from bridge.icgd.study import StepStudy
     from bridge.icgd.trajectory import TrajectoryStudy
+    from bridge.induction.balance import BalanceStudy
+    from bridge.induction.figure2 import Figure2Study
+    from bridge.induction.first_stage import FirstStageStudy
+    from bridge.induction.fixed_point import FixedPointStudy
+    from bridge.induction.karamata import KaramataStudy
+    from bridge.induction.losses import LossesStudy
+    from bridge.induction.lyapunov import LyapunovGramStudy, LyapunovHeadStudy
+    from bridge.induction.phases import PhasesStudy
+    from bridge.induction.trends import TrendsStudy
     from bridge.induction.vanilla import VanillaStudy
     from symbolic.icgd import results as icgd
 
-    steps = (StepStudy(result) for result in icgd.RESULTS)
-    return {
-        study.result.id: study for study in (GradientStudy(), ReluSumStudy(), *steps, TrajectoryStudy(), VanillaStudy())
-    }
+    icgd_studies = (GradientStudy(), ReluSumStudy(), *(StepStudy(result) for result in icgd.RESULTS), TrajectoryStudy())
+    training = (
+        FirstStageStudy(),
+        BalanceStudy(),
+        LossesStudy(),
+        FixedPointStudy(),
+        TrendsStudy(),
+        KaramataStudy(),
+        PhasesStudy(),
+        LyapunovGramStudy(),
+        LyapunovHeadStudy(),
+        Figure2Study(),
+    )
+    return {study.result.id: study for study in (*icgd_studies, VanillaStudy(), *training)}
 
 
 def find_study(result_id: str) -> Study:

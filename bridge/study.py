@@ -16,8 +16,9 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
+from bridge.conditions import truth
 from bridge.data import Table
-from bridge.record import Row, Verdict
+from bridge.record import Comparison, Row, Verdict
 from bridge.verdicts import Bound, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
@@ -190,16 +191,15 @@ class Case(ABC):
         return self._with_obligations(quantity, Bound(self.ball(expression, numbers)), known)
 
     def _with_obligations(self, quantity: Quantity, bound: Bound, known: Mapping[sp.Symbol, Any]) -> Bound:
-        """The bound with its open obligations looked up at this point: met, not met (outside), or left open."""
+        """The bound with its open obligations decided at this point by balls: met, not met (outside), or left open."""
         if quantity.derivation is None:
             return bound
         worst = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
         numbers = {**self.values, **{symbol: value for symbol, value in known.items() if symbol not in worst}}
-        exact = {symbol: _rational(value) for symbol, value in numbers.items()}
         steps = quantity.derivation.upto(quantity.step or quantity.name)
-        held = [(o, o.condition.subs(worst).subs(exact)) for o in steps.obligations if o.open]
-        outside = "; ".join(f"it is false that {o.statement}" for o, truth in held if truth == sp.false)
-        return replace(bound, conditional=any(truth != sp.true for _, truth in held), outside=outside)
+        held = [(o, truth(sp.sympify(o.condition).subs(worst), numbers)) for o in steps.obligations if o.open]
+        outside = "; ".join(f"it is false that {o.statement}" for o, holds in held if holds is False)
+        return replace(bound, conditional=any(holds is not True for _, holds in held), outside=outside)
 
     def trivial(self, quantity: Quantity) -> flint.arb | None:
         return None if quantity.trivial is None else self.ball(quantity.trivial)
@@ -207,13 +207,6 @@ class Case(ABC):
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
         values = {**self.values, **(more or {})}
         return evaluate_ball(expression, {symbol: as_exact(value) for symbol, value in values.items()})
-
-
-def _rational(value: Any) -> sp.Expr:
-    """A number for SymPy: exact, or a ball's middle (obligations are looked up here, not proved)."""
-    if isinstance(value, flint.arb):
-        return sp.Float(float(value), 30)
-    return sp.nsimplify(value) if isinstance(value, sp.Basic) else sp.Rational(as_exact(value))
 
 
 class DirectCase(Case):
@@ -285,6 +278,10 @@ class Study(ABC):
     def findings(self) -> list[Row]:
         """Rows about the result itself, at parameters of their own: a printed statement refuted, with its witness."""
         return []
+
+    def figure(self, comparison: Comparison) -> Any:
+        """A matplotlib figure of the study's own for `--plot`; None: the bounds against a parameter."""
+        return None
 
     def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> "Case":
         """The study on a real text, for those that can."""

@@ -102,9 +102,30 @@ def results() -> dict[str, Result]:
     from symbolic.icgd.gradient import GRADIENT
     from symbolic.icgd.relu_sum import RELU_SUM
     from symbolic.icgd.trajectory import TRAJECTORY
+    from symbolic.induction.balance import BALANCE
+    from symbolic.induction.figure2 import FIGURE2
+    from symbolic.induction.first_stage import FIRST_STAGE
+    from symbolic.induction.fixed_point import FIXED_POINT
+    from symbolic.induction.karamata import KARAMATA
+    from symbolic.induction.losses import LOSSES
+    from symbolic.induction.lyapunov import LYAPUNOV_GRAM, LYAPUNOV_HEAD
+    from symbolic.induction.phases import PHASES
+    from symbolic.induction.trends import TRENDS
     from symbolic.induction.vanilla import VANILLA
 
-    return {result.id: result for result in (GRADIENT, RELU_SUM, *icgd.RESULTS, TRAJECTORY, VANILLA)}
+    training = (
+        FIRST_STAGE,
+        BALANCE,
+        LOSSES,
+        FIXED_POINT,
+        TRENDS,
+        KARAMATA,
+        PHASES,
+        LYAPUNOV_GRAM,
+        LYAPUNOV_HEAD,
+        FIGURE2,
+    )
+    return {result.id: result for result in (GRADIENT, RELU_SUM, *icgd.RESULTS, TRAJECTORY, VANILLA, *training)}
 
 
 def status(claim: Claim) -> str:

@@ -7,16 +7,21 @@ import sympy as sp
 
 from symbolic.derivation import DerivationError
 
+Form = tuple[tuple[sp.Expr, ...], tuple[tuple[sp.Expr, ...], ...]]  # z, and the rows of H
+
 
 @dataclass(frozen=True)
 class Inequality:
-    """`expression` >= 0 (> 0 if `strict`) wherever the coordinates lie in `box` and every expression in `where` is >= 0.
+    """`expression` >= 0 (> 0 if `strict`) wherever the coordinates lie in `box` and all of `where` are >= 0.
 
     `box` gives each coordinate a closed interval with rational ends. What depends on an unbounded parameter has been
     replaced beforehand by a coordinate of its own with a proved range (`because` says which).
 
     `vanishing` names the coordinates y that are 0 at an equilibrium, where the expression and its gradient in y are 0
     too whatever the other coordinates are: there the certificate uses the second derivatives in y.
+
+    `form` writes the expression as z^T H z, by the vector z and the rows of the symmetric matrix H: it is >= 0 wherever
+    H is positive semidefinite. That is for an equilibrium at which coordinates vanish to different orders.
     """
 
     name: str
@@ -25,6 +30,7 @@ class Inequality:
     where: tuple[sp.Expr, ...] = ()
     strict: bool = False
     vanishing: tuple[sp.Symbol, ...] = ()
+    form: Form | None = None
     meaning: str = ""
     because: Mapping[sp.Symbol, str] = field(default_factory=dict)
 
@@ -37,3 +43,15 @@ class Inequality:
         empty = [str(symbol) for symbol, (low, high) in self.box.items() if low > high]
         if empty:
             raise DerivationError(f"inequality '{self.name}': the range of {', '.join(empty)} is empty")
+        if self.form is not None and not sp.Matrix(self.form[1]).is_symmetric():
+            raise DerivationError(f"inequality '{self.name}': the matrix of the quadratic form is not symmetric")
+        if self.form is not None and sp.cancel(sp.together(self.expression - written_out(self.form))) != 0:
+            raise DerivationError(
+                f"inequality '{self.name}': the expression is not the quadratic form that came with it"
+            )
+
+
+def written_out(form: Form) -> sp.Expr:
+    """z^T H z."""
+    z, rows = form
+    return sp.Add(*(a * entry * b for a, row in zip(z, rows, strict=True) for b, entry in zip(z, row, strict=True)))

@@ -1,16 +1,26 @@
-"""`prove`: an inequality on a box, proved, refuted with a point, or left undecided with the boxes that are open."""
+"""`prove`: an inequality on a box, proved, refuted with a point, or left undecided with the boxes that are open.
 
-from collections.abc import Callable
+Branch and bound: a box on which no form proves the inequality is cut across the coordinate that the bound depends on
+most, worst box first. The tree of cuts is the certificate; `bridge.certify.checking` goes through it again.
+"""
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
 import sympy as sp
 
+from bridge.certify.forms import Box, Enclosures, Scalar, as_ball, positive
+from bridge.certify.search import likely_lowest
+from numeric.balls import Arb, float_above, working_precision
 from symbolic.inequalities import Inequality
 
-Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
 Point = dict[sp.Symbol, Fraction]
+LOOK = 64  # boxes between two looks at the clock
 
 
 class Status(StrEnum):
@@ -32,7 +42,8 @@ class Leaf:
     """A box that is done: how the inequality was shown there.
 
     `by` is "range" (the natural extension), "slope" (mean-value form), "hessian" (second derivatives in the vanishing
-    coordinates), "outside k" (the k-th condition of `where` is negative throughout), or "open".
+    coordinates), "form" (the quadratic form that came along), "outside k" (the k-th condition of `where` is negative
+    throughout), or "open".
     """
 
     by: str
@@ -60,6 +71,7 @@ class Outcome:
 
     @property
     def boxes(self) -> int:
+        """How many boxes the root was cut into."""
         return sum(isinstance(node, Leaf) for node in self.nodes)
 
 
@@ -70,5 +82,200 @@ def prove(
     most_boxes: int = 1_000_000,
     progress: Callable[[int, float], None] | None = None,
 ) -> Outcome:
-    """Prove `inequality` by branch and bound over Arb balls, in at most about `seconds` and `most_boxes` boxes."""
-    raise NotImplementedError
+    """Prove `inequality` by branch and bound over Arb balls, in at most about `seconds` and `most_boxes` boxes.
+
+    "refuted" gives a point of exact rationals at which the expression is surely negative (not positive, if strict).
+    Points at which the expression is undefined are none of its points. An interrupt (Ctrl-C) ends the search like the
+    end of the time: what was proved until then is kept. `progress` hears of the boxes and of the share settled.
+    """
+    return _Search(Enclosures(inequality), seconds, most_boxes, progress or (lambda boxes, share: None)).run()
+
+
+class _Part:
+    """A box of the tree."""
+
+    def __init__(self, box: Box) -> None:
+        self.box = box
+        self.split: Split | None = None
+        self.parts: tuple[_Part, _Part] | None = None
+        self.by = "open"
+
+    # by hand rather than by recursion: trees are deep
+    def preorder(self) -> "Iterator[_Part]":
+        stack = [self]
+        while stack:
+            part = stack.pop()
+            yield part
+            if part.parts is not None:
+                stack += [part.parts[1], part.parts[0]]
+
+    def node(self) -> Node:
+        return self.split if self.split is not None else Leaf(self.by)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What was seen of an open box: the lower bound of the expression, and how much each coordinate matters."""
+
+    below: float
+    weights: list[float]
+
+
+class _Search:
+    def __init__(
+        self, enclosures: Enclosures, seconds: float, most_boxes: int, progress: Callable[[int, float], None]
+    ) -> None:
+        self.enclosures, self.inequality = enclosures, enclosures.inequality
+        self.most_boxes, self.progress = most_boxes, progress
+        self.started = time.monotonic()
+        self.deadline = self.started + seconds
+        self.widths = [high - low for low, high in enclosures.root]
+        self.settled = Fraction(0)
+
+    def run(self) -> Outcome:
+        root = _Part(self.enclosures.root)
+        try:
+            with working_precision(self.enclosures.bits):
+                refuted = self._refutation(likely_lowest(self.inequality)) or self._search(root)
+        except KeyboardInterrupt:
+            refuted = None
+        nodes = tuple(part.node() for part in root.preorder())
+        open_boxes = [part.box for part in root.preorder() if part.parts is None and part.by == "open"]
+        status = Status.UNDECIDED if open_boxes else Status.PROVED
+        point, value = refuted or ({}, None)
+        return Outcome(
+            self.inequality,
+            Status.REFUTED if refuted else status,
+            nodes,
+            point,
+            value,
+            tuple(sorted(open_boxes, key=self._volume, reverse=True)),
+            float(self.settled),
+            time.monotonic() - self.started,
+        )
+
+    def _search(self, root: _Part) -> tuple[Point, float] | None:
+        """Prove the boxes one by one, the worst first; a point that refutes ends it."""
+        order = itertools.count()
+        queue: list[tuple[float, int, _Part, _Look]] = []
+        count = 1
+        look = self._prove(root)
+        if look is not None:
+            queue.append((look.below, next(order), root, look))
+        while queue:
+            if count % LOOK == 0:
+                self.progress(count, float(self.settled))
+            if time.monotonic() > self.deadline or count >= self.most_boxes:
+                return None
+            _, _, part, look = heapq.heappop(queue)
+            if found := self._refutation([self._middle(part.box)]):
+                return found
+            cut = self._cut(part, look.weights)
+            if cut is None:
+                continue  # a single point, and it stays open
+            count += 1
+            for each in cut:
+                look = self._prove(each)
+                if look is not None:
+                    heapq.heappush(queue, (look.below, next(order), each, look))
+        self.progress(count, float(self.settled))
+        return None
+
+    def _prove(self, part: _Part) -> _Look | None:
+        """Mark the box if a form proves it; otherwise say what was seen of it."""
+        box, strict = part.box, self.inequality.strict
+        below = self.enclosures.whole.below(box)
+        if positive(below, strict):
+            return self._settle(part, "range")
+        bounds, weights = [below], [0.0] * len(box)
+        slopes = self.enclosures.whole.slopes(box)
+        if slopes is not None:
+            centred = self.enclosures.whole.below_by_slopes(box, slopes)
+            if positive(centred, strict):
+                return self._settle(part, "slope")
+            bounds.append(centred)
+            weights = _weights(box, slopes)
+        for k in range(len(self.enclosures.conditions)):
+            if self.enclosures.shown_by(box, f"outside {k}"):
+                return self._settle(part, f"outside {k}")
+        if self.inequality.vanishing and self.enclosures.shown_by(box, "hessian"):
+            return self._settle(part, "hessian")
+        if self.inequality.form is not None and not strict:
+            failing = [minor for minor in self.enclosures.minors if not self._shown(minor, box)]
+            if not failing:
+                return self._settle(part, "form")
+            weights = _added(
+                weights, *(_weights(box, slopes) for m in failing if (slopes := m.slopes(box)) is not None)
+            )
+        return _Look(max((float(b) for b in bounds if b.is_finite()), default=-float("inf")), weights)
+
+    def _shown(self, scalar: Scalar, box: Box) -> bool:
+        if positive(scalar.below(box), False):
+            return True
+        slopes = scalar.slopes(box)
+        return slopes is not None and positive(scalar.below_by_slopes(box, slopes), False)
+
+    def _settle(self, part: _Part, by: str) -> _Look | None:
+        """Nothing is left to look at."""
+        part.by = by
+        self.settled += self._volume(part.box)
+        return None
+
+    def _volume(self, box: Box) -> Fraction:
+        """As a share of the whole box (coordinates of a single value do not count)."""
+        share = Fraction(1)
+        for (low, high), width in zip(box, self.widths, strict=True):
+            share *= (high - low) / width if width else 1
+        return share
+
+    def _cut(self, part: _Part, weights: list[float]) -> "tuple[_Part, _Part] | None":
+        """The two halves across the coordinate that matters most; across the relatively widest if none is known to."""
+        widest = [
+            float((high - low) / width) if width else 0.0
+            for (low, high), width in zip(part.box, self.widths, strict=True)
+        ]
+        if max(widest) == 0.0:
+            return None
+        # A coordinate is not cut a thousandfold while another is whole: its weight may be all overestimation.
+        known = sum(weights) > 0.0 and all(w < float("inf") for w in weights)
+        key = [w * x**0.25 for w, x in zip(weights, widest, strict=True)] if known else widest
+        axis = max(range(len(key)), key=lambda i: (key[i], widest[i]))
+        low, high = part.box[axis]
+        if low == high:
+            axis = max(range(len(key)), key=lambda i: widest[i])
+            low, high = part.box[axis]
+        at = (low + high) / 2
+        lower = _Part((*part.box[:axis], (low, at), *part.box[axis + 1 :]))
+        upper = _Part((*part.box[:axis], (at, high), *part.box[axis + 1 :]))
+        part.split, part.parts = Split(axis, at), (lower, upper)
+        return part.parts
+
+    @staticmethod
+    def _middle(box: Box) -> tuple[Fraction, ...]:
+        return tuple((low + high) / 2 for low, high in box)
+
+    def _refutation(self, points: Sequence[Sequence[Fraction]]) -> tuple[Point, float] | None:
+        """The first of the points that is surely inside and at which the inequality surely fails."""
+        for point in points:
+            value = self.enclosures.value_at(point)
+            fails = value <= 0 if self.inequality.strict else value < 0
+            if fails and self.enclosures.inside(point):
+                return dict(zip(self.enclosures.symbols, point, strict=True)), float_above(value)
+        return None
+
+
+def _weights(box: Box, slopes: Sequence[Arb]) -> list[float]:
+    """How much each coordinate can change the function: |slope| width, as shares; where one is unknown, only those."""
+    reach = [
+        float((abs(slope).upper() * as_ball(high - low)).upper())
+        for (low, high), slope in zip(box, slopes, strict=True)
+    ]
+    reach = [r if r == r else float("inf") for r in reach]
+    if any(r == float("inf") for r in reach):
+        return [float(high > low) if r == float("inf") else 0.0 for r, (low, high) in zip(reach, box, strict=True)]
+    total = sum(reach)
+    return [r / total for r in reach] if total > 0 else reach
+
+
+def _added(*many: Sequence[float]) -> list[float]:
+    return [sum(each) for each in zip(*many, strict=True)]

@@ -1,4 +1,4 @@
-"""The command line: `boundsmith list | show | latex | solve | compare`.
+"""The command line: `boundsmith list | show | latex | solve | compare | certify`.
 
 Nothing here imports SymPy, torch, pydantic or matplotlib before a command needs it, so that `--help` is instant.
 """

@@ -143,3 +143,57 @@ def compare(
         run_compare(id, settings or [], grid or [], given, outputs)
     else:
         run_replay(id, witness, [*(settings or []), *(grid or []), *given], outputs)
+
+
+@app.command()
+def certify(
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A result whose inequalities are proved.")] = None,
+    quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only the inequalities of that name.")] = None,
+    settings: Settings = None,
+    seconds: Annotated[float, typer.Option(metavar="S", help="The most time for each inequality.")] = 60.0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Also write the certificate.")
+    ] = None,
+    expression: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Instead of ID: `f` (meaning f >= 0), `f >= g` or `f > g`.")
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option("--range", metavar="NAME=LOW,HIGH", help="Of --expression; exact: 1/3, 0.1. Repeatable."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Of --expression: only where this holds too. Repeatable."),
+    ] = None,
+    check: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Prove nothing: re-check a certificate from scratch.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Prove inequalities on boxes: proved, refuted with a point, or undecided (exit code 0 for all three).
+
+    With --check the exit code is 0 only if everything in the file is decided and confirmed, 1 if it is not, and 2 for
+    a file that is no certificate.
+    """
+    from bridge.cli.certifying import run_certify, run_check, run_expression
+    from symbolic.statements import UsageError
+
+    typed = {"--range": ranges, "--where": where}
+    of_result = {"--quantity": quantity, "--set": settings}
+    if check is not None:
+        others = {"ID": id, "--expression": expression, "--output": output, **typed, **of_result}
+        run_check(check, others, as_json=json)
+        return
+    if (id is None) == (expression is None):
+        raise UsageError(
+            "certify takes one of ID, --expression TEXT and --check FILE; `boundsmith certify -h` has more."
+        )
+    misplaced = [name for name, value in (typed if expression is None else of_result).items() if value]
+    if misplaced:
+        wanted = "--expression TEXT" if expression is None else "a result's ID"
+        raise UsageError(f"certify: {', '.join(misplaced)} goes with {wanted}.")
+    if expression is None:
+        assert id is not None  # one of the two is given
+        run_certify(id, quantity, settings or [], seconds, output, as_json=json)
+    else:
+        run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)

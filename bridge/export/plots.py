@@ -49,7 +49,10 @@ def write_plot(comparison: Comparison, path: str | Path, quantity: str | None = 
 
 
 def draw(comparison: Comparison, quantity: str | None = None, x: str | None = None) -> Figure:
-    """The figure: one panel for each combination of the other parameters. Raises UsageError where nothing fits."""
+    """The study's own figure, if it has one and no quantity is asked for; else one panel for each combination of the
+    other parameters. Raises UsageError where nothing fits."""
+    if quantity is None and (own := _own_figure(comparison)) is not None:
+        return own
     rows = _rows_of(comparison, quantity)
     x = _axis(rows, x)
     panels = _panels(rows, x)
@@ -65,6 +68,11 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
         unused.set_visible(False)
     _annotate(figure, comparison, rows, _omitted(len(panels), len(drawn)))
     return figure
+
+
+def _own_figure(comparison: Comparison) -> Any:
+    study = studies().get(comparison.result)
+    return study.figure(comparison) if study else None
 
 
 def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:

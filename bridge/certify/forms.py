@@ -1,0 +1,233 @@
+"""Ways to see that an inequality holds on a box, each of them rigorous: enclosures by Arb balls.
+
+- "range": the expression evaluated on the balls of the box;
+- "slope": the mean-value form, with the gradient enclosed on the box;
+- "hessian": z^T (second derivatives) z in the vanishing coordinates;
+- "form": the matrix of the quadratic form that came with the inequality is positive semidefinite;
+- "outside k": the k-th condition is negative throughout.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.certify.tapes import Tape, UnknownNodeError
+from bridge.lowering import LoweringError, lower
+from numeric.balls import Arb, working_precision
+from symbolic.inequalities import Inequality
+
+Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
+BITS = 64
+WITH_JUMPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)
+WITH_KINKS = (*WITH_JUMPS, sp.Abs, sp.Max, sp.Min)  # the first derivative jumps
+
+
+def as_ball(number: Fraction) -> Arb:
+    return flint.arb(flint.fmpq(number.numerator, number.denominator))
+
+
+def balls_of(box: Box) -> list[Arb]:
+    """The box as balls that contain it."""
+    return [as_ball(low) if low == high else as_ball(low).union(as_ball(high)) for low, high in box]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A function of the box's coordinates, with its gradient where SymPy has one that encloses its differences."""
+
+    expression: sp.Expr
+    symbols: tuple[sp.Symbol, ...]
+    bits: int
+
+    @cached_property
+    def value(self) -> Any:
+        return lower(self.expression, "arb", args=self.symbols, bits=self.bits)
+
+    @cached_property
+    def gradient(self) -> Callable[[Sequence[Arb]], list[Arb]] | None:
+        """All partial derivatives on balls; None where there is none that encloses the function's differences."""
+        try:
+            return Tape(self.expression, self.symbols).gradient
+        except UnknownNodeError:
+            pass
+        if self.expression.has(*WITH_JUMPS):
+            return None  # a derivative says nothing of jumps
+        try:
+            derivatives = sp.Matrix([sp.diff(self.expression, s) for s in self.symbols])
+            lowered = lower(derivatives, "arb", args=self.symbols, bits=self.bits)
+        except LoweringError:
+            return None
+        return lambda at: list(lowered(*at).entries())
+
+    def below(self, box: Box) -> Arb:
+        """A lower bound by the natural extension; nan where nothing can be said."""
+        return self.value(*balls_of(box)).lower()
+
+    def slopes(self, box: Box) -> list[Arb] | None:
+        if self.gradient is None:
+            return None
+        return self.gradient(balls_of(box))
+
+    # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
+    # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.
+    def below_by_slopes(self, box: Box, slopes: Sequence[Arb]) -> Arb:
+        """A lower bound by the mean-value form; nan where nothing can be said."""
+        centre, loss = [], flint.arb(0)
+        for (low, high), slope in zip(box, slopes, strict=True):
+            if low == high or slope >= 0:
+                centre.append(as_ball(low))
+            elif slope <= 0:
+                centre.append(as_ball(high))
+            else:
+                centre.append(as_ball((low + high) / 2))
+                loss += abs(slope).upper() * as_ball((high - low) / 2)
+        return (self.value(*centre) - loss).lower()
+
+
+def positive(ball: Arb, strict: bool) -> bool:
+    """Whether a lower bound shows > 0 (>= 0); nan shows nothing."""
+    return bool(ball > 0) if strict else bool(ball >= 0)
+
+
+class Enclosures:
+    """An inequality on boxes: which form proves it where, and the slopes by which a box is best cut."""
+
+    def __init__(self, inequality: Inequality, bits: int = BITS) -> None:
+        self.inequality, self.bits = inequality, bits
+        self.symbols = tuple(inequality.box)
+        self.root: Box = tuple(
+            (Fraction(int(a.p), int(a.q)), Fraction(int(b.p), int(b.q))) for a, b in inequality.box.values()
+        )
+
+    def _scalar(self, expression: sp.Expr) -> Scalar:
+        return Scalar(expression, self.symbols, self.bits)
+
+    @cached_property
+    def whole(self) -> Scalar:
+        return self._scalar(self.inequality.expression)
+
+    @cached_property
+    def conditions(self) -> list[Scalar]:
+        return [self._scalar(condition) for condition in self.inequality.where]
+
+    # A symmetric matrix is positive semidefinite if and only if all its principal minors are >= 0. On a box each minor
+    # is a function of its own.
+    @cached_property
+    def minors(self) -> list[Scalar]:
+        """The principal minors of H, for the inequality's form."""
+        if self.inequality.form is None:
+            return []
+        H = sp.Matrix([list(row) for row in self.inequality.form[1]])
+        return [self._scalar(minor) for minor in _principal_minors(H)]
+
+    @cached_property
+    def hessian(self) -> Any:
+        """The second derivatives in the vanishing coordinates; None where there are no such coordinates."""
+        vanishing = self.inequality.vanishing
+        if not vanishing or self.inequality.expression.has(*WITH_KINKS):
+            return None
+        return lower(sp.hessian(self.inequality.expression, vanishing), "arb", args=self.symbols, bits=self.bits)
+
+    def vanishes(self) -> bool:
+        """Whether the expression and its gradient in the vanishing coordinates are 0 at the equilibrium, by SymPy."""
+        vanishing, f = self.inequality.vanishing, self.inequality.expression
+        at = dict.fromkeys(vanishing, sp.Integer(0))
+        return bool(vanishing) and all(
+            sp.simplify(each.subs(at)) == 0 for each in (f, *(sp.diff(f, y) for y in vanishing))
+        )
+
+    @cached_property
+    def _vanishes(self) -> bool:
+        return self.vanishes()
+
+    def shown_by(self, box: Box, form: str) -> bool:
+        """Whether that form proves the inequality on that box."""
+        with working_precision(self.bits):
+            if form == "range":
+                return positive(self.whole.below(box), self.inequality.strict)
+            if form == "slope":
+                return self._by_slope(self.whole, box, self.inequality.strict)
+            if form == "form":
+                return self._by_form(box)
+            if form == "hessian":
+                return self._by_hessian(box)
+            if form.startswith("outside "):
+                return self._outside(box, form.removeprefix("outside "))
+        return False
+
+    def _by_slope(self, scalar: Scalar, box: Box, strict: bool) -> bool:
+        slopes = scalar.slopes(box)
+        return slopes is not None and positive(scalar.below_by_slopes(box, slopes), strict)
+
+    def _by_form(self, box: Box) -> bool:
+        if self.inequality.form is None or self.inequality.strict:
+            return False
+        return all(positive(minor.below(box), False) or self._by_slope(minor, box, False) for minor in self.minors)
+
+    # Taylor's theorem along the segment from (0, z) to (y, z): f = y^T H(xi) y / 2 with xi on that segment, because f
+    # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0.
+    def _by_hessian(self, box: Box) -> bool:
+        if self.inequality.strict or self.hessian is None or not self._vanishes:
+            return False
+        vanishing = set(self.inequality.vanishing)
+        wide = tuple(
+            (min(low, Fraction(0)), max(high, Fraction(0))) if symbol in vanishing else (low, high)
+            for symbol, (low, high) in zip(self.symbols, box, strict=True)
+        )
+        return positive_semidefinite(self.hessian(*balls_of(wide)).tolist())
+
+    def _outside(self, box: Box, which: str) -> bool:
+        if not which.isdecimal() or int(which) >= len(self.conditions):
+            return False
+        condition = self.conditions[int(which)]
+        opposite = self._scalar(-condition.expression)
+        return positive(opposite.below(box), True) or self._by_slope(opposite, box, True)
+
+    def value_at(self, point: Sequence[Fraction]) -> Arb:
+        """The expression at a point of exact numbers."""
+        with working_precision(self.bits):
+            return self.whole.value(*(as_ball(x) for x in point))
+
+    def inside(self, point: Sequence[Fraction]) -> bool:
+        """Whether a point surely lies in the box and meets every condition."""
+        with working_precision(self.bits):
+            at = [as_ball(x) for x in point]
+            in_box = all(low <= x <= high for x, (low, high) in zip(point, self.root, strict=True))
+            return in_box and all(bool(condition.value(*at) >= 0) for condition in self.conditions)
+
+
+def positive_semidefinite(rows: list[list[Arb]]) -> bool:
+    """Whether every symmetric matrix in these balls is: by elimination, all pivots of which have to be positive."""
+    matrix = [list(row) for row in rows]
+    for k in range(len(matrix)):
+        pivot = matrix[k][k]
+        if not pivot > 0:
+            return False
+        for i in range(k + 1, len(matrix)):
+            factor = matrix[i][k] / pivot
+            for j in range(i, len(matrix)):
+                update = factor * factor * pivot if i == j else factor * matrix[k][j]
+                matrix[i][j] = matrix[i][j] - update
+                matrix[j][i] = matrix[i][j]
+    return True
+
+
+def _principal_minors(H: sp.Matrix) -> list[sp.Expr]:
+    return [
+        _determinant(H.extract(list(rows), list(rows)))
+        for count in range(1, H.rows + 1)
+        for rows in combinations(range(H.rows), count)
+    ]
+
+
+def _determinant(H: sp.Matrix) -> sp.Expr:
+    """By the first row, as it stands: SymPy's own expands and cancels, which takes minutes here."""
+    if H.rows == 1:
+        return H[0, 0]
+    return sp.Add(*((-1) ** j * H[0, j] * _determinant(H.minor_submatrix(0, j)) for j in range(H.cols)))

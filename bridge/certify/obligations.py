@@ -1,0 +1,150 @@
+"""Obligations of derivations discharged by proof: over ranges of the parameters, or at the parameters of a study."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.balls import as_exact
+from bridge.certify.proving import Outcome, Status, prove
+from bridge.conditions import claims_of
+from numeric.balls import float_above, working_precision
+from symbolic.derivation import Derivation, Obligation
+from symbolic.inequalities import Inequality
+from symbolic.statements import Quantity, UsageError
+
+BITS = 96
+
+
+@dataclass(frozen=True)
+class Discharged:
+    """One open obligation and what came of it; `reason` says why nothing could be tried."""
+
+    obligation: Obligation
+    step: str
+    outcomes: tuple[Outcome, ...] = ()
+    reason: str = ""
+
+    @property
+    def verdict(self) -> Status:
+        statuses = {outcome.status for outcome in self.outcomes}
+        if Status.REFUTED in statuses:
+            return Status.REFUTED
+        return Status.PROVED if statuses == {Status.PROVED} else Status.UNDECIDED
+
+
+def discharge(of: Derivation | Quantity, ranges: Mapping[sp.Symbol, Any], *, seconds: float = 10.0) -> list[Discharged]:
+    """A proof attempt for each open obligation, for all parameters in `ranges` at once.
+
+    A range is a number (floats as the binary rationals that they are), a ball, or a pair (low, high). A quantity's
+    worst-case symbols are bound first. What cannot be tried is in the list too, with the reason.
+    """
+    return [_discharge(step, obligation, ranges, seconds) for step, obligation in open_obligations(of)]
+
+
+def open_obligations(of: Derivation | Quantity) -> list[tuple[str, Obligation]]:
+    """The obligations that nothing has discharged yet, with the step that needs them, each once."""
+    derivation, worst = (of, {}) if isinstance(of, Derivation) else (of.derivation, dict(of.worst_case or {}))
+    if derivation is None:
+        return []
+    if isinstance(of, Quantity):
+        derivation = derivation.upto(of.step or of.name)
+    found = {
+        (step.name, Obligation(o.statement, sp.sympify(o.condition).subs(worst)))
+        for step in derivation.steps
+        for o in step.obligations
+        if o.open
+    }
+    order = [(step.name, o.statement) for step in derivation.steps for o in step.obligations]
+    return sorted(found, key=lambda pair: order.index((pair[0], pair[1].statement)))
+
+
+def _discharge(step: str, obligation: Obligation, ranges: Mapping[sp.Symbol, Any], seconds: float) -> Discharged:
+    try:
+        inequalities = obligation_inequalities(step, obligation, ranges)
+    except UsageError as error:
+        return Discharged(obligation, step, reason=str(error))
+    return Discharged(obligation, step, tuple(prove(each, seconds=seconds) for each in inequalities))
+
+
+def obligation_inequalities(name: str, obligation: Obligation, ranges: Mapping[sp.Symbol, Any]) -> list[Inequality]:
+    """What has to be shown, on the box of the ranges. Raises UsageError for what is no inequality, or has no range."""
+    claims = claims_of(obligation.condition)
+    missing = sorted(str(s) for expression, _ in claims for s in expression.free_symbols - set(ranges))
+    if missing:
+        raise UsageError(f"'{obligation.statement}': no range is given for {', '.join(dict.fromkeys(missing))}")
+    meaning = f"obligation: {obligation.statement}"
+    return [
+        Inequality(
+            f"{name}: {obligation.statement}", expression, _box(expression, ranges), strict=strict, meaning=meaning
+        )
+        for expression, strict in claims
+    ]
+
+
+def _box(expression: sp.Expr, ranges: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
+    return {symbol: _ends(symbol, ranges[symbol]) for symbol in sorted(expression.free_symbols, key=str)}
+
+
+def _ends(symbol: sp.Symbol, value: Any) -> tuple[sp.Rational, sp.Rational]:
+    low, high = value if isinstance(value, tuple) else (value, value)
+    return _end(symbol, low, upper=False), _end(symbol, high, upper=True)
+
+
+def _end(symbol: sp.Symbol, value: Any, *, upper: bool) -> sp.Rational:
+    """An exact end; of a ball the outer one."""
+    if isinstance(value, flint.arb):
+        if not value.is_finite():
+            raise UsageError(f"the range of {symbol} is not finite")
+        with working_precision(BITS):  # an exact ball has no outer ends: rounding to a precision would make some
+            end = value if value.is_exact() else value.upper() if upper else value.lower()
+        mantissa, exponent = end.man_exp()
+        return sp.Rational(int(mantissa)) * sp.Integer(2) ** int(exponent)
+    exact = as_exact(value)
+    if not isinstance(exact, int | Fraction):
+        raise UsageError(f"the range of {symbol}, {value}, is no rational number")
+    return sp.Rational(exact)
+
+
+def stated_obligations(result_id: str, params: Mapping[str, Any]) -> tuple[list[Inequality], list[str]]:
+    """The open obligations of a running result at the parameters of its study, and why the others cannot be tried.
+
+    The symbols take the values that the study's case binds them to, worst-case ones included.
+    """
+    from bridge.registry import find_study
+
+    study = find_study(result_id)
+    if not any(open_obligations(quantity) for quantity in study.result.quantities):
+        return [], []
+    case = study.case(params, seed=0, dtype="float64", device="cpu")
+    found: dict[str, list[Inequality]] = {}
+    refused: list[str] = []
+    for quantity in case.result.quantities:
+        for step, obligation in open_obligations(quantity):
+            name = quantity.name if step == quantity.name else f"{quantity.name}, {step}"
+            try:
+                found[f"{name}: {obligation.statement}"] = obligation_inequalities(name, obligation, case.values)
+            except UsageError as error:
+                refused.append(f"{name}: {error}")
+    return [each for several in found.values() for each in several], refused
+
+
+def supremum_inequality(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any, bound: Any) -> Inequality:
+    """sup |expr| <= bound over low <= symbol <= high.
+
+    Of a bound that is a ball the least float64 above it is meant, which is what tables show: `supremum` may give the
+    supremum itself to 96 bits, and equality is not decided by balls.
+    """
+    real = sp.Symbol(symbol.name, real=True)
+    ends = _end(real, low, upper=False), _end(real, high, upper=True)
+    most = _end(real, float_above(bound) if isinstance(bound, flint.arb) else bound, upper=True)
+    expr = expr.xreplace({symbol: real})
+    return Inequality(
+        f"sup |{sp.sstr(expr)}| <= {float(most):.6g}",
+        sp.Min(most - expr, most + expr),
+        {real: ends},
+        meaning=f"a certified supremum of {sp.sstr(expr)}",
+    )

@@ -1,0 +1,203 @@
+"""Inequalities that a user types, parsed by a whitelist and never evaluated: `f`, `f >= g`, `f > g` and so on."""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import sympy as sp
+
+from bridge.certify.expressions import FUNCTIONS, MOST_POWER
+from symbolic.inequalities import Inequality
+from symbolic.statements import UsageError
+
+MOST_CHARACTERS, MOST_DIGITS, MOST_EXPONENT = 4_000, 4_000, 1_000
+NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
+CONSTANTS = {"pi": sp.pi, "E": sp.E}
+KNOWN = {name.lower() if name in ("Abs", "Max", "Min") else name: f for name, f in FUNCTIONS.items()} | FUNCTIONS
+DEFINED = "defined: "  # how the names of those inequalities begin that say where an expression is defined
+COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast.Lt: (-1, True)}
+
+
+def read_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ()) -> list[Inequality]:
+    """The inequality with exact ranges "x=0,1/3", preceded by those which say that it is defined (sqrt, log) there.
+
+    Raises UsageError with the position of what cannot be read.
+    """
+    box = read_ranges(ranges)
+    expression, strict = read_claim(text)
+    conditions = tuple(read_claim(condition)[0] for condition in where)
+    free = set().union(*(e.free_symbols for e in (expression, *conditions)))
+    missing, unused = (sorted(s.name for s in few) for few in (free - set(box), set(box) - free))
+    if missing or unused:
+        raise UsageError(
+            "; ".join(
+                [f"no range is given for {name}; add --range {name}=LOW,HIGH" for name in missing]
+                + [f"--range {name}=... is given, but the expression has no {name}" for name in unused]
+            )
+            + "."
+        )
+    claim = Inequality(text.strip(), expression, box, conditions, strict, meaning="typed by the user")
+    return [*(_on(claim, *each) for each in defined_where(expression)), claim]
+
+
+def _on(claim: Inequality, condition: sp.Expr, strict: bool) -> Inequality:
+    return replace(claim, name=f"{DEFINED}{sp.sstr(condition)}", expression=condition, strict=strict)
+
+
+def defined_where(expression: sp.Expr) -> list[tuple[sp.Expr, bool]]:
+    """Expressions that have to be >= 0 (> 0 where True) for the expression to be a real number.
+
+    Poles need none: a quotient whose denominator's range contains 0 is never shown.
+    """
+    found: dict[tuple[sp.Expr, bool], None] = {}
+    for node in sp.preorder_traversal(expression):
+        if isinstance(node, sp.log | sp.loggamma):
+            found[node.args[0], True] = None
+        elif isinstance(node, sp.asin):
+            found[1 - node.args[0] ** 2, False] = None
+        elif isinstance(node, sp.Pow) and not node.exp.is_Integer:
+            found[node.base, not node.exp.is_positive] = None
+    return [(each, strict) for each, strict in found if not (each.is_positive if strict else each.is_nonnegative)]
+
+
+def read_ranges(ranges: Sequence[str]) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
+    """`x=0,1/3` as exact rationals ("0.1" is 1/10). Raises UsageError."""
+    box: dict[sp.Symbol, tuple[sp.Rational, sp.Rational]] = {}
+    for text in ranges:
+        name, equals, ends = (part.strip() for part in text.partition("="))
+        low, comma, high = (part.strip() for part in ends.partition(","))
+        if not (equals and comma and re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)):
+            raise UsageError(f"--range {text} is not of the form NAME=LOW,HIGH.")
+        symbol = sp.Symbol(name, real=True)
+        if symbol in box or name in CONSTANTS or name in KNOWN:
+            raise UsageError(f"--range {text}: {name} is {'given twice' if symbol in box else 'no free name'}.")
+        box[symbol] = (read_rational(low, text), read_rational(high, text))
+        if box[symbol][0] > box[symbol][1]:
+            raise UsageError(f"--range {text} is empty: give LOW <= HIGH.")
+    return box
+
+
+def read_rational(text: str, whole: str) -> sp.Rational:
+    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
+    p, slash, q = digits.partition("/")
+    if not NUMBER.fullmatch(p) or (slash and not NUMBER.fullmatch(q)):
+        raise UsageError(f"--range {whole}: {text or 'nothing'} is no exact number; write 1/3, 0.1 or 1e-3.")
+    below = _exact(q) if slash else Fraction(1)
+    if below == 0:
+        raise UsageError(f"--range {whole}: {text} divides by 0.")
+    return sp.Rational(sign * _exact(p) / below)
+
+
+def _exact(text: str) -> Fraction:
+    exponent = re.search(r"[eE]([+-]?\d+)$", text)
+    if len(text) > MOST_DIGITS or (exponent and abs(int(exponent[1])) > MOST_EXPONENT):
+        raise UsageError(f"the number {text[:40]} is too large or too small (at most 10^{MOST_EXPONENT}).")
+    return Fraction(text)
+
+
+def read_claim(text: str) -> tuple[sp.Expr, bool]:
+    """The expression that is claimed to be >= 0 (> 0 where True)."""
+    if len(text) > MOST_CHARACTERS:
+        raise UsageError(
+            f"the expression has {len(text)} characters, more than {MOST_CHARACTERS}; define it in Python."
+        )
+    text = text.strip()
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise UsageError(_at(text, (error.offset or 1) - 1, "is not an expression here")) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise UsageError(
+            f"the expression {text[:60]!r} cannot be read: odd characters, or nested too deeply."
+        ) from None
+    try:
+        if not isinstance(tree, ast.Compare):
+            return _expression(tree, text), False
+        if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
+            raise UsageError(_at(text, tree.col_offset, "is no single comparison by >=, >, <= or <"))
+        sign, strict = COMPARISONS[type(tree.ops[0])]
+        left, right = _expression(tree.left, text), _expression(tree.comparators[0], text)
+        return sign * (left - right), strict
+    except RecursionError:
+        raise UsageError(f"the expression {text[:60]!r} is nested too deeply.") from None
+
+
+def _expression(node: ast.expr, text: str) -> sp.Expr:
+    if isinstance(node, ast.Constant):
+        return _number(node, text)
+    if isinstance(node, ast.Name):
+        return _name(node, text)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        inner = _expression(node.operand, text)
+        return -inner if isinstance(node.op, ast.USub) else inner
+    if isinstance(node, ast.BinOp):
+        return _operation(node, text)
+    if isinstance(node, ast.Call):
+        return _call(node, text)
+    raise UsageError(_at(text, node.col_offset, "is not allowed; there are + - * / **, numbers, names and functions"))
+
+
+def _number(node: ast.Constant, text: str) -> sp.Expr:
+    written = ast.get_source_segment(text, node) or ""
+    if not NUMBER.fullmatch(written):
+        raise UsageError(_at(text, node.col_offset, "is no decimal number"))
+    return sp.Rational(_exact(written))
+
+
+def _name(node: ast.Name, text: str) -> sp.Expr:
+    if node.id in KNOWN or node.id == "sqrt":
+        raise UsageError(_at(text, node.col_offset, f"is the function {node.id}; write {node.id}(...)"))
+    if not node.id.isascii() or node.id.startswith("__"):
+        raise UsageError(_at(text, node.col_offset, "is no name of letters, digits and _"))
+    return CONSTANTS.get(node.id, sp.Symbol(node.id, real=True))
+
+
+def _operation(node: ast.BinOp, text: str) -> sp.Expr:
+    left, right = _expression(node.left, text), _expression(node.right, text)
+    if isinstance(node.op, ast.Add):
+        return left + right
+    if isinstance(node.op, ast.Sub):
+        return left - right
+    if isinstance(node.op, ast.Mult):
+        return left * right
+    if isinstance(node.op, ast.Div):
+        if right == 0:
+            raise UsageError(_at(text, node.right.col_offset, "is 0, and divides"))
+        return left / right
+    if isinstance(node.op, ast.Pow):
+        return _power(left, right, node, text)
+    hint = "; powers are written **" if isinstance(node.op, ast.BitXor) else ""
+    raise UsageError(_at(text, node.col_offset, f"has an operation other than + - * / **{hint}"))
+
+
+def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str) -> sp.Expr:
+    too_large = exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MOST_POWER)
+    if base.is_Rational and exponent.is_Rational:
+        digits = max(abs(base.p).bit_length(), base.q.bit_length()) * abs(exponent)
+        too_large = too_large or digits > 10_000 or (base == 0 and exponent < 0)
+    if too_large:
+        raise UsageError(_at(text, node.right.col_offset, "is an exponent too large, or not rational"))
+    return base**exponent
+
+
+def _call(node: ast.Call, text: str) -> sp.Expr:
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name not in KNOWN and name != "sqrt":
+        raise UsageError(
+            _at(text, node.col_offset, f"is no known function; there are sqrt, {', '.join(sorted(KNOWN))}")
+        )
+    several = name.lower() in ("max", "min")
+    if node.keywords or (len(node.args) < 2 if several else len(node.args) != 1):
+        raise UsageError(
+            _at(text, node.col_offset, f"{name} takes {'two or more numbers' if several else 'one number'}")
+        )
+    arguments = [_expression(argument, text) for argument in node.args]
+    return sp.sqrt(arguments[0]) if name == "sqrt" else KNOWN[name](*arguments, evaluate=False)
+
+
+def _at(text: str, position: int, what: str) -> str:
+    """A sentence with the place it speaks of."""
+    rest = text[position : position + 20] or "the end"
+    return f"the expression {text[:60]!r}: position {position + 1}, at {rest!r}: {what}."

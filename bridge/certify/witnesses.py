@@ -1,0 +1,52 @@
+"""The point at which an inequality is refuted, as a witness of exact numbers that a second run checks from scratch."""
+
+from fractions import Fraction
+
+import torch
+
+from bridge.certify.forms import Enclosures
+from bridge.certify.proving import Outcome
+from bridge.record import Row, Verdict, Witness
+from bridge.rows import direct_row
+from bridge.study import DirectCase, Inputs
+from numeric.balls import float_above
+from symbolic.inequalities import Inequality
+from symbolic.statements import Quantity, UsageError
+
+BITS = 192
+
+
+def refutation(case: DirectCase, name: str, outcome: Outcome) -> Witness:
+    """Each coordinate as numerator and denominator."""
+    point = {str(symbol): [float(x.numerator), float(x.denominator)] for symbol, x in outcome.point.items()}
+    assert outcome.value is not None  # a refuted outcome has one
+    return Witness(
+        result=case.result.id,
+        quantity=name,
+        params=case.full_params,
+        inputs=point,
+        error_lower=-outcome.value,
+        bounds={"printed": 0.0},
+    )
+
+
+def replayed(case: DirectCase, quantity: Quantity, name: str, inequality: Inequality, inputs: Inputs) -> Row:
+    """The row of one inequality at one point, by balls. Raises UsageError for a point that is not in the region."""
+    enclosures = Enclosures(inequality, BITS)
+    point = [_coordinate(case, str(symbol), inputs) for symbol in enclosures.symbols]
+    if set(inputs) != {str(symbol) for symbol in enclosures.symbols} or not enclosures.inside(point):
+        letters = ", ".join(map(str, enclosures.symbols))
+        raise UsageError(f"{case.result.id}: '{name}' takes a point ({letters}) of its region; this is none")
+    value = enclosures.value_at(point)
+    fails = value <= 0 if inequality.strict else value < 0
+    verdict = Verdict.VIOLATED if fails else Verdict.KEPT if value >= 0 else Verdict.UNDECIDED
+    said = f"{inequality.meaning}: the difference of the sides is {float(value.mid()):.6g} at this point"
+    return direct_row(case, quantity, {"printed": verdict}, measured=float_above(value), remark=said)
+
+
+def _coordinate(case: DirectCase, letter: str, inputs: Inputs) -> Fraction:
+    pair = inputs.get(letter, torch.zeros(0)).flatten().tolist()
+    whole = [int(x) for x in pair if x == x and abs(x) < 2.0**63 and x == int(x)]
+    if len(whole) != 2 or len(pair) != 2 or whole[1] == 0:
+        raise UsageError(f"{case.result.id}: {letter} has to be two whole numbers, numerator and denominator (not 0)")
+    return Fraction(*whole)

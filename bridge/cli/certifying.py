@@ -1,0 +1,265 @@
+"""`boundsmith certify`: prove what a result states (or what the user types), or re-check a certificate file."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from bridge.certify.certificate import Claim, Origin, certificate_text
+from bridge.certify.checking import Checked, CheckedClaim, check_certificate, stated_now
+from bridge.certify.obligations import stated_obligations
+from bridge.certify.proving import Outcome, Status, prove
+from bridge.certify.reading import DEFINED, read_inequality
+from bridge.cli.assignments import parameters
+from bridge.cli.comparing import check_names
+from bridge.cli.entry import INTERRUPTED
+from bridge.cli.terminal import progress, show, show_json
+from bridge.export.files import check_writable, write_text
+from symbolic.catalogue import find_result
+from symbolic.inequalities import Inequality
+from symbolic.statements import UsageError
+
+SHOWN_BOXES = 20
+STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: "yellow"}
+
+
+@dataclass
+class Run:
+    """What is asked of a run, and what it found; `interrupted` once Ctrl-C came."""
+
+    title: str
+    inequalities: Sequence[Inequality]
+    origin: Origin | None = None
+    cannot: Sequence[str] = ()
+    claims: list[Claim] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def run_certify(
+    id: str, quantity: str | None, settings: Sequence[str], seconds: float, output: Path | None, *, as_json: bool
+) -> None:
+    """Proves every inequality that the result states at these parameters, its open obligations among them."""
+    given = check_names(id, parameters(settings))
+    params = {p.name: p.default for p in find_result(id).parameters if p.default is not None} | given
+    _check_options(seconds, output)
+    with progress(f"stating the inequalities of {id}"):
+        stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
+    chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
+    if not chosen and not cannot:
+        names = f"; it states: {', '.join(each.name for each in stated)}" if stated else ""
+        of = f" of '{quantity}'" if quantity else ""
+        raise UsageError(f"{id} states no inequality{of} that a proof on a box could certify{names}.")
+    _run(Run(id, chosen, Origin(id, quantity or "", params), cannot), seconds, output, as_json)
+
+
+def belongs(name: str, quantity: str) -> bool:
+    """Whether an inequality of that name is one of the quantity: "decay", "decay: near the equilibrium", "decay.G4"."""
+    return name == quantity or (name.startswith(quantity) and name[len(quantity)] in " :,.([")
+
+
+def run_expression(
+    text: str, ranges: Sequence[str], where: Sequence[str], seconds: float, output: Path | None, *, as_json: bool
+) -> None:
+    """Proves an inequality that the user typed, and that it is defined on the whole box."""
+    _check_options(seconds, output)
+    _run(Run(text, read_inequality(text, ranges, where)), seconds, output, as_json)
+
+
+def _check_options(seconds: float, output: Path | None) -> None:
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f"--seconds {seconds:g} has to be a positive finite time.")
+    if output is not None and output.suffix != ".json":
+        raise UsageError(f"--output {output}: a certificate is a .json file.")
+    if output is not None:
+        check_writable(output)
+
+
+def _run(run: Run, seconds: float, output: Path | None, as_json: bool) -> None:
+    _prove_all(run, seconds)
+    if output is not None:
+        write_text(output, certificate_text(run.claims))
+    if as_json:
+        show_json(_run_record(run))
+    else:
+        show(*_run_blocks(run), *([f"written: {output}"] if output else []))
+    if run.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _prove_all(run: Run, seconds: float) -> None:
+    """Each inequality in turn, at most `seconds` for each. Ctrl-C ends this one as undecided and skips the rest."""
+    with progress(run.title) as report, _interrupts(run):
+        for inequality in run.inequalities:
+            if run.interrupted:
+                run.claims.append(Claim(Outcome(inequality, Status.UNDECIDED), run.origin))
+                continue
+
+            def hear(boxes: int, share: float, name: str = inequality.name) -> None:
+                report(round(1000 * share), 1000, f"{name}: {boxes} boxes, {100 * share:.1f} % settled")
+
+            run.claims.append(Claim(prove(inequality, seconds=seconds, progress=hear), run.origin))
+
+
+@contextlib.contextmanager
+def _interrupts(run: Run) -> Iterator[None]:
+    """Remembers that Ctrl-C came: `prove` ends quietly with what it has."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupted(*_: Any) -> None:
+        run.interrupted = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run_blocks(run: Run) -> Iterator[Any]:
+    yield run.title
+    if run.origin:
+        yield "at " + ", ".join(f"{name} = {value}" for name, value in run.origin.parameters.items())
+    if run.claims:
+        table = _table("inequality", "verdict", "boxes", "seconds", "settled")
+        for claim in run.claims:
+            o = claim.outcome
+            settled = "-" if o.status is Status.REFUTED else f"{100 * _below_one(o):.4g} %"
+            table.add_row(o.inequality.name, _verdict(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
+        yield table
+    for claim in run.claims:
+        yield from _explained(claim.outcome)
+    if any(c.outcome.inequality.name.startswith(DEFINED) and c.outcome.status is not Status.PROVED for c in run.claims):
+        yield "what is shown of the expression is shown where it is defined"
+    yield from (f"cannot be tried: {reason}" for reason in run.cannot)
+    if run.interrupted:
+        yield "interrupted: what was not begun or not finished is undecided"
+
+
+def _table(*headings: str) -> Table:
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    for at, heading in enumerate(headings):
+        table.add_column(heading, no_wrap=at > 0, justify="left" if at < 2 else "right")
+    return table
+
+
+def _verdict(status: Status) -> Text:
+    return Text(str(status), style=STYLES[status])
+
+
+def _below_one(outcome: Outcome) -> float:
+    """The share for people: 100 % is said of nothing that has an open box."""
+    return outcome.share if outcome.status is Status.PROVED else min(outcome.share, 0.9999)
+
+
+def _explained(outcome: Outcome) -> Iterator[str]:
+    if outcome.status is Status.REFUTED:
+        assert outcome.value is not None  # a refutation has a value
+        relation = "> 0" if outcome.inequality.strict else ">= 0"
+        point = ", ".join(f"{symbol} = {value} ({float(value):.6g})" for symbol, value in outcome.point.items())
+        found = f"it claims {relation}, but is at most {outcome.value:.6g} at {point}"
+        yield f"{outcome.inequality.name} is refuted: {found}"
+    elif outcome.status is Status.UNDECIDED:
+        left = [_box_words(outcome.inequality, box) for box in outcome.open_boxes[:1]]
+        largest = f"; the largest: {left[0]}" if left else ""
+        yield f"{outcome.inequality.name} is undecided: {max(1, len(outcome.open_boxes))} boxes are open{largest}"
+
+
+def _box_words(inequality: Inequality, box: Sequence[tuple[Any, Any]]) -> str:
+    sides = zip(inequality.box, box, strict=True)
+    return ", ".join(f"{symbol} in [{float(low):.6g}, {float(high):.6g}]" for symbol, (low, high) in sides)
+
+
+def _run_record(run: Run) -> dict[str, Any]:
+    return {
+        "title": run.title,
+        "params": dict(run.origin.parameters) if run.origin else {},
+        "claims": [_claim_record(claim.outcome) for claim in run.claims],
+        "cannot": list(run.cannot),
+        "interrupted": run.interrupted,
+    }
+
+
+def _claim_record(outcome: Outcome) -> dict[str, Any]:
+    names = [symbol.name for symbol in outcome.inequality.box]
+    record: dict[str, Any] = {
+        "name": outcome.inequality.name,
+        "meaning": outcome.inequality.meaning,
+        "verdict": str(outcome.status),
+        "boxes": outcome.boxes,
+        "seconds": outcome.seconds,
+    }
+    if outcome.status is Status.REFUTED:
+        point = {symbol.name: str(value) for symbol, value in outcome.point.items()}
+        return record | {"point": point, "value_at_most": outcome.value}
+    boxes = [
+        {name: [str(low), str(high)] for name, (low, high) in zip(names, box, strict=True)}
+        for box in outcome.open_boxes[:SHOWN_BOXES]
+    ]
+    return record | {"share": outcome.share, "open": len(outcome.open_boxes), "largest_open": boxes}
+
+
+def run_check(path: Path, others: Mapping[str, Any], *, as_json: bool) -> None:
+    """Exit code 0 if every claim is decided and confirmed, 1 if not; a file that is no certificate is a UsageError."""
+    given = [name for name, value in others.items() if value]
+    if given:
+        raise UsageError(f"--check re-checks one file and takes no {', '.join(given)}; leave them out.")
+    with progress(f"checking {path}") as report:
+        checked = check_certificate(
+            str(path), progress=lambda boxes, share: report(round(1000 * share), 1000, f"{boxes} boxes re-checked")
+        )
+    if as_json:
+        show_json(_checked_record(checked))
+    else:
+        show(*_checked_blocks(checked))
+    if not checked.holds:
+        raise typer.Exit(1)
+
+
+def _checked_blocks(checked: Checked) -> Iterator[Any]:
+    table = _table("inequality", "claimed", "re-check", "boxes")
+    for claim in checked.claims:
+        confirmed = Text("confirmed", style="green") if claim.confirmed else Text("does not hold", style="bold red")
+        table.add_row(claim.inequality.name, _verdict(claim.verdict), confirmed, str(claim.boxes))
+    yield table
+    yield from (f"{claim.inequality.name}: {words}" for claim in checked.claims for words in _remarks(claim))
+    words = "holds" if checked.holds else "does not hold, or leaves something undecided"
+    yield f"the certificate {checked.path} {words}"
+
+
+def _remarks(claim: CheckedClaim) -> Iterator[str]:
+    if claim.reason:
+        yield claim.reason
+    elif claim.verdict is Status.UNDECIDED:
+        yield f"undecided: only {100 * min(float(claim.share), 0.9999):.4g} % of the box is proved, the rest is open"
+    if claim.origin is None:
+        yield "typed by the user; no result states it"
+
+
+def _checked_record(checked: Checked) -> dict[str, Any]:
+    return {
+        "path": checked.path,
+        "holds": checked.holds,
+        "written_by": checked.package,
+        "claims": [
+            {
+                "name": claim.inequality.name,
+                "result": claim.origin.result if claim.origin else None,
+                "verdict": str(claim.verdict),
+                "confirmed": claim.confirmed,
+                "reason": claim.reason,
+                "boxes": claim.boxes,
+                "share": str(claim.share),
+            }
+            for claim in checked.claims
+        ],
+    }

@@ -1,0 +1,102 @@
+"""Rows of printed statements that an exact point refutes, and the replay of their witnesses."""
+
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.record import Row, Verdict, Witness
+from bridge.rows import direct_row
+from bridge.study import DirectCase, Inputs
+from numeric.balls import float_below
+from symbolic.induction.claims import Claim, Point
+from symbolic.statements import Quantity, UsageError
+
+PREFIX = "finding."  # a witness names the finding so: its inputs are those of the claim, and of no network
+
+
+def claim_row(case: DirectCase, claim: Claim, point: Point | None = None, **more: Any) -> Row:
+    """The row of the claim's quantity, judged at `point`, or at the first point of the claim's grid that refutes it."""
+    quantity = case.result.quantity(claim.name)
+    at = claim.refutation() if point is None else point
+    if at is None:
+        return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, remark="no small rationals refute it", **more)
+    left, right = claim.sides(at)
+    if claim.holds(at):
+        return direct_row(case, quantity, {"printed": Verdict.KEPT}, remark=_sides(claim, at, left, right), **more)
+    return direct_row(
+        case,
+        quantity,
+        {"printed": Verdict.VIOLATED, **more.pop("verdict", {})},
+        remark="; ".join(filter(None, [more.pop("remark", ""), _sides(claim, at, left, right)])),
+        witness=_witness(case, quantity, at, left, right),
+        **more,
+    )
+
+
+def replayed_claim(case: DirectCase, claims: dict[str, Claim], name: str, inputs: Inputs) -> Row:
+    """The row of one claim again, at the witness's numbers, by exact arithmetic.
+
+    Raises UsageError for a name without a claim, and for numbers that miss the claim's premises.
+    """
+    claim = claims.get(name.removeprefix(PREFIX))
+    if claim is None:
+        raise UsageError(
+            f"{case.result.id} has no finding '{name}'. It has: {', '.join(PREFIX + each for each in claims)}"
+        )
+    missing = sorted(set(claim.grid) ^ set(inputs))
+    if missing:
+        raise UsageError(f"{case.result.id}: '{name}' takes the numbers {', '.join(claim.grid)}; {_differ(missing)}")
+    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in inputs.items()}
+    _check_lengths(case, claim, name, point)
+    wrong = claim.premises(point)
+    if wrong:
+        raise UsageError(f"{case.result.id}: '{name}' is not refuted by these numbers: {'; '.join(wrong)}")
+    return claim_row(case, claim, point)
+
+
+def _differ(missing: list[str]) -> str:
+    return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing or of no use"
+
+
+def _check_lengths(case: DirectCase, claim: Claim, name: str, point: Point) -> None:
+    wrong = [letter for letter, values in point.items() if len(values) not in {len(v) for v in claim.grid[letter]}]
+    if wrong:
+        raise UsageError(f"{case.result.id}: '{name}' takes other numbers of values of {', '.join(wrong)}")
+
+
+def exact_number(value: float) -> sp.Rational:
+    """The rational number that a float is. Raises UsageError for what is not finite."""
+    try:
+        return sp.Rational(*float(value).as_integer_ratio())
+    except (OverflowError, ValueError):
+        raise UsageError(f"witness: {value} is no finite number") from None
+
+
+def point_words(point: Point) -> str:
+    return ", ".join(f"{letter} = {_vector_words(values)}" for letter, values in point.items())
+
+
+def _vector_words(values: tuple[sp.Rational, ...]) -> str:
+    return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"
+
+
+def _sides(claim: Claim, point: Point, left: sp.Rational, right: sp.Rational) -> str:
+    where = ", ".join(filter(None, [claim.setting, point_words(point)]))
+    return f"at {where}: {_number_words(left)} against {_number_words(right)}, to be '{claim.relation}'"
+
+
+def _number_words(number: sp.Rational) -> str:
+    return str(number) if int(number.q).bit_length() <= 40 else f"{float(number):.6g}"
+
+
+def _witness(case: DirectCase, quantity: Quantity, point: Point, left: sp.Rational, right: sp.Rational) -> Witness:
+    gap = abs(left - right)
+    return Witness(
+        result=case.result.id,
+        quantity=PREFIX + quantity.name,
+        params=case.full_params,
+        inputs={letter: [float(v) for v in values] for letter, values in point.items()},
+        error_lower=float_below(flint.arb(flint.fmpq(int(gap.p), int(gap.q)))),
+        bounds={"left": float(left), "right": float(right)},
+    )

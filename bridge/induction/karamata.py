@@ -1,0 +1,117 @@
+"""The study of Lemma D.6: its counterexamples, its true versions on random rationals, and the steps before (29)."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+
+from bridge.budget import Budget
+from bridge.certify import Status, prove
+from bridge.induction.claims import claim_row, replayed_claim
+from bridge.record import Row, Verdict
+from bridge.rows import direct_row
+from bridge.study import DirectCase, Inputs, Study
+from symbolic.induction import karamata as theory
+from symbolic.induction.training import v_star, w_star
+
+TRIPLES = 100
+VERDICTS = {Status.PROVED: Verdict.PROVED, Status.REFUTED: Verdict.VIOLATED, Status.UNDECIDED: Verdict.UNDECIDED}
+
+
+@lru_cache(maxsize=1)
+def certified() -> dict[str, tuple[Verdict, str]]:
+    """Verdict and words on each inequality about C."""
+    outcomes = {each.name: prove(each, seconds=4.0) for each in theory.stated_inequalities({})}
+    return {
+        name: (VERDICTS[found.status], f"{name} {found.status.value} on {found.boxes} boxes")
+        for name, found in outcomes.items()
+    }
+
+
+class KaramataCase(DirectCase):
+    """The lemma knows no parameters; the exponent uses w*."""
+
+    def rows(self, budget: Budget) -> list[Row]:
+        return [
+            *(claim_row(self, theory.CLAIMS[name]) for name in ("weighted", "weighted.square", "weighted.name")),
+            *self._true_versions(budget),
+            *self._functions(),
+            claim_row(self, theory.CLAIMS["gain"]),
+            self._exponent(),
+        ]
+
+    def _true_versions(self, budget: Budget) -> list[Row]:
+        by_abel = all(theory.abel_difference(size) == 0 for size in range(2, 6))
+        verdict = {"derived": Verdict.PROVED if by_abel else Verdict.UNDECIDED}
+        rows = []
+        for name, equal in (("equal", True), ("fuchs", False)):
+            count, excess = theory.random_excess(TRIPLES, budget.seed, equal=equal)
+            remark = (
+                f"proved by Abel's summation; measured: largest left minus right of {count} random rational triples"
+            )
+            quantity = self.result.quantity(name)
+            rows.append(direct_row(self, quantity, verdict, derived=0.0, measured=float(excess), remark=remark))
+        return rows
+
+    def _functions(self) -> list[Row]:
+        found = certified()
+        convex, words = found["convex"]
+        rows = [
+            direct_row(
+                self,
+                self.result.quantity(name),
+                {"printed": convex if same == 0 else Verdict.VIOLATED},
+                remark=f"the printed derivative is {'right' if same == 0 else 'not that of C'}; {words}, C'(0) = 1",
+            )
+            for name, same in zip(("C.first", "C.second"), theory.derivative_differences(), strict=True)
+        ]
+        stretch, said = found["stretch"]
+        direct = found["superadditive"][1]
+        both = (("stretch", said), ("superadditive", f"{said}; directly: {direct}"))
+        return rows + [
+            direct_row(self, self.result.quantity(name), {"derived": stretch}, remark=each) for name, each in both
+        ]
+
+    def _exponent(self) -> Row:
+        target = sp.Rational(self.params["w_star"])
+        bound = theory.H_BOUND.subs(w_star, target)
+        at = {theory.gamma: bound, theory.beta: theory.CHOSEN_BETA}
+        printed, derived = theory.EXPONENT_PRINTED.subs(at), theory.EXPONENT.subs(at)
+        plateau = float(theory.PLATEAU.subs(v_star, target**2))
+        above = (
+            f"h exceeds gamma h*: its plateau is {plateau:.4f} h*, gamma {float(bound):.4f}" if plateau > bound else ""
+        )
+        enough = "enough" if derived >= 1 else "not enough"
+        words = (
+            f"the step to the printed one fails (see gain), the steps give the other; (29) asks for 1: {enough} for "
+            f"v <= {float((theory.LARGEST_V / v_star).subs(at)):.4f} v* (w*/2 is v*/4); half of it for the flow (12)"
+        )
+        return direct_row(
+            self,
+            self.result.quantity("exponent"),
+            {
+                "printed": Verdict.OUTSIDE if above else Verdict.UNDECIDED,
+                "derived": Verdict.OUTSIDE if above else Verdict.PROVED,
+            },
+            printed=float(printed),
+            derived=float(derived),
+            remark="; ".join(filter(None, [above, words])),
+        )
+
+    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+        return replayed_claim(self, theory.CLAIMS, name, inputs)
+
+
+class KaramataStudy(Study):
+    """Lemma D.6 and the steps before (29)."""
+
+    def __init__(self) -> None:
+        self.result = theory.KARAMATA
+        self.main_quantity = "weighted"
+
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> KaramataCase:
+        defaults = {parameter.name: parameter.default for parameter in self.result.parameters}
+        values = {name: self.result.number(name, value) for name, value in {**defaults, **params}.items()}
+        self.result.check(values)
+        return KaramataCase(self.result, values, dtype=dtype, device=device)

@@ -1,0 +1,232 @@
+"""The study of C.2, Part I and II: the bounds (23) to (29) along the flow, and proofs of what holds for every start.
+
+Letters: eta = h/h*, tau = t/(L-2); `speed` is 1 on the flow (12), 2 on the paper's.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from bridge.budget import Budget
+from bridge.induction.head_limits import limit_row, scaling_row, threshold_row, time_of
+from bridge.induction.head_path import NOISE, SLACK, HeadPath
+from bridge.lowering import lower
+from bridge.record import Row, Verdict, Witness
+from bridge.rows import direct_row
+from bridge.study import DirectCase, Inputs, Study
+from symbolic.induction import signs
+from symbolic.induction import trends as theory
+from symbolic.induction.training import sigma_init, t
+from symbolic.statements import Kind, Quantity, UsageError
+
+RUN = ".run"  # a witness of this name is the whole run, made again from the parameters
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """Why a claim is not measured here."""
+
+    reason: str
+
+
+@cache
+def proofs_hold() -> bool:
+    return all(fact.proved() for fact in signs.facts())
+
+
+@lru_cache(maxsize=64)
+def _path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath:
+    return HeadPath({"alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow})
+
+
+class TrendsCase(DirectCase):
+    """(P1.1) to (29) along one flow."""
+
+    def __init__(self, params: Mapping[str, Any], *, dtype: str, device: str) -> None:
+        super().__init__(theory.TRENDS, params, dtype=dtype, device=device)
+        self.values |= {signs.speed: signs.FLOWS[params["flow"]][1]}
+        self.tau_unit = float(params["L"]) - 2
+
+    @cached_property
+    def path(self) -> HeadPath:
+        return _path(*(self.params[name] for name in ("alpha", "w_star", "sigma_init")), str(self.params["flow"]))
+
+    @cached_property
+    def small_enough(self) -> bool:
+        """Whether sigma_init is at most sigma_star, up to which the proofs speak, and the signs are as they say."""
+        return proofs_hold() and bool(self.ball(sigma_init) <= self.ball(signs.SIGMA_STAR))
+
+    def rows(self, budget: Budget) -> list[Row]:
+        return [self.claim_row(quantity) for quantity in self.result.quantities]
+
+    # Measured along the run, by the name of the claim.
+
+    def measure(self, name: str) -> float | Unmeasured:
+        path, last = self.path, self.path.seen[self.path.seen >= self.path.tau_1]
+        eta = path.states(last)[1]
+        found: dict[str, Callable[[], float | Unmeasured]] = {
+            "h.optimum": lambda: float(eta.min()),
+            "w.optimum": lambda: float(np.exp(path.states(path.seen)[0].max()) / path.w_star),
+            "w.growth": lambda: float(path.growth(path.seen).min()),
+            "h.turns": lambda: float(path.turns()),
+            "w.turn": lambda: self._at_turn(0),
+            "w.turn.half": lambda: self._at_turn(0) / path.w_star,
+            "h.turn": lambda: self._at_turn(1),
+            "h.overshoot": lambda: float(eta.max()),
+            "h.ramp": self._ramp,
+            "h.ramp.repaired": self._repaired_ramp,
+            "T_1": lambda: path.tau_1 * self.tau_unit,
+            "T_1.simple": lambda: path.tau_1 * self.tau_unit,
+            "w.rate.above": lambda: float(path.mean_growth()[1].max()),
+            "T_half": lambda: path.tau_half * self.tau_unit,
+            "T_half.simple": lambda: path.tau_half * self.tau_unit,
+            "w.rate.below": lambda: float(path.mean_growth()[1].min()),
+        }
+        return found[name]()
+
+    def _at_turn(self, which: int) -> float:
+        log_w, eta = self.path.states(np.array([self.path.tau_2]))
+        return float((np.exp(log_w), eta)[which][0])
+
+    def _ramp(self) -> float | Unmeasured:
+        small = math.log(float(signs.LEAST) * self.path.w_star)
+        if math.log(self.path.start) >= small:
+            return Unmeasured("(24) asks for w <= 0.01 w*, and w starts above that")
+        end = self.path.head.first(lambda x: x[0] - small) or self.path.head.end
+        # (24) asks for h below its plateau, which is 10^-8 below psi(v*) h*: reached after the last time that counts
+        below = self.path.head.first(lambda x: x[1] / self.path.h_star - float(self.ball(theory.PLATEAU)))
+        return self.path.above(self._of_time(theory.H_RAMP), min(end, below or end))
+
+    def _repaired_ramp(self) -> float:
+        far = self.path.head.first(lambda x: x[0] - math.log(self.path.w_star) + math.log(2) / 2)
+        return self.path.above(self._of_time(signs.ETA_BELOW), min(self.path.tau_1, far or math.inf))
+
+    def _of_time(self, expression: sp.Expr) -> Callable[[np.ndarray], np.ndarray]:
+        """An expression as a function of tau, the parameters bound."""
+        symbols = tuple(self.values)
+        function = lower(expression, args=(t, *symbols))
+        numbers = [float(self.values[symbol]) for symbol in symbols]
+        return lambda taus: np.asarray(function(taus * self.tau_unit, *numbers))
+
+    # Judged.
+
+    def claim_row(self, quantity: Quantity) -> Row:
+        measured = self.measure(quantity.name)
+        bounds = self.bounds(quantity)
+        if isinstance(measured, Unmeasured):
+            printed = bounds.get("printed")
+            return direct_row(self, quantity, {"printed": Verdict.OUTSIDE}, printed=printed, remark=measured.reason)
+        verdict = {tier: self.verdict(quantity, tier, bound, measured) for tier, bound in bounds.items()}
+        violated = Verdict.VIOLATED in verdict.values()
+        return direct_row(
+            self,
+            quantity,
+            verdict,
+            printed=bounds.get("printed"),
+            derived=bounds.get("derived"),
+            measured=measured,
+            witness=self._witness(quantity, measured, bounds) if violated else None,
+            remark="; ".join(filter(None, [self._since(quantity), self._reach()])),
+        )
+
+    def _reach(self) -> str:
+        return "" if self.small_enough else "sigma_init is above sigma_star, up to which the proofs speak"
+
+    def _since(self, quantity: Quantity) -> str:
+        """From when on (29) holds, if it ever does before T_1/2^w."""
+        if quantity.name != "w.rate.below" or quantity.printed is None:
+            return ""
+        taus, growth = self.path.mean_growth()
+        short = taus[growth < float(self.ball(quantity.printed.bound))]
+        end = f"T_1/2^w, at {self.path.tau_half:.4g} (L-2)"
+        if len(short) == len(taus):
+            return f"holds nowhere before {end}"
+        return f"fails before t = {short[-1]:.3g} (L-2), holds from there to {end}" if len(short) else ""
+
+    def bounds(self, quantity: Quantity) -> dict[str, float]:
+        found = {}
+        if quantity.printed is not None:
+            found["printed"] = float(self.ball(quantity.printed.bound))
+        if quantity.name in theory.DERIVED and self.small_enough:
+            found["derived"] = float(self.ball(theory.DERIVED[quantity.name]))
+        return found
+
+    def verdict(self, quantity: Quantity, tier: str, bound: float, measured: float) -> Verdict:
+        kept = _kept(quantity.kind, bound, measured, self._slack(quantity, bound))
+        proved = tier == "derived" or ("derived" in self.bounds(quantity) and self._implied(quantity))
+        if proved and not kept:
+            raise RuntimeError(f"{quantity.name} = {measured} is proved to keep {bound}, and does not at {self.params}")
+        return Verdict.PROVED if proved else Verdict.KEPT if kept else Verdict.VIOLATED
+
+    def _slack(self, quantity: Quantity, bound: float) -> float:
+        """What a float run may err by: for T_1^h, its noise in h over the slope psi(v*) - 1 with which h passes h*."""
+        crossing = self.tau_unit * NOISE / self.path.rise if quantity.name.startswith("T_1") else 0.0
+        return SLACK * max(1.0, abs(bound)) + crossing
+
+    def _implied(self, quantity: Quantity) -> bool:
+        """Whether the derived bound, which is proved, is at least as strong as the printed one."""
+        assert quantity.printed is not None
+        derived, printed = theory.DERIVED[quantity.name], quantity.printed.bound
+        if derived == printed:
+            return True
+        excess = self.ball(derived - printed)
+        return bool(excess > 0 if quantity.kind is Kind.LOWER else excess < 0)
+
+    def _witness(self, quantity: Quantity, measured: float, bounds: dict[str, float]) -> Witness:
+        return Witness(
+            result=self.result.id,
+            quantity=f"{quantity.name}{RUN}",
+            params=self.full_params,
+            inputs={},
+            error_lower=measured,
+            bounds=bounds,
+        )
+
+    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+        limits = {limit.name: limit for limit in theory.LIMITS}
+        if name in limits:
+            return limit_row(self, limits[name], time_of(inputs))
+        if name in theory.CLAIMS:
+            return threshold_row(self, name)
+        stated = name.removesuffix(RUN)
+        if stated == name or stated not in {quantity.name for quantity in self.result.quantities}:
+            return super().replay_finding(name, inputs)
+        self.check_inputs(inputs)
+        return self.claim_row(self.result.quantity(stated))
+
+
+def _kept(kind: Kind, bound: float, measured: float, slack: float) -> bool:
+    if kind is Kind.EXACT:
+        return abs(measured - bound) <= slack
+    return measured >= bound - slack if kind is Kind.LOWER else measured <= bound + slack
+
+
+class TrendsStudy(Study):
+    """C.2 Part I and II: see `TrendsCase`."""
+
+    result = theory.TRENDS
+    main_quantity = "h.overshoot"
+    fixed = ("flow",)
+
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrendsCase:
+        known = {p.name: params.get(p.name, p.default) for p in self.result.parameters}
+        numbers = {n: self.result.number(n, x) for n, x in known.items() if self.result.parameter(n).symbol is not None}
+        if known["flow"] not in signs.FLOWS:
+            raise UsageError(
+                f"{self.result.id}: flow = {known['flow']!r} is not known; choose one of {', '.join(signs.FLOWS)}"
+            )
+        self.result.check(numbers)
+        return TrendsCase({**numbers, "flow": known["flow"]}, dtype=dtype, device=device)
+
+    def findings(self) -> list[Row]:
+        rows = []
+        for limit in theory.LIMITS:
+            case = self.case(limit.params, seed=0, dtype="float64", device="cpu")
+            rows.append(limit_row(case, limit, float(case.ball(limit.time))))
+        defaults = self.case({"flow": "true"}, seed=0, dtype="float64", device="cpu")
+        return [*rows, scaling_row(defaults)] + [threshold_row(defaults, claim) for claim in theory.CLAIMS]

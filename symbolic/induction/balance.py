@@ -1,0 +1,118 @@
+"""What the induction head's training conserves (wang2024, Lemma 5.4), found and proved, and at what rate w grows."""
+
+from functools import cache
+
+import sympy as sp
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.derivation import DerivationError
+from symbolic.dynamics import conserved_quantities, gradient_flow, is_conserved
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_FULL, HEAD_FLOW_PRINTED, NOTATION, h, w, w_K, w_Q
+from symbolic.statements import Kind, Printed, Quantifier, Quantity, Result
+
+DEGREE = 2
+BALANCE_OF = w_Q**2 - w_K**2
+
+
+@cache
+def found_balance() -> tuple[sp.Expr, ...]:
+    """Everything of degree 2 or less that the flow of (22) conserves."""
+    return conserved_quantities(HEAD_FLOW_FULL, DEGREE)
+
+
+@cache
+def balance_of_any_loss() -> bool:
+    """Whether w_Q^2 - w_K^2 is conserved for every loss that sees w_Q w_K and h only, the true softmax's too."""
+    loss = sp.Function("loss")(w_Q * w_K, h)
+    return is_conserved(gradient_flow(loss, (w_Q, w_K, h)), BALANCE_OF)
+
+
+@cache
+def diagonal_is_invariant() -> bool:
+    """Whether w_Q = w_K, once so, remains: `restricted` raises if the flow leaves the set.
+
+    The field is smooth, so that no other solution starts there: w_Q = w_K follows, and not only |w_Q| = |w_K|.
+    """
+    try:
+        HEAD_FLOW_FULL.restricted({w_K: w_Q})
+    except DerivationError:
+        return False
+    return True
+
+
+@cache
+def rate_ratio() -> sp.Expr:
+    """The printed dw/dt over that of w_Q = w_K under (12)."""
+    return sp.simplify(HEAD_FLOW_PRINTED.rate(w) / HEAD_FLOW.rate(w))
+
+
+_LEMMA = Citation(WANG2024, "Lemma 5.4", "Lemma C.1")
+_DOMAIN = "training stage II, |w_Q w_K| < 1/2"
+
+
+def _quantity(name: str, latex: str, meaning: str, norm: str, printed: Printed | None, remark: str = "") -> Quantity:
+    return Quantity(
+        name,
+        latex,
+        meaning,
+        norm,
+        _DOMAIN,
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        printed=printed,
+        scopes=(),
+        remark=remark,
+    )
+
+
+BALANCE = Result(
+    id="induction.balance",
+    title="Parameter balance of the induction head",
+    citation=_LEMMA,
+    claim=r"w_Q^2(t) - w_K^2(t) \equiv w_Q^2(0) - w_K^2(0) = 0",
+    parameters=tuple(PARAMETERS.values()),
+    hypotheses=HYPOTHESES,
+    quantities=(
+        _quantity(
+            "balance",
+            r"\sup_t |w_Q^2(t) - w_K^2(t)|",
+            "w_Q^2 - w_K^2 along the flow from (12)",
+            "sup over a run until the head is learnt",
+            Printed(sp.Integer(0), _LEMMA),
+        ),
+        _quantity(
+            "equal",
+            r"\sup_t |w_Q(t) - w_K(t)|",
+            "w_Q - w_K along the flow from (12)",
+            "sup over a run until the head is learnt",
+            Printed(sp.Integer(0), Citation(WANG2024, "Section 5.2", "w_KQ := w_Q = w_K")),
+            "the squares alone would leave w_Q = -w_K open; the set w_Q = w_K is invariant",
+        ),
+        _quantity(
+            "drift",
+            r"\sup_t |\Delta (w_Q^2 - w_K^2)|",
+            "change of w_Q^2 - w_K^2 along the flow from unequal starts, w_Q(0) = 3 w_K(0)",
+            "sup over a run until the head is learnt",
+            Printed(sp.Integer(0), Citation(WANG2024, "Lemma C.1", "w_Q^2(t) - w_K^2(t) = w_Q^2(0) - w_K^2(0)")),
+        ),
+        _quantity(
+            "others",
+            r"\dim\{Q : \dot Q = 0\} - 1",
+            "conserved polynomials of degree 2 or less in (w_Q, w_K, h) beside w_Q^2 - w_K^2",
+            "a count",
+            None,
+        ),
+        _quantity(
+            "rate",
+            r"\dot w / \dot w_Q",
+            "the printed rate of w over the rate of w_Q = w_K in the flow (12)",
+            "a ratio",
+            Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.2", "dw/dt after (22)")),
+            "C.2 puts w_Q = w_K = w into the loss first and then takes -dL/dw, which is the sum of the derivatives in "
+            "w_Q and in w_K: twice the rate that (12) gives either of them",
+        ),
+    ),
+    notation=NOTATION,
+    remarks=("Each Theta of Theorem 5.5 survives the factor in the rate of w; leading constants do not.",),
+)

@@ -1,0 +1,146 @@
+"""What the caption of Figure 2 (wang2024), the text beside it and the proof of Theorem 5.5 say of its run."""
+
+import sympy as sp
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.signs import R_CURVE, at_optimum
+from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
+from symbolic.induction.trends import OVERSHOOT
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+
+CAPTION = Citation(WANG2024, "Figure 2", "section 5.2")
+THEOREM = Citation(WANG2024, "Theorem 5.5", "proof in C.3")
+RUN = "the run of the figure"
+
+# Of the loss at T_o, what is left when h has gone on from h* to its plateau h* r(0) while w has not moved (w = 0).
+_PLATEAU = R_CURVE.subs(v, 0)
+_AT_OPTIMUM, _AT_PLATEAU = (LOSS_HEAD.subs({v: 0, h: value * h_star}) for value in (sp.Integer(1), _PLATEAU))
+LEFT_BY_PLATEAU = sp.simplify(at_optimum(_AT_PLATEAU / _AT_OPTIMUM))
+
+
+def _claim(
+    name: str, latex: str, meaning: str, kind: Kind, printed: sp.Expr | None, place: Citation, remark: str = ""
+) -> Quantity:
+    return Quantity(
+        name,
+        latex,
+        meaning,
+        "modulus",
+        RUN,
+        kind,
+        Quantifier.EXISTS,
+        printed=None if printed is None else Printed(printed, place),
+        scopes=(),
+        remark=remark,
+    )
+
+
+KEPT, LEARNT = sp.Rational(99, 100), sp.Rational(1, 100)
+QUANTITIES = (
+    _claim("T_I", r"T_{\rm I}", "4-gram loss down to 0.01 of its start", Kind.EXACT, None, CAPTION),
+    _claim("T_o", "T_o", "h reaches h*", Kind.EXACT, None, CAPTION),
+    _claim("T_II", r"T_{\rm II}", "loss of the induction head down to 0.99 of that at T_o", Kind.EXACT, None, CAPTION),
+    _claim(
+        "T_III", r"T_{\rm III}", "loss of the induction head down to 0.01 of that at T_o", Kind.EXACT, None, CAPTION
+    ),
+    _claim(
+        "left",
+        r"\mathcal{L}_{\rm IH_2}(T_o)/\mathcal{L}_{\rm IH_2}(0)",
+        "loss of the induction head left at T_o, where its plateau begins",
+        Kind.EXACT,
+        None,
+        CAPTION,
+    ),
+    _claim(
+        "first",
+        r"\mathcal{L}_{\rm IH_2}(T_{\rm I})/\mathcal{L}_{\rm IH_2}(0)",
+        "loss of the induction head left when the 4-gram part is learnt",
+        Kind.LOWER,
+        KEPT,
+        Citation(WANG2024, "Theorem 5.5", "Phase I"),
+        "'learns the 4-gram component first'",
+    ),
+    _claim(
+        "phases",
+        r"\#\text{phases}",
+        "phases that the run has: ends T_I < T_II < T_III, each reached, and what follows",
+        Kind.EXACT,
+        sp.Integer(4),
+        CAPTION,
+        "'the entire dynamics exhibit four phases'",
+    ),
+    _claim(
+        "separation",
+        r"T_{\rm II}/T_{\rm I}",
+        "end of the plateau over the end of phase I",
+        Kind.LOWER,
+        sp.Integer(1),
+        Citation(WANG2024, "Theorem 5.5", "T_I = O(1), T_II >> 1"),
+        "printed as T_II >> 1 with no constant: judged is whether T_II is the later one",
+    ),
+    _claim(
+        "plateau",
+        r"w(T_{\rm II})/w^\star",
+        "w at the end of the plateau",
+        Kind.LOWER,
+        LEARNT,
+        THEOREM,
+        "C.3: T_II >= the time of w = 0.01 w*, for the loss stays above 0.99 of that at T_o till then",
+    ),
+    _claim(
+        "plateau.share",
+        r"(T_{\rm II}-T_o)/(T_{\rm III}-T_o)",
+        "share of the time from T_o to T_III that is plateau by the definition of T_II",
+        Kind.EXACT,
+        None,
+        THEOREM,
+    ),
+    _claim(
+        "plateau.loss",
+        r"\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star\psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star}",
+        "share of the loss that is left when h alone has gone from h* to its plateau",
+        Kind.LOWER,
+        KEPT,
+        THEOREM,
+        "below 0.99 the definition of T_II says nothing of w: T_II comes by h alone",
+    ),
+    _claim(
+        "growth",
+        r"w(T_{\rm II})/\sigma_{\rm init}",
+        "how much w has grown at T_II",
+        Kind.EXACT,
+        None,
+        CAPTION,
+    ),
+    _claim(
+        "overshoot",
+        r"\max_t h/h^\star",
+        "largest h over h*",
+        Kind.UPPER,
+        OVERSHOOT,
+        Citation(WANG2024, "Appendix C.2", "(26)"),
+        "derived: R(w*), the largest r of C.2",
+    ),
+)
+
+FLOW = Parameter("flow", None, "true: that of w_Q, w_K and h (12); printed: the paper's, of w and h", "true")
+
+FIGURE2 = Result(
+    id="induction.figure2",
+    title="Figure 2: losses and parameters along the gradient flow of training stage II",
+    citation=CAPTION,
+    claim=r"T_{\rm I} \ll T_{\rm II} < T_{\rm III}",
+    parameters=(*PARAMETERS.values(), FLOW),
+    hypotheses=(
+        *HYPOTHESES,
+        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "T_o, where h = h*, is ahead"),
+        Hypothesis("sigma_init", sp.Lt(sigma_init, w_star, evaluate=False), "w has to grow to w*"),
+    ),
+    quantities=QUANTITIES,
+    notation=NOTATION,
+    remarks=(
+        "The closed forms (19) and (22) are followed, on the flow (12); the other flow is drawn thin and dashed. The "
+        "paper's figure does not say which flow, or whether the network itself, it shows.",
+    ),
+)

@@ -1,0 +1,345 @@
+"""Training stage I (wang2024, Lemma 5.3 and Appendix B): p~, alone, trained from p(0) = 0 and w_K w_Q = 0.
+
+Letters: p~ the first layer's relative position, g_0 = g(0), n = L - 2, u = e^-p~, gamma = g_0/g*, Z_m = 1 + ... + u^(m-1)
+= M(p~; m), pi_s(tau) = u^(s-1-tau)/Z_(s-1) the first layer's attention, c_tau the sum of pi_s(tau) over s = tau+1 .. L-1.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+import sympy as sp
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.dynamics import gradient_flow
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.training import NOTATION as LETTERS
+from symbolic.induction.training import L, M, alpha, g_star, m, sigma_init, t, u
+from symbolic.inequalities import Inequality
+from symbolic.statements import Kind, Printed, Quantifier, Quantity, Result, UsageError
+
+p_tilde = sp.Symbol("p_tilde", positive=True)
+g_0 = sp.Symbol("g_0", positive=True)
+gamma = sp.Symbol("gamma", positive=True)  # g_0 / g*
+r = sp.Symbol("r", positive=True)  # e^-p(0) of the second layer: 1 in Appendix B, e^-sigma_init in (12)
+tau, s = sp.symbols("tau s", integer=True, positive=True)
+_k = sp.Symbol("k", integer=True, nonnegative=True)
+NOTATION = {**LETTERS, p_tilde: r"\tilde p", g_0: "g_0", gamma: r"\gamma", r: "r"}
+n = L - 2
+
+# The loss (11) at this start. The second layer's first head weighs y_2, ..., y_{L-1} alike, so that x_tau comes out with
+# the coefficient g_0 c_tau / n - g* [tau = L - 2]; of independent standard normal x, E of the square is the sum of the
+# squares of these coefficients. c_{L-2} has one term, s = L - 1.
+ATTENTION = sp.exp(-p_tilde * (s - 1 - tau)) / M(p_tilde, s - 1)
+MIXTURE = sp.Sum(ATTENTION, (s, tau + 1, L - 1))  # c_tau
+Q = sp.Sum(MIXTURE**2, (tau, 1, L - 2))
+_LAST = ATTENTION.subs({s: L - 1, tau: L - 2})
+LOSS = g_star**2 / 2 + g_0**2 * Q / (2 * n**2) - g_star * g_0 * _LAST / n
+FLOW = gradient_flow(LOSS, (p_tilde,))
+SLOPE = sp.diff(Q, p_tilde)  # q'
+
+_APPENDIX = Citation(WANG2024, "Appendix B")
+_LAST_SUM = sp.Sum(1 / (sp.exp(p_tilde * (s - 1)) - 1), (s, tau + 1, L - 1))
+SOFTMAX_PRINTED = sp.exp(-p_tilde * (s - 1 - tau)) / sp.Sum(sp.exp(-p_tilde * (s - 1 - _k)), (_k, 2, s - 1))
+LOSS_PRINTED = g_star**2 + g_0**2 / n**2 * Q + 2 * g_0 / n * g_star * _LAST
+_INNER_PRINTED = sp.exp(p_tilde * (s - 1 - tau)) / M(p_tilde, s - 1)  # the denominator is M's sum
+Q_PRINTED = sp.Sum(sp.Sum(_INNER_PRINTED, (s, tau + 1, L - 1)) ** 2, (tau, 1, L - 2))
+LAST_FACTOR_PRINTED = (sp.exp(-p_tilde) + tau * (1 - sp.exp(-p_tilde))) / (sp.exp(p_tilde * (s - 1)) - 1) - (
+    s - 1
+) * sp.exp(p_tilde * (s - 1)) / (sp.exp(p_tilde * (s - 1)) - 1) ** 2
+SLOPE_PRINTED = (
+    2
+    * (1 - sp.exp(-p_tilde))
+    * sp.Sum(
+        sp.exp(2 * p_tilde * tau) * _LAST_SUM * sp.Sum(LAST_FACTOR_PRINTED, (s, tau + 1, L - 1)),
+        (tau, 1, L - 2),
+    )
+)
+RATE_PRINTED = -(g_0**2) / n**2 * SLOPE + 2 * g_star * g_0 / n * m(p_tilde) / M(p_tilde) ** 2
+RATE_BOUND_PRINTED = 2 * g_star * g_0 / n * sp.exp(-p_tilde)
+
+# The last factor of q' with the factor (1 - e^-p~) that the product rule gives its second part as well.
+LAST_FACTOR = (sp.exp(-p_tilde) + tau * (1 - sp.exp(-p_tilde))) / (sp.exp(p_tilde * (s - 1)) - 1) - (
+    1 - sp.exp(-p_tilde)
+) * (s - 1) * sp.exp(p_tilde * (s - 1)) / (sp.exp(p_tilde * (s - 1)) - 1) ** 2
+
+
+# In u everything is regular on [0, 1]: Z_1 = 1, Z_m = 1 + u Z_{m-1}, and c_tau = b_tau / Z_tau + u c_{tau+1} from tau = n
+# down, where b_tau = 1 (and r^(n - tau), for a second layer with e^-p(0) = r). `x`, `ratio` and `start` stand for u, gamma
+# and r: symbols here, and whatever number type comes in (floats, arrays, balls) elsewhere.
+def normalisers(terms: int, x: Any = u) -> list[Any]:
+    """Z_1, ..., Z_n at x, for n = terms."""
+    return list(accumulate(range(terms - 1), lambda z, _: 1 + x * z, initial=x**0))
+
+
+def _slopes_of(values: Sequence[Any], x: Any) -> list[Any]:
+    """dZ_1/dx, ..., by the product rule along Z_m = 1 + x Z_{m-1}."""
+    return list(accumulate(values[:-1], lambda slope, z: z + x * slope, initial=0 * x))
+
+
+def mixtures(terms: int, x: Any = u, start: Any = sp.Integer(1)) -> tuple[list[Any], list[Any]]:
+    """c_1, ..., c_n and their derivatives in x, with b_tau = start^(n - tau)."""
+    Z = normalisers(terms, x)
+    dZ = _slopes_of(Z, x)
+    weight, c, dc = start**0, [0 * x], [0 * x]
+    for z, dz in zip(reversed(Z), reversed(dZ), strict=True):
+        dc.append(c[-1] + x * dc[-1] - weight * dz / (z * z))
+        c.append(weight / z + x * c[-1])
+        weight = weight * start
+    return c[:0:-1], dc[:0:-1]
+
+
+# du/dt = -u dp~/dt, so that dp~/dt = -dL/dp~ = u dL/du with L = (g_0^2/2) sum (c_tau/Z_n(r))^2 - g* g_0 c_n/Z_n(r), where
+# Z_n(r) = n at r = 1. What vanishes at u = 0, g_0 = 0 is divided out.
+def rate_share(terms: int, x: Any = u, ratio: Any = gamma, start: Any = sp.Integer(1)) -> Any:
+    """(dp~/dt) / (u g_0 g* / Z_n(r)), for n = terms."""
+    c, dc = mixtures(terms, x, start)
+    Z = normalisers(terms, x)
+    gain = _slopes_of(Z, x)[-1] / (Z[-1] * Z[-1])  # m(p~) / (u M(p~)^2)
+    return ratio * sum(a * b for a, b in zip(c, dc, strict=True)) / normalisers(terms, start)[-1] + gain
+
+
+# q' <= 0 for every L and every real p~.
+#   (1) d log pi_s(tau) / dp~ = tau - E_s[tau], so dc_tau/dp~ = sum over s of pi_s(tau) (tau - E_s[tau]) and
+#       q' = 2 sum over tau of c_tau dc_tau/dp~ = 2 sum over s of Cov_{tau ~ pi_s}(c_tau, tau).
+#   (2) Z_{k+1} = Z_k + u^k >= Z_k, hence
+#       c_tau - c_{tau+1} = sum_{k=0}^{n-tau-1} u^k (1/Z_{tau+k} - 1/Z_{tau+k+1}) + u^(n-tau)/Z_n >= 0.
+#   (3) Chebyshev: -Cov(c, tau) = sum over a < b of pi(a) pi(b) (b - a) (c_a - c_b) >= 0.
+#       and c_a - c_b is the sum of c_j - c_{j+1} over a <= j < b.
+# So q' = -2u sum over j of D_j sum over k > j of N_{k,j} / Z_k^2, where D_j = (c_j - c_{j+1}) / u and
+# N_{k,j} = sum over a <= j < b <= k of (b - a) u^(2k-a-b): terms >= 0 only, for every u >= 0.
+def falls(terms: int) -> list[sp.Expr]:
+    """D_1, ..., D_{n-1} by (2), for n = terms."""
+    Z = [sp.Integer(1), *normalisers(terms)]
+    return [
+        sp.Add(*(u ** (2 * k + j - 1) / (Z[j + k] * Z[j + k + 1]) for k in range(terms - j)))
+        + u ** (terms - j - 1) / Z[terms]
+        for j in range(1, terms)
+    ]
+
+
+def spread(size: int, j: int) -> sp.Expr:
+    """N_{k,j} for k = size, in Horner's form. With x = k - b, y = k - a: the sum of (y - x) u^(x+y)."""
+    coefficients = [0] * (2 * size)
+    for x in range(size - j):
+        for y in range(size - j, size):
+            coefficients[x + y] += y - x
+    return horner(coefficients)
+
+
+def horner(coefficients: Sequence[int]) -> sp.Expr:
+    """The polynomial in u with these coefficients, lowest power first."""
+    return list(accumulate(reversed(coefficients), lambda value, c: value * u + c, initial=sp.Integer(0)))[-1]
+
+
+def covariance_form(terms: int) -> sp.Expr:
+    """-q' / (2u) as a sum of terms >= 0."""
+    squares = [z**-2 for z in normalisers(terms)]
+    return sp.Add(
+        *(
+            fall * sp.Add(*(spread(k, j) * squares[k - 1] for k in range(j + 1, terms + 1)))
+            for j, fall in enumerate(falls(terms), 1)
+        )
+    )
+
+
+# The best constant c in dp~/dt >= c g_0 g* e^-p~: with q' <= 0 the share is at least its value at gamma -> 0,
+#   Z_n'/Z_n^2 - (n-1)/(2n) = (1 - u) F(u) / (2n Z_n^2),   (1 - u) F = 2n Z_n' - (n-1) Z_n^2.
+# The coefficient of u^k in (1 - u) F is (n+1)(k+1) for k <= n-2, and -(n-1)(2n-1-k) from there on; they add up to 0, so
+# that their partial sums, the coefficients of F, are all > 0. At u = 1 there is equality: the constant is the best.
+def excess_coefficients(terms: int) -> list[int]:
+    """The coefficients of F, lowest power first."""
+    z = sp.Poly([1] * terms, u)
+    difference = 2 * terms * z.diff(u) - (terms - 1) * z**2
+    return list(accumulate(int(c) for c in reversed(difference.all_coeffs())))[:-1]
+
+
+SHARE_FLOOR = (n - 1) / (2 * n)  # at most (dp~/dt) / (u g_0 g* / n); approached as u -> 1, gamma -> 0
+RATE_FLOOR = SHARE_FLOOR * g_0 * g_star / n * sp.exp(-p_tilde)
+# From d e^p~ / dt >= SHARE_FLOOR g_0 g* / n.
+LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
+# At u -> 0 the share tends to 1, so that e^p~ ~ g_0 g* t / n in the end.
+AT_START = {g_0: sigma_init, g_star: alpha / (1 + alpha)}  # (12), but for p(0) = w_K(0) = w_Q(0) = 0
+
+LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
+LARGEST_START = sp.Rational(1, 2)  # r >= 1/2: p(0) <= log 2
+_BECAUSE = {u: "u = e^-p~ is in (0, 1] for p~ >= 0", gamma: "g_0 is in (0, g*]", r: "p(0) is in [0, log 2]"}
+
+
+def sign_inequality(length: int) -> Inequality:
+    """dp~/dt > 0 for all p~ >= 0 (p~ = oo too, after division by u) and g_0 in (0, g*], from the raw derivative."""
+    return _sign(f"sign[L={length}]", rate_share(length - 2), (u, gamma), "dp~/dt over u g_0 g* / (L-2)")
+
+
+def start_inequality(length: int) -> Inequality:
+    """dp~/dt > 0 with p(0) in [0, log 2] too: only for short inputs (`start.long` refutes it for long ones)."""
+    meaning = "dp~/dt over u g_0 g* / Z_n(r), with p(0) = -log r"
+    return _sign(f"start[L={length}]", rate_share(length - 2, start=r), (u, gamma, r), meaning)
+
+
+def _sign(name: str, share: sp.Expr, coordinates: tuple[sp.Symbol, ...], meaning: str) -> Inequality:
+    ranges = {u: (0, 1), gamma: (0, 1), r: (LARGEST_START, 1)}
+    return Inequality(
+        name=name,
+        expression=share,
+        box={x: ranges[x] for x in coordinates},
+        strict=True,
+        meaning=meaning,
+        because={x: _BECAUSE[x] for x in coordinates},
+    )
+
+
+def floor_inequality(length: int) -> Inequality:
+    """F > 0: dp~/dt >= (n-1)/(2n) u g_0 g* / n."""
+    return Inequality(
+        name=f"floor[L={length}]",
+        expression=sp.Poly(excess_coefficients(length - 2)[::-1], u).as_expr(),
+        box={u: (0, 1)},
+        strict=True,
+        meaning="the excess of the rate over its floor, by (1-u) / (2n Z_n^2)",
+        because={u: _BECAUSE[u]},
+    )
+
+
+def stated_inequalities(params: Mapping[str, Any]) -> list[Inequality]:
+    """Stage I at this L, or at the longest that a box can carry: beyond, the arguments for every L speak."""
+    length = int(params["L"])
+    if length < 5:
+        raise UsageError(f"induction.first_stage: L = {length} came; the 4-gram target needs L >= 5")
+    return [
+        sign_inequality(min(length, LONGEST_SIGN)),
+        start_inequality(min(length, LONGEST_SIGN)),
+        floor_inequality(min(length, LONGEST_FLOOR)),
+    ]
+
+
+def _quantity(name: str, symbol: str, meaning: str, kind: Kind = Kind.EXACT, **more: Any) -> Quantity:
+    domain = more.pop("domain", "p~ > 0, p(0) = 0, w_K w_Q = 0")
+    return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
+
+
+SIGN_DOMAIN = "all p~ >= 0, g_0 in (0, g*], p(0) = 0"
+FIRST_STAGE = Result(
+    id="induction.first_stage",
+    title="Stage I: the first layer learns to look one token back",
+    citation=Citation(WANG2024, "Lemma 5.3"),
+    claim="Training p~ alone, by the gradient flow of (11), takes it to infinity.",
+    parameters=tuple(PARAMETERS.values()),
+    hypotheses=HYPOTHESES,
+    quantities=(
+        _quantity(
+            "loss",
+            r"\mathcal{L}_{G_4}(\tilde p)",
+            "the 4-gram loss at p~ = g_0 = sigma_init",
+            printed=Printed(LOSS_PRINTED, _APPENDIX),
+            remark="printed without the 1/2 of (11) and with + for - in the cross term",
+        ),
+        _quantity(
+            "softmax",
+            r"\sum_\tau \mathrm{softmax}_s",
+            "sum of the first layer's weights at one s",
+            printed=Printed(sp.Sum(SOFTMAX_PRINTED, (tau, 1, s - 1)), _APPENDIX),
+            remark="the printed denominator starts at t = 2: the weights do not add up to 1 (s = 2 has an empty sum)",
+            domain="2 <= s <= L, p~ > 0",
+        ),
+        _quantity(
+            "q",
+            r"q(\tilde p)",
+            "sum of the squared c_tau, at p~ = sigma_init",
+            printed=Printed(Q_PRINTED, _APPENDIX, strict=False),
+            remark="defined with e^(+p~(s-1-tau)); the next line has the right sign",
+        ),
+        _quantity(
+            "q.slope",
+            r"q'(\tilde p)",
+            "the derivative of q at p~ = sigma_init",
+            printed=Printed(SLOPE_PRINTED, _APPENDIX),
+            remark="the last line of the computation drops a factor (1 - e^-p~) before (s-1) e^(p~(s-1))",
+        ),
+        _quantity(
+            "q.factor",
+            r"q'_{s,\tau}",
+            "the last factor of q', term by term, with the dropped factor restored",
+            Kind.UPPER,
+            printed=Printed(sp.Integer(0), _APPENDIX),
+            remark="'since s >= tau + 1' each term is <= 0: false (t is e^p~, printed e^-p~)",
+            domain="s >= tau + 1 >= 2, p~ > 0",
+        ),
+        _quantity(
+            "q.sign",
+            r"q'(\tilde p)",
+            "q' <= 0",
+            Kind.UPPER,
+            printed=Printed(sp.Integer(0), _APPENDIX),
+            remark="true for every L and p~, by covariances: q' = 2 sum_s Cov(c_tau, tau) and c_tau falls with tau",
+            domain="all p~ >= 0",
+        ),
+        _quantity(
+            "rate",
+            r"\dot{\tilde p}",
+            "dp~/dt at p~ = g_0 = sigma_init",
+            printed=Printed(RATE_PRINTED, _APPENDIX),
+            remark="printed for the loss without its 1/2: twice the gradient flow of (11)",
+        ),
+        _quantity(
+            "rate.lower",
+            r"\dot{\tilde p}",
+            "lower bound on dp~/dt at p~ = g_0 = sigma_init",
+            Kind.LOWER,
+            printed=Printed(RATE_BOUND_PRINTED, _APPENDIX),
+            remark="derived: (n-1)/(2n) g_0 g* e^-p~ / n with n = L-2, the best constant",
+            domain=SIGN_DOMAIN,
+        ),
+        _quantity(
+            "rate.lower.twice",
+            r"2 \dot{\tilde p}",
+            "the same for the rate as printed, twice that of (11)",
+            Kind.LOWER,
+            printed=Printed(RATE_BOUND_PRINTED, _APPENDIX),
+            remark="the printed bound against the printed rate",
+            domain=SIGN_DOMAIN,
+        ),
+        _quantity(
+            "sign",
+            r"\dot{\tilde p}/(u g_0 g^\star/(L-2))",
+            "dp~/dt > 0: the least of dp~/dt over e^-p~ g_0 g*/(L-2)",
+            Kind.LOWER,
+            printed=Printed(sp.Integer(0), _APPENDIX, strict=True),
+            domain=SIGN_DOMAIN,
+        ),
+        _quantity(
+            "limit",
+            r"\tilde p(t)",
+            "p~ at the end of a run",
+            Kind.LOWER,
+            remark="p~(t) >= log(e^sigma + (n-1)/(2n) g_0 g* t/n), so p~ -> oo (Lemma 5.3)",
+            domain="p(0) = 0, g_0 = sigma_init",
+        ),
+        _quantity(
+            "start",
+            r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
+            "dp~/dt > 0 with p(0) = sigma_init as (12) says: the least share at g_0 = sigma_init",
+            Kind.LOWER,
+            printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
+            domain="all p~ >= sigma_init, p(0) = g_0 = sigma_init",
+            remark="Appendix B starts at p(0) = 0 instead",
+        ),
+        _quantity(
+            "start.short",
+            r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
+            "the same for short inputs, certified",
+            Kind.LOWER,
+            domain="all p~ >= 0, g_0 in (0, g*], p(0) in [0, log 2]",
+        ),
+        _quantity(
+            "start.long",
+            r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
+            "the same for long inputs and a small alpha, where it fails",
+            Kind.LOWER,
+            printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
+            domain="p~ >= sigma_init, p(0) = g_0 = sigma_init",
+            remark="dp~/dt < 0 at a p~ above the start: p~ cannot pass it, and Lemma 5.3 fails there",
+        ),
+    ),
+    notation=NOTATION,
+)

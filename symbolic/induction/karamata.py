@@ -1,0 +1,316 @@
+"""Lemma D.6 (wang2024, "weighted Karamata"), what is true of it, and what (29) needs of C(x) = x (1 - x^2)^(-3/2).
+
+Letters: x, y two vectors, w weights, f a convex function; x_[i] the entries in decreasing order. gamma bounds h <= gamma h*
+after T_1^h, beta is the paper's free knob, v = w^2, v* = w*^2.
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, product
+from typing import Any
+
+import sympy as sp
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.induction.claims import Claim, Numbers, Point, numbers, one
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.training import NOTATION as LETTERS
+from symbolic.induction.training import phi, psi, v, v_star, w_star
+from symbolic.inequalities import Inequality
+from symbolic.statements import Kind, Printed, Quantifier, Quantity, Result
+
+a, b, beta, gamma, x = sp.symbols("a b beta gamma x", positive=True)
+NOTATION = {**LETTERS, beta: r"\beta", gamma: r"\gamma"}
+Function = Callable[[sp.Rational], sp.Rational]
+
+CONVEX: dict[str, Function] = {
+    "x": lambda value: value,
+    "x^2": lambda value: value**2,
+    "|x|": abs,
+    "max(x - 1/2, 0)": lambda value: max(value - sp.Rational(1, 2), sp.Integer(0)),
+}
+
+
+def decreasing(values: Sequence[sp.Rational]) -> Numbers:
+    return tuple(sorted(values, reverse=True))
+
+
+def weighted(f: Function, weights: Sequence[sp.Rational], values: Sequence[sp.Rational]) -> sp.Rational:
+    """The sum of w_i f(x_i)."""
+    return sp.Add(*(w * f(value) for w, value in zip(weights, values, strict=True)))
+
+
+def majorised(lower: Sequence[sp.Rational], upper: Sequence[sp.Rational]) -> bool:
+    """Definition D.5, as its conditions read: `upper` majorises `lower` (in the usual sense of the word)."""
+    gaps = list(accumulate(high - low for low, high in zip(decreasing(lower), decreasing(upper), strict=True)))
+    return all(gap >= 0 for gap in gaps[:-1]) and gaps[-1] == 0
+
+
+def fuchs(weights: Sequence[sp.Rational], lower: Sequence[sp.Rational], upper: Sequence[sp.Rational]) -> bool:
+    """Fuchs' condition: both decreasing, weighted partial sums of `lower` at most those of `upper`, the totals equal."""
+    ordered = tuple(lower) == decreasing(lower) and tuple(upper) == decreasing(upper)
+    gaps = list(accumulate(w * (high - low) for w, low, high in zip(weights, lower, upper, strict=True)))
+    return ordered and all(gap >= 0 for gap in gaps[:-1]) and gaps[-1] == 0
+
+
+# Fuchs: with s_i the slope of f between x_i and y_i, sum w_i (f(y_i) - f(x_i)) = sum s_i g_i, g_i = w_i (y_i - x_i), and
+# by Abel's summation = sum_{k<n} (s_k - s_{k+1}) G_k + s_n G_n, G_k = g_1 + ... + g_k >= 0, G_n = 0. As x and y decrease
+# and f is convex, s_k >= s_{k+1}. Equal weights are Karamata: the order of the entries is then free.
+def abel_difference(size: int) -> sp.Expr:
+    """The two sides of Abel's summation for n = size, subtracted: 0 once expanded."""
+    s, g = sp.symbols(f"s1:{size + 1}"), sp.symbols(f"g1:{size + 1}")
+    G = list(accumulate(g))
+    parts = sum((s[k] - s[k + 1]) * G[k] for k in range(size - 1)) + s[-1] * G[-1]
+    return sp.expand(sum(p * q for p, q in zip(s, g, strict=True)) - parts)
+
+
+# Lemma D.6 as data: what meets its premises, in small dyadic rationals; both vectors in decreasing order already.
+_HALVES = (sp.Integer(0), sp.Rational(1, 2), sp.Integer(1))
+_ENTRIES = tuple(pair for pair in product(_HALVES, repeat=2) if pair == decreasing(pair))
+_PLAIN: tuple[Numbers, ...] = ((sp.Integer(0), sp.Integer(1)), (sp.Integer(1), sp.Integer(0)))
+_POSITIVE: tuple[Numbers, ...] = tuple((sp.Rational(k, 8), sp.Rational(8 - k, 8)) for k in (4, 3, 2, 1, 5, 6, 7))
+_EQUAL: tuple[Numbers, ...] = ((sp.Rational(1, 2), sp.Rational(1, 2)),)
+
+
+def _lemma(name: str, f: str, weights: tuple[Numbers, ...], usual_word: bool = False) -> Claim:
+    """Lemma D.6 for one f. `usual_word`: "x majorises y" in the usual sense, which Definition D.5 turns round."""
+
+    def sides(point: Point) -> tuple[sp.Rational, sp.Rational]:
+        w, *vectors = (point[letter] for letter in ("w", "x", "y"))
+        return weighted(CONVEX[f], w, vectors[0]), weighted(CONVEX[f], w, vectors[1])
+
+    def premises(point: Point) -> list[str]:
+        pair = (point["y"], point["x"]) if usual_word else (point["x"], point["y"])
+        wrong = [] if majorised(*pair) else ["the partial sums of x and y do not majorise"]
+        if min(point["w"]) < 0 or sum(point["w"]) != 1:
+            wrong.append("the weights have to be >= 0 and add up to 1")
+        return wrong
+
+    return Claim(name, "<=", sides, premises, {"x": _ENTRIES, "y": _ENTRIES, "w": weights})
+
+
+# The step before (29), at v = w^2 <= v*/(2 gamma + beta - 1), h in [h*, gamma h*]:
+#   C(v + v*) >= C(2 gamma v) + C(v + v* - 2 gamma v)        superadditive, as v + v* >= (2 gamma + beta) v
+#             >= gamma C(2v) + v* - (2 gamma - 1) v          C(ax) >= a C(x) and C(y) >= y
+#             >= gamma C(2v) + v* beta / (2 gamma + beta - 1).
+# The paper has beta/(gamma + beta) there, which is larger when gamma > 1.
+GAIN_PRINTED = beta / (gamma + beta) * v_star
+GAIN_FLOOR = v_star - (2 * gamma - 1) * v
+LARGEST_V = v_star / (2 * gamma + beta - 1)
+GAIN = sp.cancel(GAIN_FLOOR.subs(v, LARGEST_V))  # at the end of the range, where it is least
+EXPONENT_PRINTED = 2 * beta / (gamma + beta)
+EXPONENT = 2 * sp.cancel(GAIN / v_star)
+CHOSEN_BETA = sp.Integer(2)
+PLATEAU = psi(v_star)  # h/h* tends to it before w grows
+H_BOUND = 1 + sp.Rational(4375, 100000) * w_star  # gamma by (26)
+
+
+# C is algebraic: C(y)^2 = y^2/(1-y^2)^3 is rational, so that enclosures by rational numbers decide.
+def C_between(y: sp.Rational, digits: int = 40) -> tuple[sp.Rational, sp.Rational]:
+    """Rationals below and above C(y), for 0 <= y < 1."""
+    square, scale = y**2 / (1 - y**2) ** 3, sp.Integer(10) ** digits
+    root = sp.integer_nthroot(int(sp.floor(square * scale**2)), 2)[0]
+    return sp.Rational(root, scale), sp.Rational(root + 1, scale)
+
+
+def _gain_sides(point: Point) -> tuple[sp.Rational, sp.Rational]:
+    """An upper bound on C(v + v*) - gamma C(2v), and the printed lower bound."""
+    here, target, bound, knob = (one(point, letter) for letter in ("v", "v_star", "gamma", "beta"))
+    above = C_between(here + target)[1] - bound * C_between(2 * here)[0]
+    return above, GAIN_PRINTED.subs({beta: knob, gamma: bound, v_star: target})
+
+
+def _gain_premises(point: Point) -> list[str]:
+    here, target, bound, knob = (one(point, letter) for letter in ("v", "v_star", "gamma", "beta"))
+    wrong = [] if 0 < 2 * target < 1 else ["v* has to be in (0, 1/2)"]
+    if bound < 1 or knob <= 0:
+        wrong.append("gamma >= 1 and beta > 0 are needed")
+    elif not 0 < here <= LARGEST_V.subs({beta: knob, gamma: bound, v_star: target}):
+        wrong.append("v has to be in (0, v*/(2 gamma + beta - 1)]")
+    return wrong
+
+
+_GAIN = Claim(
+    "gain",
+    ">=",
+    _gain_sides,
+    _gain_premises,
+    {
+        "beta": numbers(CHOSEN_BETA),
+        "gamma": numbers("65/64", "33/32", "17/16", "9/8"),
+        "v_star": numbers("1/16", "1/64"),
+        "v": numbers(*(sp.Rational(k, 4096) for k in range(1366, 0, -1))),
+    },
+)
+CLAIMS = {
+    claim.name: claim
+    for claim in (
+        _lemma("weighted", "x", _PLAIN),
+        _lemma("weighted.square", "x^2", _POSITIVE),
+        _lemma("weighted.name", "x^2", _EQUAL, usual_word=True),
+        _GAIN,
+    )
+}
+
+
+def random_excess(count: int, seed: int, *, equal: bool, size: int = 3) -> tuple[int, sp.Rational]:
+    """How many random Fuchs triples came up, and the largest left minus right over them and the curved functions."""
+    draw, found = random.Random(seed), []
+    curved = [f for name, f in CONVEX.items() if name != "x"]
+    while len(found) < count:
+        weights = [sp.Rational(1, size) if equal else sp.Rational(draw.randint(1, 8), 8) for _ in range(size)]
+        low, high = (decreasing([sp.Rational(draw.randint(-8, 8), 8) for _ in range(size)]) for _ in range(2))
+        # the last entry of `low` makes the totals equal
+        rest = weighted(CONVEX["x"], weights, high) - weighted(CONVEX["x"], weights[:-1], low[:-1])
+        low = (*low[:-1], rest / weights[-1])
+        if fuchs(weights, low, high):
+            found.append(max(weighted(f, weights, low) - weighted(f, weights, high) for f in curved))
+    return len(found), max(found)
+
+
+C = phi(x)
+C_FIRST_PRINTED = 3 * (1 - x**2) ** sp.Rational(-5, 2) * x**2 + (1 - x**2) ** sp.Rational(-3, 2)
+C_SECOND_PRINTED = (
+    15 * x**3 * (1 - x**2) ** sp.Rational(-7, 2)
+    + 6 * x * (1 - x**2) ** sp.Rational(-5, 2)
+    + 3 * x * (1 - x**2) ** sp.Rational(-5, 2)
+)
+
+
+def derivative_differences() -> tuple[sp.Expr, sp.Expr]:
+    """C' and C'' by SymPy minus the printed ones, simplified."""
+    first = sp.diff(C, x)
+    return sp.simplify(first - C_FIRST_PRINTED), sp.simplify(sp.diff(first, x) - C_SECOND_PRINTED)
+
+
+# C = x k(x), k = (1 - x^2)^(-3/2) increasing on [0, 1). Hence C(ax) = a x k(ax) >= a C(x) for a >= 1, and
+# C(a+b) = a k(a+b) + b k(a+b) >= C(a) + C(b): neither convexity nor Lemma D.6 is needed. On all of [0, 1), up to 1:
+# C''/x and k'/x are sums of positive powers of 1/(1 - x^2) with coefficients >= 0.
+STRETCH = (1 - x**2) ** sp.Rational(-3, 2)
+NEAREST = sp.Rational(63, 64)  # the boxes end here; beyond, the terms are positive
+
+
+def stated_inequalities(params: Mapping[str, Any]) -> list[Inequality]:
+    """C'' > 0 and k' > 0 after division by x (both vanish at 0), and superadditivity after division by a b (a + b)."""
+    second, growth = (sp.simplify(sp.diff(*what) / x) for what in ((C, x, 2), (STRETCH, x)))
+    because = {x: f"x in [0, {NEAREST}]; nearer to 1 each term is positive"}
+    box = {x: (sp.Integer(0), NEAREST)}
+    return [
+        Inequality("convex", second, box, strict=True, meaning="C''(x)/x", because=because),
+        Inequality("stretch", growth, box, strict=True, meaning="(C(x)/x)'/x", because=because),
+        superadditive_inequality(),
+    ]
+
+
+def superadditive_inequality() -> Inequality:
+    """C(a+b) >= C(a) + C(b) on a + b <= NEAREST: directly, without k."""
+    return Inequality(
+        "superadditive",
+        phi(a + b) - phi(a) - phi(b),
+        {a: (sp.Rational(1, 16), NEAREST), b: (sp.Rational(1, 16), NEAREST)},
+        where=(NEAREST - a - b,),
+        meaning="C(a+b) - C(a) - C(b)",
+        because=dict.fromkeys((a, b), "both at least 1/16: at 0 there is equality; 'stretch' covers all"),
+    )
+
+
+_LEMMA, _STEP = Citation(WANG2024, "Lemma D.6"), Citation(WANG2024, "Appendix C.2", "before (29)")
+
+
+def _quantity(name: str, symbol: str, meaning: str, kind: Kind, domain: str, **more: Any) -> Quantity:
+    return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
+
+
+_MAJORISED = "f convex, x weakly majorised by y (Definition D.5), w >= 0 of sum 1"
+_STEP_DOMAIN = "v in (0, v*/(2 gamma + beta - 1)], gamma >= 1, beta > 0, v* < 1/2"
+KARAMATA = Result(
+    id="induction.karamata",
+    title="The weighted Karamata inequality, and what (29) needs of it",
+    citation=_LEMMA,
+    claim="Weighted sums of a convex function are ordered by majorisation; w grows at least exponentially.",
+    parameters=tuple(PARAMETERS.values()),
+    hypotheses=HYPOTHESES,
+    quantities=(
+        _quantity(
+            "weighted",
+            r"\sum w_i f(x_i)",
+            "sum of w_i f(x_i), against that of y",
+            Kind.UPPER,
+            _MAJORISED,
+            remark="false already for f(x) = x and sorted vectors: majorisation says nothing of weighted sums",
+        ),
+        _quantity(
+            "weighted.square",
+            r"\sum w_i x_i^2",
+            "the same with f(x) = x^2 and all weights positive",
+            Kind.UPPER,
+            _MAJORISED,
+        ),
+        _quantity(
+            "weighted.name",
+            r"\sum x_i^2/2",
+            "the same if 'x majorises y' is taken in its usual sense",
+            Kind.UPPER,
+            "f(x) = x^2, x majorises y, equal weights",
+            remark="Definition D.5 calls the smaller vector the one that majorises; with equal totals it is no weak "
+            "majorisation either",
+        ),
+        _quantity(
+            "equal",
+            r"\sum f(x_i)",
+            "equal weights (Karamata): largest left minus right",
+            Kind.UPPER,
+            "f convex, x majorised by y, equal weights",
+        ),
+        _quantity(
+            "fuchs",
+            r"\sum w_i f(x_i)",
+            "Fuchs' weighted condition: largest left minus right",
+            Kind.UPPER,
+            "f convex, x and y decreasing, sum_{i<=k} w_i (y_i - x_i) >= 0, = 0 at k = n",
+        ),
+        _quantity(
+            "C.first",
+            r"C'",
+            "C' as printed, and C' > 1",
+            Kind.EXACT,
+            "0 < x < 1",
+            printed=Printed(C_FIRST_PRINTED, _STEP),
+        ),
+        _quantity(
+            "C.second",
+            r"C''",
+            "C'' as printed, and C'' > 0",
+            Kind.EXACT,
+            "0 < x < 1",
+            printed=Printed(C_SECOND_PRINTED, _STEP),
+        ),
+        _quantity("stretch", r"C(ax) - a C(x)", "C(ax) >= a C(x)", Kind.LOWER, "a >= 1, 0 <= ax < 1"),
+        _quantity(
+            "superadditive",
+            r"C(a+b) - C(a) - C(b)",
+            "C(a+b) >= C(a) + C(b)",
+            Kind.LOWER,
+            "a, b >= 0, a + b < 1",
+            remark="C(x)/x increases: neither Lemma D.6 nor convexity is needed",
+        ),
+        _quantity(
+            "gain",
+            r"C(v+v^\star) - \gamma C(2v)",
+            "what drives w before (29)",
+            Kind.LOWER,
+            _STEP_DOMAIN,
+            printed=Printed(GAIN_PRINTED, _STEP),
+            remark="printed beta/(gamma+beta) v*; the steps give beta/(2 gamma+beta-1) v*, less when gamma > 1",
+        ),
+        _quantity(
+            "exponent",
+            r"2\beta/(\gamma+\beta)",
+            "the exponent of (29) in w*^2 t / ((1+alpha)^2 (L-2)), beta = 2",
+            Kind.LOWER,
+            "gamma = 1 + 0.04375 w* by (26); the paper's flow, h >= h*",
+            printed=Printed(EXPONENT_PRINTED, _STEP),
+        ),
+    ),
+    notation=NOTATION,
+)

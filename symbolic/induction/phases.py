@@ -1,0 +1,328 @@
+"""Theorem 5.5 (wang2024): the four phases, their times, and the leading constant of each, derived.
+
+tau = t/(L-2); h* psi(v*) is the plateau of h; the saddle is (w, h) = (0, h* psi(v*)); n = L - 2. What is not in closed
+form (kappa, a number that an orbit gives) is a symbol here and integrated by `bridge.induction.phase_times`.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.dynamics import Flow
+from symbolic.induction import coordinates
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.training import (
+    HEAD_FLOW,
+    HEAD_FLOW_PRINTED,
+    NOTATION,
+    OPTIMA,
+    L,
+    alpha,
+    g_star,
+    h,
+    h_star,
+    psi,
+    sigma_init,
+    t,
+    v,
+    v_star,
+    w,
+    w_star,
+)
+from symbolic.statements import Kind, Parameter, Printed, Quantifier, Quantity, Result
+
+tau = sp.Symbol("tau", nonnegative=True)  # t/(L-2)
+kappa = sp.Symbol("kappa", real=True)
+reach = sp.Symbol("C", positive=True)  # C(n sigma_init), see `gram_time`
+BRACKETS = ((0.3, 0.55), (0.55, 0.706))  # the share of the overshoot rises in the first and falls in the second
+LEARNT, KEPT = sp.Rational(1, 100), sp.Rational(99, 100)  # the shares of the loss in Theorem 5.5
+
+FLOW = Parameter("flow", None, "the flow: 'true', or 'printed' with the paper's rate of w (twice the true one)", "true")
+
+
+# -- the induction head ------------------------------------------------------------------------------------------------
+
+
+@cache
+def plateau() -> sp.Expr:
+    """Where h rests while w = 0: the zero of dh/d tau there."""
+    rest = coordinates.early_flow("true").field[1].subs(sp.exp(2 * coordinates.y), 0)
+    (found,) = sp.solve(rest, coordinates.h)
+    return found
+
+
+@cache
+def ramp() -> sp.Expr:
+    """h(tau) while w = 0: dh/d tau = plateau - h from sigma_init."""
+    return plateau() + (sigma_init - plateau()) * sp.exp(-tau)
+
+
+@cache
+def growth_rate(flow: str) -> sp.Expr:
+    """lambda: d log w / d tau at the saddle, the eigenvalue of its unstable direction."""
+    rate = coordinates.early_flow(flow).field[0].subs(sp.exp(2 * coordinates.y), 0)
+    return sp.simplify(rate.subs(coordinates.h, plateau()))
+
+
+@cache
+def delay() -> sp.Expr:
+    """By how much tau the ramp of h holds back the growth of w.
+
+    d log w / d tau = lambda h / plateau while w = 0, so that log(w / sigma_init) = lambda (tau - delay) in the end,
+    delay the integral of 1 - h/plateau = (1 - sigma_init/plateau) e^-tau: 1 as sigma_init -> 0.
+    """
+    return sp.integrate(sp.expand(1 - ramp() / plateau()), (tau, 0, sp.oo))
+
+
+@cache
+def manifold_slope(flow: str) -> sp.Expr:
+    """c of h = plateau + c v + O(v^2) on the unstable manifold of the saddle.
+
+    Invariance: dh/d tau = c dv/d tau = 2 lambda c v, and dh/d tau = (h* phi(v*) - c) v to first order.
+    """
+    c = sp.Dummy("c")
+    small = sp.Dummy("v", positive=True)
+    rate = coordinates.early_flow(flow).field[1].subs(sp.exp(2 * coordinates.y), small)
+    bend = sp.diff(rate.subs(coordinates.h, plateau() + c * small), small).subs(small, 0)
+    (found,) = sp.solve(bend - 2 * growth_rate(flow) * c, c)
+    return found
+
+
+def excess() -> sp.Expr:
+    """plateau - h*, free of cancellation: psi(v*) - psi(0) is v* times a divided difference."""
+    return h_star * v_star * coordinates.psi_slope(v_star, sp.Integer(0))
+
+
+def observation_time() -> sp.Expr:
+    """T_o/(L-2) as w -> 0: where the ramp passes h*, for sigma_init < h*."""
+    return sp.log((plateau() - sigma_init) / excess())
+
+
+def overshoot_share() -> sp.Expr:
+    """The share of L_IH2(T_o) that h's way from h* to its plateau takes away, with w = 0 throughout.
+
+    (psi(v*) - 1)^2 / (psi(2v*) + 1 - 2 psi(v*)), both differences divided by v*^2.
+    """
+    bend = coordinates.psi_bend(2 * v_star, v_star, sp.Integer(0))
+    return coordinates.psi_slope(v_star, sp.Integer(0)) ** 2 / (2 * bend)
+
+
+def overshoot_time() -> sp.Expr:
+    """T_II/(L-2) where the overshoot takes more than 1 %: without any growth of w.
+
+    With plateau - h = (plateau - h*) e^-s after T_o the loss falls by the share (1 - e^-2s) of what it can.
+    """
+    return observation_time() - sp.log(1 - (1 - KEPT) / overshoot_share()) / 2
+
+
+@cache
+def overshoot_range() -> tuple[sp.Expr, sp.Expr]:
+    """The w* between which the overshoot alone takes more than 1 % of the loss: the two roots of its share = 1 %."""
+    missing = overshoot_share().subs(v_star, w_star**2) - (1 - KEPT)
+    low, high = (sp.nsolve(missing, w_star, bracket, solver="bisect", verify=False) for bracket in BRACKETS)
+    return low, high
+
+
+@cache
+def head_time(flow: str) -> sp.Expr:
+    """T/(L-2) up to o(1) as sigma_init -> 0, for the time T at which the orbit out of the saddle is at some loss.
+
+    kappa: log w* + kappa is log w + (what the orbit's growth falls short of lambda), up to that loss.
+    """
+    return (sp.log(1 / sigma_init) + sp.log(w_star) + kappa) / growth_rate(flow) + delay()
+
+
+@cache
+def head_time_leading(flow: str) -> sp.Expr:
+    """The one term that grows as sigma_init -> 0."""
+    return sp.log(1 / sigma_init) / growth_rate(flow)
+
+
+@cache
+def growth_exponent(flow: str) -> sp.Expr:
+    """log(w / sigma_init) at tau, while w is small."""
+    s = sp.Dummy("s", nonnegative=True)
+    return growth_rate(flow) * sp.integrate(sp.expand((ramp() / plateau()).subs(tau, s)), (s, 0, tau))
+
+
+def head_left() -> sp.Expr:
+    """L_IH2(tau) / L_IH2(0) while w = 0."""
+    form = h_star**2 * psi(2 * v_star) / 2 + h**2 / 2 - h_star * h * psi(v_star)
+    return form.subs(h, ramp()) / form.subs(h, sigma_init)
+
+
+def observed_loss() -> sp.Expr:
+    """(L-2) L_IH2 at T_o as w -> 0: h*^2 (psi(2v*) + 1 - 2 psi(v*)) / 2."""
+    return h_star**2 * v_star**2 * coordinates.psi_bend(2 * v_star, v_star, sp.Integer(0))
+
+
+def starting_loss() -> sp.Expr:
+    """(L-2) L_IH2 at the start as sigma_init -> 0."""
+    return h_star**2 * psi(2 * v_star) / 2
+
+
+@cache
+def slow_rate(flow: str) -> sp.Expr:
+    """mu: the smaller of the two rates at which (v, h) approaches (v*, h*), per tau."""
+    chosen = {"true": HEAD_FLOW, "printed": HEAD_FLOW_PRINTED}[flow]
+    squared = chosen.changed({v: w**2, h: h}, {w: sp.sqrt(v), h: h}).slowed(L - 2)
+    linear = squared.linearised({v: v_star, h: h_star})
+    trace, determinant = sp.simplify(-linear.trace()), sp.simplify(linear.det())
+    return 2 * determinant / (trace + sp.sqrt(trace**2 - 4 * determinant))
+
+
+# -- the 4-gram head ---------------------------------------------------------------------------------------------------
+
+p, g = coordinates.p, coordinates.g
+
+
+@cache
+def long_flow() -> Flow:
+    """The flow of (p, g) as n -> oo with p > 0 fixed: M = 1/(1-u), M(2p)/M = 1/(1+u), m/M = u/(1-u)."""
+    u = sp.exp(-p)
+    inverse, share = 1 - u, 1 / (1 + u)
+    misfit = g_star - g * share
+    # m/M times 1/M is u; m(2p)/M(2p) times 1/M is u^2/(1+u)
+    return Flow((p, g), (g * (u * misfit + g * share * u**2 / (1 + u)), inverse * misfit))
+
+
+def long_loss() -> sp.Expr:
+    """(19) as n -> oo with p > 0 fixed: 1/M = 1 - u, (M(2p) - 1)/M^2 = u^2 (1-u)/(1+u)."""
+    u = sp.exp(-p)
+    return (g_star - g * (1 - u)) ** 2 / 2 + g**2 * u**2 * (1 - u) / (1 + u) / 2
+
+
+@cache
+def gram_tail() -> sp.Expr:
+    """L_G4 for large t, to leading order.
+
+    g follows the zero of dg/dt, g = g* (1 + u) + O(u^3); there du/dt = -c u^3 + ..., so that u^2 = 1/(2 c t).
+    """
+    u = sp.Symbol("u", positive=True)
+    rate_p, rate_g = (rate.subs(sp.exp(-2 * p), u**2).subs(sp.exp(-p), u) for rate in long_flow().field)
+    (slaved,) = sp.solve(rate_g, g)
+    decay = sp.series(sp.simplify((u * rate_p).subs(g, slaved)), u, 0, 4).removeO().coeff(u, 3)
+    loss = long_loss().subs(sp.exp(-2 * p), u**2).subs(sp.exp(-p), u).subs(g, slaved)
+    leading = sp.series(sp.simplify(loss), u, 0, 3).removeO().coeff(u, 2)
+    return leading / (2 * decay * t)
+
+
+@cache
+def inner_flow() -> Flow:
+    """(P, G) = (n p, n g) over s = g* t as n -> oo, while p is small: where sigma_init is of the order of 1/n.
+
+    G' = 1/a(P), P' = G b(P)/a(P)^2, with n a(P) -> M and n^2 b(P) -> m; b/a by its series near 0 as in `slope_M`.
+    """
+    inverse = p / (1 - sp.exp(-p))
+    closed = 1 / p - sp.exp(-p) / (1 - sp.exp(-p))
+    series = -sum((coordinates.slope_coefficient(k) * p**k for k in range(6)), sp.Integer(0))
+    slope = sp.Piecewise((series, p < coordinates.SMALL), (closed, True))
+    return Flow((p, g), (g * slope * inverse, inverse))
+
+
+@cache
+def gram_time() -> sp.Expr:
+    """T up to o(1) as sigma_init -> 0 and L -> oo, for the time T at which the 4-gram head is at some point.
+
+    Near 0 the long flow is p' = g* g, g' = g* p: a saddle that p = g = x e^{g* t} leaves. Before, while n p = O(1), the
+    inner flow takes (n sigma_init, n sigma_init) to n x = C(n sigma_init): C(X) = X (1 + o(1)) as X -> oo, C(0) > 0.
+    """
+    return (sp.log((L - 2) / reach) + kappa) / g_star
+
+
+@cache
+def long_series() -> dict[sp.Symbol, sp.Expr]:
+    """The second-order terms of the orbit out of (0, 0): p = z + a z^2, g = z + b z^2 with z' = g* z."""
+    z = sp.Dummy("z", positive=True)
+    a, b = sp.symbols("a b")
+    place = {p: z + a * z**2, g: z + b * z**2}
+    rates = [sp.series(rate.subs(place), z, 0, 3).removeO() for rate in long_flow().field]
+    wanted = [
+        (g_star * z * sp.diff(x, z) - rate).expand().coeff(z, 2) for x, rate in zip(place.values(), rates, strict=True)
+    ]
+    found = sp.solve(wanted, (a, b))
+    return {p: found[a], g: found[b]}
+
+
+# -- the statements ----------------------------------------------------------------------------------------------------
+
+THETA = (alpha + 1) ** 2 * L * sp.log(1 / sigma_init) / w_star**2
+EXPONENT = w_star**2 * t / ((1 + alpha) ** 2 * L)
+
+
+def limit_along(formula: sp.Expr, path: Mapping[sp.Symbol, Any], small: sp.Symbol) -> sp.Expr:
+    """The limit of a formula as `small` -> 0 from above, along the path (L, alpha, w*, sigma_init, ... by `small`)."""
+    return sp.limit(formula.subs(OPTIMA).subs(path, simultaneous=True), small, 0, "+")
+
+
+def _printed(bound: sp.Expr, equations: str = "") -> Printed:
+    return Printed(sp.sympify(bound), Citation(WANG2024, "Theorem 5.5", equations))
+
+
+def _rate(
+    name: str,
+    latex: str,
+    meaning: str,
+    bound: sp.Expr,
+    domain: str,
+    *,
+    printed: Printed | None = None,
+    remark: str = "",
+) -> Quantity:
+    return Quantity(
+        name=name,
+        latex_symbol=latex,
+        meaning=meaning,
+        norm="",
+        domain=domain,
+        kind=Kind.RATE,
+        quantifier=Quantifier.FOR_ALL,
+        printed=printed or _printed(bound),
+        scopes=(),
+        remark=remark,
+    )
+
+
+_SMALL = "w* = O(1), alpha* = Omega(1), sigma_init << 1, L >> 1"
+
+PHASES = Result(
+    id="induction.phases",
+    title="Learning transition and 4-phase dynamics",
+    citation=Citation(WANG2024, "Theorem 5.5", "eq. (20)-(29)"),
+    claim="The 4-gram head is learnt in time O(1), the induction head after Theta(L log(1/sigma_init)) on a plateau",
+    parameters=(*PARAMETERS.values(), FLOW),
+    hypotheses=HYPOTHESES,
+    quantities=(
+        _rate("T_I", r"T_{\rm I}", "first time at which L_G4 is at most 0.01 of its start", sp.Integer(1), _SMALL),
+        _rate(
+            "T_1g",
+            r"T_1^g",
+            "first time at which g exceeds g*",
+            sp.Integer(1),
+            _SMALL,
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.1 Part I", "eq. (20)")),
+        ),
+        Quantity(
+            name="T_I.head",
+            latex_symbol=r"\mathcal{L}_{\rm IH_2}(T_{\rm I}) / \mathcal{L}_{\rm IH_2}(0)",
+            meaning="what is left of L_IH2 at T_I",
+            norm="",
+            domain=_SMALL,
+            kind=Kind.LOWER,
+            quantifier=Quantifier.FOR_ALL,
+            printed=_printed(KEPT),
+            scopes=(),
+        ),
+        _rate("T_o", r"T_o", "first time at which h exceeds h*", L, _SMALL),
+        _rate("T_II", r"T_{\rm II}", "first time after T_o with L_IH2 at most 0.99 of L_IH2(T_o)", THETA, _SMALL),
+        _rate("T_III", r"T_{\rm III}", "first time after T_o with L_IH2 at most 0.01 of L_IH2(T_o)", THETA, _SMALL),
+        _rate("growth", r"\log(w_{KQ}/\sigma_{\rm init})", "exponent of the growth of w", EXPONENT, "0 < t < T_III"),
+        _rate("gram_rate", r"\mathcal{L}_{\rm G_4}", "L_G4 after T_III", 1 / t, "t > T_III"),
+        _rate("head_rate", r"\mathcal{L}_{\rm IH_2}", "L_IH2 after T_III", sp.exp(-EXPONENT), "t > T_III"),
+    ),
+    notation={**NOTATION, t: "t"},
+    symbols={t: "time of the gradient flow"},
+)

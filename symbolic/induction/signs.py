@@ -1,0 +1,156 @@
+"""How w and h of C.2 (wang2024) move, proved by the signs of the flow on its nullclines.
+
+Letters: v = w^2, v* = w*^2, eta = h/h*, tau = t/(L-2), psi and phi = psi' of C.2. The flow of eta has its nullcline at
+r(v) = psi(v+v*)/psi(2v), that of v at phi(v+v*)/phi(2v). `speed` is 1 on the flow (12), 2 on the paper's, which takes
+w = w_Q = w_K for one parameter: d w/d tau = speed w h*^2 eta (phi(v+v*) - eta phi(2v)).
+"""
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from symbolic.induction.training import (
+    HEAD_FLOW,
+    HEAD_FLOW_PRINTED,
+    OPTIMA,
+    L,
+    h,
+    h_star,
+    phi,
+    psi,
+    sigma_init,
+    t,
+    v,
+    v_star,
+    w,
+    w_star,
+)
+
+eta = sp.Symbol("eta", positive=True)  # h / h*
+speed = sp.Symbol("speed", positive=True)
+FLOWS = {"true": (HEAD_FLOW, 1), "printed": (HEAD_FLOW_PRINTED, 2)}
+
+TAU = t / (L - 2)
+LEAST = sp.Rational(1, 100)  # C.2 calls w small up to 0.01 w*
+
+
+def at_optimum(expression: sp.Expr) -> sp.Expr:
+    """h* and v* written out by alpha* and w*."""
+    return expression.subs(OPTIMA, simultaneous=True)
+
+
+# The curves of C.2.
+R_CURVE = psi(v + v_star) / psi(2 * v)  # r(w): where dh/dt = 0, over h*
+# The printed condition for a sign change of dh/dt is TURNING < 0 (its two sides multiplied out).
+TURNING = sp.expand((1 - 4 * v**2) * (v + v_star) - 4 * v * (1 - (v + v_star) ** 2))
+# Printed in (23):
+W_TURN = sp.sqrt((3 - 4 * w_star**4 - sp.sqrt((4 * w_star**4 - 3) ** 2 - 16 * w_star**4)) / (8 * w_star**2))
+# The same without 0/0 at w* = 0: w_turn^2 = share v*, where share lies between 1/3 and 1.
+SHARE = 2 / (3 - 4 * v_star**2 + sp.sqrt((3 - 4 * v_star**2) ** 2 - 16 * v_star**2))
+R_TURN = at_optimum(R_CURVE.subs(v, SHARE * v_star))  # R(w*) = r(w_turn)
+
+
+# ---- Proofs by the signs of polynomials
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`expression` > 0 for 0 < v < v* < 1/2 (or, with only_star, for 0 < v* < 1/2); or = 0 if `equation`."""
+
+    name: str
+    expression: sp.Expr
+    because: str
+    equation: bool = False
+
+    def proved(self) -> bool:
+        if self.equation:
+            return bool(sp.simplify(self.expression) == 0)
+        return _positive(self.expression)
+
+
+# v* = a/(2(1+a)) and v = v* b/(1+b) run through 0 < v < v* < 1/2 as a, b > 0 do: a rational function is positive there
+# if in lowest terms its numerator and denominator have coefficients of one sign only.
+_a, _b = sp.symbols("a b", positive=True)
+_TO_POSITIVE = {v_star: _a / (2 * (1 + _a)), v: _a * _b / (2 * (1 + _a) * (1 + _b))}
+
+
+def _positive(expression: sp.Expr) -> bool:
+    above, below = sp.fraction(sp.cancel(sp.together(expression.subs(_TO_POSITIVE, simultaneous=True))))
+    signs = [{sp.sign(c) for c in sp.Poly(part, _a, _b).coeffs()} for part in (above, below)]
+    return signs in ([{sp.Integer(1)}] * 2, [{sp.Integer(-1)}] * 2)
+
+
+def facts() -> tuple[Fact, ...]:
+    """What the proofs of (P1.1) to (P1.3), (23) and (26) rest on."""
+    x, y = sp.Symbol("x", positive=True), v + v_star
+    fraction = x / (1 - x**2)
+    return (
+        Fact("phi over psi", phi(x) / psi(x) - fraction, "phi/psi = x/(1-x^2)", equation=True),
+        # so that phi(v+v*)/phi(2v) > psi(v+v*)/psi(2v) > 1, as v + v* > 2v: psi and x/(1-x^2) increase
+        Fact("ratios", (fraction.subs(x, y) - fraction.subs(x, 2 * v)), "the nullcline of v lies above that of h"),
+        Fact("ratio", (1 - 4 * v**2) - (1 - y**2), "r(v) > 1"),
+        Fact(
+            "slope of r",
+            sp.diff(sp.log(R_CURVE), v) - TURNING / ((1 - y**2) * (1 - 4 * v**2)),
+            "r increases where TURNING > 0 and decreases where it is < 0",
+            equation=True,
+        ),
+        # TURNING is convex in v, so one root lies in (v*/3, v*)
+        Fact("convex", sp.diff(TURNING, v, 2), "TURNING is convex"),
+        Fact("below the root", TURNING.subs(v, v_star / 3), "TURNING > 0 at v*/3"),
+        Fact("above the root", -TURNING.subs(v, v_star), "TURNING < 0 at v*"),
+        Fact("root", TURNING.subs(v, W_TURN**2).subs(v_star, w_star**2), "w_turn^2 is a root", equation=True),
+        # the root increases with v*: -(d TURNING/d v*) / (d TURNING/d v) > 0
+        Fact("in v*", sp.diff(TURNING, v_star), "TURNING increases in v*"),
+        Fact("in v", -sp.diff(TURNING, v), "TURNING decreases in v below v*"),
+        # r is largest at w_turn; on [0, v*/2] it is least at an end, and at 0 if psi(3v*/2)/psi(v*) >= psi(v*)
+        Fact("ramp", (1 - v_star**2) ** 2 - (1 - sp.Rational(9, 4) * v_star**2), "r(v) >= psi(v*) for v <= v*/2"),
+    )
+
+
+def scaling() -> bool:
+    """Whether L enters the flow of (w, h) by the unit of time L - 2 alone, and both flows are as the head says."""
+    for flow, rate in FLOWS.values():
+        field = [sp.simplify((L - 2) * each.subs(v_star, w_star**2)) for each in flow.field]
+        value = (phi(w**2 + w_star**2) * h_star - h * phi(2 * w**2)) * w * h
+        if any(each.has(L) for each in field) or sp.simplify(field[0] - rate * value) != 0:
+            return False
+    return True
+
+
+# ---- What the signs give (derived), for a start below sigma_star
+#
+# 1. While eta < 1 and v <= v*/2: d eta/d tau = psi(2v) (r - eta) >= psi(v*) - eta (fact "ramp"), and by the quotient of
+#    the two rates d log w/d eta <= speed h*^2 eta phi(3v*/2) / (psi(v*) - eta) there. Its integral over eta in (0, 1)
+#    is at most the exponent below: so eta reaches 1 before v reaches v*/2.
+# 2. {0 < v < v*, 1 < eta < phi(v+v*)/phi(2v)} is invariant: at eta = 1 eta grows (r > 1), at the nullcline of v it
+#    falls (r lies below), v = 0 is invariant, and v = v* meets the set at the fixed point only. In it v grows: (P1.1),
+#    (P1.2).
+# 3. At eta = r(v) eta rests and v grows: the flow passes from below r to above it where r decreases, v > v_turn, and
+#    back where r increases. It starts below r, so it crosses once, at v > v_turn, and stays above: (P1.3), (23). It
+#    does cross: below r eta would grow for ever, away from the limit 1.
+# 4. Hence h/h* <= max r = R(w*) always.
+_PSI = psi(v_star)
+GAIN = speed * h_star**2 * phi(3 * v_star / 2) * sp.log(_PSI / (_PSI - 1))
+SIGMA_STAR = at_optimum(sp.Min(h_star, sp.sqrt(v_star / 2) * sp.exp(-GAIN)))
+# (27) repaired: eta (phi(v+v*) - eta phi(2v)) <= R phi(2v*); and (28) by it.
+RATE_ABOVE = at_optimum(speed * h_star**2 * phi(2 * v_star)) * R_TURN
+TIME_TO_HALF = (L - 2) * sp.log(w_star / (2 * sigma_init)) / RATE_ABOVE
+# (25) repaired, from 1.: the time in which psi(v*) - eta falls from its start to psi(v*) - 1.
+TIME_TO_OPTIMUM = at_optimum((L - 2) * sp.log((_PSI - sigma_init / h_star) / (_PSI - 1)))
+# (24) repaired, from 1., while w <= w*/sqrt(2): h/h* is at least
+ETA_BELOW = at_optimum(_PSI - (_PSI - sigma_init / h_star) * sp.exp(-TAU))
+# While w <= 0.01 w*, conversely: psi(v+v*) <= psi((1 + 10^-4) v*), psi(2v) >= 1.
+_NEAR = (1 + LEAST**2) * v_star
+ETA_ABOVE = at_optimum(psi(_NEAR) - (psi(_NEAR) - sigma_init / h_star) * sp.exp(-TAU))
+
+
+def _integral(plateau: sp.Expr) -> sp.Expr:
+    """Of plateau - (plateau - eta(0)) e^-tau over tau."""
+    return plateau * TAU - (plateau - sigma_init / h_star) * (1 - sp.exp(-TAU))
+
+
+LOG_W_ABOVE = at_optimum(speed * h_star**2 * phi(_NEAR) * _integral(psi(_NEAR)))
+LOG_W_BELOW = at_optimum(speed * h_star**2 * (phi(v_star) - psi(_NEAR) * phi(2 * LEAST**2 * v_star)) * _integral(_PSI))
+# The two sides hold at t if w cannot have passed 0.01 w* by then: this is positive.
+STILL_SMALL = sp.log(LEAST * w_star / sigma_init) - LOG_W_ABOVE

@@ -1,0 +1,373 @@
+"""The bounds (23) to (29) of C.2 (wang2024) as printed, what is proved of them; letters as in `signs`."""
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.signs import (
+    ETA_ABOVE,
+    ETA_BELOW,
+    LEAST,
+    LOG_W_ABOVE,
+    LOG_W_BELOW,
+    R_TURN,
+    RATE_ABOVE,
+    SHARE,
+    TAU,
+    TIME_TO_HALF,
+    TIME_TO_OPTIMUM,
+    W_TURN,
+    eta,
+)
+from symbolic.induction.training import NOTATION, L, alpha, sigma_init, v_star, w_star
+from symbolic.inequalities import Inequality
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+
+# ---- As printed
+
+PLATEAU = sp.sqrt((1 - LEAST**4 * w_star**4) / (1 - w_star**4))
+H_RAMP = (  # (24), over h*
+    PLATEAU - (PLATEAU - (1 + alpha) * sigma_init) * sp.exp(-TAU / sp.sqrt(1 - LEAST * w_star**4))
+)
+T_1_FIRST = sp.sqrt(1 - LEAST * w_star**4) * (L - 2) * sp.log(1 / (1 - 1 / PLATEAU))  # (25)
+T_1_SECOND = 2 * (L - 2) * (1 - w_star**4 / 2)
+OVERSHOOT = 1 + sp.Rational(4375, 100_000) * w_star  # (26), over h*
+R_PRINTED = 1 + sp.Rational(4, 100) * w_star
+LOG_W_PRINTED_ABOVE = 4 * w_star**2 * (1 - 4 * w_star**4) ** sp.Rational(3, 2) * TAU / (1 + alpha)  # (27)
+T_HALF_FIRST = (L - 2) * (  # (28)
+    (1 + alpha) ** 2 * sp.log(w_star / (2 * sigma_init)) / (4 * w_star**2 * (1 - 4 * w_star**4) ** sp.Rational(3, 2))
+    - sp.log(1 - sp.sqrt(1 - w_star**4))
+)
+T_HALF_SECOND = (L - 2) * (1 + alpha) ** 2 / (16 * w_star**2) * sp.log(1 / sigma_init)
+LOG_W_PRINTED_BELOW = w_star**2 * TAU / (1 + alpha) ** 2  # (29)
+
+# ---- Thresholds in w*: where a printed bound of h/h* holds
+
+_HALF_CIRCLE = {v_star: w_star**2}
+
+
+def room_below_line(slope: sp.Rational, share: sp.Expr) -> sp.Expr:
+    """>= 0 iff r(v) <= 1 + slope w* at v = share v*: r^2 = (1 - 4 share^2 v*^2)/(1 - (1 + share)^2 v*^2) squared out.
+
+    Both sides are 1 at w* = 0, so a factor w* is divided out.
+    """
+    s = share.subs(_HALF_CIRCLE) if isinstance(share, sp.Basic) else sp.Integer(share)
+    gain = slope * (2 + slope * w_star) * (1 - (1 + s) ** 2 * w_star**4)
+    return gain - w_star**3 * ((1 + s) ** 2 - 4 * s**2)
+
+
+def room_below(top: sp.Rational, share: sp.Expr) -> sp.Expr:
+    """>= 0 iff r(v) <= top at v = share v*."""
+    s = share.subs(_HALF_CIRCLE)
+    return top**2 * (1 - (1 + s) ** 2 * w_star**4) - (1 - 4 * s**2 * w_star**4)
+
+
+SLOPE_R, SLOPE_26, TOP = sp.Rational(4, 100), sp.Rational(4375, 100_000), sp.Rational(102, 100)
+AT_TURN, AT_PLATEAU = SHARE, sp.Integer(0)
+# What has to be positive for the claim: at the turn, which bounds h; and at the plateau psi(v*), which h comes near to
+# from a small enough start.
+CLAIMS = {
+    "h.overshoot.line": (room_below_line(SLOPE_26, AT_TURN), room_below_line(SLOPE_26, AT_PLATEAU)),
+    "h.turn.line": (room_below_line(SLOPE_R, AT_TURN), room_below_line(SLOPE_R, AT_TURN)),
+    "h.overshoot.constant": (room_below(TOP, AT_TURN), room_below(TOP, AT_PLATEAU)),
+}
+W_TOP = sp.Rational(7, 10)  # just below 1/sqrt(2), where (22) ends
+
+
+def stated_inequalities(holds: sp.Rational, fails: sp.Rational, claim: str) -> tuple[Inequality, Inequality]:
+    """The claim for all w* <= holds, and its opposite for all w* from fails to W_TOP."""
+    kept, broken = CLAIMS[claim]
+    return (
+        Inequality(f"{claim}.holds", kept, {w_star: (sp.Integer(0), holds)}, meaning=f"{claim} up to w* = {holds}"),
+        Inequality(f"{claim}.fails", -broken, {w_star: (fails, W_TOP)}, strict=True, meaning=f"not from w* = {fails}"),
+    )
+
+
+def growth_inequality() -> Inequality:
+    """eta (phi(v+v*) - eta phi(2v)) <= phi(2v*) for v = share v* and eta <= 3/2, divided by v*: (27) repaired."""
+    share = sp.Symbol("share", nonnegative=True)
+    cubed = sp.Rational(-3, 2)
+    top = 2 * (1 - 4 * v_star**2) ** cubed
+    pull = eta * (1 + share) * (1 - ((1 + share) * v_star) ** 2) ** cubed
+    push = 2 * eta**2 * share * (1 - (2 * share * v_star) ** 2) ** cubed
+    box = {
+        v_star: (sp.Integer(0), sp.Rational(49, 100)),
+        share: (sp.Integer(0), sp.Integer(1)),
+        eta: (sp.Integer(0), sp.Rational(3, 2)),
+    }
+    return Inequality("w.rate.above", top - pull + push, box, meaning="growth of log w at most speed h*^2 phi(2v*)")
+
+
+# ---- Refuted from a small start
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A printed bound that fails from a small start: `side`, a proved bound of what is claimed, lies beyond `printed`.
+
+    It is one while STILL_SMALL > 0. `kind` is that of the printed bound, `time` when it is looked at.
+    """
+
+    of: str
+    kind: Kind
+    printed: sp.Expr
+    side: sp.Expr
+    params: dict[str, int | float | str]
+    time: sp.Expr
+    reason: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.of}.limit"
+
+    @property
+    def excess(self) -> sp.Expr:
+        return self.side - self.printed if self.kind is Kind.UPPER else self.printed - self.side
+
+
+def _start(w_star: float, sigma_init: float, flow: str = "true") -> dict[str, int | float | str]:
+    return {"L": 1000, "alpha": 1.0, "w_star": w_star, "sigma_init": sigma_init, "flow": flow}
+
+
+def _after(units: sp.Rational | int) -> sp.Expr:
+    return units * (L - 2)
+
+
+LIMITS = (
+    Limit(
+        "h.overshoot",
+        Kind.UPPER,
+        OVERSHOOT,
+        ETA_BELOW,
+        _start(0.49, 2.0**-40),
+        _after(8),
+        "the plateau alone is h* psi(v*)",
+    ),
+    Limit(
+        "h.ramp", Kind.LOWER, H_RAMP, ETA_ABOVE, _start(0.49, 2.0**-20), _after(1), "0.01 for 0.01^4 in the exponent"
+    ),
+    Limit(  # the claim: h/h* is at least 1 by the time printed
+        "T_1",
+        Kind.LOWER,
+        sp.Integer(1),
+        ETA_ABOVE,
+        _start(0.49, 2.0**-20),
+        T_1_FIRST,
+        "0.01 for 0.01^4, as in (24): h is still below h* at the time printed",
+    ),
+    Limit(
+        "T_1.simple",
+        Kind.LOWER,
+        sp.Integer(1),
+        ETA_ABOVE,
+        _start(0.49, 2.0**-20),
+        T_1_SECOND,
+        "log(1/(1-sqrt(1-w*^4))) grows without bound as w* falls, 2 - w*^4 does not",
+    ),
+    Limit(
+        "w.rate.above",
+        Kind.UPPER,
+        LOG_W_PRINTED_ABOVE,
+        LOG_W_BELOW,
+        _start(0.6875, 2.0**-60),
+        _after(16),
+        "(1-4w*^4)^(3/2) tends to 0 where it should grow",
+    ),
+    Limit(
+        "w.rate.below",
+        Kind.LOWER,
+        LOG_W_PRINTED_BELOW,
+        LOG_W_ABOVE,
+        _start(0.49, 2.0**-20, "printed"),
+        _after(sp.Rational(1, 2)),
+        "h is still small",
+    ),
+)
+
+# ---- The result
+
+_C2 = "Appendix C.2"
+_ALONG = "along the flow from w = h = sigma_init"
+_SMALL = "sigma_init <= sigma_star (derived), any w* < 1/sqrt(2), alpha*, L"
+_START = "0 < t <= T_1/2^w, the time of w = w*/2"
+
+
+def _claim(
+    name: str, latex: str, meaning: str, kind: Kind, printed: sp.Expr, place: str, domain: str, remark: str = ""
+) -> Quantity:
+    return Quantity(
+        name,
+        latex,
+        meaning,
+        "modulus",
+        domain,
+        kind,
+        Quantifier.FOR_ALL,
+        printed=Printed(printed, Citation(WANG2024, _C2, place)),
+        scopes=(),
+        remark=remark,
+    )
+
+
+_ONE = sp.Integer(1)
+QUANTITIES = (
+    _claim("h.optimum", r"\inf_{t>T_1^h} h/h^\star", "h stays above h* once there", Kind.LOWER, _ONE, "(P1.1)", _ALONG),
+    _claim("w.optimum", r"\sup_t w/w^\star", "w stays below w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG),
+    _claim("w.growth", r"\inf_t \dot w/w", "w increases", Kind.LOWER, sp.Integer(0), "(P1.2)", _ALONG),
+    _claim("h.turns", r"\#\{t: \dot h = 0\}", "turns of h: up, then down", Kind.EXACT, _ONE, "(P1.3)", _ALONG),
+    _claim("w.turn", r"w(T_2^h)", "w where h turns", Kind.LOWER, W_TURN, "(23)", _ALONG),
+    _claim(
+        "w.turn.half",
+        r"w(T_2^h)/w^\star",
+        "the same over w*",
+        Kind.LOWER,
+        sp.Rational(1, 2),
+        "(23)",
+        _ALONG,
+        "derived: 1/sqrt(3), the limit of w_turn/w* as w* falls",
+    ),
+    _claim("h.turn", r"h(T_2^h)/h^\star", "largest h, at its turn", Kind.UPPER, R_TURN, "R(w*)", _ALONG),
+    _claim("h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "h over h* at most", Kind.UPPER, OVERSHOOT, "(26)", _ALONG),
+    _claim(
+        "h.ramp",
+        r"\inf_t h/h_{(24)}",
+        "h against the right side of (24)",
+        Kind.LOWER,
+        _ONE,
+        "(24)",
+        "while w <= 0.01 w* and h is below its printed plateau",
+        "(24) prints 0.01 for 0.01^4 in the exponent, and loses the 4 of psi(2 w^2) = (1 - 4 w^4)^(-1/2)",
+    ),
+    Quantity(
+        "h.ramp.repaired",
+        r"\inf_t h/h_{\text{repaired}}",
+        "h against h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau",
+        "modulus",
+        "while w <= w*/sqrt(2) and t <= T_1^h",
+        Kind.LOWER,
+        Quantifier.FOR_ALL,
+        scopes=(),
+    ),
+    _claim("T_1", r"T_1^h", "time until h = h*", Kind.UPPER, T_1_FIRST, "(25), first bound", _ALONG),
+    _claim("T_1.simple", r"T_1^h", "time until h = h*", Kind.UPPER, T_1_SECOND, "(25), second bound", _ALONG),
+    _claim(
+        "w.rate.above",
+        r"\sup_t \log(w/\sigma)/\tau",
+        "mean growth of log w, at most",
+        Kind.UPPER,
+        sp.expand(LOG_W_PRINTED_ABOVE / TAU),
+        "(27)",
+        _START,
+        "(27) prints (1-4w*^4)^(3/2) for ^(-3/2) and (1+alpha*) for (1+alpha*)^2",
+    ),
+    _claim("T_half", r"T_{1/2}^w", "time until w = w*/2", Kind.LOWER, T_HALF_FIRST, "(28), first bound", _ALONG),
+    _claim("T_half.simple", r"T_{1/2}^w", "the same", Kind.LOWER, T_HALF_SECOND, "(28), second bound", _ALONG),
+    _claim(
+        "w.rate.below",
+        r"\inf_t \log(w/\sigma)/\tau",
+        "mean growth of log w, at least",
+        Kind.LOWER,
+        sp.expand(LOG_W_PRINTED_BELOW / TAU),
+        "(29)",
+        _START,
+        "its proof puts h* for h: before T_1^h h is smaller, and w hardly grows",
+    ),
+)
+
+# What the signs give for each, from a start of at most sigma_star.
+DERIVED: dict[str, sp.Expr] = {
+    "h.optimum": _ONE,
+    "w.optimum": _ONE,
+    "w.growth": sp.Integer(0),
+    "h.turns": _ONE,
+    "w.turn": W_TURN,
+    "w.turn.half": 1 / sp.sqrt(3),
+    "h.turn": R_TURN,
+    "h.overshoot": R_TURN,
+    "T_1": TIME_TO_OPTIMUM,
+    "w.rate.above": RATE_ABOVE,
+    "T_half": TIME_TO_HALF,
+    "h.ramp.repaired": _ONE,
+}
+
+
+# For which w* the bounds of h/h* hold: printed is the domain where the paper uses them, if it gives a number.
+_THRESHOLDS = {
+    "h.turn.line": (
+        "largest w* with R(w*) <= 1 + 0.04 w*",
+        None,
+        "before (26)",
+        "printed: 'if w* = O(1)'; here is the O(1)",
+    ),
+    "h.overshoot.line": (
+        "largest w* with h/h* <= 1 + 0.04375 w* from every small start",
+        None,
+        "(26)",
+        "between the two numbers it depends on alpha* and the flow; Figure 2 has w* = 0.49",
+    ),
+    "h.overshoot.constant": (
+        "largest w* with h/h* <= 1.02 from every small start",
+        sp.sqrt(sp.Rational(3, 10)),
+        "Step II.2, v* <= 0.3",
+        "the Lyapunov proof of C.2 takes h < 1.02 h* for v* <= 0.3; the plateau h* psi(v*) passes it",
+    ),
+}
+
+
+def threshold_quantity(claim: str) -> Quantity:
+    """The claim of that threshold, as a quantity; measured is the least w* from which on it is false."""
+    meaning, printed, place, remark = _THRESHOLDS[claim]
+    return Quantity(
+        claim,
+        r"w^\star_{\max}",
+        meaning,
+        "w*",
+        "0 < w* < 1/sqrt(2), sigma_init small enough",
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        printed=None if printed is None else Printed(printed, Citation(WANG2024, _C2, place)),
+        scopes=(),
+        remark=remark,
+    )
+
+
+def scaling_quantity() -> Quantity:
+    return Quantity(
+        "scaling",
+        r"(L-2)\,\dot{x}",
+        "L enters the flow of (w, h) as the unit L - 2 of time alone",
+        "identity",
+        "every L >= 5",
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        scopes=(),
+    )
+
+
+FLOW = Parameter(
+    "flow", None, "true: that of w_Q, w_K and h (12); printed: the paper's, of w and h", ("true", "printed")
+)
+
+TRENDS = Result(
+    id="induction.trends",
+    title="Trends and bounds of the induction head's w and h under gradient flow",
+    citation=Citation(WANG2024, _C2, "(P1.1)-(P1.3), (23)-(29)"),
+    claim=r"h^\star \le h(t) \le (1 + 0.04375\,w^\star)\,h^\star \text{ for } t \ge T_1^h; \quad w(t) \uparrow w^\star",
+    parameters=(*PARAMETERS.values(), FLOW),
+    hypotheses=(
+        *HYPOTHESES,
+        Hypothesis("sigma_init", sp.Lt(2 * sigma_init, w_star, evaluate=False), "T_1/2^w, where w = w*/2, is ahead"),
+        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "T_1^h, where h = h*, is ahead"),
+    ),
+    quantities=QUANTITIES,
+    notation=NOTATION,
+    remarks=(
+        "The paper asks for a 'sufficiently small' start; (P1.1) to (P1.3) and (23) are proved here for every "
+        "sigma_init <= sigma_star = min(h*, w*/sqrt(2) exp(-speed h*^2 phi(3v*/2) log(psi/(psi-1)))), psi = psi(v*), "
+        "speed 1 (true flow) or 2 (printed), by the signs of the flow on its nullclines.",
+        "L enters by the unit of time L - 2 alone.",
+        "On the printed flow w grows twice as fast as on (12); (29) has half of its rate at the plateau.",
+    ),
+)

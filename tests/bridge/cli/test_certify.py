@@ -1,0 +1,271 @@
+"""`certify`: typed inequalities, results, certificates, and every refusal with its sentence."""
+
+import json
+import signal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from bridge.certify import checking
+from bridge.certify.proving import Leaf, Outcome, Split, Status
+from bridge.certify.reading import defined_where, read_claim, read_inequality
+from bridge.cli import certifying
+from bridge.cli.certifying import belongs
+from symbolic import UsageError
+from symbolic.inequalities import Inequality
+from tests.bridge.cli.conftest import Command, refused
+
+x, y = sp.symbols("x y", real=True)
+ID = "icgd.trajectory"
+STATED = [
+    Inequality("gradient_mapping: small", 1 - x, {x: (sp.Integer(0), sp.Integer(1))}),
+    Inequality("path", x, {x: (sp.Integer(-1), sp.Integer(1))}),
+]
+
+
+@pytest.fixture
+def stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts two inequalities in the place of what the result states."""
+    for module in (certifying, checking):
+        monkeypatch.setattr(module, "stated_now", lambda result_id, params: list(STATED))
+    monkeypatch.setattr(certifying, "stated_obligations", lambda result_id, params: ([], ["e_w has no range"]))
+
+
+# Reading.
+
+
+@pytest.mark.parametrize(
+    ("text", "expression", "strict"),
+    [
+        ("x", x, False),
+        ("0.1*x >= y", x / 10 - y, False),
+        ("1/3 < x", x - sp.Rational(1, 3), True),
+        ("x <= y", y - x, False),
+        ("x > 1e-3", x - sp.Rational(1, 1000), True),
+        ("-x**2 + 2**-3", sp.Rational(1, 8) - x**2, False),
+        ("sqrt(x)*pi + E", sp.sqrt(x) * sp.pi + sp.E, False),
+        ("max(x, y, 0) - abs(y)", sp.Max(x, y, 0) - sp.Abs(y), False),
+        ("x**(1/2)/tanh(y)", sp.sqrt(x) / sp.tanh(y), False),
+    ],
+)
+def test_what_is_typed_is_read_exactly(text: str, expression: sp.Expr, strict: bool) -> None:
+    found, is_strict = read_claim(text)
+    assert sp.simplify(found - expression) == 0
+    assert is_strict is strict
+    assert not found.has(sp.Float)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x + * y", "position 5"),
+        ("x + y^2", "powers are written \\*\\*"),
+        ("x and y", "position 1, at 'x and y': is not allowed"),
+        ("2 + __import__('os')", "position 5, at .__import__"),
+        ("x.real", "is not allowed"),
+        ("(lambda: 1)()", "is no known function"),
+        ("f(x)", "position 1, at 'f\\(x\\)': is no known function"),
+        ("exp(x, y)", "exp takes one number"),
+        ("max(x)", "max takes two or more"),
+        ("exp + 1", "is the function exp"),
+        ("0x10", "is no decimal number"),
+        ("1j", "is no decimal number"),
+        ("'a'", "is no decimal number"),
+        ("True", "is no decimal number"),
+        ("x if y else 1", "is not allowed"),
+        ("0 < x < 1", "no single comparison"),
+        ("x == 1", "no single comparison"),
+        ("x/0", "is 0, and divides"),
+        ("2**(10**9)", "exponent too large"),
+        ("9**9**9", "exponent too large"),
+        ("x**pi", "exponent too large, or not rational"),
+        ("1e99999", "too large or too small"),
+        ("(" * 3000 + "x" + ")" * 3000, "characters"),
+        ("(" * 900 + "x" + ")" * 900, "position|nested too deeply"),
+        ("-" * 1900 + "x", "nested too deeply|position"),
+        ("", "is not an expression"),
+        ("x\x00", "cannot be read|position"),
+        ("__x", "is no name"),
+    ],
+    ids=range(28),
+)
+def test_what_cannot_be_read_is_refused_with_its_position(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_claim(text)
+
+
+def test_an_expression_is_claimed_only_where_it_is_defined() -> None:
+    conditions = {(x, False), (y, True), (1 - x**2, False)}
+    assert set(defined_where(sp.sqrt(x) + sp.log(y) + sp.asin(x) + sp.sqrt(x**2 + 1))) == conditions
+    names = [each.name for each in read_inequality("sqrt(x) + 1", ["x=0,1"])]
+    assert names == ["defined: x", "sqrt(x) + 1"]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "message"),
+    [
+        ([], "no range is given for x; add --range x=LOW,HIGH"),
+        (["x=0,1", "z=0,1"], "the expression has no z"),
+        (["x=0"], "not of the form NAME=LOW,HIGH"),
+        (["x=0,1", "x=0,1"], "x is given twice"),
+        (["x=1,0"], "is empty"),
+        (["x=0,inf"], "no exact number"),
+        (["x=0,1/0"], "divides by 0"),
+        (["x=0,1/2/3"], "no exact number"),
+        (["pi=0,1"], "no free name"),
+        (["x=,1"], "nothing is no exact number"),
+    ],
+)
+def test_ranges_that_are_none_are_refused(run: Command, ranges: list[str], message: str) -> None:
+    options = [part for text in ranges for part in ("--range", text)]
+    assert message in refused(run("certify", "--expression", "x", *options))
+
+
+# Proving.
+
+
+def test_a_typed_inequality_is_proved_written_and_confirmed(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    typed = ("--expression", "exp(x) >= 1 + x", "--range", "x=1/3,0.5", "-o", path)
+    outcome = run("certify", *typed)
+    assert outcome.code == 0
+    assert "proved" in outcome.out
+    assert f"written: {path}" in outcome.out
+    checked = run("certify", "--check", path)
+    assert checked.code == 0
+    assert "confirmed" in checked.out
+    assert "typed by the user; no result states it" in checked.out
+    assert json.loads(run("certify", "--check", path, "--json").out)["holds"] is True
+
+
+def test_a_refuted_one_comes_with_its_point(run: Command, tmp_path: Path) -> None:
+    outcome = run("certify", "--expression", "x*(1-x) < 1/5", "--range", "x=0,1", "-o", tmp_path / "c.json", "--json")
+    assert outcome.code == 0
+    (claim,) = json.loads(outcome.out)["claims"]
+    value = sp.Rational(claim["point"]["x"])
+    assert claim["verdict"] == "refuted"
+    assert value * (1 - value) >= sp.Rational(1, 5)
+    assert run("certify", "--check", tmp_path / "c.json").code == 0
+
+
+def test_conditions_narrow_the_box(run: Command) -> None:
+    typed = ("--expression", "x + y > 0", "--range", "x=-1,1", "--range", "y=-1,1", "--json")
+    verdicts = [
+        json.loads(run("certify", *typed, *where).out)["claims"][0]["verdict"]
+        for where in ((), ("--where", "x >= 1/10", "--where", "y >= 0"))
+    ]
+    assert verdicts == ["refuted", "proved"]
+
+
+def test_time_that_runs_out_leaves_an_honest_undecided(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    outcome = run(
+        *("certify", "--expression", "(x - 1/3)**2 >= 0*x + (x - 1/3)*(x - 1/3)*y", "--range", "x=0,1"),
+        *("--range", "y=0,1", "--seconds", "0.2", "-o", path, "--json"),
+    )
+    (claim,) = json.loads(outcome.out)["claims"]
+    assert (outcome.code, claim["verdict"]) == (0, "undecided")
+    assert 0 < claim["share"] < 1
+    assert claim["open"] > 0
+    checked = run("certify", "--check", path)
+    assert checked.code == 1
+    assert "undecided: only" in checked.out
+    assert "leaves something undecided" in checked.out
+
+
+def test_an_interrupt_keeps_what_was_proved(
+    run: Command, stated: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(inequality: Inequality, **_: Any) -> Outcome:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            nodes = (Split(0, Fraction(1, 2)), Leaf("range"), Leaf("open"))
+            return Outcome(inequality, Status.UNDECIDED, nodes, share=0.5)
+        raise AssertionError("no interrupt came")
+
+    monkeypatch.setattr(certifying, "prove", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    outcome = run("certify", ID, "-o", tmp_path / "c.json")
+    assert outcome.code == 130
+    assert "50 %" in outcome.out
+    assert outcome.out.count("undecided") >= 3
+    assert "interrupted: what was not begun or not finished is undecided" in outcome.out
+    assert signal.getsignal(signal.SIGINT) is before
+    assert run("certify", "--check", tmp_path / "c.json").code == 1
+
+
+# Results.
+
+
+def test_a_result_is_certified_at_its_parameters(run: Command, stated: None, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    outcome = run("certify", ID, "--set", "eta=0.01", "-o", path)
+    assert outcome.code == 0
+    assert "eta = 0.01" in outcome.out
+    assert "gradient_mapping: small" in outcome.out
+    assert "path is refuted: it claims >= 0, but is at most -" in outcome.out
+    assert "cannot be tried: e_w has no range" in outcome.out
+    assert run("certify", "--check", path).code == 0
+    content = json.loads(path.read_text())
+    assert content["claims"][0]["origin"]["parameters"]["eta"] == ["float", "0.01"]
+
+
+def test_one_quantity_of_a_result(run: Command, stated: None) -> None:
+    record = json.loads(run("certify", ID, "--quantity", "gradient_mapping", "--json").out)
+    assert [claim["name"] for claim in record["claims"]] == ["gradient_mapping: small"]
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity", "belonging"),
+    [("decay", "decay", True), ("decay: G4", "decay", True), ("decayed", "decay", False), ("a decay", "decay", False)],
+)
+def test_which_inequalities_are_of_a_quantity(name: str, quantity: str, belonging: bool) -> None:
+    assert belongs(name, quantity) is belonging
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "certify takes one of ID, --expression TEXT and --check FILE"),
+        ([ID, "--expression", "x"], "certify takes one of ID"),
+        ([ID, "--range", "x=0,1"], "--range goes with --expression TEXT"),
+        (["--expression", "x", "--set", "a=1"], "--set goes with a result's ID"),
+        (["--expression", "x", "--quantity", "a"], "--quantity goes with a result's ID"),
+        ([ID, "--set", "zeta=1"], "has no parameter 'zeta'"),
+        (["no.result"], "no.result"),
+        ([ID, "--seconds", "0"], "has to be a positive finite time"),
+        ([ID, "--seconds", "nan"], "has to be a positive finite time"),
+        ([ID, "--quantity", "nothing"], "states no inequality of 'nothing'"),
+        ([ID, "-o", "c.txt"], "a certificate is a .json file"),
+        ([ID, "-o", "no/such/c.json"], "there is no folder"),
+        (["--check", "missing.json"], "there is no file 'missing.json'"),
+        (["--check", "c.json", ID], "takes no ID"),
+        (["--check", "c.json", "-o", "d.json"], "takes no --output"),
+    ],
+    ids=range(15),
+)
+def test_refusals(
+    arguments: list[str], message: str, run: Command, stated: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "nothing" in arguments:
+        monkeypatch.setattr(certifying, "stated_obligations", lambda result_id, params: ([], []))
+    assert message in refused(run("certify", *arguments))
+
+
+def test_a_file_of_another_version_is_refused(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    run("certify", "--expression", "x", "--range", "x=1,2", "-o", path)
+    path.write_text(path.read_text().replace('"version":1', '"version":2'))
+    assert "is of version 2" in refused(run("certify", "--check", path))
+
+
+def test_an_edited_file_is_refused(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    run("certify", "--expression", "x", "--range", "x=1,2", "-o", path)
+    path.write_text(path.read_text().replace('["x","1","2"]', '["x","1","3"]'))
+    assert "the digest does not fit" in refused(run("certify", "--check", path))

@@ -1,0 +1,82 @@
+"""The study of the balance: verdicts, runs, the witness of the rate, and what is refused."""
+
+from functools import cache
+
+import pytest
+import torch
+
+from bridge.budget import Budget
+from bridge.induction import balance
+from bridge.induction.balance import BalanceCase, BalanceStudy
+from bridge.record import Row, Verdict
+from symbolic.statements import UsageError
+
+BUDGET = Budget(samples=1, attack=0, restarts=1, seed=0)
+
+
+def case(**params: float | int) -> BalanceCase:
+    return BalanceStudy().case(params, seed=0, dtype="float64", device="cpu")
+
+
+@cache
+def rows() -> dict[str, Row]:
+    return {row.quantity: row for row in case().rows(BUDGET)}
+
+
+def test_every_quantity_has_a_row() -> None:
+    assert set(rows()) == {quantity.name for quantity in BalanceStudy.result.quantities}
+
+
+@pytest.mark.parametrize("name", ["balance", "equal", "drift"])
+def test_balance_is_proved_and_seen_in_runs(name: str) -> None:
+    row = rows()[name]
+    assert set(row.verdict.values()) == {Verdict.PROVED}
+    assert row.measured < 1e-9
+
+
+def test_unequal_starts_do_move_far() -> None:
+    states = case().run(balance.UNEQUAL)
+    assert states[0, 0] == pytest.approx(balance.UNEQUAL * states[1, 0])
+    assert states[0, -1] * states[1, -1] == pytest.approx(0.49**2, rel=1e-3)  # the head is learnt
+
+
+def test_a_run_that_strays_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = case()
+    true = BalanceCase._field
+    monkeypatch.setattr(BalanceCase, "_field", lambda self, state: true(self, state) * [1.0, 1.01, 1.0])
+    row = {row.quantity: row for row in wrong._conserved()}["balance"]
+    assert row.verdict["derived"] is Verdict.UNDECIDED
+    assert "strays" in row.remark
+
+
+def test_the_rate_is_refuted_with_a_witness_that_replays() -> None:
+    row = rows()["rate"]
+    assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
+    assert row.measured == pytest.approx(2, rel=1e-6)
+    inputs = {name: torch.tensor(value) for name, value in row.witness.inputs.items()}
+    assert case().replay_finding(row.witness.quantity, inputs).verdict == row.verdict
+    rests = {"w": torch.tensor([0.49]), "h": torch.tensor([0.5])}  # no rate there: 0 / 0
+    assert case().replay_finding(row.witness.quantity, rests).verdict["printed"] is Verdict.UNDECIDED
+
+
+def test_a_start_of_infinite_loss_is_said_and_not_run() -> None:
+    row = {row.quantity: row for row in case(sigma_init=0.8)._conserved()}["drift"]
+    assert row.measured is None
+    assert "4 sigma_init^4" in row.remark
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [({"w": [0.1]}, "one w and one h"), ({"w": [0.9], "h": [1.0]}, "4 w\\^4 < 1")],
+    ids=["missing", "outside"],
+)
+def test_witnesses_that_are_none_are_refused(inputs: dict, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        case().replay_finding(balance.POINT, {name: torch.tensor(value) for name, value in inputs.items()})
+
+
+def test_bad_parameters_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"L = 4 .*w_star = 0.8 .*sigma_init = 2"):
+        case(L=4, w_star=0.8, sigma_init=2.0)
+    with pytest.raises(UsageError, match="no quantity or finding 'other'"):
+        case().replay_finding("other", {})

@@ -1,0 +1,118 @@
+"""The study of Figure 2: its times against the losses themselves, its verdicts, its figure."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from bridge.budget import Budget
+from bridge.export.dynamics_plot import draw_dynamics
+from bridge.induction.figure2 import Figure2Case, Figure2Study
+from bridge.record import Comparison, Row, Verdict
+from symbolic.statements import UsageError
+
+BUDGET = Budget(samples=1, attack=0, restarts=0, seed=0)
+SMALL = {"L": 50, "alpha": 2.0, "w_star": 0.3, "sigma_init": 1e-4}
+TIMES = ("T_I", "T_o", "T_II", "T_III")
+
+
+def case_at(**params: object) -> Figure2Case:
+    return Figure2Study().case(params, seed=0, dtype="float64", device="cpu")
+
+
+def rows_of(case: Figure2Case) -> dict[str, Row]:
+    return {row.quantity: row for row in case.rows(BUDGET)}
+
+
+def comparison_of(*cases: Figure2Case) -> Comparison:
+    rows = [row for case in cases for row in case.rows(BUDGET)]
+    return Comparison(
+        result="induction.figure2",
+        citation="Wang et al. 2024, Figure 2",
+        params=cases[0].params,
+        environment={},
+        rows=rows,
+    )
+
+
+@pytest.mark.parametrize("params", [{"flow": "printed"}, SMALL], ids=["printed flow", "small start"])
+def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
+    case = case_at(**params)
+    first, observed, second, third = (rows_of(case)[name].measured for name in TIMES)
+    grid = np.geomspace(1e-3, case.trajectory.end, 50_000)
+    record = case.trajectory.at(grid)
+    after = grid > observed
+    at_observation = record.L_IH2[after][0]
+    passed = (
+        grid[(0.01 * record.L_G4[0] >= record.L_G4).argmax()],
+        grid[(record.h >= 1 / (1 + float(case.params["alpha"]))).argmax()],
+        grid[after][(record.L_IH2[after] <= 0.99 * at_observation).argmax()],
+        grid[after][(record.L_IH2[after] <= 0.01 * at_observation).argmax()],
+    )
+    assert passed == pytest.approx((first, observed, second, third), rel=3e-3)  # the loss is flat around T_II
+
+
+def test_at_its_own_parameters_three_statements_about_the_figure_fail() -> None:
+    rows = rows_of(case_at())
+    violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
+    assert violated == {"first", "plateau.loss", "overshoot"}
+    assert "T_II comes by the overshoot of h alone" in rows["plateau"].remark
+    assert rows["growth"].measured < 1.5
+    assert rows["overshoot"].verdict["derived"] is Verdict.PROVED
+    assert rows["phases"].measured == 4
+
+
+def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
+    rows = rows_of(case_at(**SMALL))
+    assert rows["plateau.loss"].verdict == {"printed": Verdict.PROVED}
+    assert rows["growth"].measured > 100
+    assert rows["overshoot"].verdict["printed"] is Verdict.KEPT
+    assert "overshoot of h alone" not in rows["plateau"].remark
+
+
+def test_violated_rows_replay() -> None:
+    for row in rows_of(case_at()).values():
+        if row.witness is not None:
+            again = case_at(**row.witness.params).replay_finding(row.witness.quantity, {})
+            assert (again.measured, again.verdict) == (row.measured, row.verdict)
+    with pytest.raises(UsageError, match="no quantity or finding"):
+        case_at().replay_finding("first", {})
+
+
+def test_the_figure_shows_both_flows_and_marks_the_phases() -> None:
+    comparison = comparison_of(case_at())
+    figure = Figure2Study().figure(comparison)
+    assert isinstance(figure, Figure)
+    total, partial, parameters, p = figure.axes
+    times = rows_of(case_at())
+    for axis in (total, partial, parameters):
+        assert axis.get_xscale() == "log"
+        marked = {float(line.get_xdata()[0]) for line in axis.lines if len(set(line.get_xdata())) == 1}
+        assert marked == {times[name].measured for name in TIMES}
+    assert {text.get_text() for text in total.texts} >= {"I", "II", "III", "IV"}
+    curves = [line for line in partial.lines if len(line.get_xdata()) > 2]
+    assert len(curves) == 3  # the 4-gram part is the same on both flows
+    assert p.lines[0].get_ydata().max() > 6
+    assert "Figure 2" in figure.get_suptitle()
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_the_figure_is_written(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"figure.{suffix}"
+    case = case_at(**SMALL, flow="printed")
+    draw_dynamics(comparison_of(case), case.params).savefig(path)
+    assert path.stat().st_size > 20_000
+
+
+def test_a_figure_of_several_runs_is_refused() -> None:
+    comparison = comparison_of(case_at(), case_at(flow="printed"))
+    with pytest.raises(UsageError, match="shows one run, and the comparison has 2 points"):
+        Figure2Study().figure(comparison)
+
+
+def test_refusals() -> None:
+    with pytest.raises(UsageError, match="flow = 'up' is not known"):
+        case_at(flow="up")
+    with pytest.raises(UsageError, match=r"sigma_init = 0\.5 .*; sigma_init = 0\.5"):
+        case_at(sigma_init=0.5, alpha=1.0, w_star=0.49)

@@ -1,0 +1,218 @@
+"""Phase times against an integration of the formulas of the paper, the derived constants, the rule of the verdicts."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.integrate import solve_ivp
+
+from bridge.induction import phase_times as times
+from bridge.induction.phases import PhasesStudy
+from bridge.induction.theta import Direction, Sample, confirmed, judged, sampled, told
+from bridge.induction.trajectory import HeadRun, run
+from bridge.lowering import lower
+from bridge.record import Verdict
+from bridge.rows import ONE_INPUT
+from symbolic.induction import phases
+from symbolic.induction import training as tr
+from symbolic.statements import UsageError
+
+POINTS = [(1.0, 0.49, 1000), (1.0, 0.3, 1000), (0.3, 0.6, 100), (3.0, 0.2, 10**6)]
+FLOWS = {"true": tr.HEAD_FLOW, "printed": tr.HEAD_FLOW_PRINTED}
+IDS = [f"alpha={a}, w_star={w}, L={n}" for a, w, n in POINTS]
+
+
+def point_of(alpha, w_star, length, sigma_init):
+    return {"L": length, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init}
+
+
+def tau_III(alpha, w_star, sigma_init, flow):
+    point = point_of(alpha, w_star, 3, sigma_init)
+    return HeadRun(alpha, w_star, sigma_init, flow, 2 * times.emergence_time(point, flow) + 50).falls_to(0.01)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_a_run_agrees_with_a_plain_integration_of_the_papers_formulas(flow):
+    """Radau in (w, h) and (p, g) on the formulas of `training`, losses as (19) and (22) have them."""
+    length, alpha, w_star, sigma = 50, 2.0, 0.45, 0.02
+    bound = {tr.L: length, tr.g_star: alpha / (1 + alpha), tr.h_star: 1 / (1 + alpha), tr.v_star: w_star**2}
+    ours = run(length, alpha, w_star, sigma, flow=flow, end=1e4)
+    chosen = np.array([1.0, 30.0, 400.0, 2000.0, 9000.0])
+    record = ours.at(chosen)
+    for state, plain, loss, name in (
+        ((tr.w, tr.h), FLOWS[flow], tr.LOSS_HEAD.subs(tr.v, tr.w**2), "L_IH2"),
+        ((tr.p, tr.g), tr.GRAM_FLOW, tr.LOSS_GRAM, "L_G4"),
+    ):
+        field = lower(sp.Matrix(plain.field).subs(bound), args=state)
+        found = solve_ivp(
+            lambda _, x, field=field: field(*x).reshape(-1),
+            (0, 1e4),
+            [sigma, sigma],
+            method="Radau",
+            rtol=1e-8,
+            atol=1e-12,
+            t_eval=chosen,
+        ).y
+        for values, symbol in zip(found, state, strict=True):
+            np.testing.assert_allclose(getattr(record, symbol.name), values, rtol=1e-6)
+        direct = lower(loss.subs(bound), args=state)(*found)
+        np.testing.assert_allclose(getattr(record, name), direct, rtol=1e-4, atol=1e-11)
+
+
+def test_small_losses_keep_their_digits():
+    record = run(1000, 1.0, 0.49, 0.01, end=3e5).at([1e5, 1.6e5, 3e5])
+    assert record.L_IH2[-1] < 1e-60
+    mu = times.slow_rate(point_of(1.0, 0.49, 1000, 0.01), "true")
+    slope = -np.diff(record.log_L_IH2) / np.diff(record.t) * 998
+    assert slope[1] == pytest.approx(2 * mu, rel=1e-6)
+    assert slope[1] != pytest.approx(2 * mu * 0.999, rel=1e-6)
+
+
+def test_losses_agree_with_sixty_digits_where_they_cancel():
+    made = HeadRun(1.0, 0.49, 0.01, "true", 120.0)
+    log_w, h, log_loss = made.at(np.array([0.5, 30.0, 80.0]))
+    with mpmath.workdps(60):
+        exact = lower((tr.L - 2) * tr.LOSS_HEAD, "mpmath", args=(tr.v, tr.h, tr.L, tr.h_star, tr.v_star))
+        for y, value, found in zip(log_w, h, log_loss, strict=True):
+            v = mpmath.exp(2 * mpmath.mpf(float(y)))
+            loss = exact(v, mpmath.mpf(float(value)), 3, mpmath.mpf(0.5), mpmath.mpf(0.49**2))
+            assert float(mpmath.log(loss)) == pytest.approx(float(found), abs=1e-6)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize(("alpha", "w_star", "length"), POINTS, ids=IDS)
+def test_the_emergence_time_tends_to_the_derived_formula(alpha, w_star, length, flow):
+    """The two-term formula to 1e-8 at sigma_init = 1e-8; the leading term alone only as 1/log."""
+    two, one = [], []
+    for sigma in (1e-2, 1e-4, 1e-8):
+        point = point_of(alpha, w_star, length, sigma)
+        measured = tau_III(alpha, w_star, sigma, flow) * (length - 2)
+        two.append(abs(measured / times.emergence_time(point, flow) - 1))
+        one.append(measured / (times.value(phases.head_time_leading(flow), point) * (length - 2)) - 1)
+    assert two[2] < 1e-8
+    assert two[2] < two[1] < two[0] < 0.03
+    # one - 1 = const / log(1/sigma): four times smaller from 1e-2 to 1e-8
+    assert one[2] / one[1] == pytest.approx(0.5, rel=0.02)
+    assert abs(one[2]) > 1e-5
+
+
+def test_the_other_flow_is_told_apart():
+    """The printed flow's formula is off by a factor of nearly two on the true one's run."""
+    point = point_of(1.0, 0.3, 3, 1e-6)
+    assert tau_III(1.0, 0.3, 1e-6, "true") / times.emergence_time(point, "printed") > 1.5
+
+
+@pytest.mark.parametrize(("length", "sigma"), [(12, 1e-8), (1000, 1e-8), (1002, 1e-3), (10**6, 1e-2), (10**5, 1e-9)])
+def test_the_gram_times_follow_their_formula_whatever_L_sigma(length, sigma):
+    point = point_of(1.0, 0.4, length, sigma)
+    made = run(length, 1.0, 0.4, sigma, end=1e3)
+    off = 2.0 / length + 2 * sigma
+    assert made.T_I / times.gram_time(point, "loss") == pytest.approx(1, abs=off)
+    assert made.T_1g / times.gram_time(point, "value") == pytest.approx(1, abs=off)
+
+
+def test_the_inner_orbit_has_its_two_ends():
+    assert times.gram_reach(39.9) == pytest.approx(39.9, rel=0.06)  # C(X) = X (1 + o(1)), and
+    assert times.gram_reach(1e-9) == pytest.approx(times.gram_reach(1e-6), rel=1e-5)  # C(0) > 0
+    assert times.gram_reach(1e-9) > 0.2
+
+
+def test_phase_times_do_not_see_L_but_in_their_unit():
+    short, long = (run(length, 1.0, 0.49, 0.01, end=2e3 * (length - 2)) for length in (10, 10**5))
+    for name in ("T_o", "T_II", "T_III"):
+        assert getattr(short, name) / 8 == pytest.approx(getattr(long, name) / (10**5 - 2), rel=1e-9)
+
+
+def test_a_start_beyond_the_optimum_has_other_phases():
+    made = run(20, 3.0, 0.2, 0.3, end=1e5)
+    assert made.T_o == 0.0  # h starts above h* = 1/4
+    assert made.at([1e5]).w[0] == pytest.approx(0.2, rel=1e-6)
+
+
+def sample(measured, derived, expression=1.0):
+    return Sample({}, measured, derived, expression)
+
+
+def test_the_rule_of_the_verdicts_can_fail():
+    good, bad, missing = sample(1.01, 1.0), sample(1.1, 1.0), sample(None, 1.0)
+    assert judged([bad, good], 2.0) is Verdict.CONSISTENT
+    assert judged([good], math.inf) is Verdict.VIOLATED
+    assert judged([good], 0.0) is Verdict.VIOLATED
+    assert judged([good], math.inf, above=False) is Verdict.CONSISTENT
+    assert judged([good], 0.0, below=False) is Verdict.CONSISTENT
+    for wrong in (bad, missing):
+        assert not confirmed(wrong)
+        assert judged([good, wrong], 2.0) is Verdict.UNDECIDED
+        assert judged([good, wrong], math.inf) is Verdict.UNDECIDED
+    assert "not reached" in told([missing], 1.0)
+
+
+def test_a_direction_is_sampled_in_order():
+    direction = Direction("n -> oo", ({"n": 1}, {"n": 2}), 1.0)
+    found = sampled(direction, lambda at: 2.0 * at["n"], lambda at: 1.0 * at["n"], lambda at: 4.0)
+    assert [(each.ratio, each.agreement) for each in found] == [(0.5, 2.0), (1.0, 2.0)]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    case = PhasesStudy().case({}, seed=0, dtype="float64", device="cpu")
+    return case.rows(ONE_INPUT)
+
+
+VERDICTS = [
+    ("T_I", "(L-2) sigma_init = 10", Verdict.VIOLATED),
+    ("T_I", "at this sigma_init", Verdict.CONSISTENT),
+    ("T_1g", "(L-2) sigma_init = 10", Verdict.VIOLATED),
+    ("T_I.head", "at this point", Verdict.VIOLATED),
+    ("T_I.head", "L -> oo", Verdict.CONSISTENT),
+    ("T_o", "sigma_init -> 0", Verdict.CONSISTENT),
+    ("T_o", "w* -> 0", Verdict.VIOLATED),
+    ("T_II", "w* = 0.3", Verdict.CONSISTENT),
+    ("T_II", "w* = 0.49", Verdict.VIOLATED),
+    ("T_III", "sigma_init -> 0", Verdict.CONSISTENT),
+    ("T_III", "L -> oo", Verdict.CONSISTENT),
+    ("growth", "t = L-2", Verdict.CONSISTENT),
+    ("growth", "sqrt(sigma_init)", Verdict.VIOLATED),
+    ("gram_rate", "t -> oo", Verdict.CONSISTENT),
+    ("head_rate", "t -> oo", Verdict.CONSISTENT),
+    ("head_rate", "t = T_III", Verdict.VIOLATED),
+]
+
+
+@pytest.mark.parametrize(("quantity", "where", "verdict"), VERDICTS, ids=[f"{q}: {w}" for q, w, _ in VERDICTS])
+def test_each_theta_gets_its_verdict_at_the_parameters_of_figure_2(rows, quantity, where, verdict):
+    (row,) = [row for row in rows if row.quantity == quantity and where in row.construction][:1]
+    assert row.verdict["printed"] is verdict
+    assert row.remark
+
+
+def test_every_formula_is_confirmed_somewhere(rows):
+    confirmed_rows = {row.quantity for row in rows if row.verdict.get("derived") is Verdict.CONSISTENT}
+    assert confirmed_rows == {q.name for q in phases.PHASES.quantities} - {"T_I.head"}
+    (left,) = [row for row in rows if row.quantity == "T_I.head" and row.construction == "at this point"]
+    assert left.measured == pytest.approx(left.derived, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"w_star": 0.8}, "w_star = 0.8"),
+        ({"sigma_init": 0.0}, "sigma_init = 0"),
+        ({"sigma_init": 1.0}, "sigma_init = 1"),
+        ({"L": 4}, "L = 4"),
+        ({"flow": "both"}, "flow = 'both' is not known; choose true or printed"),
+        ({"alfa": 1.0}, "Did you mean alpha"),
+        ({"L": 4, "alpha": -1.0}, "alpha = -1"),
+    ],
+    ids=str,
+)
+def test_what_is_outside_is_refused(params, message):
+    with pytest.raises(UsageError, match=message):
+        PhasesStudy().case(params, seed=0, dtype="float64", device="cpu")
+
+
+def test_a_flow_that_is_none_is_refused():
+    with pytest.raises(UsageError, match="choose one of true, printed"):
+        run(1000, 1.0, 0.49, 0.01, flow="other")

@@ -1,0 +1,210 @@
+"""The study of C.2 Part I and II: its runs against an integration of its own, its proofs, its refusals."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+import torch
+from scipy.integrate import solve_ivp
+
+from bridge.budget import Budget
+from bridge.certify.proving import Status, prove
+from bridge.induction.head_limits import limit_row, threshold
+from bridge.induction.trends import TrendsCase, TrendsStudy
+from bridge.record import Row, Verdict
+from symbolic.induction import trends as theory
+from symbolic.statements import UsageError
+
+BUDGET = Budget(samples=1, attack=0, restarts=0, seed=0)
+GRID = [
+    (0.2, 0.3, 1e-2),
+    (1.0, 0.49, 1e-2),
+    (0.1, 0.65, 1e-5),
+]
+FLOWS = ("true", "printed")
+
+
+def case_at(
+    alpha: float = 1.0, w_star: float = 0.49, sigma: float = 0.01, flow: str = "true", L: int = 1000
+) -> TrendsCase:
+    params = {"L": L, "alpha": alpha, "w_star": w_star, "sigma_init": sigma, "flow": flow}
+    return TrendsStudy().case(params, seed=0, dtype="float64", device="cpu")
+
+
+def rows_of(case: TrendsCase) -> dict[str, Row]:
+    return {row.quantity: row for row in case.rows(BUDGET)}
+
+
+def independent(
+    alpha: float, star: float, sigma: float, flow: str, end: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """tau, w, h by the equations printed above (P1.1), halved in w for the true flow; not through our code."""
+    top, speed = 1 / (1 + alpha), {"true": 0.5, "printed": 1.0}[flow]
+
+    def field(_: float, x: np.ndarray) -> list[float]:
+        w, h = x
+        push = h * top * (1 - (w**2 + star**2) ** 2) ** -1.5 * (w**2 + star**2) * 2 * w
+        pull = h**2 * (1 - 4 * w**4) ** -1.5 * 4 * w**3
+        return [speed * (push - pull), top * (1 - (w**2 + star**2) ** 2) ** -0.5 - h * (1 - 4 * w**4) ** -0.5]
+
+    run = solve_ivp(field, (0, end), [sigma, sigma], method="LSODA", rtol=1e-9, atol=1e-13, dense_output=True)
+    taus = np.linspace(0, end, 40_000)
+    return taus, *run.sol(taus)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("point", GRID, ids=str)
+def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[float, float, float], flow: str) -> None:
+    alpha, star, sigma = point
+    case = case_at(*point, flow)
+    rows = rows_of(case)
+    taus, w, h = independent(alpha, star, sigma, flow, 2 * case.path.tau_half)
+    eta = h * (1 + alpha)
+    step = taus[1] * 998
+    assert rows["T_1"].measured == pytest.approx(998 * taus[(eta > 1).argmax()], abs=2 * step)
+    assert rows["T_half"].measured == pytest.approx(998 * taus[(w > star / 2).argmax()], abs=2 * step)
+    assert rows["h.overshoot"].measured == pytest.approx(eta.max(), rel=1e-6)
+    assert rows["w.turn"].measured == pytest.approx(w[eta.argmax()], rel=1e-2)
+    early = (taus > 1e-3) & (w < star / 2)
+    growth = np.log(w[early] / sigma) / taus[early]
+    assert rows["w.rate.above"].measured == pytest.approx(growth.max(), rel=1e-3)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("point", GRID, ids=str)
+def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float], flow: str) -> None:
+    case = case_at(*point, flow)
+    assert case.small_enough
+    rows = rows_of(case)
+    assert {name for name, row in rows.items() if "derived" in row.verdict} == set(theory.DERIVED)
+    assert all(row.verdict.get("derived", Verdict.PROVED) is Verdict.PROVED for row in rows.values())
+    for name in ("h.optimum", "w.optimum", "w.growth", "h.turns", "w.turn", "h.turn"):
+        assert rows[name].verdict["printed"] is Verdict.PROVED
+
+
+def test_a_derived_bound_that_a_run_breaks_is_our_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(theory.DERIVED, "h.overshoot", 1 + (theory.R_TURN - 1) * sp.Rational(9, 10))
+    case = case_at()
+    with pytest.raises(RuntimeError, match="is proved to keep"):
+        case.claim_row(case.result.quantity("h.overshoot"))
+
+
+def test_at_the_parameters_of_figure_2_three_printed_statements_fail() -> None:
+    rows = rows_of(case_at())
+    assert {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED} == {
+        "h.overshoot",
+        "T_1.simple",
+        "w.rate.below",
+    }
+    assert rows["h.ramp"].verdict == {"printed": Verdict.OUTSIDE}
+
+
+def test_29_says_from_when_on_it_holds() -> None:
+    def remark(*point: float, flow: str) -> str:
+        return rows_of(case_at(*point, flow=flow))["w.rate.below"].remark
+
+    assert "fails before t = 8.77 (L-2), holds from there" in remark(flow="true")
+    assert "fails before t = 1.26 (L-2), holds from there" in remark(flow="printed")
+    assert "holds nowhere" in remark(0.2, 0.3, 1e-2, flow="true")
+    assert "holds from there" in remark(0.2, 0.3, 1e-2, flow="printed")
+
+
+def test_L_scales_out() -> None:
+    small, large = rows_of(case_at(L=5)), rows_of(case_at(L=1000))
+    for name in small:
+        unit = 998 / 3 if name.startswith("T_") else 1.0
+        assert large[name].measured == pytest.approx(
+            unit * small[name].measured if small[name].measured is not None else None
+        )
+        assert large[name].verdict == small[name].verdict
+
+
+def test_a_slow_crossing_of_h_star_is_no_violation_by_rounding() -> None:
+    rows = rows_of(case_at(w_star=0.1, sigma=1e-8))
+    assert rows["T_1"].verdict["derived"] is Verdict.PROVED
+
+
+def test_beyond_sigma_star_nothing_is_called_proved() -> None:
+    case = case_at(w_star=0.49, sigma=0.24)
+    assert not case.small_enough
+    for row in case.rows(BUDGET):
+        assert Verdict.PROVED not in row.verdict.values()
+        assert row.derived is None
+
+
+# ---- Findings
+
+
+def findings() -> dict[str, Row]:
+    return {row.quantity: row for row in TrendsStudy().findings()}
+
+
+def test_every_finding_is_decided_and_every_violated_one_replays() -> None:
+    found = findings()
+    assert {limit.name for limit in theory.LIMITS} | set(theory.CLAIMS) | {"scaling"} == set(found)
+    for name, row in found.items():
+        assert Verdict.UNDECIDED not in row.verdict.values()
+        if row.witness is None:
+            continue
+        case = TrendsStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
+        inputs = {key: torch.tensor(value) for key, value in row.witness.inputs.items()}
+        again = case.replay_finding(name, inputs)
+        assert (again.verdict, again.measured) == (row.verdict, row.measured)
+
+
+@pytest.mark.parametrize("limit", theory.LIMITS, ids=lambda limit: limit.name)
+def test_a_limit_speaks_of_the_flow(limit: theory.Limit) -> None:
+    """The balls say that the flow breaks the bound there; a float run from that start says the same."""
+    params = dict(limit.params)
+    rows = rows_of(case_at(params["alpha"], params["w_star"], params["sigma_init"], params["flow"]))
+    assert rows[limit.of].verdict["printed"] is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("limit", theory.LIMITS, ids=lambda limit: limit.name)
+def test_a_limit_at_a_time_that_is_too_late_for_the_comparison_is_undecided(limit: theory.Limit) -> None:
+    case = TrendsStudy().case(limit.params, seed=0, dtype="float64", device="cpu")
+    assert limit_row(case, limit, 1e6).verdict == {"printed": Verdict.UNDECIDED}
+
+
+@pytest.mark.parametrize("claim", theory.CLAIMS)
+def test_a_threshold_moved_by_a_hundredth_is_refuted(claim: str) -> None:
+    holds, fails = threshold(claim)
+    assert holds < fails
+    off = sp.Rational(1, 100)
+    kept, broken = theory.stated_inequalities(holds + off, fails - off, claim)
+    assert prove(kept).status is Status.REFUTED
+    assert prove(broken).status is Status.REFUTED
+
+
+def test_27_with_its_sign_repaired_is_proved_and_with_less_on_its_right_refuted() -> None:
+    inequality = theory.growth_inequality()
+    assert prove(inequality).status is Status.PROVED
+    low = type(inequality)("less", inequality.expression - sp.Rational(3, 5), inequality.box)
+    outcome = prove(low)
+    assert outcome.status is Status.REFUTED
+    assert all(isinstance(value, Fraction) for value in outcome.point.values())
+
+
+# ---- Refusals
+
+
+def test_refusals_say_what_came_and_what_to_do() -> None:
+    with pytest.raises(UsageError, match="flow = 'up' is not known; choose one of true, printed"):
+        case_at(flow="up")
+    with pytest.raises(UsageError, match=r"sigma_init = 0\.3 .*sigma_init = 0\.3"):
+        case_at(alpha=9.0, sigma=0.3)
+    with pytest.raises(UsageError, match=r"w_star = 0\.8"):
+        case_at(w_star=0.8)
+
+
+def test_a_witness_with_other_inputs_is_refused() -> None:
+    case = case_at()
+    with pytest.raises(UsageError, match="holds one time t"):
+        case.replay_finding("h.ramp.limit", {"x": torch.zeros(1)})
+    with pytest.raises(UsageError, match="takes no inputs"):
+        case.replay_finding("h.overshoot.run", {"x": torch.zeros(1)})
+    with pytest.raises(UsageError, match="no quantity or finding"):
+        case.replay_finding("nonsense", {})
+    assert math.isfinite(case.replay_finding("h.overshoot.run", {}).measured)
