@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ Field = Callable[[np.ndarray], np.ndarray]  # (n,) to (n,)
 Jacobian = Callable[[np.ndarray], np.ndarray]  # (n,) to (n, n)
 Event = Callable[[np.ndarray], np.ndarray]  # (n, T) to (T,); it happens where this is positive
 
+MOST_EVALUATIONS = 50_000  # more than any run needs that LSODA's choice of method suits
 LOOKS = 4  # an event is looked for at this many times in each step
 
 
@@ -101,7 +103,7 @@ def integrate(
 ) -> Path:
     """The solution of dx/dt = field(x), x(0) = start, to time `end`, or until `stop` turns positive if that is earlier.
 
-    Method: LSODA (Adams, or BDF where the flow is stiff), with local errors of about `relative` |x| + `absolute` (a
+    Method: LSODA (Adams, or BDF where it finds the flow stiff), Radau where that does not come to an end; with local errors of about `relative` |x| + `absolute` (a
     number, or one for each coordinate), and steps of at most `longest_step` (for a field with an edge, past which a
     trial step must not go). Raises IntegrationError where the solver gives up or the field is not finite, ValueError
     for an end that is not positive.
@@ -132,10 +134,25 @@ def _finite(field: Field, state: np.ndarray) -> np.ndarray:
     return rate
 
 
+class _MissedStiffnessError(Exception):
+    """LSODA has taken so many evaluations that it must have overlooked that the flow is stiff."""
+
+
 def _solved(field: Field, start: np.ndarray, end: float, rules: dict[str, Any], **more: Any) -> Any:
+    evaluations = count()
+
+    def counted(_: float, state: np.ndarray) -> np.ndarray:
+        if next(evaluations) > MOST_EVALUATIONS:
+            raise _MissedStiffnessError
+        return _finite(field, state)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # LSODA warns of what its status says too, and that is raised here
-        found = solve_ivp(lambda _, x: _finite(field, x), (0.0, end), start, **rules, **more)
+        try:
+            found = solve_ivp(counted, (0.0, end), start, **rules, **more)
+        except _MissedStiffnessError:
+            implicit = {**rules, "method": "Radau"}
+            found = solve_ivp(lambda _, x: _finite(field, x), (0.0, end), start, **implicit, **more)
     if found.status < 0:
         raise IntegrationError(
             f"the flow was followed to t = {found.t[-1]:g} of {end:g}, state {found.y[:, -1]}: {found.message}"

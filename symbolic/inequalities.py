@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import sympy as sp
 
@@ -26,7 +27,7 @@ class Inequality:
 
     name: str
     expression: sp.Expr
-    box: Mapping[sp.Symbol, tuple[sp.Rational, sp.Rational]]
+    box: Mapping[sp.Symbol, tuple[Any, Any]]  # numbers that are turned into exact rationals
     where: tuple[sp.Expr, ...] = ()
     strict: bool = False
     vanishing: tuple[sp.Symbol, ...] = ()

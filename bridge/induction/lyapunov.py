@@ -47,7 +47,9 @@ def _open(outcomes: list[Outcome], status: Status) -> str:
     worst = next(each for each in outcomes if each.status is status)
     if status is Status.REFUTED:
         point = ", ".join(f"{symbol} = {float(x):.6g}" for symbol, x in worst.point.items())
-        on_edge = any(x in ends for x, ends in zip(worst.point.values(), Enclosures(worst.inequality).root, strict=True))
+        on_edge = any(
+            x in ends for x, ends in zip(worst.point.values(), Enclosures(worst.inequality).root, strict=True)
+        )
         near = " (on the edge of the open region: it fails nearby too, both sides being continuous)" if on_edge else ""
         return f"fails at {point}, by {-(worst.value or 0.0):.3g}{near}"
     return f"open in {len(worst.open_boxes)} boxes; {worst.share:.1%} of the region settled in {worst.seconds:.0f} s"

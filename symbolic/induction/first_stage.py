@@ -1,7 +1,8 @@
 """Training stage I (wang2024, Lemma 5.3 and Appendix B): p~, alone, trained from p(0) = 0 and w_K w_Q = 0.
 
-Letters: p~ the first layer's relative position, g_0 = g(0), n = L - 2, u = e^-p~, gamma = g_0/g*, Z_m = 1 + ... + u^(m-1)
-= M(p~; m), pi_s(tau) = u^(s-1-tau)/Z_(s-1) the first layer's attention, c_tau the sum of pi_s(tau) over s = tau+1 .. L-1.
+Letters: p~ the first layer's relative position, g_0 = g(0), n = L - 2, u = e^-p~, gamma = g_0/g*; Z_m = 1 + ... +
+u^(m-1) = M(p~; m), pi_s(tau) = u^(s-1-tau)/Z_(s-1) the first layer's attention, c_tau the sum of pi_s(tau) over
+s = tau+1 .. L-1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,9 +28,9 @@ _k = sp.Symbol("k", integer=True, nonnegative=True)
 NOTATION = {**LETTERS, p_tilde: r"\tilde p", g_0: "g_0", gamma: r"\gamma", r: "r"}
 n = L - 2
 
-# The loss (11) at this start. The second layer's first head weighs y_2, ..., y_{L-1} alike, so that x_tau comes out with
-# the coefficient g_0 c_tau / n - g* [tau = L - 2]; of independent standard normal x, E of the square is the sum of the
-# squares of these coefficients. c_{L-2} has one term, s = L - 1.
+# The loss (11) at this start. The second layer's first head weighs y_2, ..., y_{L-1} alike, so that x_tau comes out
+# with the coefficient g_0 c_tau / n - g* [tau = L - 2]; of independent standard normal x, E of the square is the sum of
+# the squares of these coefficients. c_{L-2} has one term, s = L - 1.
 ATTENTION = sp.exp(-p_tilde * (s - 1 - tau)) / M(p_tilde, s - 1)
 MIXTURE = sp.Sum(ATTENTION, (s, tau + 1, L - 1))  # c_tau
 Q = sp.Sum(MIXTURE**2, (tau, 1, L - 2))
@@ -64,9 +65,12 @@ LAST_FACTOR = (sp.exp(-p_tilde) + tau * (1 - sp.exp(-p_tilde))) / (sp.exp(p_tild
 ) * (s - 1) * sp.exp(p_tilde * (s - 1)) / (sp.exp(p_tilde * (s - 1)) - 1) ** 2
 
 
-# In u everything is regular on [0, 1]: Z_1 = 1, Z_m = 1 + u Z_{m-1}, and c_tau = b_tau / Z_tau + u c_{tau+1} from tau = n
-# down, where b_tau = 1 (and r^(n - tau), for a second layer with e^-p(0) = r). `x`, `ratio` and `start` stand for u, gamma
-# and r: symbols here, and whatever number type comes in (floats, arrays, balls) elsewhere.
+# In u everything is regular on [0, 1]: Z_1 = 1, Z_m = 1 + u Z_{m-1}, and c_tau = b_tau / Z_tau + u c_{tau+1} from
+# tau = n down, where b_tau = 1 (and r^(n - tau), for a second layer with e^-p(0) = r). `x`, `ratio` and `start` stand
+# for u, gamma and r: symbols here, and whatever number type comes in (floats, arrays, balls) elsewhere.
+UNIFORM = sp.Integer(1)  # r at p(0) = 0
+
+
 def normalisers(terms: int, x: Any = u) -> list[Any]:
     """Z_1, ..., Z_n at x, for n = terms."""
     return list(accumulate(range(terms - 1), lambda z, _: 1 + x * z, initial=x**0))
@@ -77,7 +81,7 @@ def _slopes_of(values: Sequence[Any], x: Any) -> list[Any]:
     return list(accumulate(values[:-1], lambda slope, z: z + x * slope, initial=0 * x))
 
 
-def mixtures(terms: int, x: Any = u, start: Any = sp.Integer(1)) -> tuple[list[Any], list[Any]]:
+def mixtures(terms: int, x: Any = u, start: Any = UNIFORM) -> tuple[list[Any], list[Any]]:
     """c_1, ..., c_n and their derivatives in x, with b_tau = start^(n - tau)."""
     Z = normalisers(terms, x)
     dZ = _slopes_of(Z, x)
@@ -89,9 +93,9 @@ def mixtures(terms: int, x: Any = u, start: Any = sp.Integer(1)) -> tuple[list[A
     return c[:0:-1], dc[:0:-1]
 
 
-# du/dt = -u dp~/dt, so that dp~/dt = -dL/dp~ = u dL/du with L = (g_0^2/2) sum (c_tau/Z_n(r))^2 - g* g_0 c_n/Z_n(r), where
-# Z_n(r) = n at r = 1. What vanishes at u = 0, g_0 = 0 is divided out.
-def rate_share(terms: int, x: Any = u, ratio: Any = gamma, start: Any = sp.Integer(1)) -> Any:
+# du/dt = -u dp~/dt, so that dp~/dt = -dL/dp~ = u dL/du with L = (g_0^2/2) sum (c_tau/Z_n(r))^2 - g* g_0 c_n/Z_n(r),
+# where Z_n(r) = n at r = 1. What vanishes at u = 0, g_0 = 0 is divided out.
+def rate_share(terms: int, x: Any = u, ratio: Any = gamma, start: Any = UNIFORM) -> Any:
     """(dp~/dt) / (u g_0 g* / Z_n(r)), for n = terms."""
     c, dc = mixtures(terms, x, start)
     Z = normalisers(terms, x)
@@ -163,6 +167,7 @@ AT_START = {g_0: sigma_init, g_star: alpha / (1 + alpha)}  # (12), but for p(0) 
 
 LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
 LARGEST_START = sp.Rational(1, 2)  # r >= 1/2: p(0) <= log 2
+UNIT = (sp.Integer(0), sp.Integer(1))
 _BECAUSE = {u: "u = e^-p~ is in (0, 1] for p~ >= 0", gamma: "g_0 is in (0, g*]", r: "p(0) is in [0, log 2]"}
 
 
@@ -178,7 +183,7 @@ def start_inequality(length: int) -> Inequality:
 
 
 def _sign(name: str, share: sp.Expr, coordinates: tuple[sp.Symbol, ...], meaning: str) -> Inequality:
-    ranges = {u: (0, 1), gamma: (0, 1), r: (LARGEST_START, 1)}
+    ranges = {u: UNIT, gamma: UNIT, r: (LARGEST_START, sp.Integer(1))}
     return Inequality(
         name=name,
         expression=share,
@@ -194,7 +199,7 @@ def floor_inequality(length: int) -> Inequality:
     return Inequality(
         name=f"floor[L={length}]",
         expression=sp.Poly(excess_coefficients(length - 2)[::-1], u).as_expr(),
-        box={u: (0, 1)},
+        box={u: UNIT},
         strict=True,
         meaning="the excess of the rate over its floor, by (1-u) / (2n Z_n^2)",
         because={u: _BECAUSE[u]},

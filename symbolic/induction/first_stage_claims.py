@@ -1,4 +1,4 @@
-"""What Appendix B prints of stage I and exact rationals decide, at L = 5 (`start.long`: at inputs that are long enough)."""
+"""What Appendix B prints of stage I and exact rationals decide, at L = 5 (`start.long`: at a long enough L)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +34,7 @@ def exactly(expression: sp.Expr, point: Point) -> sp.Rational:
 
 
 def _unrolled(expression: sp.Basic) -> sp.Basic:
-    """Sums of known length written out, the outermost first (SymPy's own way looks for closed forms of the inner ones)."""
+    """Sums written out, the outermost first (SymPy's own way looks for closed forms of the inner ones)."""
     if isinstance(expression, sp.Sum):
         ((index, first, last),) = expression.limits
         terms = (expression.function.xreplace({index: sp.Integer(i)}) for i in range(int(first), int(last) + 1))

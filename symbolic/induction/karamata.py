@@ -1,7 +1,7 @@
 """Lemma D.6 (wang2024, "weighted Karamata"), what is true of it, and what (29) needs of C(x) = x (1 - x^2)^(-3/2).
 
-Letters: x, y two vectors, w weights, f a convex function; x_[i] the entries in decreasing order. gamma bounds h <= gamma h*
-after T_1^h, beta is the paper's free knob, v = w^2, v* = w*^2.
+Letters: x, y two vectors, w weights, f a convex function; x_[i] the entries in decreasing order. gamma bounds
+h <= gamma h* after T_1^h, beta is the paper's free knob, v = w^2, v* = w*^2.
 """
 
 import random
@@ -47,15 +47,15 @@ def majorised(lower: Sequence[sp.Rational], upper: Sequence[sp.Rational]) -> boo
 
 
 def fuchs(weights: Sequence[sp.Rational], lower: Sequence[sp.Rational], upper: Sequence[sp.Rational]) -> bool:
-    """Fuchs' condition: both decreasing, weighted partial sums of `lower` at most those of `upper`, the totals equal."""
+    """Fuchs' condition: both decreasing, weighted partial sums of `lower` <= those of `upper`, the totals equal."""
     ordered = tuple(lower) == decreasing(lower) and tuple(upper) == decreasing(upper)
     gaps = list(accumulate(w * (high - low) for w, low, high in zip(weights, lower, upper, strict=True)))
     return ordered and all(gap >= 0 for gap in gaps[:-1]) and gaps[-1] == 0
 
 
-# Fuchs: with s_i the slope of f between x_i and y_i, sum w_i (f(y_i) - f(x_i)) = sum s_i g_i, g_i = w_i (y_i - x_i), and
-# by Abel's summation = sum_{k<n} (s_k - s_{k+1}) G_k + s_n G_n, G_k = g_1 + ... + g_k >= 0, G_n = 0. As x and y decrease
-# and f is convex, s_k >= s_{k+1}. Equal weights are Karamata: the order of the entries is then free.
+# Fuchs: with s_i the slope of f between x_i and y_i, sum w_i (f(y_i) - f(x_i)) = sum s_i g_i, g_i = w_i (y_i - x_i),
+# and by Abel's summation = sum_{k<n} (s_k - s_{k+1}) G_k + s_n G_n, G_k = g_1 + ... + g_k >= 0, G_n = 0. As x and y
+# decrease and f is convex, s_k >= s_{k+1}. Equal weights are Karamata: the order of the entries is then free.
 def abel_difference(size: int) -> sp.Expr:
     """The two sides of Abel's summation for n = size, subtracted: 0 once expanded."""
     s, g = sp.symbols(f"s1:{size + 1}"), sp.symbols(f"g1:{size + 1}")
@@ -155,7 +155,7 @@ CLAIMS = {
 
 def random_excess(count: int, seed: int, *, equal: bool, size: int = 3) -> tuple[int, sp.Rational]:
     """How many random Fuchs triples came up, and the largest left minus right over them and the curved functions."""
-    draw, found = random.Random(seed), []
+    draw, found = random.Random(seed), list[sp.Rational]()
     curved = [f for name, f in CONVEX.items() if name != "x"]
     while len(found) < count:
         weights = [sp.Rational(1, size) if equal else sp.Rational(draw.randint(1, 8), 8) for _ in range(size)]

@@ -5,6 +5,7 @@ Letters: u = e^-p, v = u g* + g* - g, n = L - 2. All lengths at once: s = u^(L-5
 """
 
 from functools import cache
+from typing import Any
 
 import sympy as sp
 
@@ -122,7 +123,7 @@ def perturbed_inequality(constant: sp.Expr, *, reached: bool = False) -> Inequal
 
 
 def _inequality(
-    name: str, constant: sp.Expr, form: Form, box: dict[sp.Symbol, tuple[sp.Expr, sp.Expr]], reached: bool
+    name: str, constant: sp.Expr, form: Form, box: dict[sp.Symbol, tuple[Any, Any]], reached: bool
 ) -> Inequality:
     where = (REACHED,) if reached else ()
     region = {**box, u: (sp.Integer(0), sp.Rational(7, 10))} if reached else box

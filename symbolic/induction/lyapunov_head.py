@@ -31,7 +31,10 @@ REGION = {
     v_star: (0, sp.Rational(3, 10)),
     h_star: (0, 1),
 }
-_FLOWS = {"printed": (HEAD_FLOW_PRINTED, 1), "true": (HEAD_FLOW, sp.Rational(1, 2))}  # and the share of the rate of w
+_FLOWS = {
+    "printed": (HEAD_FLOW_PRINTED, sp.Integer(1)),
+    "true": (HEAD_FLOW, sp.Rational(1, 2)),
+}  # and the share of the rate of w
 
 
 def head_flow(which: str) -> Flow:

@@ -54,6 +54,13 @@ def test_a_run_stops_at_its_event():
     assert path.steps[0, -1] == pytest.approx(0.5, rel=1e-8)
 
 
+def test_stiffness_that_is_overlooked_costs_time_but_no_digits(monkeypatch):
+    """With next to no evaluations allowed the first method always gives up."""
+    monkeypatch.setattr("numeric.flows.MOST_EVALUATIONS", 5)
+    path = integrate(lambda x: STIFF @ x, [1.0, 1.0], 100.0, jacobian=lambda _: STIFF, absolute=1e-14)
+    np.testing.assert_allclose(path.steps[:, -1], expm(STIFF * 100.0) @ np.array([1.0, 1.0]), rtol=1e-8)
+
+
 def test_what_cannot_be_integrated_is_refused_with_the_place():
     with pytest.raises(IntegrationError, match="not finite at the state"):
         integrate(lambda x: np.array([np.nan]), [1.0], 1.0)

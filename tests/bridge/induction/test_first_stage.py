@@ -1,0 +1,161 @@
+"""The study of stage I: rows, certificates, runs and witnesses."""
+
+import math
+
+import flint
+import numpy as np
+import pytest
+import sympy as sp
+import torch
+
+from bridge.budget import Budget
+from bridge.certify import Status, prove
+from bridge.induction import first_stage as study
+from bridge.record import Row, Verdict
+from symbolic.induction import first_stage as theory
+from symbolic.induction.first_stage_claims import CLAIMS
+from symbolic.statements import UsageError
+
+
+def case_of(**params: float | int) -> study.FirstStageCase:
+    return study.FirstStageStudy().case(params, seed=0, dtype="float64", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, Row]:
+    return {row.quantity: row for row in case_of(L=30).rows(Budget(1, 0, 1, 0))}
+
+
+def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
+    assert set(rows) == {quantity.name for quantity in theory.FIRST_STAGE.quantities}
+
+
+def test_printed_slips_are_violated_and_ours_are_proved(rows: dict[str, Row]) -> None:
+    for name in CLAIMS:
+        assert rows[name].verdict["printed"] is Verdict.VIOLATED
+        assert rows[name].witness is not None
+    for name in ("q.sign", "sign", "limit", "rate.lower", "start.short"):
+        assert rows[name].verdict["derived"] is Verdict.PROVED
+
+
+def test_derived_formulas_meet_the_direct_sums(rows: dict[str, Row]) -> None:
+    for name in ("loss", "rate"):
+        assert rows[name].derived == pytest.approx(rows[name].measured, rel=1e-9)
+    assert rows["rate"].printed == pytest.approx(2 * rows["rate"].measured, rel=1e-9)
+    assert rows["rate.lower"].derived < rows["rate.lower"].measured < rows["rate.lower"].printed
+
+
+@pytest.mark.parametrize("length", [5, 12, 40])
+@pytest.mark.parametrize("p", [0.01, 0.7, 4.0])
+def test_the_rate_against_automatic_differentiation(length: int, p: float) -> None:
+    g_0, optimum, terms = 0.2, 0.4, length - 2
+    _, direct = study.direct_rate(p, g_0, optimum, terms)
+    share = theory.rate_share(terms, math.exp(-p), g_0 / optimum, 1.0)
+    assert direct == pytest.approx(share * math.exp(-p) * g_0 * optimum / terms, rel=1e-8)
+
+
+def test_the_run_stays_above_the_derived_bound_and_tends_to_its_rate() -> None:
+    case = case_of(L=12)
+    for end in (1e2, 1e5, 1e8):
+        floor = theory.LIMIT_FLOOR.evalf(
+            subs={theory.L: 12, theory.t: end, theory.sigma_init: 0.01, theory.g_0: 0.01, study.g_star: 0.5}
+        )
+        assert float(floor) < case.run(end)
+    growth = (math.exp(case.run(1e9)) - math.exp(case.run(1e8))) / 9e8
+    assert growth == pytest.approx(0.01 * 0.5 / 10, rel=1e-3)  # the share tends to 1
+
+
+@pytest.mark.parametrize("length", [5, 6, 7, 8])
+def test_the_sign_is_certified_without_the_covariances(length: int) -> None:
+    assert prove(theory.sign_inequality(length), seconds=5.0).status is Status.PROVED
+
+
+@pytest.mark.parametrize("length", [5, 17, 40])
+def test_the_floor_is_certified(length: int) -> None:
+    assert prove(theory.floor_inequality(length), seconds=5.0).status is Status.PROVED
+
+
+def test_a_wrong_sign_is_refuted() -> None:
+    right = theory.sign_inequality(5)
+    wrong = type(right)(name="wrong", expression=right.expression - sp.Rational(35, 100), box=right.box, strict=True)
+    assert prove(wrong, seconds=5.0).status is Status.REFUTED  # the least share is 1/3
+
+
+@pytest.mark.parametrize("length", range(5, 41, 5))
+def test_q_falls_by_the_exact_coefficients_of_its_slope(length: int) -> None:
+    numerator = study.slope_numerator(length - 2)
+    assert all(coefficient >= 0 for coefficient in numerator.coeffs())
+
+
+def test_the_coefficients_are_those_of_the_slope() -> None:
+    terms, u = 7, flint.fmpq(2, 3)
+    D = math.prod((sum((u**k for k in range(m)), flint.fmpq(0)) for m in range(1, terms + 1)), start=flint.fmpq(1))
+    c, dc = theory.mixtures(terms, sp.Rational(2, 3))
+    slope = 2 * sum(a * b for a, b in zip(c, dc, strict=True))
+    numerator = sum(
+        (flint.fmpq(int(a)) * u**k for k, a in enumerate(study.slope_numerator(terms).coeffs())), flint.fmpq(0)
+    )
+    assert numerator / D**3 == flint.fmpq(int(slope.p), int(slope.q))
+
+
+def test_the_start_of_12_fails_for_a_small_alpha() -> None:
+    rows = {row.quantity: row for row in case_of(L=1000, alpha=0.05)._starts()}
+    assert rows["start"].verdict["printed"] is Verdict.VIOLATED
+    assert rows["start.long"].measured < 0
+    good = {row.quantity: row for row in case_of(L=1000)._starts()}
+    assert good["start"].verdict["printed"] is Verdict.KEPT
+
+
+def test_the_failing_start_against_automatic_differentiation() -> None:
+    # all six parameters at sigma: the second layer's weights are those of p(0) = sigma
+    terms, sigma, alpha = 998, 0.01, 0.05
+    behind = torch.arange(terms)[:, None] - torch.arange(terms)[None, :]
+    p = torch.tensor(sigma, requires_grad=True)
+    first = torch.softmax(torch.where(behind >= 0, -p * behind, -torch.inf), dim=1)
+    second = torch.softmax(sigma * torch.arange(terms, dtype=torch.float64), dim=0)
+    error = sigma * second @ first - alpha / (1 + alpha) * torch.eye(terms, dtype=torch.float64)[-1]
+    (slope,) = torch.autograd.grad(error.square().sum() / 2, p)
+    weight = math.exp(-sigma) * sigma * alpha / (1 + alpha) * (1 - math.exp(-sigma)) / (1 - math.exp(-sigma * terms))
+    share = float(study.share_ball({"L": 1000, "alpha": alpha, "sigma_init": sigma}, sigma).mid())
+    assert -float(slope) == pytest.approx(share * weight, rel=1e-6)
+    assert -float(slope) < 0
+
+
+def test_witnesses_replay(rows: dict[str, Row]) -> None:
+    for name in CLAIMS:
+        witness = rows[name].witness
+        case = case_of(**witness.params)
+        inputs = {letter: torch.tensor(values, dtype=torch.float64) for letter, values in witness.inputs.items()}
+        assert case.replay_finding(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
+
+
+def test_replay_judges_other_points_for_themselves() -> None:
+    case = case_of(L=5)
+
+    def at(**values: float) -> dict[str, torch.Tensor]:
+        return {name: torch.tensor([value]) for name, value in values.items()}
+
+    kept = case.replay_finding("finding.q.factor", at(u=0.5, s=2.0, tau=1.0))
+    assert kept.verdict["printed"] is Verdict.KEPT
+    with pytest.raises(UsageError, match="whole numbers with 1 <= tau < s"):
+        case.replay_finding("finding.q.factor", at(u=0.5, s=2.0, tau=3.0))
+    with pytest.raises(UsageError, match=r"has no finding 'finding\.nothing'"):
+        case.replay_finding("finding.nothing", at(u=0.5))
+    with pytest.raises(UsageError, match="g_0, g_star are missing"):
+        case.replay_finding("finding.rate", at(u=0.5))
+    with pytest.raises(UsageError, match="no finite number"):
+        case.replay_finding("finding.q", at(u=math.nan))
+    with pytest.raises(UsageError, match="other numbers of values of u"):
+        case.replay_finding("finding.q", {"u": torch.tensor([0.5, 0.5])})
+
+
+def test_all_complaints_come_at_once() -> None:
+    with pytest.raises(UsageError, match=r"L = 4 .*sigma_init = 2"):
+        case_of(L=4, sigma_init=2.0)
+
+
+def test_the_least_share_is_where_it_says() -> None:
+    place, least = case_of(L=30).least_share(0.0, 0.0)
+    terms, ratio = 28, 0.02
+    assert least == pytest.approx(float(theory.rate_share(terms, np.exp(-place), ratio, 1.0)))
+    assert least >= float(theory.SHARE_FLOOR.subs(theory.L, 30))

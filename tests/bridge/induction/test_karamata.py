@@ -1,0 +1,61 @@
+"""The study of Lemma D.6: rows, certificates, witnesses."""
+
+import pytest
+import sympy as sp
+import torch
+
+from bridge.budget import Budget
+from bridge.certify import Status, prove
+from bridge.induction.karamata import KaramataCase, KaramataStudy
+from bridge.record import Row, Verdict
+from symbolic.induction import karamata as theory
+from symbolic.statements import UsageError
+
+
+def case_of(**params: float) -> KaramataCase:
+    return KaramataStudy().case(params, seed=0, dtype="float64", device="cpu")
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, Row]:
+    return {row.quantity: row for row in case_of(w_star=0.3).rows(Budget(1, 0, 1, 0))}
+
+
+def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
+    assert set(rows) == {quantity.name for quantity in theory.KARAMATA.quantities}
+
+
+def test_the_lemma_is_refuted_and_its_true_versions_are_proved(rows: dict[str, Row]) -> None:
+    for name in theory.CLAIMS:
+        assert rows[name].verdict["printed"] is Verdict.VIOLATED
+    for name in ("equal", "fuchs", "stretch", "superadditive", "exponent"):
+        assert rows[name].verdict["derived"] is Verdict.PROVED
+    assert rows["fuchs"].measured <= 0
+    assert {rows[name].verdict["printed"] for name in ("C.first", "C.second")} == {Verdict.PROVED}
+
+
+def test_the_exponent_is_outside_where_26_fails() -> None:
+    assert case_of(w_star=0.49)._exponent().verdict["derived"] is Verdict.OUTSIDE
+    assert case_of(w_star=0.3)._exponent().verdict["derived"] is Verdict.PROVED
+
+
+def test_certificates_of_c_can_fail() -> None:
+    convex = theory.stated_inequalities({})[0]
+    assert prove(convex, seconds=5.0).status is Status.PROVED
+    wrong = type(convex)("wrong", convex.expression - sp.Rational(901, 100), convex.box, strict=True)
+    assert prove(wrong, seconds=5.0).status is Status.REFUTED  # C''(x)/x is 9 at 0
+
+
+def test_witnesses_replay(rows: dict[str, Row]) -> None:
+    for name in theory.CLAIMS:
+        witness = rows[name].witness
+        inputs = {letter: torch.tensor(values, dtype=torch.float64) for letter, values in witness.inputs.items()}
+        assert case_of(**witness.params).replay_finding(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
+
+
+def test_replay_checks_the_premises() -> None:
+    pair = {"x": torch.tensor([1.0, 0.0]), "y": torch.tensor([0.5, 0.5]), "w": torch.tensor([0.25, 0.25])}
+    with pytest.raises(UsageError, match=r"do not majorise; the weights have to be >= 0 and add up to 1"):
+        case_of().replay_finding("finding.weighted", pair)
+    true = {"x": torch.tensor([0.5, 0.5]), "y": torch.tensor([1.0, 0.0]), "w": torch.tensor([0.75, 0.25])}
+    assert case_of().replay_finding("finding.weighted", true).verdict["printed"] is Verdict.KEPT

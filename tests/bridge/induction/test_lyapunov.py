@@ -1,0 +1,209 @@
+"""The decays of Appendix C: derived flows against the definitions, proofs, constants, and what is refuted."""
+
+import json
+import math
+import re
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+from bridge import compare
+from bridge.certify import Status, prove
+from bridge.certify.registry import stated_inequalities
+from bridge.certify.search import smallest
+from bridge.comparison import replay
+from bridge.induction.lyapunov import quadratic_at
+from bridge.record import Verdict
+from symbolic.induction import lyapunov as theory
+from symbolic.induction import lyapunov_gram as gram
+from symbolic.induction import lyapunov_head as head
+from symbolic.induction.training import g_star, h, h_star, u, v, v_star
+from symbolic.inequalities import written_out
+from symbolic.statements import UsageError
+
+
+@cache
+def comparison(name):
+    return compare(f"induction.{name}")
+
+
+def rows(name):
+    return {row.quantity: row for row in comparison(name)}
+
+
+# ---- The derivations, against the definitions evaluated in 50 digits
+
+
+def gram_rates(u_value, g_value, g_opt, length):
+    """du/dt and dg/dt from (19) itself, by numerical differentiation."""
+
+    def loss(p, g):
+        M = lambda q: sum(mpmath.exp(-q * k) for k in range(length - 2))  # noqa: E731
+        return g_opt**2 / 2 + g**2 * M(2 * p) / (2 * M(p) ** 2) - g_opt * g / M(p)
+
+    p_value = -mpmath.log(u_value)
+    dp, dg = (-mpmath.diff(loss, (p_value, g_value), order) for order in ((1, 0), (0, 1)))
+    return -u_value * dp, dg
+
+
+@pytest.mark.parametrize("length", [7, 12, 40])
+@pytest.mark.parametrize("u_value", ["0.15", "0.45", "0.8"])
+def test_the_form_of_the_gram_decay_is_the_derivative_along_the_flow(length, u_value):
+    with mpmath.workdps(40):
+        u_0, g_opt, ratio = mpmath.mpf(u_value), mpmath.mpf("0.7"), mpmath.mpf("1.3")
+        du, dg = gram_rates(u_0, ratio * g_opt, g_opt, length)
+        v_0 = g_opt * (1 + u_0 - ratio)
+        dG = u_0 * du + v_0 * (g_opt * du - dg)
+        expected = -dG - g_opt**2 * ((u_0**2 + v_0**2) / 2) ** 2 / 65
+        s_0 = u_0 ** (length - 5)
+        at = {u: u_0, gram.gamma: ratio, g_star: g_opt, gram.s: s_0, gram.q: (length - 2) * s_0 * (1 - u_0)}
+        formula = gram.decay_inequality(gram.PRINTED_CONSTANT).expression
+        got = sp.lambdify(tuple(at), formula, "mpmath")(*at.values())
+        assert abs(got - expected) < mpmath.mpf(10) ** -15 * abs(expected)
+
+
+@pytest.mark.parametrize("length", [5, 6, 20, 300, 10**5])
+def test_the_ranges_of_the_tail_hold_wherever_the_condition_does(length):
+    for place in range(1, 200):
+        u_0 = place / 200
+        s_0 = u_0 ** (length - 5)
+        if 0 < s_0 <= 1e-4:
+            assert (length - 2) * s_0 * (1 - u_0) <= float(gram.RANGE_OF_Q[1])
+    # near the largest u that a length allows the bound is nearly attained
+    longest = 1e-4 ** (1 / (10**5 - 5))
+    assert (10**5 - 2) * 1e-4 * (1 - longest) > 0.7 * float(gram.RANGE_OF_Q[1])
+
+
+@pytest.mark.parametrize("which", ["printed", "true"])
+def test_the_form_of_the_head_decay_is_the_derivative_along_the_flow(which):
+    head.check_derivation(which)
+    decay, loss = head.head_decay(which), head.loss_and_candidate(which)
+    point = {
+        v_star: sp.Rational(1, 5),
+        h_star: sp.Rational(2, 5),
+        head.x: sp.Rational(1, 3),
+        head.y: sp.Rational(1, 70),
+    }
+    state = {v: (v_star * (1 - head.x)).subs(point), h: (h_star * (1 + head.y)).subs(point)}
+    direct = -decay.derivative.subs(state | point) / point[h_star] ** 2
+    assert float(loss[0].subs(point)) == pytest.approx(float(direct), rel=1e-12)
+    candidate = (decay.scale * decay.candidate).subs(state | point) / point[h_star] ** 2
+    assert float(loss[1].subs(point)) == pytest.approx(float(candidate), rel=1e-12)
+
+
+def test_a_wrong_coefficient_does_not_pass_as_the_derivation(monkeypatch):
+    right = head._coefficients
+
+    def wrong(*arguments):
+        A, B, C = right(*arguments)
+        return A, B * sp.Rational(1001, 1000), C
+
+    head.check_derivation.cache_clear()
+    monkeypatch.setattr(head, "_coefficients", wrong)
+    with pytest.raises(ValueError, match="not the decay"):
+        head.check_derivation("true")
+    head.check_derivation.cache_clear()
+
+
+# ---- What is shown
+
+
+def test_each_proof_takes_less_than_a_minute():
+    for row in (*comparison("lyapunov_gram"), *comparison("lyapunov_head")):
+        took = [float(seconds) for seconds in re.findall(r"boxes, ([0-9.]+) s", row.remark)]
+        assert max(took, default=0.0) < 60
+        assert len(took) == list(row.verdict.values()).count(Verdict.PROVED), row.remark
+
+
+def test_the_registry_states_each_inequality_once():
+    for name, printed in (("lyapunov_gram", theory.gram_inequalities()), ("lyapunov_head", theory.head_inequalities())):
+        stated = stated_inequalities(f"induction.{name}", {"alpha": 1.0, "w_star": 0.49})
+        names = [each.name for each in stated]
+        assert len(set(names)) == len(names)
+        assert {each.name for both in printed.values() for part in both for each in part} <= set(names)
+
+
+@pytest.mark.parametrize("quantity", sorted(theory.CERTIFIED))
+def test_certified_constants_are_within_a_tenth_of_the_largest_possible(quantity):
+    row = {**rows("lyapunov_gram"), **rows("lyapunov_head")}[quantity]
+    assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
+    assert 0.9 * row.measured <= row.derived <= row.measured
+
+
+def test_a_constant_above_the_largest_is_refuted():
+    assert prove(gram.decay_inequality(sp.Rational(105, 100))).status is Status.REFUTED
+    assert prove(gram.decay_inequality(sp.Rational(202, 100), reached=True), seconds=20.0).status is Status.REFUTED
+    assert Status.REFUTED in {prove(each).status for each in head.decay_inequalities("true", sp.Rational(101, 100))}
+
+
+def test_the_verdicts_on_the_printed_steps():
+    printed = {
+        name: row.verdict["printed"]
+        for name, row in {**rows("lyapunov_gram"), **rows("lyapunov_head")}.items()
+        if "printed" in row.verdict
+    }
+    violated = {name for name, verdict in printed.items() if verdict is Verdict.VIOLATED}
+    assert violated == {
+        "decay.perturbed",
+        "estimate.exact",
+        "estimate.phi",
+        "estimate.psi_difference",
+        "estimate.joined",
+    }
+    assert {verdict for name, verdict in printed.items() if name not in violated} == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize("quantity", ["decay.perturbed", "estimate.exact", "estimate.joined"])
+def test_witnesses_are_checked_again_from_the_file(quantity, tmp_path):
+    row = {**rows("lyapunov_gram"), **rows("lyapunov_head")}[quantity]
+    path = tmp_path / "witness.json"
+    path.write_text(row.witness.model_dump_json())
+    assert replay(str(path)).verdict == {"printed": Verdict.VIOLATED}
+    forged = json.loads(path.read_text())
+    letter = next(iter(forged["inputs"]))
+    forged["inputs"][letter] = [3.0, 1.0]  # outside the region
+    path.write_text(json.dumps(forged))
+    with pytest.raises(UsageError, match="region"):
+        replay(str(path))
+
+
+@pytest.mark.parametrize(("alpha", "w_star"), [(1.0, 0.49), (2.0, 0.3), (20.0, 0.5)])
+def test_a_quadratic_of_the_linearisation_decays_faster_than_the_paper_s(alpha, w_star):
+    found = quadratic_at({"alpha": alpha, "w_star": w_star})
+    assert found.best > found.sampled["plain"]
+    assert found.best <= found.fastest * (1 + 1e-6)  # no quadratic function decays faster than the linear flow
+    assert prove(found.inequality).status is Status.PROVED
+    assert found.constant >= 0.9 * found.best
+
+
+def test_the_flow_gets_into_the_region_that_is_called_reached():
+    from bridge.induction.trajectory import run
+
+    for alpha in (1.0001, 3.0, 100.0):
+        path = run(2000, alpha, 0.3, 0.01, end=400.0).at(np.linspace(0, 400, 500))
+        optimum = alpha / (1 + alpha)
+        for p_value, g_value in zip(path.p, path.g, strict=True):
+            if g_value > optimum:
+                assert math.exp(p_value) - 1 - p_value >= 0.49 * optimum**2
+                assert optimum <= g_value < 2 * optimum
+
+
+def test_smaller_regions_allow_larger_constants():
+    inequality = gram.decay_inequality(gram.PRINTED_CONSTANT)
+    reached = gram.decay_inequality(gram.PRINTED_CONSTANT, reached=True)
+    ratio = gram.largest_constant(inequality, gram.PRINTED_CONSTANT)
+    assert smallest(ratio, reached) > 1.9 * smallest(ratio, inequality)
+    assert written_out(reached.form) == reached.expression
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [({"w_star": 0.8}, "4\\*w_star"), ({"alpha": -1.0}, "alpha > 0"), ({"w_star": "x"}, "not a number")],
+    ids=["w_star", "alpha", "words"],
+)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(UsageError, match=message):
+        compare("induction.lyapunov_head", **params)
