@@ -4,7 +4,7 @@ import time
 
 import torch
 
-from benchmarks import icgd, icgd_bounds, lowering
+from benchmarks import icgd, icgd_bounds, induction_training, lowering, lyapunov, phases
 from bridge import compare
 from numeric.induction.vanilla import random_prompts, vanilla
 from numeric.network import Network
@@ -16,6 +16,9 @@ def main() -> None:
     structured_against_dense()
     icgd.main()
     icgd_bounds.main()
+    lyapunov.main()
+    phases.main()
+    induction_training.main()
     default_comparisons()
 
 

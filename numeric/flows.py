@@ -103,10 +103,10 @@ def integrate(
 ) -> Path:
     """The solution of dx/dt = field(x), x(0) = start, to time `end`, or until `stop` turns positive if that is earlier.
 
-    Method: LSODA (Adams, or BDF where it finds the flow stiff), Radau where that does not come to an end; with local errors of about `relative` |x| + `absolute` (a
-    number, or one for each coordinate), and steps of at most `longest_step` (for a field with an edge, past which a
-    trial step must not go). Raises IntegrationError where the solver gives up or the field is not finite, ValueError
-    for an end that is not positive.
+    Method: LSODA (Adams, or BDF where it finds the flow stiff), Radau where that does not come to an end; with local
+    errors of about `relative` |x| + `absolute` (a number, or one for each coordinate), and steps of at most
+    `longest_step` (for a field with an edge, past which a trial step must not go). Raises IntegrationError where the
+    solver gives up or the field is not finite, ValueError for an end that is not positive.
     """
     if not end > 0:
         raise ValueError(f"integrate: the run has to end after it starts, but end = {end}")

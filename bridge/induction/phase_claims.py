@@ -59,7 +59,9 @@ def _printed_at(name: str) -> Callable[[Point], float]:
 
 def _limit(formula: sp.Expr, path: dict[sp.Symbol, Any]) -> float:
     found = limit_along(formula, path, small)
-    return math.inf if found == sp.oo else float(found)
+    if not found.is_real:  # oo, or a formula outside of its range
+        return math.inf if found == sp.oo else math.nan
+    return float(found)
 
 
 def _varied(point: Point, **changes: list[Any]) -> tuple[Point, ...]:

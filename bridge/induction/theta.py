@@ -20,7 +20,8 @@ Point = dict[str, Any]
 
 @dataclass(frozen=True)
 class Direction:
-    """`points`, the last one farthest out; `limit` of derived/expression along them, math.inf where there is none."""
+    """`points`, the last one farthest out; `limit` of derived/expression along them, inf, or nan where the
+    formula does not reach so far."""
 
     name: str
     points: tuple[Point, ...]
@@ -63,7 +64,7 @@ def confirmed(sample: Sample) -> bool:
 
 def judged(samples: Sequence[Sample], limit: float, *, above: bool = True, below: bool = True) -> Verdict:
     """The verdict on a Theta; on an O with `below` False, on an Omega with `above` False."""
-    if not confirmed(samples[-1]) or math.isnan(limit):
+    if not confirmed(samples[-1]) or not limit >= 0:
         return Verdict.UNDECIDED
     too_large, too_small = limit == math.inf, limit == 0
     return Verdict.VIOLATED if (too_large and above) or (too_small and below) else Verdict.CONSISTENT
@@ -74,5 +75,5 @@ def told(samples: Sequence[Sample], limit: float) -> str:
     ratios = " ".join("-" if s.ratio is None else f"{s.ratio:.4g}" for s in samples)
     last = samples[-1].agreement
     near = "not reached" if last is None else f"{last:.6f}"
-    goal = "unbounded" if limit == math.inf else f"{limit:.4g}"
+    goal = "unbounded" if limit == math.inf else "none" if math.isnan(limit) else f"{limit:.4g}"
     return f"measured/printed {ratios}, derived limit {goal}; measured/derived at the last point {near}"

@@ -142,6 +142,8 @@ def test_the_rule_of_the_verdicts_can_fail():
     assert judged([good], 0.0) is Verdict.VIOLATED
     assert judged([good], math.inf, above=False) is Verdict.CONSISTENT
     assert judged([good], 0.0, below=False) is Verdict.CONSISTENT
+    assert judged([good], -1.0) is Verdict.UNDECIDED
+    assert judged([good], math.nan) is Verdict.UNDECIDED
     for wrong in (bad, missing):
         assert not confirmed(wrong)
         assert judged([good, wrong], 2.0) is Verdict.UNDECIDED
@@ -153,6 +155,12 @@ def test_a_direction_is_sampled_in_order():
     direction = Direction("n -> oo", ({"n": 1}, {"n": 2}), 1.0)
     found = sampled(direction, lambda at: 2.0 * at["n"], lambda at: 1.0 * at["n"], lambda at: 4.0)
     assert [(each.ratio, each.agreement) for each in found] == [(0.5, 2.0), (1.0, 2.0)]
+
+
+def test_a_start_that_is_not_small_is_called_outside_and_not_refuted():
+    case = PhasesStudy().case({"w_star": 0.1, "sigma_init": 0.3, "alpha": 100.0}, seed=0, dtype="float64", device="cpu")
+    found = {row.quantity: row for row in case.rows(ONE_INPUT) if row.construction == "at this point"}
+    assert found["T_III"].verdict == {"derived": Verdict.OUTSIDE}
 
 
 @pytest.fixture(scope="module")
