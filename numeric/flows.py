@@ -18,7 +18,7 @@ Field = Callable[[np.ndarray], np.ndarray]  # (n,) to (n,)
 Jacobian = Callable[[np.ndarray], np.ndarray]  # (n,) to (n, n)
 Event = Callable[[np.ndarray], np.ndarray]  # (n, T) to (T,); it happens where this is positive
 
-MOST_EVALUATIONS = 50_000  # more than any run needs that LSODA's choice of method suits
+MOST_EVALUATIONS = 15_000  # more than any run needs that LSODA's choice of method suits
 LOOKS = 4  # an event is looked for at this many times in each step
 
 
@@ -54,7 +54,7 @@ class Path:
         duration = time - self.times[before]
         if duration <= 0:
             return np.asarray(self.steps[:, before])
-        run = _solved(self.field, self.steps[:, before], duration, self.rules)
+        run, _ = _solved(self.field, self.steps[:, before], duration, self.rules)
         return np.asarray(run.y[:, -1])
 
     def first(self, event: Event, after: float = 0.0) -> float | None:
@@ -114,7 +114,7 @@ def integrate(
     if jacobian is not None:
         rules["jac"] = lambda _, x: jacobian(x)
     events = None if stop is None else _terminal(stop)
-    found = _solved(field, np.asarray(start, dtype=float), end, rules, dense_output=True, events=events)
+    found, rules = _solved(field, np.asarray(start, dtype=float), end, rules, dense_output=True, events=events)
     return Path(field, found.t, found.y, found.sol, rules)
 
 
@@ -138,7 +138,10 @@ class _MissedStiffnessError(Exception):
     """LSODA has taken so many evaluations that it must have overlooked that the flow is stiff."""
 
 
-def _solved(field: Field, start: np.ndarray, end: float, rules: dict[str, Any], **more: Any) -> Any:
+def _solved(
+    field: Field, start: np.ndarray, end: float, rules: dict[str, Any], **more: Any
+) -> tuple[Any, dict[str, Any]]:
+    """The solver's answer, and the rules it was found with in the end."""
     evaluations = count()
 
     def counted(_: float, state: np.ndarray) -> np.ndarray:
@@ -151,10 +154,10 @@ def _solved(field: Field, start: np.ndarray, end: float, rules: dict[str, Any], 
         try:
             found = solve_ivp(counted, (0.0, end), start, **rules, **more)
         except _MissedStiffnessError:
-            implicit = {**rules, "method": "Radau"}
-            found = solve_ivp(lambda _, x: _finite(field, x), (0.0, end), start, **implicit, **more)
+            rules = {**rules, "method": "Radau"}
+            found = solve_ivp(lambda _, x: _finite(field, x), (0.0, end), start, **rules, **more)
     if found.status < 0:
         raise IntegrationError(
             f"the flow was followed to t = {found.t[-1]:g} of {end:g}, state {found.y[:, -1]}: {found.message}"
         )
-    return found
+    return found, rules

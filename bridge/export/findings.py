@@ -35,6 +35,8 @@ class Finding:
 
     @property
     def sentence(self) -> str:
+        if self.worst.samples == 0:
+            return self._of_its_own
         worst = f"worst{f' at {self.place}' if self.place else ''}: " if self.worst.params else ""
         bound = getattr(self.worst, self.worst_tier)
         against = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind)
@@ -43,6 +45,16 @@ class Finding:
             f"{self.total} rows; {worst}found {plain(found(self.worst))} against {self.worst_tier} "
             f"{against}{_factor(self.worst, self.worst_tier)}." + (f" {self.remark}" if self.remark else "")
         )
+
+    @property
+    def _of_its_own(self) -> str:
+        """Of a row that no inputs were drawn for: what it measured, if that is what is violated, and why."""
+        measured, bound = self.worst.measured, getattr(self.worst, self.worst_tier)
+        at = f" at {self.place}" if self.place and self.worst.params else ""
+        head = f"{self.quantity.removeprefix(FINDING)}: {' and '.join(self.tiers)} violated{at}"
+        if measured is not None and bound is not None:
+            head += f", {plain(measured)} against {self.worst_tier} {plain(bound)}"
+        return f"{head}. {self.remark}" if self.remark else f"{head}."
 
 
 def findings(comparison: Comparison) -> list[Finding]:

@@ -57,7 +57,7 @@ def _printed_at(name: str) -> Callable[[Point], float]:
     return express
 
 
-def _limit(formula: sp.Expr, path: dict[sp.Symbol, Any]) -> float:
+def limit_of(formula: sp.Expr, path: dict[sp.Symbol, Any]) -> float:
     found = limit_along(formula, path, small)
     if not found.is_real:  # oo, or a formula outside of its range
         return math.inf if found == sp.oo else math.nan
@@ -93,7 +93,7 @@ def _gram_claims(point: Point) -> list[Claim]:
     for name, measure, until in (("T_I", gram_measured, "loss"), ("T_1g", value_measured, "value")):
         kappa = sp.Float(times.gram_kappa(float(point["alpha"]), until))
         directions = tuple(
-            Direction(words, points, _limit(formula, {**path, phases.kappa: kappa}))
+            Direction(words, points, limit_of(formula, {**path, phases.kappa: kappa}))
             for words, (points, path) in paths.items()
         )
         claims.append(
@@ -117,12 +117,12 @@ def _head_claims(point: Point, flow: str) -> list[Claim]:
     def falling(at: Point, formula: sp.Expr, name: str, words: str, share: float) -> Direction:
         kappa = sp.Float(times.head_kappa(float(at["alpha"]), float(at["w_star"]), flow, share))
         path = {**_exact(at), phases.kappa: kappa, sigma_init: small}
-        return Direction(words, _varied(at, sigma_init=sigmas), _limit(formula / _bound(name), path))
+        return Direction(words, _varied(at, sigma_init=sigmas), limit_of(formula / _bound(name), path))
 
     def longer(at: Point, formula: sp.Expr, name: str, share: float) -> Direction:
         kappa = sp.Float(times.head_kappa(float(at["alpha"]), float(at["w_star"]), flow, share))
         path = {**_exact(at), phases.kappa: kappa, L: 2 + 1 / small}
-        return Direction("L -> oo", _varied(at, L=[10**3, 10**5, 10**7]), _limit(formula / _bound(name), path))
+        return Direction("L -> oo", _varied(at, L=[10**3, 10**5, 10**7]), limit_of(formula / _bound(name), path))
 
     observed = (L - 2) * phases.observation_time()
     weaker = [0.4, 0.2, 0.1, 0.05]
@@ -144,7 +144,7 @@ def _head_claims(point: Point, flow: str) -> list[Claim]:
                 Direction(
                     "w* -> 0 with sigma_init = w*^6",
                     _varied(point, w_star=weaker, sigma_init=[w**6 for w in weaker]),
-                    _limit(observed / _bound("T_o"), ever_weaker),
+                    limit_of(observed / _bound("T_o"), ever_weaker),
                 ),
             ),
             remark="derived: (L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1)), which grows as 4 log(1/w*) as w* -> 0",
@@ -178,7 +178,7 @@ def _head_claims(point: Point, flow: str) -> list[Claim]:
                 Direction(
                     "alpha* -> oo, sigma_init = 1e-8",
                     _varied({**point, "sigma_init": 1e-8}, alpha=mixed),
-                    _limit(
+                    limit_of(
                         time / _bound("T_III"),
                         {**_exact({**point, "sigma_init": 1e-8}), alpha: 1 / small, phases.kappa: farthest},
                     ),
@@ -186,7 +186,7 @@ def _head_claims(point: Point, flow: str) -> list[Claim]:
                 Direction(
                     "w* -> 0 with sigma_init = w*^4",
                     _varied(point, w_star=weaker, sigma_init=[w**4 for w in weaker]),
-                    _limit(time / _bound("T_III"), quartic),
+                    limit_of(time / _bound("T_III"), quartic),
                 ),
             ),
             remark="derived: (L-2) [(log(1/sigma_init) + log w* + kappa)/lambda + 1 - sigma_init/(h* psi(v*))], "
@@ -215,7 +215,7 @@ def _growth_claims(point: Point, flow: str) -> list[Claim]:
         for at in _varied(point, sigma_init=sigmas):
             then = float(tau.subs(OPTIMA).subs(_exact(at)))
             points.append({**at, "tau": then, "t": then * (at["L"] - 2)})
-        return Direction(words, tuple(points), _limit(ratio, {**_exact(point), sigma_init: small}))
+        return Direction(words, tuple(points), limit_of(ratio, {**_exact(point), sigma_init: small}))
 
     halfway = sp.log(1 / sigma_init) / (2 * phases.growth_rate(flow))
     return [
@@ -257,7 +257,9 @@ def _rate_claims(point: Point, flow: str) -> list[Claim]:
             _printed_at("gram_rate"),
             (
                 Direction(
-                    "t -> oo", _varied(point, t=late), _limit(phases.gram_tail() / _bound("gram_rate"), {t: 1 / small})
+                    "t -> oo",
+                    _varied(point, t=late),
+                    limit_of(phases.gram_tail() / _bound("gram_rate"), {t: 1 / small}),
                 ),
             ),
             below=False,
@@ -283,7 +285,7 @@ def _rate_claims(point: Point, flow: str) -> list[Claim]:
                 Direction(
                     "sigma_init -> 0 at t = T_III: exponents",
                     _varied(point, sigma_init=sigmas),
-                    _limit(fallen / printed, {**_exact(point), phases.kappa: kappa, sigma_init: small}),
+                    limit_of(fallen / printed, {**_exact(point), phases.kappa: kappa, sigma_init: small}),
                 ),
             ),
             above=False,

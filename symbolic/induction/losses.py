@@ -218,7 +218,7 @@ def _quantities() -> tuple[Quantity, ...]:
             "head.softmax",
             r"\mathcal{L}_{IH_2}^{\mathrm{softmax}}",
             "loss of the induction head with softmax as it is, to first order in 1/L",
-            "2 w^4 < 1, 2 w*^4 < 1, w^2 w*^2 < 1/2; an error of order 1/L^2",
+            "2 w^4 < 1, 2 w*^4 < 1; the error is of order 1/L^2 where 6 w^4 < 1 and 6 w*^4 < 1 (argued, and measured)",
             Printed(head, Citation(WANG2024, "Appendix C.2", "(22)")),
             "(22) replaces softmax by exp / (L-2), which changes the constants of the first order too: "
             "(1 - 2 w^2 w*^2)^(-1/2) for (1 - (w^2 + w*^2)^2)^(-1/2)",

@@ -9,6 +9,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 from bridge.induction import phase_times as times
+from bridge.induction.phase_claims import limit_of
 from bridge.induction.phases import PhasesStudy
 from bridge.induction.theta import Direction, Sample, confirmed, judged, sampled, told
 from bridge.induction.trajectory import HeadRun, run
@@ -157,10 +158,10 @@ def test_a_direction_is_sampled_in_order():
     assert [(each.ratio, each.agreement) for each in found] == [(0.5, 2.0), (1.0, 2.0)]
 
 
-def test_a_start_that_is_not_small_is_called_outside_and_not_refuted():
-    case = PhasesStudy().case({"w_star": 0.1, "sigma_init": 0.3, "alpha": 100.0}, seed=0, dtype="float64", device="cpu")
-    found = {row.quantity: row for row in case.rows(ONE_INPUT) if row.construction == "at this point"}
-    assert found["T_III"].verdict == {"derived": Verdict.OUTSIDE}
+def test_alimit_of_of_a_formula_outside_its_range_is_none():
+    below_zero = sp.log(tr.h_star - tr.sigma_init)
+    path = {tr.alpha: sp.Integer(4), tr.sigma_init: sp.Rational(3, 10)}
+    assert math.isnan(limit_of(below_zero, path))
 
 
 @pytest.fixture(scope="module")
