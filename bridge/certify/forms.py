@@ -37,6 +37,17 @@ def balls_of(box: Box) -> list[Arb]:
     return [as_ball(low) if low == high else as_ball(low).union(as_ball(high)) for low, high in box]
 
 
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A box with its balls, which every form asks for."""
+
+    box: Box
+
+    @cached_property
+    def balls(self) -> list[Arb]:
+        return balls_of(self.box)
+
+
 @dataclass(frozen=True)
 class Scalar:
     """A function of the box's coordinates, with its gradient where SymPy has one that encloses its differences."""
@@ -65,21 +76,20 @@ class Scalar:
             return None
         return lambda at: list(lowered(*at).entries())
 
-    def below(self, box: Box) -> Arb:
+    def below(self, cell: Cell) -> Arb:
         """A lower bound by the natural extension; nan where nothing can be said."""
-        return self.value(*balls_of(box)).lower()
+        return self.value(*cell.balls).lower()
 
-    def slopes(self, box: Box) -> list[Arb] | None:
-        if self.gradient is None:
-            return None
-        return self.gradient(balls_of(box))
+    def slopes(self, cell: Cell) -> list[Arb] | None:
+        """Enclosures of the partial derivatives on the box; None where there are none to be had."""
+        return None if self.gradient is None else self.gradient(cell.balls)
 
     # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
     # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.
-    def below_by_slopes(self, box: Box, slopes: Sequence[Arb]) -> Arb:
+    def below_by_slopes(self, cell: Cell, slopes: Sequence[Arb]) -> Arb:
         """A lower bound by the mean-value form; nan where nothing can be said."""
         centre, loss = [], flint.arb(0)
-        for (low, high), slope in zip(box, slopes, strict=True):
+        for (low, high), slope in zip(cell.box, slopes, strict=True):
             if low == high or slope >= 0:
                 centre.append(as_ball(low))
             elif slope <= 0:
@@ -93,6 +103,17 @@ class Scalar:
 def positive(ball: Arb, strict: bool) -> bool:
     """Whether a lower bound shows > 0 (>= 0); nan shows nothing."""
     return bool(ball > 0) if strict else bool(ball >= 0)
+
+
+def by_slope(scalar: Scalar, cell: Cell, strict: bool) -> bool:
+    """Whether the mean-value form shows the function positive (>= 0, unless strict) on the box."""
+    slopes = scalar.slopes(cell)
+    return slopes is not None and positive(scalar.below_by_slopes(cell, slopes), strict)
+
+
+def shown(scalar: Scalar, cell: Cell) -> bool:
+    """Whether the function is seen to be >= 0 on the box, by either form."""
+    return positive(scalar.below(cell), False) or by_slope(scalar, cell, False)
 
 
 class Enclosures:
@@ -115,6 +136,10 @@ class Enclosures:
     @cached_property
     def conditions(self) -> list[Scalar]:
         return [self._scalar(condition) for condition in self.inequality.where]
+
+    @cached_property
+    def _opposites(self) -> list[Scalar]:
+        return [self._scalar(-condition) for condition in self.inequality.where]
 
     # A symmetric matrix is positive semidefinite if and only if all its principal minors are >= 0. On a box each minor
     # is a function of its own.
@@ -149,45 +174,44 @@ class Enclosures:
     def shown_by(self, box: Box, form: str) -> bool:
         """Whether that form proves the inequality on that box."""
         with working_precision(self.bits):
-            if form == "range":
-                return positive(self.whole.below(box), self.inequality.strict)
-            if form == "slope":
-                return self._by_slope(self.whole, box, self.inequality.strict)
-            if form == "form":
-                return self._by_form(box)
-            if form == "hessian":
-                return self._by_hessian(box)
-            if form.startswith("outside "):
-                return self._outside(box, form.removeprefix("outside "))
+            return self.shown_on(Cell(box), form)
+
+    def shown_on(self, cell: Cell, form: str) -> bool:
+        """The same at the working precision."""
+        if form == "range":
+            return positive(self.whole.below(cell), self.inequality.strict)
+        if form == "slope":
+            return by_slope(self.whole, cell, self.inequality.strict)
+        if form == "form":
+            return self._by_form(cell)
+        if form == "hessian":
+            return self._by_hessian(cell)
+        if form.startswith("outside "):
+            return self._outside(cell, form.removeprefix("outside "))
         return False
 
-    def _by_slope(self, scalar: Scalar, box: Box, strict: bool) -> bool:
-        slopes = scalar.slopes(box)
-        return slopes is not None and positive(scalar.below_by_slopes(box, slopes), strict)
-
-    def _by_form(self, box: Box) -> bool:
+    def _by_form(self, cell: Cell) -> bool:
         if self.inequality.form is None or self.inequality.strict:
             return False
-        return all(positive(minor.below(box), False) or self._by_slope(minor, box, False) for minor in self.minors)
+        return all(shown(minor, cell) for minor in self.minors)
 
     # Taylor's theorem along the segment from (0, z) to (y, z): f = y^T H(xi) y / 2 with xi on that segment, because f
     # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0.
-    def _by_hessian(self, box: Box) -> bool:
+    def _by_hessian(self, cell: Cell) -> bool:
         if self.inequality.strict or self.hessian is None or not self._vanishes:
             return False
         vanishing = set(self.inequality.vanishing)
         wide = tuple(
             (min(low, Fraction(0)), max(high, Fraction(0))) if symbol in vanishing else (low, high)
-            for symbol, (low, high) in zip(self.symbols, box, strict=True)
+            for symbol, (low, high) in zip(self.symbols, cell.box, strict=True)
         )
         return positive_semidefinite(self.hessian(*balls_of(wide)).tolist())
 
-    def _outside(self, box: Box, which: str) -> bool:
+    def _outside(self, cell: Cell, which: str) -> bool:
         if not which.isdecimal() or int(which) >= len(self.conditions):
             return False
-        condition = self.conditions[int(which)]
-        opposite = self._scalar(-condition.expression)
-        return positive(opposite.below(box), True) or self._by_slope(opposite, box, True)
+        opposite = self._opposites[int(which)]
+        return positive(opposite.below(cell), True) or by_slope(opposite, cell, True)
 
     def value_at(self, point: Sequence[Fraction]) -> Arb:
         """The expression at a point of exact numbers."""

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bridge.certify.forms import Box, Enclosures, Scalar, as_ball, positive
+from bridge.certify.forms import Box, Cell, Enclosures, as_ball, positive, shown
 from bridge.certify.search import likely_lowest
 from numeric.balls import Arb, float_above, working_precision
 from symbolic.inequalities import Inequality
@@ -183,37 +183,30 @@ class _Search:
 
     def _prove(self, part: _Part) -> _Look | None:
         """Mark the box if a form proves it; otherwise say what was seen of it."""
-        box, strict = part.box, self.inequality.strict
-        below = self.enclosures.whole.below(box)
+        cell, strict = Cell(part.box), self.inequality.strict
+        below = self.enclosures.whole.below(cell)
         if positive(below, strict):
             return self._settle(part, "range")
-        bounds, weights = [below], [0.0] * len(box)
-        slopes = self.enclosures.whole.slopes(box)
+        bounds, weights = [below], [0.0] * len(part.box)
+        slopes = self.enclosures.whole.slopes(cell)
         if slopes is not None:
-            centred = self.enclosures.whole.below_by_slopes(box, slopes)
+            centred = self.enclosures.whole.below_by_slopes(cell, slopes)
             if positive(centred, strict):
                 return self._settle(part, "slope")
             bounds.append(centred)
-            weights = _weights(box, slopes)
+            weights = _weights(part.box, slopes)
         for k in range(len(self.enclosures.conditions)):
-            if self.enclosures.shown_by(box, f"outside {k}"):
+            if self.enclosures.shown_on(cell, f"outside {k}"):
                 return self._settle(part, f"outside {k}")
-        if self.inequality.vanishing and self.enclosures.shown_by(box, "hessian"):
+        if self.inequality.vanishing and self.enclosures.shown_on(cell, "hessian"):
             return self._settle(part, "hessian")
         if self.inequality.form is not None and not strict:
-            failing = [minor for minor in self.enclosures.minors if not self._shown(minor, box)]
+            failing = [minor for minor in self.enclosures.minors if not shown(minor, cell)]
             if not failing:
                 return self._settle(part, "form")
-            weights = _added(
-                weights, *(_weights(box, slopes) for m in failing if (slopes := m.slopes(box)) is not None)
-            )
+            known = [slopes for minor in failing if (slopes := minor.slopes(cell)) is not None]
+            weights = _added(weights, *(_weights(part.box, slopes) for slopes in known))
         return _Look(max((float(b) for b in bounds if b.is_finite()), default=-float("inf")), weights)
-
-    def _shown(self, scalar: Scalar, box: Box) -> bool:
-        if positive(scalar.below(box), False):
-            return True
-        slopes = scalar.slopes(box)
-        return slopes is not None and positive(scalar.below_by_slopes(box, slopes), False)
 
     def _settle(self, part: _Part, by: str) -> _Look | None:
         """Nothing is left to look at."""
