@@ -81,14 +81,17 @@ def prove(
     seconds: float = 60.0,
     most_boxes: int = 1_000_000,
     progress: Callable[[int, float], None] | None = None,
+    keep_on_interrupt: bool = False,
 ) -> Outcome:
     """Prove `inequality` by branch and bound over Arb balls, in at most about `seconds` and `most_boxes` boxes.
 
     "refuted" gives a point of exact rationals at which the expression is surely negative (not positive, if strict).
-    Points at which the expression is undefined are none of its points. An interrupt (Ctrl-C) ends the search like the
-    end of the time: what was proved until then is kept. `progress` hears of the boxes and of the share settled.
+    Points at which the expression is undefined are none of its points. `progress` hears of the boxes and of the share
+    settled. With `keep_on_interrupt` Ctrl-C ends the search like the end of the time: what was proved until then is
+    kept, and the caller has to notice by itself.
     """
-    return _Search(Enclosures(inequality), seconds, most_boxes, progress or (lambda boxes, share: None)).run()
+    search = _Search(Enclosures(inequality), seconds, most_boxes, progress or (lambda boxes, share: None))
+    return search.run(keep_on_interrupt)
 
 
 class _Part:
@@ -132,12 +135,14 @@ class _Search:
         self.widths = [high - low for low, high in enclosures.root]
         self.settled = Fraction(0)
 
-    def run(self) -> Outcome:
+    def run(self, keep_on_interrupt: bool) -> Outcome:
         root = _Part(self.enclosures.root)
         try:
             with working_precision(self.enclosures.bits):
                 refuted = self._refutation(likely_lowest(self.inequality)) or self._search(root)
         except KeyboardInterrupt:
+            if not keep_on_interrupt:
+                raise
             refuted = None
         nodes = tuple(part.node() for part in root.preorder())
         open_boxes = [part.box for part in root.preorder() if part.parts is None and part.by == "open"]

@@ -94,7 +94,10 @@ def test_an_interrupt_keeps_what_was_proved():
         if boxes > 100:
             raise KeyboardInterrupt
 
-    outcome = prove(Inequality("diagonal", x**2 - 2 * x * y + y**2, {x: (0, 1), y: (0, 1)}), progress=stop)
+    hard = Inequality("diagonal", x**2 - 2 * x * y + y**2, {x: (0, 1), y: (0, 1)})
+    with pytest.raises(KeyboardInterrupt):
+        prove(hard, progress=stop)
+    outcome = prove(hard, progress=stop, keep_on_interrupt=True)
     assert outcome.status is Status.UNDECIDED
     assert outcome.share > 0.3
     assert outcome.boxes > 100
