@@ -66,6 +66,10 @@ def compare(
     grid = grid_of(study, params)
     cases = [source.case(study, point, seed=seed, dtype=dtype, device=device) for point in grid]
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
+    if attack and isinstance(cases[0], DirectCase):
+        raise UsageError(
+            f"compare: {study.result.id} draws no inputs that could be attacked; leave out attack = {attack}"
+        )
     if attack and not all(case.attackable for case in cases):
         raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):

@@ -19,6 +19,7 @@ Jacobian = Callable[[np.ndarray], np.ndarray]  # (n,) to (n, n)
 Event = Callable[[np.ndarray], np.ndarray]  # (n, T) to (T,); it happens where this is positive
 
 MOST_EVALUATIONS = 15_000  # more than any run needs that LSODA's choice of method suits
+NEARER = 1e-6  # of the distance of two looks: about how far off the polynomial is
 LOOKS = 4  # an event is looked for at this many times in each step
 
 
@@ -81,7 +82,20 @@ class Path:
             high = min(high + (high - low) / 10, self.end)
         if margin(low) > 0:
             return low
+        low, high = self._nearer(event, margin, low, high)
         return float(brentq(margin, low, high, xtol=1e-13 * high, rtol=1e-13))
+
+    def _nearer(self, event: Event, margin: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+        """A shorter bracket of the crossing about that of the polynomial, if the solution crosses in it too."""
+
+        def seen(time: float) -> float:
+            return float(event(self.at(time))[0])
+
+        if not seen(low) <= 0 < seen(high):
+            return low, high
+        middle, reach = float(brentq(seen, low, high, xtol=1e-13 * high, rtol=1e-13)), NEARER * (high - low)
+        before, after = max(low, middle - reach), min(high, middle + reach)
+        return (before, after) if margin(before) <= 0 < margin(after) else (low, high)
 
     def _looks(self, after: float) -> np.ndarray:
         shares = np.arange(LOOKS) / LOOKS

@@ -109,7 +109,7 @@ def results() -> dict[str, Result]:
     from symbolic.induction.karamata import KARAMATA
     from symbolic.induction.losses import LOSSES
     from symbolic.induction.lyapunov import LYAPUNOV_GRAM, LYAPUNOV_HEAD
-    from symbolic.induction.phases import PHASES
+    from symbolic.induction.phase_statement import PHASES
     from symbolic.induction.trends import TRENDS
     from symbolic.induction.vanilla import VANILLA
 

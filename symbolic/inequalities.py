@@ -26,7 +26,7 @@ class Inequality:
     """
 
     name: str
-    expression: sp.Expr
+    expression: sp.Basic  # an Expr; a relation is refused in words
     box: Mapping[sp.Symbol, tuple[Any, Any]]  # numbers that are turned into exact rationals
     where: tuple[sp.Expr, ...] = ()
     strict: bool = False
@@ -36,11 +36,28 @@ class Inequality:
     because: Mapping[sp.Symbol, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for each in (self.expression, *self.where):
+            if not isinstance(each, sp.Expr):
+                raise DerivationError(
+                    f"inequality '{self.name}': {each} came; give what is to be >= 0, so x - 1 for x >= 1"
+                )
+        unbounded = [str(s) for s, ends in self.box.items() if not all(sp.sympify(end).is_finite for end in ends)]
+        if unbounded:
+            raise DerivationError(
+                f"inequality '{self.name}': the range of {', '.join(unbounded)} is not bounded; put one with a bounded "
+                f"range in its place, such as 1/x or exp(-x)"
+            )
         object.__setattr__(self, "box", {s: (sp.Rational(a), sp.Rational(b)) for s, (a, b) in self.box.items()})
         free = set().union(*(e.free_symbols for e in (self.expression, *self.where)))
         unknown = sorted(map(str, free - set(self.box)))
         if unknown:
             raise DerivationError(f"inequality '{self.name}': no range is given for {', '.join(unknown)}")
+        wrong = [str(symbol) for symbol, (low, high) in self.box.items() if _contradicts(symbol, low, high)]
+        if wrong:
+            raise DerivationError(
+                f"inequality '{self.name}': the range of {', '.join(wrong)} holds numbers that the assumptions on it "
+                f"rule out; declare it real"
+            )
         empty = [str(symbol) for symbol, (low, high) in self.box.items() if low > high]
         if empty:
             raise DerivationError(f"inequality '{self.name}': the range of {', '.join(empty)} is empty")
@@ -50,6 +67,14 @@ class Inequality:
             raise DerivationError(
                 f"inequality '{self.name}': the expression is not the quadratic form that came with it"
             )
+
+
+# SymPy simplifies by a symbol's assumptions (|x| is x for a positive x), so that they must hold on the whole box. A
+# single point 0 of a positive symbol is let through: there the simplified expression is the limit.
+def _contradicts(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
+    above = bool(symbol.is_extended_nonnegative and low < 0)
+    below = bool(symbol.is_extended_nonpositive and high > 0)
+    return above or below or bool(symbol.is_integer and low != high) or symbol.is_real is False
 
 
 def written_out(form: Form) -> sp.Expr:

@@ -1,11 +1,13 @@
 """LaTeX of results, derivations and hypotheses; every formula comes out of its SymPy expression."""
 
+import re
 from collections.abc import Mapping
+from typing import Any
 
 import sympy as sp
 
 from symbolic.derivation import Derivation, Step
-from symbolic.statements import Kind, Quantity, Result
+from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -25,10 +27,15 @@ SPECIAL = {
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
+ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta"}
+INDENT = 24  # letters of a left side
+WIDEST = 66  # letters on a line of a display; a longer sum is broken between its terms
+UNSEEN = re.compile(r"\\(?:left|right|[,;:!]|(?:sqrt|frac|text|mathcal|dot|tilde)(?![a-z]))|[{}^_ ]")
+
 Notation = Mapping[sp.Symbol, str]
 
 
-def latex(expression: sp.Basic, notation: Notation | None = None) -> str:
+def latex(expression: Any, notation: Notation | None = None) -> str:
     """LaTeX of one expression; `notation` says how the paper writes a symbol."""
     return sp.latex(expression, symbol_names=dict(notation or {}))
 
@@ -76,18 +83,76 @@ def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
     ]
 
 
+def letters(formula: str) -> int:
+    """About how many letters wide LaTeX sets a formula: commands count as one, braces as none."""
+    return len(re.sub(r"\\[a-zA-Z]+", "x", UNSEEN.sub("", formula)))
+
+
+def equation(left: str, relation: str, expression: Any, notation: Notation | None = None) -> str:
+    """The body of a display; a sum too wide for one line has its terms below each other."""
+    whole = rf"{left} {relation} {latex(expression, notation)}"
+    terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
+    # A left side that is long, or stands before one term that is, has a line of its own.
+    apart = letters(left) > INDENT or (len(terms) < 2 and letters(whole) > 2 * WIDEST)
+    if letters(whole) <= WIDEST or (len(terms) < 2 and not apart):
+        return whole
+    indent, margin = (rf"&{left} \\" + "\n&\\quad ", 2) if apart else (rf"{left} &", letters(left))
+    lines = [""]
+    for term in terms:
+        signed = latex(term, notation)
+        signed = signed if signed.startswith("-") or lines == [""] else f"+ {signed}"
+        if lines[-1] and margin + letters(f"{lines[-1]}{signed}") > WIDEST:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {signed}".strip()
+    body = " \\\\\n&\\quad ".join(lines)
+    return f"\\begin{{aligned}}\n{indent}{relation} {body}\n\\end{{aligned}}"
+
+
+def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | None = None) -> str:
+    """The quantity and its printed formula, inside O or Theta if it is printed so."""
+    if printed.order:
+        bound = latex(printed.shown, notation)
+        return rf"{quantity.latex_symbol} = {ORDERS[printed.order]}\left({bound}\right)"
+    relation = "<" if printed.strict and quantity.kind is Kind.UPPER else RELATIONS[quantity.kind]
+    relation = ">" if printed.strict and quantity.kind is Kind.LOWER else relation
+    return equation(quantity.latex_symbol, relation, printed.shown, notation)
+
+
+def result_display(result: Result) -> str:
+    """Every formula of the result, for a notebook: printed and derived ones, then those of the calculus."""
+    names = result.notation
+    shown = []
+    for q in result.quantities:
+        shown += [(printed_latex(q, q.printed, names), "printed")] if q.printed else []
+        derived = [each for each in (q.derived(), q.closed_form) if each is not None]
+        shown += [(equation(q.latex_symbol, RELATIONS[q.kind], each, names), "derived") for each in derived]
+    shown += [(equation(f.left, RELATIONS[f.kind], f.expression, names), "derived") for f in result.formulas]
+    rows = [rf"&{formula} && \text{{{tier}}}" for formula, tier in shown]
+    return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
+
+
+def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
+    """One formula of the calculus: what it is, its citation if it has one, the display."""
+    source = f", {formula.citation.latex()}" if formula.citation else ""
+    display = equation(formula.left, RELATIONS[formula.kind], formula.expression, notation)
+    return rf"{escape(formula.meaning)}{source}:" + "\n" + rf"\[ {display} \]"
+
+
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
     ours = RELATIONS[quantity.kind]
-    about = f"{quantity.meaning} ({quantity.norm}; {quantity.domain}; {quantity.kind}, {quantity.quantifier})"
+    scope = "; ".join(filter(None, (quantity.norm, quantity.domain, f"{quantity.kind}, {quantity.quantifier}")))
+    about = f"{quantity.meaning} ({scope})"
     lines = [rf"\paragraph{{{escape(quantity.name)}}} {escape(about)}."]
     if quantity.printed:
-        relation = "<" if quantity.printed.strict else ours
         lines.append(f"Printed, {quantity.printed.citation.latex()}:")
-        lines.append(rf"\[ {quantity.latex_symbol} {relation} {latex(quantity.printed.bound, notation)} \]")
+        lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
     derived = quantity.derived()
     if derived is not None:
         lines += ["Derived:", rf"\[ {quantity.latex_symbol} {ours} {latex(derived, notation)} \]"]
+    if quantity.closed_form is not None:
+        display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
+        lines += ["Derived:", rf"\[ {display} \]"]
     if quantity.remark:
         lines.append(rf"\emph{{{escape(quantity.remark)}.}}")
     return "\n".join(lines)
@@ -100,11 +165,15 @@ def result_latex(result: Result) -> str:
         rf"\subsection*{{{escape(result.title)}}}",
         rf"{escape(result.id)}, {result.citation.latex()}.",
         rf"\[ {result.claim} \]",
-        "Hypotheses: $" + ",\\; ".join(latex(h.condition, result.notation) for h in result.hypotheses) + "$.",
     ]
+    if result.hypotheses:
+        conditions = ",\\; ".join(latex(h.condition, result.notation) for h in result.hypotheses)
+        lines.append(f"Hypotheses: ${conditions}$.")
     meanings = [f"${latex(symbol, result.notation)}$: {escape(said)}" for symbol, said in result.symbols.items()]
     lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
-    lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation]
+    lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation or q.derive]
+    if result.formulas:
+        lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
     for derivation in _distinct_derivations(result):
         names = _names(derivation, result.notation)
         lines += [r"\paragraph{Derivation}", r"\begin{itemize}"]

@@ -6,7 +6,7 @@ Nothing here computes a bound; a bound is an expression (printed, typed once fro
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -29,6 +29,14 @@ class Kind(StrEnum):
     UPPER = "upper"
     LOWER = "lower"
     RATE = "rate"
+
+
+class Order(StrEnum):
+    """The symbol inside which a formula is printed, if any: then it says nothing of constants."""
+
+    NONE = ""
+    O = "O"  # noqa: E741 - Landau's letter
+    THETA = "Theta"
 
 
 class Quantifier(StrEnum):
@@ -74,11 +82,36 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Printed:
-    """The paper's formula exactly as printed, with the place it stands."""
+    """The paper's formula exactly as printed, with the place it stands; `in_letters` where it names its parts."""
 
     bound: sp.Expr
     citation: Citation
     strict: bool = False
+    order: Order = Order.NONE
+    in_letters: sp.Expr | None = None
+
+    @property
+    def shown(self) -> sp.Expr:
+        return self.bound if self.in_letters is None else self.in_letters
+
+
+@dataclass(frozen=True)
+class Formula:
+    """What the calculus gives beside the quantities: a vector field, an eigenvalue, a conserved quantity.
+
+    `left` is LaTeX; `kind` says how it stands to the expression (a rate: asymptotically equal). `derive` builds the
+    expression when it is first asked for, since derivations can take seconds.
+    """
+
+    left: str
+    derive: Callable[[], Any]
+    meaning: str
+    kind: Kind = Kind.EXACT
+    citation: Citation | None = None
+
+    @cached_property
+    def expression(self) -> Any:
+        return self.derive()
 
 
 @dataclass(frozen=True)
@@ -87,7 +120,8 @@ class Quantity:
 
     `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to
     the paper's hypotheses (derived tier). `scopes` says which instance bounds exist. A rate speaks of the
-    quantity that its name extends (`output.rate` of `output`), as the parameter `rate_in` grows.
+    quantity that its name extends (`output.rate` of `output`), as the parameter `rate_in` grows. `derive` builds the
+    closed form, where one is derived otherwise than by an error calculus.
     """
 
     name: str
@@ -107,6 +141,7 @@ class Quantity:
     randomness: str = ""
     remark: str = ""
     rate_in: str = ""
+    derive: Callable[[], Any] | None = None
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -124,12 +159,18 @@ class Quantity:
             return None
         return self.general_bound().xreplace(dict(self.worst_case or {}))
 
+    @cached_property
+    def closed_form(self) -> Any:
+        """What the calculus gives for the quantity, in the relation of its kind; None where it gives nothing."""
+        return self.derive() if self.derive else None
+
 
 @dataclass(frozen=True)
 class Result:
     """One labelled statement of a paper: everything that is claimed, and under which hypotheses.
 
-    `notation` says how the paper writes a symbol, `symbols` what those of the derivations mean.
+    `claim` is a LaTeX formula. `notation` says how the paper writes a symbol, `symbols` what those of the derivations
+    and of the `formulas` mean.
     """
 
     id: str
@@ -142,6 +183,7 @@ class Result:
     notation: Mapping[sp.Symbol, str] = field(default_factory=dict)
     symbols: Mapping[sp.Symbol, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    formulas: tuple[Formula, ...] = ()
 
     def parameter(self, name: str) -> Parameter:
         names = {parameter.name: parameter for parameter in self.parameters}
@@ -189,12 +231,6 @@ class Result:
         return result_latex(self)
 
     def _repr_latex_(self) -> str:
-        from symbolic.printing import displayed, latex
+        from symbolic.printing import result_display
 
-        rows = [
-            rf"{q.latex_symbol} &\le {latex(bound, self.notation)} && \text{{{tier}}}"
-            for q in self.quantities
-            for tier, bound in (("printed", q.printed.bound if q.printed else None), ("derived", q.derived()))
-            if bound is not None and q.kind is Kind.UPPER
-        ]
-        return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
+        return result_display(self)

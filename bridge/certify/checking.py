@@ -5,7 +5,7 @@ Nothing is taken over from the run that wrote the file but its tree of cuts and 
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,6 +16,7 @@ from bridge.certify.certificate import FORMAT, OPEN, VERSION, Origin, TreeError,
 from bridge.certify.expressions import fraction, from_record, shown, symbols_from_record, whole
 from bridge.certify.forms import Enclosures, as_ball
 from bridge.certify.proving import Box, Leaf, Node, Split, Status
+from bridge.certify.stating import belongs, family, reasons, same, stated_now
 from bridge.files import read_bytes
 from bridge.lowering import LoweringError
 from symbolic.derivation import DerivationError
@@ -55,6 +56,7 @@ class Checked:
     path: str
     package: str
     claims: tuple[CheckedClaim, ...]
+    gaps: tuple[str, ...] = ()  # quantities that the file covers in part only
 
     @property
     def holds(self) -> bool:
@@ -85,7 +87,11 @@ def check_certificate(path: str, *, bits: int = BITS, progress: Report | None = 
     if not isinstance(content["package"], str) or not isinstance(content["claims"], list) or not content["claims"]:
         raise UsageError(f"'{path}': package has to be a text and claims a list that is not empty.")
     parsed = [_claim(record, f"'{path}', claim {at}") for at, record in enumerate(content["claims"])]
-    return Checked(path, content["package"], tuple(_checked(claim, bits, progress) for claim in parsed))
+    try:
+        checked = tuple(_checked(claim, bits, progress) for claim in parsed)
+        return Checked(path, content["package"], checked, _gaps(parsed))
+    except UsageError as error:
+        raise UsageError(f"'{path}': {error}") from None
 
 
 # Parsing.
@@ -288,28 +294,35 @@ def _not_stated(claim: _Parsed) -> str:
     """Why the result does not state this inequality now; "" where it does, or where none is named."""
     if claim.origin is None:
         return ""
-    stated = stated_now(claim.origin.result, dict(claim.origin.parameters))
-    if any(_same(claim.inequality, each) for each in stated):
-        return ""
-    names = ", ".join(each.name for each in stated) or "none"
-    return f"{claim.origin.result} does not state this inequality at these parameters (it states: {names})"
+    result, quantity, inequality = claim.origin.result, claim.origin.quantity, claim.inequality
+    stated = stated_now(result, dict(claim.origin.parameters))
+    same = [each for each in stated if same(inequality, each)]
+    if not same:
+        names = ", ".join(each.name for each in stated) or "none"
+        return f"{result} does not state this inequality at these parameters (it states: {names})"
+    if quantity and not belongs(inequality.name, quantity):
+        return f"the file says that it is of '{quantity}', and it is not"
+    if same[0].meaning != inequality.meaning or reasons(same[0]) != reasons(inequality):
+        return f"the file describes it in other words than {result} does, which says: {same[0].meaning or 'nothing'}"
+    return ""
 
 
-def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
-    """What the result states at these parameters: its inequalities, and its derivations' open obligations."""
-    from bridge.certify.obligations import stated_obligations
-    from bridge.certify.registry import stated_inequalities  # these two load every topic
-
-    stated = [*stated_inequalities(result_id, params), *stated_obligations(result_id, params)[0]]
-    return [each for at, each in enumerate(stated) if not any(_same(each, other) for other in stated[:at])]
-
-
-def _same(one: Inequality, other: Inequality) -> bool:
-    """Whether they claim the same of the same box; the words do not count."""
-    fields = ("name", "expression", "where", "strict", "vanishing", "form")
-    return list(one.box.items()) == list(other.box.items()) and all(
-        getattr(one, f) == getattr(other, f) for f in fields
-    )
+def _gaps(claims: Sequence[_Parsed]) -> tuple[str, ...]:
+    """Which quantities of a result the file covers in part: what it leaves out is not shown by it."""
+    found: list[str] = []
+    origins = {(c.origin.result, tuple(sorted(c.origin.parameters.items()))) for c in claims if c.origin is not None}
+    for result, parameters in sorted(origins, key=str):
+        here = [c for c in claims if c.origin and c.origin.result == result]
+        names = {
+            c.inequality.name for c in here if c.origin and tuple(sorted(c.origin.parameters.items())) == parameters
+        }
+        stated = [each.name for each in stated_now(result, dict(parameters))]
+        for quantity in dict.fromkeys(family(name) for name in stated if name in names):
+            whole = [name for name in stated if family(name) == quantity]
+            if left := [name for name in whole if name not in names]:
+                covered = f"covers {len(whole) - len(left)} of {len(whole)} inequalities of {quantity}"
+                found.append(f"{covered} ({result}); it leaves out {', '.join(left)}")
+    return tuple(found)
 
 
 # f(point) lies in the ball, whose upper end is below 0 (at most 0 if > 0 is claimed) and at most the stated value.

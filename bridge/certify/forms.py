@@ -24,8 +24,6 @@ from symbolic.inequalities import Inequality
 
 Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
 BITS = 64
-WITH_JUMPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)
-WITH_KINKS = (*WITH_JUMPS, sp.Abs, sp.Max, sp.Min)  # the first derivative jumps
 
 
 def as_ball(number: Fraction) -> Arb:
@@ -63,18 +61,20 @@ class Scalar:
     @cached_property
     def gradient(self) -> Callable[[Sequence[Arb]], list[Arb]] | None:
         """All partial derivatives on balls; None where there is none that encloses the function's differences."""
+        return None if self.tape is None else self.tape.gradient
+
+    # SymPy's derivative will not do: it is simplified, and the one of atan(tan(x)) is 1, across all jumps.
+    @cached_property
+    def tape(self) -> Tape | None:
+        """The nodes of the expression; None where a node has no derivative that encloses its differences."""
         try:
-            return Tape(self.expression, self.symbols).gradient
+            return Tape(self.expression, self.symbols)
         except UnknownNodeError:
-            pass
-        if self.expression.has(*WITH_JUMPS):
-            return None  # a derivative says nothing of jumps
-        try:
-            derivatives = sp.Matrix([sp.diff(self.expression, s) for s in self.symbols])
-            lowered = lower(derivatives, "arb", args=self.symbols, bits=self.bits)
-        except LoweringError:
             return None
-        return lambda at: list(lowered(*at).entries())
+
+    def smooth_on(self, balls: Sequence[Arb]) -> bool:
+        """Whether every node is an analytic function of those before it on the box: no pole, no kink, no edge."""
+        return self.tape is not None and self.tape.analytic and all(b.is_finite() for b in self.tape.derivatives(balls))
 
     def below(self, cell: Cell) -> Arb:
         """A lower bound by the natural extension; nan where nothing can be said."""
@@ -121,13 +121,16 @@ class Enclosures:
 
     def __init__(self, inequality: Inequality, bits: int = BITS) -> None:
         self.inequality, self.bits = inequality, bits
-        self.symbols = tuple(inequality.box)
+        # What the symbols are assumed to be plays no part in a proof: the box says which numbers they are.
+        self._real = {symbol: sp.Dummy(symbol.name, real=True) for symbol in inequality.box}
+        self.coordinates = tuple(inequality.box)
+        self.symbols = tuple(self._real.values())
         self.root: Box = tuple(
             (Fraction(int(a.p), int(a.q)), Fraction(int(b.p), int(b.q))) for a, b in inequality.box.values()
         )
 
     def _scalar(self, expression: sp.Expr) -> Scalar:
-        return Scalar(expression, self.symbols, self.bits)
+        return Scalar(expression.xreplace(self._real), self.symbols, self.bits)
 
     @cached_property
     def whole(self) -> Scalar:
@@ -155,17 +158,23 @@ class Enclosures:
     def hessian(self) -> Any:
         """The second derivatives in the vanishing coordinates; None where there are no such coordinates."""
         vanishing = self.inequality.vanishing
-        if not vanishing or self.inequality.expression.has(*WITH_KINKS):
+        if not vanishing or self.whole.tape is None or not self.whole.tape.analytic:
             return None
-        return lower(sp.hessian(self.inequality.expression, vanishing), "arb", args=self.symbols, bits=self.bits)
+        real = [self._real[y] for y in vanishing]
+        try:
+            return lower(sp.hessian(self.whole.expression, real), "arb", args=self.symbols, bits=self.bits)
+        except LoweringError:
+            return None
 
     def vanishes(self) -> bool:
         """Whether the expression and its gradient in the vanishing coordinates are 0 at the equilibrium, by SymPy."""
-        vanishing, f = self.inequality.vanishing, self.inequality.expression
+        vanishing, f = [self._real[y] for y in self.inequality.vanishing], self.whole.expression
         at = dict.fromkeys(vanishing, sp.Integer(0))
-        return bool(vanishing) and all(
-            sp.simplify(each.subs(at)) == 0 for each in (f, *(sp.diff(f, y) for y in vanishing))
-        )
+        try:
+            values = [sp.simplify(each.subs(at)) for each in (f, *(sp.diff(f, y) for y in vanishing))]
+        except TypeError:  # SymPy met a nan: undefined there
+            return False
+        return bool(vanishing) and all(value == 0 for value in values)
 
     @cached_property
     def _vanishes(self) -> bool:
@@ -196,16 +205,18 @@ class Enclosures:
         return all(shown(minor, cell) for minor in self.minors)
 
     # Taylor's theorem along the segment from (0, z) to (y, z): f = y^T H(xi) y / 2 with xi on that segment, because f
-    # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0.
+    # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0, on which f has to be
+    # analytic: SymPy's second derivatives know of no jump.
     def _by_hessian(self, cell: Cell) -> bool:
         if self.inequality.strict or self.hessian is None or not self._vanishes:
             return False
         vanishing = set(self.inequality.vanishing)
         wide = tuple(
             (min(low, Fraction(0)), max(high, Fraction(0))) if symbol in vanishing else (low, high)
-            for symbol, (low, high) in zip(self.symbols, cell.box, strict=True)
+            for symbol, (low, high) in zip(self.coordinates, cell.box, strict=True)
         )
-        return positive_semidefinite(self.hessian(*balls_of(wide)).tolist())
+        balls = balls_of(wide)
+        return self.whole.smooth_on(balls) and positive_semidefinite(self.hessian(*balls).tolist())
 
     def _outside(self, cell: Cell, which: str) -> bool:
         if not which.isdecimal() or int(which) >= len(self.conditions):

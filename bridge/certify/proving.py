@@ -258,7 +258,7 @@ class _Search:
             value = self.enclosures.value_at(point)
             fails = value <= 0 if self.inequality.strict else value < 0
             if fails and self.enclosures.inside(point):
-                return dict(zip(self.enclosures.symbols, point, strict=True)), float_above(value)
+                return dict(zip(self.enclosures.coordinates, point, strict=True)), float_above(value)
         return None
 
 

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,6 +17,7 @@ NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
 CONSTANTS = {"pi": sp.pi, "E": sp.E}
 KNOWN = {name.lower() if name in ("Abs", "Max", "Min") else name: f for name, f in FUNCTIONS.items()} | FUNCTIONS
 DEFINED = "defined: "  # how the names of those inequalities begin that say where an expression is defined
+SIMPLIFIED = "; simplified to "
 COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast.Lt: (-1, True)}
 
 
@@ -28,8 +29,12 @@ def read_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ())
     box = read_ranges(ranges)
     expression, strict = read_claim(text)
     conditions = tuple(read_claim(condition)[0] for condition in where)
-    free = set().union(*(e.free_symbols for e in (expression, *conditions)))
-    missing, unused = (sorted(s.name for s in few) for few in (free - set(box), set(box) - free))
+    typed, _ = read_claim(text, evaluate=False)
+    known = defined_where(expression)
+    lost = [each for each in (*defined_where(typed), *vanished_poles(typed, expression)) if each not in known]
+    free = set().union(*(e.free_symbols for e in (expression, *conditions, *(each for each, _ in lost))))
+    missing = sorted(s.name for s in free - set(box))
+    unused = sorted(s.name for s in set(box) - free - typed.free_symbols)
     if missing or unused:
         raise UsageError(
             "; ".join(
@@ -38,18 +43,22 @@ def read_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ())
             )
             + "."
         )
-    claim = Inequality(text.strip(), expression, box, conditions, strict, meaning="typed by the user")
-    return [*(_on(claim, *each) for each in defined_where(expression)), claim]
+    meaning = "typed by the user" + (f"{SIMPLIFIED}{sp.sstr(expression)}" if lost else "")
+    claim = Inequality(text.strip(), expression, box, conditions, strict, meaning=meaning)
+    return [*(_on(claim, *each) for each in dict.fromkeys((*known, *lost))), claim]
 
 
 def _on(claim: Inequality, condition: sp.Expr, strict: bool) -> Inequality:
-    return replace(claim, name=f"{DEFINED}{sp.sstr(condition)}", expression=condition, strict=strict)
+    return replace(
+        claim, name=f"{DEFINED}{sp.sstr(condition)}", expression=condition, strict=strict, meaning="where it is defined"
+    )
 
 
 def defined_where(expression: sp.Expr) -> list[tuple[sp.Expr, bool]]:
     """Expressions that have to be >= 0 (> 0 where True) for the expression to be a real number.
 
-    Poles need none: a quotient whose denominator's range contains 0 is never shown.
+    Poles need none: a quotient whose denominator's range contains 0 is never shown. What SymPy has simplified away
+    (sqrt(x)**2 is x) is found in the expression as it was typed, unevaluated.
     """
     found: dict[tuple[sp.Expr, bool], None] = {}
     for node in sp.preorder_traversal(expression):
@@ -59,7 +68,27 @@ def defined_where(expression: sp.Expr) -> list[tuple[sp.Expr, bool]]:
             found[1 - node.args[0] ** 2, False] = None
         elif isinstance(node, sp.Pow) and not node.exp.is_Integer:
             found[node.base, not node.exp.is_positive] = None
-    return [(each, strict) for each, strict in found if not (each.is_positive if strict else each.is_nonnegative)]
+    return _needed(found)
+
+
+def vanished_poles(typed: sp.Expr, expression: sp.Expr) -> list[tuple[sp.Expr, bool]]:
+    """What has to be > 0 since something with poles was typed that the simplified expression lacks: x/x, 0*tan(x)."""
+    kept = set(sp.preorder_traversal(expression))
+    found: dict[tuple[sp.Expr, bool], None] = {}
+    for node in sp.preorder_traversal(typed):
+        if isinstance(node, sp.Pow) and node.exp.is_negative and node.exp.is_Integer and node.doit() not in kept:
+            found[node.base**2, True] = None
+        elif isinstance(node, sp.tan) and node.doit() not in kept:
+            found[sp.cos(node.args[0]) ** 2, True] = None
+        elif isinstance(node, sp.gamma | sp.loggamma) and node.doit() not in kept:
+            found[node**2 + 1, True] = None  # never shown where it has a pole
+    return _needed(found)
+
+
+def _needed(found: Iterable[tuple[sp.Expr, bool]]) -> list[tuple[sp.Expr, bool]]:
+    """Those that are not known to hold, simplified: each of their own parts has its own condition."""
+    simple = dict.fromkeys((each.doit(), strict) for each, strict in found)
+    return [(each, strict) for each, strict in simple if not (each.is_positive if strict else each.is_nonnegative)]
 
 
 def read_ranges(ranges: Sequence[str]) -> dict[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
@@ -97,8 +126,8 @@ def _exact(text: str) -> Fraction:
     return Fraction(text)
 
 
-def read_claim(text: str) -> tuple[sp.Expr, bool]:
-    """The expression that is claimed to be >= 0 (> 0 where True)."""
+def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
+    """The expression that is claimed to be >= 0 (> 0 where True); without `evaluate` just as it was typed."""
     if len(text) > MOST_CHARACTERS:
         raise UsageError(
             f"the expression has {len(text)} characters, more than {MOST_CHARACTERS}; define it in Python."
@@ -114,28 +143,37 @@ def read_claim(text: str) -> tuple[sp.Expr, bool]:
         ) from None
     try:
         if not isinstance(tree, ast.Compare):
-            return _expression(tree, text), False
+            return _expression(tree, text, evaluate), False
         if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
             raise UsageError(_at(text, tree.col_offset, "is no single comparison by >=, >, <= or <"))
         sign, strict = COMPARISONS[type(tree.ops[0])]
-        left, right = _expression(tree.left, text), _expression(tree.comparators[0], text)
-        return sign * (left - right), strict
+        left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
+        difference = _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
+        return _product(sp.Integer(sign), difference, evaluate), strict
     except RecursionError:
         raise UsageError(f"the expression {text[:60]!r} is nested too deeply.") from None
 
 
-def _expression(node: ast.expr, text: str) -> sp.Expr:
+def _sum(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+    return left + right if evaluate else sp.Add(left, right, evaluate=False)
+
+
+def _product(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+    return left * right if evaluate else sp.Mul(left, right, evaluate=False)
+
+
+def _expression(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
     if isinstance(node, ast.Constant):
         return _number(node, text)
     if isinstance(node, ast.Name):
         return _name(node, text)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        inner = _expression(node.operand, text)
-        return -inner if isinstance(node.op, ast.USub) else inner
+        inner = _expression(node.operand, text, evaluate)
+        return _product(sp.Integer(-1), inner, evaluate) if isinstance(node.op, ast.USub) else inner
     if isinstance(node, ast.BinOp):
-        return _operation(node, text)
+        return _operation(node, text, evaluate)
     if isinstance(node, ast.Call):
-        return _call(node, text)
+        return _call(node, text, evaluate)
     raise UsageError(_at(text, node.col_offset, "is not allowed; there are + - * / **, numbers, names and functions"))
 
 
@@ -154,35 +192,36 @@ def _name(node: ast.Name, text: str) -> sp.Expr:
     return CONSTANTS.get(node.id, sp.Symbol(node.id, real=True))
 
 
-def _operation(node: ast.BinOp, text: str) -> sp.Expr:
-    left, right = _expression(node.left, text), _expression(node.right, text)
+def _operation(node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
+    left, right = _expression(node.left, text, evaluate), _expression(node.right, text, evaluate)
     if isinstance(node.op, ast.Add):
-        return left + right
+        return _sum(left, right, evaluate)
     if isinstance(node.op, ast.Sub):
-        return left - right
+        return _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
     if isinstance(node.op, ast.Mult):
-        return left * right
+        return _product(left, right, evaluate)
     if isinstance(node.op, ast.Div):
         if right == 0:
             raise UsageError(_at(text, node.right.col_offset, "is 0, and divides"))
-        return left / right
+        return _product(left, sp.Pow(right, -1, evaluate=evaluate), evaluate)
     if isinstance(node.op, ast.Pow):
-        return _power(left, right, node, text)
+        return _power(left, right, node, text, evaluate)
     hint = "; powers are written **" if isinstance(node.op, ast.BitXor) else ""
     raise UsageError(_at(text, node.col_offset, f"has an operation other than + - * / **{hint}"))
 
 
-def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str) -> sp.Expr:
+def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
+    exponent = exponent.doit()
     too_large = exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MOST_POWER)
     if base.is_Rational and exponent.is_Rational:
         digits = max(abs(base.p).bit_length(), base.q.bit_length()) * abs(exponent)
         too_large = too_large or digits > 10_000 or (base == 0 and exponent < 0)
     if too_large:
         raise UsageError(_at(text, node.right.col_offset, "is an exponent too large, or not rational"))
-    return base**exponent
+    return sp.Pow(base, exponent, evaluate=evaluate)
 
 
-def _call(node: ast.Call, text: str) -> sp.Expr:
+def _call(node: ast.Call, text: str, evaluate: bool) -> sp.Expr:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name not in KNOWN and name != "sqrt":
         raise UsageError(
@@ -193,8 +232,10 @@ def _call(node: ast.Call, text: str) -> sp.Expr:
         raise UsageError(
             _at(text, node.col_offset, f"{name} takes {'two or more numbers' if several else 'one number'}")
         )
-    arguments = [_expression(argument, text) for argument in node.args]
-    return sp.sqrt(arguments[0]) if name == "sqrt" else KNOWN[name](*arguments, evaluate=False)
+    arguments = [_expression(argument, text, evaluate) for argument in node.args]
+    if name == "sqrt":
+        return sp.Pow(arguments[0], sp.Rational(1, 2), evaluate=evaluate)
+    return KNOWN[name](*arguments, evaluate=False)
 
 
 def _at(text: str, position: int, what: str) -> str:

@@ -35,6 +35,8 @@ def search(
     Half of the random points crowd towards the faces of the box, where extrema often lie.
     """
     box, where = tuple(inequality.box.items()), inequality.where
+    if not box:
+        return []
     lows = np.array([float(low) for _, (low, _) in box])
     widths = np.array([float(high - low) for _, (low, high) in box])
     function = _on_unit_cube(expression, where, tuple(inequality.box), lows, widths)

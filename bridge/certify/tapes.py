@@ -36,20 +36,32 @@ def _others(values: Values) -> list[Arb]:
     return [a * b for a, b in zip(before, reversed(after), strict=True)]
 
 
-# name of the node: its value, and its partial derivatives, both on balls
+def _erf_slope(x: Arb) -> Arb:
+    return 2 / flint.arb.pi().sqrt() * (-balls.int_power(x, 2)).exp()
+
+
+# Of one argument: its value and its derivative on balls. Each is analytic where both are finite.
 FUNCTIONS: dict[type, tuple[Callable[[Arb], Arb], Callable[[Arb], Arb]]] = {
     sp.exp: (lambda x: x.exp(), lambda x: x.exp()),
     sp.log: (lambda x: x.log(), lambda x: 1 / x),
     sp.sin: (lambda x: x.sin(), lambda x: x.cos()),
     sp.cos: (lambda x: x.cos(), lambda x: -x.sin()),
+    sp.tan: (lambda x: x.tan(), lambda x: 1 + balls.int_power(x.tan(), 2)),
+    sp.atan: (lambda x: x.atan(), lambda x: 1 / (1 + balls.int_power(x, 2))),
     sp.tanh: (lambda x: x.tanh(), lambda x: 1 - balls.int_power(x.tanh(), 2)),
     sp.sinh: (lambda x: x.sinh(), lambda x: x.cosh()),
     sp.cosh: (lambda x: x.cosh(), lambda x: x.sinh()),
+    sp.erf: (lambda x: x.erf(), _erf_slope),
+    sp.erfc: (lambda x: x.erfc(), lambda x: -_erf_slope(x)),
+    sp.gamma: (lambda x: x.gamma(), lambda x: x.gamma() * x.digamma()),
 }
 
 
 class UnknownNodeError(TypeError):
     """The expression has a node that a tape does not know."""
+
+
+KINKED = (sp.Abs, sp.Max, sp.Min)
 
 
 class Tape:
@@ -72,13 +84,19 @@ class Tape:
             place = self._new(node)
             self.constants[place] = node
             return place
-        if not (node.is_Add or node.is_Mul or (node.is_Pow and node.exp.is_Rational) or type(node) in FUNCTIONS):
+        known = node.is_Add or node.is_Mul or (node.is_Pow and node.exp.is_Rational)
+        if not (known or type(node) in FUNCTIONS or isinstance(node, KINKED)):
             raise UnknownNodeError(f"no gradient on balls for {type(node).__name__}")
         arguments = (node.base,) if node.is_Pow else node.args
         places = tuple(self._place(argument) for argument in arguments)
         place = self._new(node)
         self.nodes.append((place, node, places))
         return place
+
+    @property
+    def analytic(self) -> bool:
+        """Whether no node has a kink."""
+        return not any(isinstance(node, KINKED) for _, node, _ in self.nodes)
 
     def _new(self, node: sp.Basic) -> int:
         self.places[node] = len(self.places)
@@ -96,9 +114,17 @@ class Tape:
                 values[place] = _product(given)
             elif node.is_Pow:
                 values[place] = _power(given[0], node.exp)
+            elif isinstance(node, KINKED):
+                values[place] = _kinked(node, given)
             else:
                 values[place] = FUNCTIONS[type(node)][0](given[0])
         return values
+
+    def derivatives(self, at: Sequence[Arb]) -> list[Arb]:
+        """Of every node, in each of its arguments."""
+        values = self._forwards(at)
+        partials = (_partials(node, [values[i] for i in arguments]) for _, node, arguments in self.nodes)
+        return [partial for each in partials for partial in each if partial is not None]
 
     def gradient(self, at: Sequence[Arb]) -> list[Arb]:
         values = self._forwards(at)
@@ -124,9 +150,35 @@ def _partials(node: sp.Basic, given: list[Arb]) -> list[Arb | None]:
         return [None] * len(given)
     if node.is_Mul:
         return list(_others(given))
+    if isinstance(node, KINKED):
+        return list(_kinked_slopes(node, given))
     if node.is_Pow:
         return [_constant(node.exp) * _power(given[0], node.exp - 1)]
     return [FUNCTIONS[type(node)][1](given[0])]
+
+
+def _kinked(node: sp.Basic, given: list[Arb]) -> Arb:
+    if isinstance(node, sp.Abs):
+        return balls.absolute(given[0])
+    return reduce(lambda a, b: a.max(b) if isinstance(node, sp.Max) else a.min(b), given)
+
+
+# Clarke: a Lipschitz function's differences are those slopes that it has nearby, and what lies between them. Max has
+# the slope of an argument that is the largest somewhere: between 0 and 1 in each.
+def _kinked_slopes(node: sp.Basic, given: list[Arb]) -> list[Arb]:
+    one, zero = flint.arb(1), flint.arb(0)
+    if isinstance(node, sp.Abs):
+        return [one if given[0] > 0 else -one if given[0] < 0 else (-one).union(one)]
+    sign = 1 if isinstance(node, sp.Max) else -1
+    slopes = []
+    for i, value in enumerate(given):
+        others = [sign * other for k, other in enumerate(given) if k != i]
+        mine = sign * value
+        if all(mine > other for other in others):
+            slopes.append(one)
+        else:
+            slopes.append(zero if any(mine < other for other in others) else zero.union(one))
+    return slopes
 
 
 def _power(base: Arb, exponent: sp.Rational) -> Arb:

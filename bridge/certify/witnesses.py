@@ -14,18 +14,23 @@ from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError
 
 BITS = 192
+LARGEST = 2**40  # of a witness's denominators: JSON's numbers hold them exactly
 
 
-def refutation(case: DirectCase, name: str, outcome: Outcome) -> Witness:
-    """Each coordinate as numerator and denominator."""
-    point = {str(symbol): [float(x.numerator), float(x.denominator)] for symbol, x in outcome.point.items()}
-    assert outcome.value is not None  # a refuted outcome has one
+def refutation(case: DirectCase, name: str, outcome: Outcome) -> Witness | None:
+    """Each coordinate as numerator and denominator; None where no point of short numbers refutes."""
+    short = [x.limit_denominator(LARGEST) for x in outcome.point.values()]
+    enclosures = Enclosures(outcome.inequality, BITS)
+    value = enclosures.value_at(short)
+    if not (value < 0 and enclosures.inside(short)) or any(abs(x.numerator) >= 2**53 for x in short):
+        return None
+    point = {str(s): [float(x.numerator), float(x.denominator)] for s, x in zip(outcome.point, short, strict=True)}
     return Witness(
         result=case.result.id,
         quantity=name,
         params=case.full_params,
         inputs=point,
-        error_lower=-outcome.value,
+        error_lower=-float_above(value),
         bounds={"printed": 0.0},
     )
 
@@ -33,9 +38,9 @@ def refutation(case: DirectCase, name: str, outcome: Outcome) -> Witness:
 def replayed(case: DirectCase, quantity: Quantity, name: str, inequality: Inequality, inputs: Inputs) -> Row:
     """The row of one inequality at one point, by balls. Raises UsageError for a point that is not in the region."""
     enclosures = Enclosures(inequality, BITS)
-    point = [_coordinate(case, str(symbol), inputs) for symbol in enclosures.symbols]
-    if set(inputs) != {str(symbol) for symbol in enclosures.symbols} or not enclosures.inside(point):
-        letters = ", ".join(map(str, enclosures.symbols))
+    point = [_coordinate(case, str(symbol), inputs) for symbol in enclosures.coordinates]
+    if set(inputs) != {str(symbol) for symbol in enclosures.coordinates} or not enclosures.inside(point):
+        letters = ", ".join(map(str, enclosures.coordinates))
         raise UsageError(f"{case.result.id}: '{name}' takes a point ({letters}) of its region; this is none")
     value = enclosures.value_at(point)
     fails = value <= 0 if inequality.strict else value < 0

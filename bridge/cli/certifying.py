@@ -1,6 +1,7 @@
 """`boundsmith certify`: prove what a result states (or what the user types), or re-check a certificate file."""
 
 import contextlib
+import difflib
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.certify.certificate import Claim, Origin, certificate_text
-from bridge.certify.checking import Checked, CheckedClaim, check_certificate, stated_now
+from bridge.certify.checking import Checked, CheckedClaim, check_certificate
 from bridge.certify.obligations import stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
-from bridge.certify.reading import DEFINED, read_inequality
+from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality
+from bridge.certify.registry import STATED
+from bridge.certify.stating import belongs, family, same_statements, several, stated_now
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.entry import INTERRUPTED
@@ -50,18 +53,39 @@ def run_certify(
     params = {p.name: p.default for p in find_result(id).parameters if p.default is not None} | given
     _check_options(seconds, output)
     with progress(f"stating the inequalities of {id}"):
+        params = _without_choices(id, params)
         stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
-    if not chosen and not cannot:
-        names = f"; it states: {', '.join(each.name for each in stated)}" if stated else ""
-        of = f" of '{quantity}'" if quantity else ""
-        raise UsageError(f"{id} states no inequality{of} that a proof on a box could certify{names}.")
+    if not chosen and (quantity is not None or not cannot):
+        raise UsageError(_nothing_to_prove(id, quantity, [each.name for each in stated], cannot))
     _run(Run(id, chosen, Origin(id, quantity or "", params), cannot), seconds, output, as_json)
 
 
-def belongs(name: str, quantity: str) -> bool:
-    """Whether an inequality of that name is one of the quantity: "decay", "decay: near the equilibrium", "decay.G4"."""
-    return name == quantity or (name.startswith(quantity) and name[len(quantity)] in " :,.([")
+def _without_choices(id: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Without the parameters that stand for several choices, if each choice states the same; else UsageError."""
+    kept = {name: value for name, value in params.items() if not several(value)}
+    for name in params.keys() - kept.keys():
+        first, *others = (stated_now(id, kept | {name: choice}) for choice in params[name])
+        if not all(same_statements(first, other) for other in others):
+            choices = ", ".join(map(str, params[name]))
+            raise UsageError(
+                f"{id} states other inequalities for each {name}; choose by --set {name}=..., of {choices}."
+            )
+    return kept
+
+
+def _nothing_to_prove(id: str, quantity: str | None, names: Sequence[str], cannot: Sequence[str]) -> str:
+    if not names:
+        why = f" ({'; '.join(cannot)})" if cannot else ""
+        certifiable = ", ".join(STATED)
+        return (
+            f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
+            f"bounds. These do: {certifiable}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
+        )
+    names = list(dict.fromkeys(family(name) for name in names))
+    near = difflib.get_close_matches(quantity or "", names, n=2, cutoff=0.4)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"{id} states no inequality of '{quantity}'.{hint} It states: {', '.join(names)}."
 
 
 def run_expression(
@@ -141,6 +165,7 @@ def _run_blocks(run: Run) -> Iterator[Any]:
         yield from _explained(claim.outcome)
     if any(c.outcome.inequality.name.startswith(DEFINED) and c.outcome.status is not Status.PROVED for c in run.claims):
         yield "what is shown of the expression is shown where it is defined"
+    yield from (c.outcome.inequality.meaning for c in run.claims if SIMPLIFIED in c.outcome.inequality.meaning)
     yield from (f"cannot be tried: {reason}" for reason in run.cannot)
     if run.interrupted:
         yield "interrupted: what was not begun or not finished is undecided"
@@ -233,7 +258,9 @@ def _checked_blocks(checked: Checked) -> Iterator[Any]:
         table.add_row(claim.inequality.name, _verdict(claim.verdict), confirmed, str(claim.boxes))
     yield table
     yield from (f"{claim.inequality.name}: {words}" for claim in checked.claims for words in _remarks(claim))
-    words = "holds" if checked.holds else "does not hold, or leaves something undecided"
+    yield from (f"the certificate {gap}: that quantity is not shown by it" for gap in checked.gaps)
+    part = " for what is in it, which is not all of what is stated" if checked.gaps else ""
+    words = f"holds{part}" if checked.holds else "does not hold, or leaves something undecided"
     yield f"the certificate {checked.path} {words}"
 
 
@@ -250,6 +277,8 @@ def _checked_record(checked: Checked) -> dict[str, Any]:
     return {
         "path": checked.path,
         "holds": checked.holds,
+        "complete": not checked.gaps,
+        "gaps": list(checked.gaps),
         "written_by": checked.package,
         "claims": [
             {

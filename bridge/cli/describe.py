@@ -11,7 +11,9 @@ from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
 from symbolic.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
 from symbolic.derivation import Step
-from symbolic.statements import Quantity, Result
+from symbolic.statements import Formula, Kind, Printed, Quantity, Result
+
+RELATIONS = {Kind.EXACT: "=", Kind.UPPER: "<=", Kind.LOWER: ">=", Kind.RATE: "~"}
 
 
 def list_claims(*, as_json: bool) -> None:
@@ -52,8 +54,9 @@ def write_latex(id: str, output: Path | None, *, bibtex: bool) -> None:
 
 def _bibtex(result: Result) -> str:
     """The entry of each paper that the result's LaTeX cites."""
-    printed = [quantity.printed.citation for quantity in result.quantities if quantity.printed]
-    return "\n\n".join(dict.fromkeys(citation.bibtex() for citation in (result.citation, *printed)))
+    cited = [quantity.printed.citation for quantity in result.quantities if quantity.printed]
+    cited += [each.citation for each in result.formulas if each.citation]
+    return "\n\n".join(dict.fromkeys(citation.bibtex() for citation in (result.citation, *cited)))
 
 
 def _planned(claim: Claim) -> list[str]:
@@ -61,19 +64,23 @@ def _planned(claim: Claim) -> list[str]:
 
 
 def _result_blocks(result: Result) -> list[RenderableType]:
+    steps = [line for step in derivation_steps(result) for line in _step(step)]
+    formulas = [line for each in result.formulas for line in _derived_formula(each)]
     return [
         f"{result.id}: {result.title}",
         str(result.citation),
         f"claim (LaTeX): {result.claim}",
-        *_heading("hypotheses"),
+        *(_heading("hypotheses") if result.hypotheses else []),
         *(f"  {h.parameter}: {formula(h.condition)}  ({h.reason})" for h in result.hypotheses),
-        *_heading("parameters"),
+        *(_heading("parameters") if result.parameters or result.symbols else []),
         *(f"  {p.name} = {p.default}  {p.meaning}" for p in result.parameters),
         *(f"  {symbol}: {meaning}" for symbol, meaning in result.symbols.items()),
         *_heading("quantities"),
         *(line for quantity in result.quantities for line in _quantity(quantity)),
-        *_heading("derivation: the error of each step, by the errors e_ of its premises"),
-        *(line for step in derivation_steps(result) for line in _step(step)),
+        *(_heading("derived (by the calculus)") if formulas else []),
+        *formulas,
+        *(_heading("derivation: the error of each step, by the errors e_ of its premises") if steps else []),
+        *steps,
         *_remarks(result),
     ]
 
@@ -86,15 +93,32 @@ def _quantity(quantity: Quantity) -> list[str]:
     named = f" ({quantity.randomness})" if quantity.randomness else ""
     lines = [
         f"  {quantity.name}: {quantity.meaning}",
-        f"    {quantity.kind}, {quantity.quantifier}{named}; {quantity.norm}; {quantity.domain}",
+        "    "
+        + "; ".join(filter(None, (f"{quantity.kind}, {quantity.quantifier}{named}", quantity.norm, quantity.domain))),
     ]
     if quantity.printed:
-        relation = "<" if quantity.printed.strict else "<="
-        lines += [f"    printed ({quantity.printed.citation}), {relation}", *_formula(quantity.printed.bound)]
-    derived = quantity.derived()
-    if derived is not None:
-        lines += ["    derived, <=", *_formula(derived)]
+        relation = _printed_relation(quantity, quantity.printed)
+        lines += [f"    printed ({quantity.printed.citation}), {relation}", *_formula(quantity.printed.shown)]
+    for derived in (quantity.derived(), quantity.closed_form):
+        if derived is not None:
+            lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
     return [*lines, *([f"    remark: {quantity.remark}"] if quantity.remark else [])]
+
+
+def _printed_relation(quantity: Quantity, printed: Printed) -> str:
+    if printed.order:
+        return f"{printed.order} of"
+    relation = RELATIONS[quantity.kind]
+    return relation.removesuffix("=") if printed.strict and len(relation) > 1 else relation
+
+
+def _derived_formula(formula: Formula) -> list[str]:
+    source = f" ({formula.citation})" if formula.citation else ""
+    return [
+        f"  {formula.meaning}{source}",
+        f"    {formula.left} {RELATIONS[formula.kind]}",
+        *_formula(formula.expression),
+    ]
 
 
 def _formula(expression: object) -> list[str]:

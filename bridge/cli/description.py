@@ -7,7 +7,7 @@ import sympy as sp
 
 from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
-from symbolic.statements import Quantity, Result
+from symbolic.statements import Formula, Quantity, Result
 
 WIDTH = 100  # columns of a formula
 BREAKABLE = re.compile(r"(?:[^*,(]|\*\*)*[*,(]|(?:[^*,(]|\*\*)+")
@@ -31,6 +31,7 @@ def result_record(result: Result) -> dict[str, Any]:
         ],
         "notation": {str(symbol): latex for symbol, latex in result.notation.items()},
         "quantities": [_quantity_record(quantity) for quantity in result.quantities],
+        "formulas": [_formula_record(each) for each in result.formulas],
         "derivation": [_step_record(step) for step in derivation_steps(result)],
         "remarks": list(result.remarks),
     }
@@ -85,11 +86,23 @@ def _quantity_record(quantity: Quantity) -> dict[str, Any]:
         "scopes": list(quantity.scopes),
         "printed": None if quantity.printed is None else formula(quantity.printed.bound),
         "printed_strict": None if quantity.printed is None else quantity.printed.strict,
+        "printed_order": None if quantity.printed is None else str(quantity.printed.order),
         "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
         "derived": None if derived is None else formula(derived),
+        "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form),
         "conditional": quantity.derivation.conditional if quantity.derivation else False,
         "steps": [step.name for step in quantity.derivation.steps] if quantity.derivation else [],
         "remark": quantity.remark,
+    }
+
+
+def _formula_record(derived: Formula) -> dict[str, Any]:
+    return {
+        "left": derived.left,
+        "kind": str(derived.kind),
+        "expression": formula(derived.expression),
+        "meaning": derived.meaning,
+        "citation": None if derived.citation is None else str(derived.citation),
     }
 
 

@@ -7,7 +7,18 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.export.findings import findings, reasons
-from bridge.export.layout import Layout, budget_words, group_ends, layout, shown_rows, value_words, verdict_words
+from bridge.export.layout import (
+    Layout,
+    budget_words,
+    group_ends,
+    label_columns,
+    layout,
+    no_verdict_words,
+    sampled,
+    shown_rows,
+    value_words,
+    verdict_words,
+)
 from bridge.export.numbers import DIGITS, SLIP, plain
 from bridge.record import TIERS, Comparison, Row, Verdict
 
@@ -39,9 +50,9 @@ def row_blocks(row: Row) -> Iterator[RenderableType]:
 def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
     """Numbers never wrap; quantity and verdict may, between words."""
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    table.add_column("quantity", no_wrap=True, min_width=max((len(row.quantity) for row in rows), default=0))
-    if columns.scoped:
-        table.add_column("scope", no_wrap=True, min_width=max(len(row.scope or "-") for row in rows))
+    labels = label_columns(rows, columns)
+    for heading, cells in labels.items():
+        table.add_column(heading, no_wrap=True, min_width=max(map(len, cells), default=0))
     for name in columns.varying:
         _add_unbroken(table, name, [value_words(row.params.get(name)) for row in rows])
     for name in columns.numbers:
@@ -49,8 +60,8 @@ def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
     longest = max((len(verdict_words(row)) for row in rows), default=0)
     table.add_column("verdict", min_width=max(len("verdict"), min(longest, 30)))
     ends = group_ends(rows)
-    for index, row in enumerate(rows):
-        table.add_row(*_cells(row, columns), end_section=index in ends)
+    for index, (row, *words) in enumerate(zip(rows, *labels.values(), strict=True)):
+        table.add_row(*(each or "-" for each in words), *_cells(row, columns), end_section=index in ends)
     return table
 
 
@@ -60,10 +71,7 @@ def _add_unbroken(table: Table, heading: str, cells: Sequence[str]) -> None:
 
 
 def _cells(row: Row, columns: Layout) -> list[str | Text]:
-    cells: list[str | Text] = [row.quantity]
-    if columns.scoped:
-        cells.append(row.scope or "-")
-    cells += [value_words(row.params.get(name)) for name in columns.varying]
+    cells: list[str | Text] = [value_words(row.params.get(name)) for name in columns.varying]
     cells += [_number(row, name) for name in columns.numbers]
     return [*cells, Text(verdict_words(row), style=_style(row.verdict.values()))]
 
@@ -118,8 +126,9 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
     if hidden:
         yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps where the bound is loose"
     rounding = f"bounds are rounded here, to the safe side unless {DIGITS} digits give them to {SLIP} ulp"
-    yield f"{budget_words(rows)}; {rounding}; --json has every digit"
-    environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in BUDGET]
+    yield "; ".join(filter(None, (budget_words(rows), no_verdict_words(rows), rounding, "--json has every digit")))
+    said = BUDGET if sampled(rows) else (*BUDGET, "inputs")
+    environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in said]
     if environment:
         yield ", ".join(environment)
 

@@ -3,7 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from bridge.export.findings import findings, reasons
-from bridge.export.layout import Layout, budget_words, group_ends, layout, shown_rows, value_words, verdict_words
+from bridge.export.layout import (
+    Layout,
+    budget_words,
+    group_ends,
+    label_columns,
+    layout,
+    no_verdict_words,
+    sampled,
+    shown_rows,
+    value_words,
+    verdict_words,
+)
 from bridge.export.numbers import latex as number
 from bridge.record import Comparison, Row
 
@@ -46,7 +57,7 @@ def comparison_latex(comparison: Comparison, all_rows: bool = False) -> str:
         r"  \begin{adjustbox}{max width=\linewidth, max totalheight=0.75\textheight}",
         *_tabular(rows, columns),
         r"  \end{adjustbox}",
-        *_notes(comparison),
+        *_notes(comparison, rows),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -55,15 +66,20 @@ def comparison_latex(comparison: Comparison, all_rows: bool = False) -> str:
 def _caption(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> str:
     constants = [f"{_parameter(name)} $=$ {_value(value)}" for name, value in columns.constant.items()]
     return (
-        f"{escape(comparison.citation)} ({escape(comparison.result)}): bounds and largest errors found. "
-        f"{'; '.join([*constants, escape(budget_words(rows))])}."
-    )
+        f"{escape(comparison.citation)} ({escape(comparison.result)}): bounds and "
+        f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
+    ) + _sentence([*constants, escape(budget_words(rows))])
+
+
+def _sentence(parts: Iterable[str]) -> str:
+    words = "; ".join(filter(None, parts))
+    return f"{words}." if words else ""
 
 
 def _tabular(rows: Sequence[Row], columns: Layout) -> list[str]:
-    scope = ["scope"] if columns.scoped else []
-    headings = ["quantity", *scope, *(_parameter(name) for name in columns.varying), *columns.numbers, "verdict"]
-    alignment = "l" * (1 + len(scope)) + "r" * (len(columns.varying) + len(columns.numbers)) + "l"
+    labels = list(label_columns(rows, columns))
+    headings = [*labels, *(_parameter(name) for name in columns.varying), *columns.numbers, "verdict"]
+    alignment = "l" * len(labels) + "r" * (len(columns.varying) + len(columns.numbers)) + "l"
     return [
         rf"  \begin{{tabular}}{{{alignment}}}",
         r"    \toprule",
@@ -77,17 +93,17 @@ def _tabular(rows: Sequence[Row], columns: Layout) -> list[str]:
 
 def _body(rows: Sequence[Row], columns: Layout) -> Iterator[str]:
     ends = group_ends(rows)
-    for index, row in enumerate(rows):
-        yield f"    {_line(_cells(row, columns))}"
+    labels = zip(*label_columns(rows, columns).values(), strict=True)
+    for index, (row, words) in enumerate(zip(rows, labels, strict=True)):
+        yield f"    {_line([*(escape(each or '--') for each in words), *_cells(row, columns)])}"
         if index in ends:
             yield r"    \addlinespace"
 
 
 def _cells(row: Row, columns: Layout) -> list[str]:
-    scope = [escape(row.scope or "--")] if columns.scoped else []
     grid = [_value(row.params.get(name)) for name in columns.varying]
     numbers = [number(getattr(row, name), name, row.kind) for name in columns.numbers]
-    return [escape(row.quantity), *scope, *grid, *numbers, escape(verdict_words(row))]
+    return [*grid, *numbers, escape(verdict_words(row))]
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -100,12 +116,16 @@ def _parameter(name: str) -> str:
 
 
 def _value(value: object) -> str:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"${value_words(value)}$" if is_number else escape(value_words(value))
+    words = value_words(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return escape(words)
+    mantissa, e, exponent = words.partition("e")
+    return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$" if e else f"${words}$"
 
 
-def _notes(comparison: Comparison) -> list[str]:
-    """What the run refutes, one paragraph a quantity, and what was ruled out, one a reason."""
-    said = [finding.sentence for finding in findings(comparison)]
+def _notes(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
+    """What a dash says, what the run refutes, one paragraph a quantity, and what was ruled out, one a reason."""
+    said = [words] if (words := no_verdict_words(rows)) else []
+    said += [finding.sentence for finding in findings(comparison)]
     said += [f"{reason.verdict}: {reason.sentence}" for reason in reasons(comparison)]
     return [rf"  \par\smallskip {escape(sentence)}" for sentence in said]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from bridge.export.numbers import DIGITS
 from bridge.record import TIERS, Comparison, Row, Verdict
 
 NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio")
@@ -15,18 +16,22 @@ LONGEST_VALUE = 32
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of a table: the parameters that vary, those that do not, the numbers that some row has."""
+    """Columns of a table: the parameters that vary, those that do not, the numbers that some row has.
+
+    `constructed` where rows of one quantity differ by what they are rows of: then it needs a column.
+    """
 
     varying: tuple[str, ...]
     constant: dict[str, Any]
     numbers: tuple[str, ...]
     scoped: bool
+    constructed: bool = False
 
     def at(self, row: Row) -> str:
         """Where on the grid the row stands, in words; "" if there is only one point, or if it stands on none."""
         if not row.params:
             return ""
-        return ", ".join(f"{name} = {value_words(row.params.get(name))}" for name in self.varying)
+        return ", ".join(f"{name} = {value_words(row.params[name])}" for name in self.varying if name in row.params)
 
     def constants(self) -> str:
         return ", ".join(f"{name} = {value_words(value)}" for name, value in self.constant.items())
@@ -45,7 +50,15 @@ def layout(rows: Sequence[Row]) -> Layout:
         constant={name: placed[0].params[name] for name in names if name not in varying},
         numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
         scoped=any(row.scope for row in rows),
+        constructed=len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
     )
+
+
+def label_columns(rows: Sequence[Row], columns: Layout) -> dict[str, list[str]]:
+    """The columns of words in front of the numbers: headings, and the cell of each row."""
+    cells = {"quantity": [row.quantity for row in rows]}
+    cells |= {"construction": [row.construction for row in rows]} if columns.constructed else {}
+    return cells | ({"scope": [row.scope or "" for row in rows]} if columns.scoped else {})
 
 
 def _varies(name: str, rows: Sequence[Row]) -> bool:
@@ -90,11 +103,14 @@ def is_final(quantity: str) -> bool:
 
 
 def value_words(value: Any) -> str:
-    """A parameter's value in few characters: a matrix by its size, a long string by its beginning, 8.0 as 8."""
+    """A parameter's value in few characters: a matrix by its size, a long string by its beginning, 8.0 as 8, other
+    floats with at most 4 digits."""
     if isinstance(value, list | tuple) and value and all(isinstance(line, list | tuple) for line in value):
         return f"{len(value)} x {len(value[0])} matrix"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
+    elif isinstance(value, float):
+        value = f"{value:.{DIGITS}g}"
     words = "-" if value is None else str(value)
     return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
 
@@ -121,12 +137,24 @@ def _flagged(flag: str, row: Row) -> str:
 
 
 def budget_words(rows: Iterable[Row]) -> str:
-    """Seed, samples and attack of the rows: what a verdict of `kept` rests on."""
+    """Seed, samples and attack of the rows: what a verdict of `kept` rests on. "" where no inputs were drawn."""
     rows = list(rows)
+    if not sampled(rows):
+        return ""
     return (
         f"seed {_range(row.seed for row in rows)}; {_range(row.samples for row in rows)} samples; attack: "
         f"{_range(row.attack_steps for row in rows)} steps, {_range(row.restarts for row in rows)} restarts"
     )
+
+
+def sampled(rows: Iterable[Row]) -> bool:
+    """Whether some row rests on inputs that were drawn, attacked or read."""
+    return any(row.samples or row.attack_steps for row in rows)
+
+
+def no_verdict_words(rows: Iterable[Row]) -> str:
+    """What the dash in the column of verdicts means; "" where there is none."""
+    return "" if all(row.verdict for row in rows) else "verdict -: a number that no bound of any tier speaks of"
 
 
 def group_ends(rows: Sequence[Row]) -> frozenset[int]:

@@ -19,19 +19,15 @@ def claim_row(case: DirectCase, claim: Claim, point: Point | None = None, **more
     """The row of the claim's quantity, judged at `point`, or at the first point of the claim's grid that refutes it."""
     quantity = case.result.quantity(claim.name)
     at = claim.refutation() if point is None else point
-    if at is None:
-        return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, remark="no small rationals refute it", **more)
-    left, right = claim.sides(at)
-    if claim.holds(at):
-        return direct_row(case, quantity, {"printed": Verdict.KEPT}, remark=_sides(claim, at, left, right), **more)
-    return direct_row(
-        case,
-        quantity,
-        {"printed": Verdict.VIOLATED, **more.pop("verdict", {})},
-        remark="; ".join(filter(None, [more.pop("remark", ""), _sides(claim, at, left, right)])),
-        witness=_witness(case, quantity, at, left, right),
-        **more,
-    )
+    verdict, said, witness = Verdict.UNDECIDED, "no small rationals refute it", None
+    if at is not None:
+        left, right = claim.sides(at)
+        holds, said = claim.holds(at), _sides(claim, at, left, right)
+        verdict = Verdict.KEPT if holds else Verdict.VIOLATED
+        witness = None if holds else _witness(case, quantity, at, left, right)
+    verdicts = {"printed": verdict, **more.pop("verdict", {})}
+    remark = "; ".join(filter(None, [more.pop("remark", ""), said]))
+    return direct_row(case, quantity, verdicts, remark=remark, witness=witness, **more)
 
 
 def replayed_claim(case: DirectCase, claims: dict[str, Claim], name: str, inputs: Inputs) -> Row:

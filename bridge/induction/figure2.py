@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from bridge.budget import Budget
+from bridge.induction.phase_times import gram_time
+from bridge.induction.phase_ways import too_short, too_wide
 from bridge.induction.trajectory import Trajectory, run
 from bridge.induction.trends import proofs_hold
 from bridge.record import Comparison, Row, Verdict, Witness
@@ -21,11 +23,13 @@ from symbolic.statements import Kind, Quantity, UsageError
 SLACK = 1e-8  # relative: beyond it a float run is taken to exceed a bound
 RUN = ".run"  # a witness of this name is the whole run
 PROVED = {"derived": Verdict.PROVED}
-BEYOND = 10  # the figure ends at this many T_III
+BEYOND = 10  # the figure ends at this many T_III, or T_I if that is later
+PHASE_TIMES = ("T_I", "T_o", "T_II", "T_III")
+OF_THE_HEAD = ("plateau", "plateau.loss", "overshoot")  # claims in which L is not
 
 
 class Figure2Case(DirectCase):
-    """The run at one point. Raises UsageError where it does not reach T_III."""
+    """The run at one point; what it does not reach is undecided."""
 
     def __init__(self, params: Mapping[str, Any], *, dtype: str, device: str) -> None:
         super().__init__(theory.FIGURE2, params, dtype=dtype, device=device)
@@ -37,30 +41,40 @@ class Figure2Case(DirectCase):
 
     @cached_property
     def times(self) -> dict[str, float]:
-        return phase_times(self.trajectory)
+        """Those that the run reaches."""
+        return reached(self.trajectory)
 
     @cached_property
     def measured(self) -> dict[str, float]:
-        """What the claims speak of, by name."""
-        at = self.trajectory.at
-        first, ends = self.times["T_I"], [self.times[name] for name in ("T_I", "T_II", "T_III")]
-        w_star = float(self.params["w_star"])
-        seen = (0.0, first, self.times["T_o"], self.times["T_II"])
-        start, learnt, observed, plateau = (at([time]) for time in seen)
-        w = float(plateau.w[0])
-        emergence = self.times["T_III"] - self.times["T_o"]
-        return {
+        """What the claims speak of, by name; without what needs a time that the run does not reach."""
+        found = {
             **self.times,
-            "left": math.exp(float(observed.log_L_IH2[0] - start.log_L_IH2[0])),
-            "first": math.exp(float(learnt.log_L_IH2[0] - start.log_L_IH2[0])),
-            "phases": float(1 + sum(a < b for a, b in zip([0.0, *ends], ends, strict=False))),
-            "separation": self.times["T_II"] / first,
-            "plateau": w / w_star,
-            "plateau.share": (self.times["T_II"] - self.times["T_o"]) / emergence,
+            "phases": float(1 + self._ends_in_order()),
             "plateau.loss": float(self.ball(theory.LEFT_BY_PLATEAU)),
-            "growth": w / float(self.params["sigma_init"]),
             "overshoot": self._overshoot(),
         }
+        first, observed, second, third = (self.times.get(name) for name in PHASE_TIMES)
+        if observed is not None:
+            found["left"] = self._left(observed)
+        if first is not None:
+            found["first"] = self._left(first)
+        if second is not None:
+            w = float(self.trajectory.at([second]).w[0])
+            found |= {"plateau": w / float(self.params["w_star"]), "growth": w / float(self.params["sigma_init"])}
+        if first is not None and second is not None:
+            found["separation"] = second / first
+        if observed is not None and second is not None and third is not None:
+            found["plateau.share"] = (second - observed) / (third - observed)
+        return found
+
+    def _ends_in_order(self) -> int:
+        ends = [self.times.get(name, math.inf) for name in ("T_I", "T_II", "T_III")]
+        return sum(a < b for a, b in zip([0.0, *ends], ends, strict=False))
+
+    def _left(self, time: float) -> float:
+        """The share of L_IH2 that is left at a time."""
+        start, then = self.trajectory.at([0.0, time]).log_L_IH2
+        return math.exp(float(then - start))
 
     def _overshoot(self) -> float:
         """The largest h/h*: at its only turn, which lies between T_o and the end."""
@@ -72,7 +86,9 @@ class Figure2Case(DirectCase):
         return [self._row(quantity) for quantity in self.result.quantities]
 
     def _row(self, quantity: Quantity) -> Row:
-        measured = self.measured[quantity.name]
+        measured = self.measured.get(quantity.name)
+        if measured is None:
+            return self._unreached(quantity)
         if quantity.printed is None:
             return direct_row(self, quantity, {}, measured=measured)
         derived = self._overshoot_above() if quantity.name == "overshoot" else None
@@ -85,9 +101,29 @@ class Figure2Case(DirectCase):
             printed=printed,
             measured=measured,
             derived=derived,
-            remark=self._said(quantity),
+            remark="; ".join(filter(None, [self._said(quantity), self._judged_so(quantity, judged)])),
             witness=self._witness(quantity, printed, measured) if judged is Verdict.VIOLATED else None,
         )
+
+    def _unreached(self, quantity: Quantity) -> Row:
+        missing = ", ".join(name for name in PHASE_TIMES if name not in self.times)
+        why = f"{missing} is not reached by t = {self.trajectory.end:g}"
+        printed = None if quantity.printed is None else float(self.ball(quantity.printed.bound))
+        verdict = {} if printed is None else {"printed": Verdict.UNDECIDED}
+        return direct_row(self, quantity, verdict, printed=printed, remark=why)
+
+    def _point(self) -> dict[str, Any]:
+        return {name: self.params[name] for name in ("L", "alpha", "w_star", "sigma_init")}
+
+    def _beyond(self, quantity: Quantity) -> str:
+        """Which explicit condition of the proof that the claim rests on this point fails."""
+        return (too_wide if quantity.name in OF_THE_HEAD else too_short)(self._point())
+
+    def _judged_so(self, quantity: Quantity, judged: Verdict) -> str:
+        return {
+            Verdict.OUTSIDE: self._beyond(quantity),
+            Verdict.UNDECIDED: "not so here, but the theorem's 'sufficiently large' names no size",
+        }.get(judged, "")
 
     def _witness(self, quantity: Quantity, printed: float, measured: float) -> Witness:
         """The run itself: it is made again from the parameters."""
@@ -117,7 +153,24 @@ class Figure2Case(DirectCase):
         above, below = measured >= printed - slack, measured <= printed + slack
         kept = {Kind.LOWER: above, Kind.UPPER: below}.get(quantity.kind, above and below)
         exact = quantity.name == "plateau.loss"  # a number of w* alone, known in balls
-        return Verdict.VIOLATED if not kept else Verdict.PROVED if exact else Verdict.KEPT
+        return self._not_kept(quantity) if not kept else Verdict.PROVED if exact else Verdict.KEPT
+
+    def _not_kept(self, quantity: Quantity) -> Verdict:
+        """The theorem is one of limits: a point outside of its regime refutes nothing, nor does one inside alone.
+
+        `plateau.loss` is a limit itself (w = 0 is sigma_init -> 0, and L is not in it), and `plateau` fails in that
+        limit where it does. (26) is stated for every t, and fails with L not in it either. The caption speaks of its
+        own run.
+        """
+        if quantity.name == "phases" and self._is_the_figures():
+            return Verdict.VIOLATED
+        if self._beyond(quantity):
+            return Verdict.OUTSIDE
+        refuted = {"plateau.loss": True, "overshoot": True, "plateau": self.measured["plateau.loss"] < theory.KEPT}
+        return Verdict.VIOLATED if refuted.get(quantity.name, False) else Verdict.UNDECIDED
+
+    def _is_the_figures(self) -> bool:
+        return self._point() == {name: self.result.parameter(name).default for name in self._point()}
 
     def _said(self, quantity: Quantity) -> str:
         if quantity.name != "plateau":
@@ -131,9 +184,16 @@ class Figure2Case(DirectCase):
         )
 
 
+def reached(trajectory: Trajectory) -> dict[str, float]:
+    """The phase times that the run reaches."""
+    found = {name: getattr(trajectory, name) for name in PHASE_TIMES}
+    return {name: time for name, time in found.items() if time is not None}
+
+
 def phase_times(trajectory: Trajectory) -> dict[str, float]:
-    found = {name: getattr(trajectory, name) for name in ("T_I", "T_o", "T_II", "T_III")}
-    missing = [name for name, time in found.items() if time is None]
+    """All of them. Raises UsageError for one that is not reached."""
+    found = reached(trajectory)
+    missing = [name for name in PHASE_TIMES if name not in found]
     if missing:
         raise UsageError(f"induction.figure2: {', '.join(missing)} is not reached by t = {trajectory.end:g}")
     return found
@@ -141,11 +201,17 @@ def phase_times(trajectory: Trajectory) -> dict[str, float]:
 
 @lru_cache(maxsize=16)
 def _run(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> Trajectory:
-    """Long enough for T_III, by the growth of log w at the plateau; then cut to BEYOND times T_III."""
+    """Long enough for T_I and T_III, by their formulas; then cut to BEYOND times the later one.
+
+    T_III by the growth of log w at the plateau, T_I by the orbit out of the saddle (0, 0).
+    """
     slowest = signs.FLOWS[flow][1] * w_star**2 / (1 + alpha) ** 2
     taus = 40 + (40 + 3 * math.log(1 / sigma_init)) / slowest
-    long = run(L, alpha, w_star, sigma_init, flow=flow, end=taus * (L - 2))
-    return long if long.T_III is None else run(L, alpha, w_star, sigma_init, flow=flow, end=BEYOND * long.T_III)
+    gram = 2 * gram_time({"L": L, "alpha": alpha, "sigma_init": sigma_init, "w_star": w_star}, "loss") + 100
+    long = run(L, alpha, w_star, sigma_init, flow=flow, end=max(taus * (L - 2), gram))
+    if long.T_I is None or long.T_III is None:
+        return long
+    return run(L, alpha, w_star, sigma_init, flow=flow, end=BEYOND * max(long.T_I, long.T_III))
 
 
 def trajectory_of(params: Mapping[str, Any], flow: str) -> Trajectory:

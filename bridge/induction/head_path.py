@@ -1,108 +1,222 @@
 """One run of (w, h), and what C.2 (wang2024) speaks of along it: its turns, its growth, its bounds.
 
-Letters: eta = h/h*, tau = t/(L-2); `speed` is 1 on the flow (12), 2 on the paper's. T counts times.
+Letters: eta = h/h*, tau = t/(L-2), rise = (eta - 1)/v*^2; `speed` is 1 on the flow (12), 2 on the paper's. T counts
+times. The run has the coordinates of `signs.scaled_flow`, in which no digit is lost where w* is small.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
-from bridge.induction.trajectory import HeadRun, run
+from bridge.induction.trajectory import STRIDE
 from bridge.lowering import lower
+from numeric.flows import Path, integrate
 from symbolic.induction import signs
-from symbolic.induction.training import phi, v, v_star
-from symbolic.statements import UsageError
+from symbolic.induction.training import h_star, sigma_init, v, v_star
 
 SLACK = 1e-8  # relative: beyond it a float run is taken to exceed a bound (its own tolerance is 1e-10)
-NEAR = 1e-6  # h/h* - 1 below which signs along the run are the solver's
-NOISE = 1e-9  # of h/h* along a run
+NEAR = 1e-5  # of the crest of h, and of log w: nearer to the optimum the run ends
+NOISE = 1e-8  # of a time tau at which something happens
 LOOKS = 4000
+
+Event = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of log(w/sigma_init) and rise, (T,); it happens where positive
+
+
+class UnreachedError(Exception):
+    """What is asked for does not happen along the run: says what, and until when."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Paths one after the other; times count from the first."""
+
+    paths: tuple[Path, ...]
+
+    @cached_property
+    def starts(self) -> tuple[float, ...]:
+        return tuple(itertools.accumulate((path.end for path in self.paths[:-1]), initial=0.0))
+
+    @property
+    def end(self) -> float:
+        return self.starts[-1] + self.paths[-1].end
+
+    @property
+    def times(self) -> np.ndarray:
+        return np.concatenate([start + path.times for start, path in zip(self.starts, self.paths, strict=True)])
+
+    def at(self, taus: np.ndarray) -> np.ndarray:
+        found = np.empty((2, len(taus)))
+        places = np.searchsorted(self.starts, taus, side="right") - 1
+        for place, (start, path) in enumerate(zip(self.starts, self.paths, strict=True)):
+            here = places == place
+            if here.any():
+                found[:, here] = path.at(taus[here] - start)
+        return found
+
+    def first(self, event: Callable[[np.ndarray], np.ndarray]) -> float | None:
+        """The first time at which `event` of the states (2, T) is positive; None if it never is."""
+        happened = ((start, path.first(event)) for start, path in zip(self.starts, self.paths, strict=True))
+        return next((start + time for start, time in happened if time is not None), None)
 
 
 class HeadPath:
-    """One run of (w, h), and what C.2 speaks of along it. Times are tau."""
+    """One run of (w, h), and what C.2 speaks of along it. Times are tau. Raises IntegrationError."""
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.alpha, self.w_star, self.start = (float(params[name]) for name in ("alpha", "w_star", "sigma_init"))
         self.h_star, self.v_star = 1 / (1 + self.alpha), self.w_star**2
-        self.speed = signs.FLOWS[params["flow"]][1]
-        self.rise = float(self._r(np.zeros(1))[0]) - 1  # psi(v*) - 1
-        self.noise = NOISE + 1e-6 * self.rise
-        slowest = self.speed * self.h_star**2 * self.v_star  # of the growth of log w at the plateau, about
-        end = 40 + (20 + 3 * math.log(self.w_star / self.start)) / slowest
-        self.head: HeadRun = run(3, self.alpha, self.w_star, self.start, flow=str(params["flow"]), end=end).head
+        self.speed, self.flow = signs.FLOWS[params["flow"]][1], str(params["flow"])
+        self.crest = float(_rise()(0.0, self.v_star))  # of (h/h* - 1)/v*^2 while w is small
+        self.slowest = self.speed * self.h_star**2 * self.v_star  # of the growth of log w at the plateau, about
+        self.way = math.log(self.w_star / self.start)  # log(w/sigma_init) at the optimum
+        self.run = self._run()
 
-    def states(self, taus: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """log w and eta at taus (T,)."""
-        log_w, value, _ = self.head.at(taus)
-        return log_w, value / self.h_star
+    def _run(self) -> Run:
+        values, eta = (self.h_star, self.v_star, self.start), self.start / self.h_star
+        field = _field(self.flow)
+        at_once = [float(self._growth(gain, -_rise()(self._v(gain), self.v_star))) for gain in (0.0, self.way - STRIDE)]
+        # the lag of h is followed to its digits also where it is smallest: v/v* times its size at the turn
+        least = 1e-10 * self.slowest * (self.start / self.w_star) ** 2
+        rules: dict[str, Any] = {
+            "jacobian": lambda x: np.asarray(_jacobian(self.flow)(*x, *values)),
+            "stop": lambda x: np.minimum(NEAR * self.crest - abs(self._above(x)), NEAR - abs(x[0] - self.way)),
+            "relative": 1e-10,
+            "longest_step": STRIDE / max(*at_once, self.slowest),
+            "absolute": (1e-12 * self.slowest * eta, least),
+        }
+
+        def moved(x: np.ndarray) -> np.ndarray:
+            return np.asarray(field(*x, *values)).reshape(-1)
+
+        start = (0.0, (eta - 1) / self.v_star**2 - float(_rise()(self.start**2, self.v_star)))
+        ramp = 10 + math.log(abs(start[1]) / (least * 1e10))  # until h has come to its nullcline, which w moves slowly
+        # in two parts, as the flow is stiff after the ramp: at its start LSODA chooses its method anew
+        first = integrate(moved, start, ramp, **rules)
+        if first.end < ramp:
+            return Run((first,))
+        rest = 30 + (20 + 3 * self.way) / self.slowest
+        return Run((first, integrate(moved, first.steps[:, -1], rest, **rules)))
+
+    def _growth(self, gain: Any, lag: Any) -> np.ndarray:
+        """d log w / d tau."""
+        return np.asarray(_growth(self.flow)(gain, lag, self.h_star, self.v_star, self.start))
+
+    def _v(self, gain: Any) -> np.ndarray:
+        return np.asarray(self.start**2 * np.exp(2 * gain))
+
+    def _above(self, states: np.ndarray) -> np.ndarray:
+        """(h/h* - 1)/v*^2."""
+        return np.asarray(states[1] + _rise()(self._v(states[0]), self.v_star))
+
+    def states(self, taus: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """log(w/sigma_init), (h/h* - 1)/v*^2 and (h/h* - r(v))/v*^2 at taus (T,)."""
+        found = self.run.at(taus)
+        return found[0], self._above(found), found[1]
+
+    def eta(self, taus: np.ndarray) -> np.ndarray:
+        """h/h*."""
+        return 1 + self.v_star**2 * self.states(taus)[1]
+
+    def first(self, event: Event) -> float | None:
+        return self.run.first(lambda x: event(x[0], self._above(x)))
 
     @cached_property
+    def crosses(self) -> float | None:
+        return self.first(lambda _, rise: rise)
+
+    @cached_property
+    def peaks(self) -> float | None:
+        return self.run.first(lambda x: x[1])
+
+    @property
     def tau_1(self) -> float:
-        return self._reached(self.head.tau_o, "h = h*")
+        return self._reached(self.crosses, "h = h*")
 
     @cached_property
     def tau_half(self) -> float:
-        return self._reached(self.head.first(lambda x: x[0] - math.log(self.w_star / 2)), "w = w*/2")
+        return self._reached(self.first(lambda gain, _: gain - self.way + math.log(2)), "w = w*/2")
 
-    @cached_property
+    @property
     def tau_2(self) -> float:
-        """Where h turns: the first time at which eta exceeds r(v), by more than the solver's noise on the plateau."""
-        return self._reached(
-            self.head.first(lambda x: x[1] / self.h_star - self._r(np.exp(2 * x[0])) - self.noise), "dh/dt = 0"
-        )
+        """Where h turns."""
+        return self._reached(self.peaks, "dh/dt = 0")
 
     @cached_property
     def seen(self) -> np.ndarray:
-        """Times at which the run is looked at: from 0 until h is near h* again."""
-        end = self.head.end
-        settled = self.head.first(lambda x: 1 + NEAR - x[1] / self.h_star, self.tau_2) or end
-        times = np.array([self.tau_1, self.tau_2, self.tau_half])
-        parts = [np.linspace(0, self.tau_1, LOOKS), np.linspace(self.tau_1, min(end, settled), LOOKS), times]
+        """Times at which the run is looked at: from 0 to its end, with its turns."""
+        times = [0.0, *sorted(time for time in (self.crosses, self.peaks) if time), self.run.end]
+        parts = [np.linspace(a, b, LOOKS) for a, b in itertools.pairwise(times)]
         return np.unique(np.concatenate(parts))
 
-    def growth(self, taus: np.ndarray) -> np.ndarray:
-        """d log w / d tau, from the field."""
-        log_w, eta = self.states(taus)
-        push, pull = _phis()(np.exp(2 * log_w), self.v_star)
-        return np.asarray(self.speed * self.h_star**2 * eta * (push - eta * pull))
+    @cached_property
+    def along(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`states` at the times `seen`."""
+        return self.states(self.seen)
 
-    def _r(self, v: np.ndarray) -> np.ndarray:
-        return np.asarray(_r_curve()(v, self.v_star))
+    def least_growth(self) -> float:
+        """The least d log w / d tau, by the field."""
+        gain, _, lag = self.along
+        return float(self._growth(gain, lag).min())
+
+    def late(self) -> np.ndarray:
+        """h/h* from T_1^h on."""
+        return 1 + self.v_star**2 * self.along[1][self.seen >= self.tau_1]
 
     def turns(self) -> int:
         """How often dh/dt changes its sign."""
-        log_w, eta = self.states(self.seen)
-        away = self._r(np.exp(2 * log_w)) - eta
-        directions = np.sign(away[np.abs(away) > self.noise])
+        directions = np.sign(self.along[2])
         return int(np.count_nonzero(directions[1:] != directions[:-1]))
 
+    def at_turn(self) -> tuple[float, float]:
+        """w and h/h* where h turns. Raises UnreachedError where h is larger elsewhere: then it turns elsewhere too."""
+        gain, rise, _ = (float(each[0]) for each in self.states(np.array([self.tau_2])))
+        largest = float(self.along[1].max())
+        if largest - rise > 1e-6 * self.crest:
+            raise UnreachedError(f"h is not largest at the first turn, tau = {self.tau_2:g}")
+        return self.start * math.exp(gain), 1 + self.v_star**2 * rise
+
+    @cached_property
     def mean_growth(self) -> tuple[np.ndarray, np.ndarray]:
         """Times up to tau_half, and log(w/sigma_init)/tau there."""
-        taus = np.geomspace(1e-3, self.tau_half, LOOKS)
-        return taus, (self.states(taus)[0] - math.log(self.start)) / taus
+        taus = np.geomspace(min(1e-3, self.tau_half / 10), self.tau_half, LOOKS)
+        return taus, self.states(taus)[0] / taus
 
     def above(self, least: Callable[..., Any], until: float) -> float:
         """The least eta/least(tau) for 0 < tau <= `until` (at 0 both are the start)."""
         taus = np.linspace(0, until, LOOKS)[1:]
-        return float(np.min(self.states(taus)[1] / least(taus)))
+        return float(np.min(self.eta(taus) / least(taus)))
 
     def _reached(self, time: float | None, what: str) -> float:
         if time is None:
-            raise UsageError(f"induction.trends: {what} is not reached by tau = {self.head.end:g}; raise sigma_init")
+            raise UnreachedError(f"{what} is not reached by tau = {self.run.end:g}")
         return time
 
 
 @cache
-def _r_curve() -> Callable[..., Any]:
-    return lower(signs.R_CURVE, args=(v, v_star))
+def _rise() -> Callable[..., Any]:
+    """(r(v) - 1)/v*^2."""
+    return lower(signs.RISE, args=(v, v_star))
 
 
 @cache
-def _phis() -> Callable[..., Any]:
-    """phi(v+v*) and phi(2v)."""
-    push, pull = lower(phi(v + v_star), args=(v, v_star)), lower(phi(2 * v), args=(v,))
-    return lambda v, v_star: (push(v, v_star), pull(v))
+def _field(flow: str) -> Callable[..., Any]:
+    scaled = signs.scaled_flow(flow)
+    return lower(sp.Matrix(scaled.field), args=(*scaled.state, h_star, v_star, sigma_init))
+
+
+@cache
+def _jacobian(flow: str) -> Callable[..., Any]:
+    scaled = signs.scaled_flow(flow)
+    return lower(scaled.jacobian, args=(*scaled.state, h_star, v_star, sigma_init))
+
+
+@cache
+def _growth(flow: str) -> Callable[..., Any]:
+    scaled = signs.scaled_flow(flow)
+    return lower(scaled.field[0], args=(*scaled.state, h_star, v_star, sigma_init))

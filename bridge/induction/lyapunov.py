@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.balls import as_exact
 from bridge.budget import Budget
 from bridge.certify.forms import Enclosures
 from bridge.certify.proving import Outcome, Status, prove
@@ -65,7 +66,13 @@ class LyapunovCase(DirectCase):
     def rows(self, budget: Budget) -> list[Row]:
         return [self._row(self.result.quantity(name)) for name in self.stated]
 
+    def outside(self) -> str:
+        """Why the printed statements say nothing at this point, if so."""
+        return ""
+
     def _row(self, quantity: Quantity) -> Row:
+        if reason := self.outside():
+            return direct_row(self, quantity, {"printed": Verdict.OUTSIDE}, remark=reason)
         printed, ours = self.stated[quantity.name]
         outcomes = [prove(each, seconds=SECONDS) for each in printed]
         verdict, said = together(outcomes)
@@ -110,6 +117,10 @@ class GramCase(LyapunovCase):
 
 
 class HeadCase(LyapunovCase):
+    def outside(self) -> str:
+        star, most = as_exact(self.params["w_star"]) ** 2, head.REGION[head.v_star][1]
+        return f"v* = w*^2 = {float(star):.4g} is above {most}, up to which C.2 speaks" if star > most else ""
+
     def searched(self, name: str, inequality: Inequality) -> sp.Expr:
         if not name.startswith("decay"):
             return inequality.expression
@@ -168,7 +179,7 @@ def _quadratic(alpha: sp.Rational, w_star: sp.Rational) -> Quadratic:
         region = head.quadratic_inequality("true", P, at, sp.Integer(0), name)
         sampled[name] = smallest(written_out(form) / V, region, samples=1 << 14)
     best = max((name for name in candidates if name != "plain"), key=lambda name: sampled[name])
-    constant = sp.Rational(int(SHARE * sampled[best] * 10**6), 10**6)
+    constant = sp.Rational(f"{SHARE * sampled[best]:.4g}")
     inequality = None
     if constant > 0:
         inequality = head.quadratic_inequality("true", candidates[best], at, constant, f"quadratic (c = {constant})")

@@ -11,7 +11,7 @@ import numpy as np
 
 from bridge.induction import phase_times as times
 from bridge.induction.theta import Point
-from bridge.induction.trajectory import HeadRun, Trajectory, run
+from bridge.induction.trajectory import LEARNT, HeadRun, Trajectory, run
 from symbolic.induction import phases
 
 HALF = 0.5  # any w*: the flow of (p, g) does not know it
@@ -67,7 +67,14 @@ def head_left(point: Point, flow: str) -> float:
     return math.exp(last - first)
 
 
-def head_left_derived(point: Point) -> float:
+def head_left_derived(point: Point) -> float | None:
+    """None where the formulas of small starts say nothing."""
+    if times.gram_start(point) or times.head_start(point):
+        return None
+    return _left_by_formula(point)
+
+
+def _left_by_formula(point: Point) -> float:
     tau = times.gram_time(point, "loss") / (point["L"] - 2)
     return times.value(phases.head_left(), point, tau=tau)
 
@@ -77,7 +84,7 @@ def length_needed(point: Point) -> float:
     low, high = math.log(5.0), math.log(1e12)
     for _ in range(60):
         middle = (low + high) / 2
-        enough = head_left_derived({**point, "L": math.exp(middle)}) >= float(phases.KEPT)
+        enough = _left_by_formula({**point, "L": math.exp(middle)}) >= float(phases.KEPT)
         low, high = (low, middle) if enough else (middle, high)
     return math.exp(high)
 
@@ -103,6 +110,20 @@ def fall_between(
             return None
         found = head_run(point, flow).at(np.array([first(point), end]))[2]
         return float(found[0] - found[1])
+
+    return measure
+
+
+def fall_to_learnt(flow: str, *, absolute: bool) -> Callable[[Point], float | None]:
+    """-log L_IH2(T_III) itself, or against the log of the loss at the start; None without a T_III."""
+
+    def measure(point: Point) -> float | None:
+        made = head_run(point, flow)
+        end = made.falls_to(LEARNT)
+        if end is None:
+            return None
+        first, last = made.at(np.array([0.0, end]))[2]
+        return float(math.log(point["L"] - 2) - last if absolute else first - last)
 
     return measure
 

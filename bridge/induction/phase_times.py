@@ -143,6 +143,26 @@ def gram_reach(start: float) -> float:
     return float(path.steps[:, -1].sum()) / 2 * math.exp(-path.end)
 
 
+def gram_start(point: dict[str, Any], until: str = "loss") -> str:
+    """Why `gram_time` says nothing here; "" where it does."""
+    top = float(point["alpha"]) / (1 + float(point["alpha"]))
+    if point["sigma_init"] >= top:
+        return f"no formula: sigma_init = {point['sigma_init']:g} is no start below g* = {top:.4g}"
+    return "" if gram_time(point, until) > 0 else "no formula: sigma_init and 1/L are no small ones here"
+
+
+def head_start(point: dict[str, Any], share: float | None = None, flow: str = "true") -> str:
+    """Why the formulas of the head (up to this share of L_IH2(T_o)) say nothing here; "" where they do."""
+    sigma, tops = float(point["sigma_init"]), {"h*": 1 / (1 + float(point["alpha"])), "w*": float(point["w_star"])}
+    beyond = [f"{name} = {top:.4g}" for name, top in tops.items() if sigma >= top]
+    if beyond:
+        return f"no formula: sigma_init = {sigma:g} is no start below {' and '.join(beyond)}"
+    if share is None:
+        return ""
+    then = plateau_time(point, flow) if share == KEPT else head_time(point, flow, share)
+    return "" if then > observation_time(point) else "no formula: sigma_init is no small one here"
+
+
 def slow_rate(point: dict[str, Any], flow: str) -> float:
     """mu, per unit of tau."""
     return value(phases.slow_rate(flow), point)

@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from bridge.budget import Budget
-from bridge.induction.phase_claims import Claim, claims_at
+from bridge.induction import phase_times as times
+from bridge.induction.phase_claims import claims_at
 from bridge.induction.phase_runs import head_left, head_left_derived, length_needed
+from bridge.induction.phase_ways import LENGTHS, Claim, too_short
 from bridge.induction.theta import Direction, Point, confirmed, judged, sampled, told
-from bridge.record import Row, Verdict
+from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
-from bridge.study import DirectCase, Study
+from bridge.study import DirectCase, Inputs, Study
 from symbolic.induction import coordinates, phases
-from symbolic.induction.phases import PHASES
+from symbolic.induction.phase_statement import PHASES
 from symbolic.statements import Quantity, UsageError
 
 
@@ -21,19 +23,18 @@ class PhasesCase(DirectCase):
     """One point, with either flow."""
 
     def rows(self, budget: Budget) -> list[Row]:
-        point = {name: self.params[name] for name in ("L", "alpha", "w_star", "sigma_init")}
-        claims = claims_at(point, str(self.params["flow"]))
+        point = self._point()
         rows = []
-        for claim in claims:
+        for claim in claims_at(point, str(self.params["flow"])):
             rows += [self._at_the_point(claim, point)] if claim.timeless else []
-            rows += self._along(claim)
+            rows += [self._along(claim, direction) for direction in claim.directions]
         return [*rows, *self._head_at_T_I(point)]
 
     def _quantity(self, name: str, construction: str) -> Quantity:
         return replace(self.result.quantity(name), construction=construction)
 
     def _at_the_point(self, claim: Claim, point: Point) -> Row:
-        (sample,) = sampled(Direction("", (point,), math.nan), claim.measure, claim.derive, claim.express)
+        (sample,) = sampled(Direction("", (point,), math.nan), claim.measure, claim.derived, claim.express)
         quantity = self._quantity(claim.quantity, "at this point")
         if sample.measured is None:
             why = "not reached: the start is no small one here (h > h* or w > w*), and the phases are others"
@@ -42,49 +43,89 @@ class PhasesCase(DirectCase):
         return direct_row(
             self,
             quantity,
-            {"derived": verdict},
+            {} if sample.derived is None else {"derived": verdict},
             printed=sample.expression,
             derived=sample.derived,
             measured=sample.measured,
-            remark="; ".join(filter(None, [claim.remark, "a Theta says nothing at one point"])),
+            remark="; ".join(filter(None, [claim.remark, claim.silent(point), "a Theta says nothing at one point"])),
         )
 
-    def _along(self, claim: Claim) -> list[Row]:
-        rows = []
-        for direction in claim.directions:
-            samples = sampled(direction, claim.measure, claim.derive, claim.express)
-            last = samples[-1]
-            verdict = judged(samples, direction.limit, above=claim.above, below=claim.below)
-            rows.append(
-                direct_row(
-                    self,
-                    self._quantity(claim.quantity, direction.name),
-                    {"printed": verdict, "derived": Verdict.CONSISTENT if confirmed(last) else Verdict.UNDECIDED},
-                    printed=last.expression,
-                    derived=last.derived,
-                    measured=last.measured,
-                    remark="; ".join(
-                        filter(None, [told(samples, direction.limit), "" if claim.timeless else claim.remark])
-                    ),
-                    params={**self.params, **last.point},
-                )
-            )
-        return rows
+    def _along(self, claim: Claim, direction: Direction) -> Row:
+        samples = sampled(direction, claim.measure, claim.derived, claim.express)
+        last = samples[-1]
+        verdict = judged(samples, direction.limit, above=claim.above, below=claim.below)
+        beyond = direction.outside or (claim.outside(last.point) if verdict is Verdict.VIOLATED else "")
+        if beyond:
+            verdict = Verdict.OUTSIDE
+        told_here = told(samples, direction.limit)
+        said = [told_here, beyond, claim.silent(last.point), "" if claim.timeless else claim.remark]
+        confirms = Verdict.CONSISTENT if confirmed(last) else Verdict.UNDECIDED
+        return direct_row(
+            self,
+            self._quantity(claim.quantity, direction.name),
+            {"printed": verdict, **({} if last.derived is None else {"derived": confirms})},
+            printed=last.expression,
+            derived=last.derived,
+            measured=last.measured,
+            remark="; ".join(filter(None, said)),
+            params={**self.params, **last.point},
+            witness=self._witness(claim.quantity, direction.name, last.measured, last.expression, verdict),
+        )
+
+    def _witness(
+        self, quantity: str, where: str, measured: float | None, printed: float, verdict: Verdict
+    ) -> Witness | None:
+        """Of a violated row: its name and parameters, from which the runs along that direction are made again."""
+        if verdict is not Verdict.VIOLATED:
+            return None
+        return Witness(
+            result=self.result.id,
+            quantity=_named(quantity, where),
+            params=self.full_params,
+            inputs={},
+            error_lower=measured or 0.0,
+            bounds={"printed": printed},
+        )
+
+    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+        """The runs along one direction again, from scratch."""
+        self.check_inputs(inputs)
+        point = self._point()
+        for claim in claims_at(point, str(self.params["flow"])):
+            for direction in claim.directions:
+                if name == _named(claim.quantity, direction.name):
+                    return self._along(claim, direction)
+        again = {_named(row.quantity, row.construction): row for row in self._head_at_T_I(point)}
+        return again[name] if name in again else super().replay_finding(name, inputs)
+
+    def _point(self) -> Point:
+        return {name: self.params[name] for name in ("L", "alpha", "w_star", "sigma_init")}
 
     def _head_at_T_I(self, point: Point) -> list[Row]:
         """L_IH2(T_I) >= 0.99 L_IH2(0): at the very point, and as L grows (the theorem's L >> 1)."""
         flow, threshold = str(self.params["flow"]), float(phases.KEPT)
-        longer = [{**point, "L": length} for length in (10**3, 10**5, 10**7)]
+        longer = [{**point, "L": length} for length in LENGTHS]
         left = [head_left(at, flow) for at in longer]
-        needed = f"by the derived formula 0.99 is left from L = {length_needed(point):.3g} on"
+        silent = times.gram_start(longer[-1]) or times.head_start(point)
+        needed = silent or f"by the derived formula 0.99 is left from L = {length_needed(point):.3g} on"
         along = Verdict.CONSISTENT if left[-1] >= threshold else Verdict.UNDECIDED
         told_along = f"left at L = 1e3, 1e5, 1e7: {' '.join(f'{x:.4g}' for x in left)}, derived limit 1; {needed}"
         here = head_left(point, flow)
-        at_the_point = Verdict.KEPT if here >= threshold else Verdict.VIOLATED
+        at_the_point, why = self._kept_at(point, here)
         return [
-            self._left_row("at this point", point, here, at_the_point, needed),
+            self._left_row("at this point", point, here, at_the_point, "; ".join(filter(None, [why, needed]))),
             self._left_row("L -> oo", longer[-1], left[-1], along, told_along),
         ]
+
+    @staticmethod
+    def _kept_at(point: Point, left: float) -> tuple[Verdict, str]:
+        """The theorem's L >> 1 names no length: at one point it is kept or not, and never refuted."""
+        if left >= float(phases.KEPT):
+            return Verdict.KEPT, ""
+        beyond = too_short(point)
+        if beyond:
+            return Verdict.OUTSIDE, beyond
+        return Verdict.UNDECIDED, "less than 0.99 is left here, but the theorem's L >> 1 names no length"
 
     def _left_row(self, where: str, point: Point, left: float, verdict: Verdict, remark: str) -> Row:
         return direct_row(
@@ -96,7 +137,12 @@ class PhasesCase(DirectCase):
             measured=left,
             remark=remark,
             params={**self.params, **point},
+            witness=self._witness("T_I.head", where, left, float(phases.KEPT), verdict),
         )
+
+
+def _named(quantity: str, where: str) -> str:
+    return f"{quantity} ({where})"
 
 
 class PhasesStudy(Study):

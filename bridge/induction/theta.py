@@ -26,13 +26,14 @@ class Direction:
     name: str
     points: tuple[Point, ...]
     limit: float
+    outside: str = ""  # why the paper does not speak of it, if it does not
 
 
 @dataclass(frozen=True)
 class Sample:
     point: Point
     measured: float | None
-    derived: float
+    derived: float | None  # None where the formula does not apply
     expression: float
 
     @property
@@ -41,7 +42,7 @@ class Sample:
 
     @property
     def agreement(self) -> float | None:
-        if self.measured is None:
+        if self.measured is None or self.derived is None:
             return None
         if not self.derived:  # T_o = 0 where h starts above h*
             return 1.0 if self.measured == 0 else None
@@ -51,7 +52,7 @@ class Sample:
 def sampled(
     direction: Direction,
     measure: Callable[[Point], float | None],
-    derive: Callable[[Point], float],
+    derive: Callable[[Point], float | None],
     express: Callable[[Point], float],
 ) -> list[Sample]:
     return [Sample(point, measure(point), derive(point), express(point)) for point in direction.points]
@@ -74,6 +75,7 @@ def told(samples: Sequence[Sample], limit: float) -> str:
     """The ratios to the expression along the direction, their derived limit, and how near the formula is at the end."""
     ratios = " ".join("-" if s.ratio is None else f"{s.ratio:.4g}" for s in samples)
     last = samples[-1].agreement
-    near = "not reached" if last is None else f"{last:.6f}"
+    nothing = "not reached" if samples[-1].measured is None else "no formula"
+    near = nothing if last is None else f"{last:.6f}"
     goal = "unbounded" if limit == math.inf else "none" if math.isnan(limit) else f"{limit:.4g}"
     return f"measured/printed {ratios}, derived limit {goal}; measured/derived at the last point {near}"

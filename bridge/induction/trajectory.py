@@ -87,32 +87,35 @@ class HeadRun:
         self.late = self._to_the_optimum(flow, end - self.turn) if self.turn < end else None
 
     def _from_the_start(self, flow: str, halfway: float, end: float) -> Path | None:
-        """To w = w*/2; None where w starts beyond."""
-        start = (math.log(self.sigma_init), self.sigma_init)
+        """To w = w*/2, as (log w, h - h*); None where w starts beyond."""
+        start = (math.log(self.sigma_init), self.sigma_init - self.h_star)
         if start[0] >= halfway:
             return None
-        lowered = lowered_flow(coordinates.early_flow(flow), (h_star, v_star), self.values)
+        lowered = lowered_flow(coordinates.deviation_flow(flow), (h_star, v_star), self.values)
+        overshoot = self.h_star * self.v_star**2 / 2  # h*(psi(v*) - 1) to leading order
         return integrate(
             lowered.field,
             start,
             end,
             jacobian=lowered.jacobian,
             stop=lambda x: x[0] - halfway,
-            longest_step=stride(lowered, self.values),
-            absolute=(1e-11, 1e-12 * min(self.sigma_init, self.h_star)),
+            longest_step=stride(lowered, (0.0, self.v_star)),
+            absolute=(1e-11, 1e-12 * min(self.sigma_init, overshoot)),
         )
 
     def _to_the_optimum(self, flow: str, end: float) -> Path:
-        w, value = (self.sigma_init, self.sigma_init) if self.early is None else self._turning_point()
-        away = (w**2 - self.v_star, value - self.h_star)
+        w, above = (self.sigma_init, self.sigma_init - self.h_star) if self.early is None else self._turning_point()
+        away = (w**2 - self.v_star, above)
         start = (math.log(math.hypot(*away)), math.atan2(away[1], away[0]))
         lowered = lowered_flow(coordinates.late_flow(flow), (h_star, v_star), self.values)
-        return integrate(lowered.field, start, end, jacobian=lowered.jacobian, absolute=1e-11)
+        return integrate(
+            lowered.field, start, end, jacobian=lowered.jacobian, absolute=(1e-11, 1e-11 * min(1.0, self.v_star))
+        )
 
     def _turning_point(self) -> tuple[float, float]:
         assert self.early is not None
-        y, value = self.early.steps[:, -1]
-        return math.exp(y), float(value)
+        y, above = self.early.steps[:, -1]
+        return math.exp(y), float(above)
 
     @property
     def end(self) -> float:
@@ -120,7 +123,7 @@ class HeadRun:
 
     def at(self, taus: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """log w, h and the log of (L-2) L_IH2."""
-        found = np.empty((3, len(taus)))
+        found = np.empty((4, len(taus)))
         first = taus <= self.turn if self.late is not None else np.ones(len(taus), dtype=bool)
         if self.early is not None and first.any():
             found[:, first] = self._early(self.early.at(taus[first]))
@@ -131,17 +134,16 @@ class HeadRun:
         return found[0], found[1], found[2]
 
     def _early(self, states: np.ndarray) -> np.ndarray:
-        loss = early_loss()(*states, *self.values)
-        return np.array([states[0], states[1], np.log(loss)])
+        loss = _deviation_loss()(*states, *self.values)
+        return np.array([states[0], self.h_star + states[1], np.log(loss), states[1]])
 
     def _late(self, states: np.ndarray) -> np.ndarray:
         distance, direction = np.exp(states[0]), states[1]
-        v = self.v_star + distance * np.cos(direction)
-        value = self.h_star + distance * np.sin(direction)
-        return np.array([np.log(v) / 2, value, _late_log_loss()(*states, *self.values)])
+        v, above = self.v_star + distance * np.cos(direction), distance * np.sin(direction)
+        return np.array([np.log(v) / 2, self.h_star + above, _late_log_loss()(*states, *self.values), above])
 
     def first(self, event: Callable[[np.ndarray], np.ndarray], after: float = 0.0) -> float | None:
-        """The first tau from `after` on at which `event` of (log w, h, log of (L-2) L_IH2) is positive."""
+        """The first tau from `after` on at which `event` of (log w, h, log of (L-2) L_IH2, h - h*) is positive."""
         if self.early is not None and after < self.turn:
             found = self.early.first(lambda x: event(self._early(x)), after)
             if found is not None:
@@ -153,7 +155,7 @@ class HeadRun:
 
     @cached_property
     def tau_o(self) -> float | None:
-        return self.first(lambda x: x[1] - self.h_star)
+        return self.first(lambda x: x[3])
 
     def falls_to(self, share: float) -> float | None:
         """The first tau after tau_o at which the loss is at most `share` of what it was at tau_o; None without one."""
@@ -250,7 +252,10 @@ def run(
 
 
 def stride(early: LoweredFlow, values: tuple[float, float]) -> float:
-    """The tau in which log w grows by about STRIDE at most: past v + v* = 1 there is no field of `early_flow`."""
+    """The tau in which log w grows by about STRIDE at most: past v + v* = 1 there is no field of `early_flow`.
+
+    `values`: the second coordinate at h = h*, and v*.
+    """
     top, target = values
     fastest = early.field(np.array([math.log(target) / 2 - STRIDE, top]))[0]
     at_rest = early.field(np.array([-math.inf, top]))[0]
@@ -280,6 +285,11 @@ def _gram_loss() -> Function:
 @cache
 def early_loss() -> Function:
     return lower(coordinates.EARLY_LOSS, args=(coordinates.y, coordinates.h, h_star, v_star))
+
+
+@cache
+def _deviation_loss() -> Function:
+    return lower(coordinates.DEVIATION_LOSS, args=(coordinates.y, coordinates.eta, h_star, v_star))
 
 
 @cache

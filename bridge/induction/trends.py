@@ -14,14 +14,15 @@ import sympy as sp
 
 from bridge.budget import Budget
 from bridge.induction.head_limits import limit_row, scaling_row, threshold_row, time_of
-from bridge.induction.head_path import NOISE, SLACK, HeadPath
+from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError
 from bridge.lowering import lower
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
+from numeric.flows import IntegrationError
 from symbolic.induction import signs
 from symbolic.induction import trends as theory
-from symbolic.induction.training import sigma_init, t
+from symbolic.induction.training import sigma_init, t, w_star
 from symbolic.statements import Kind, Quantity, UsageError
 
 RUN = ".run"  # a witness of this name is the whole run, made again from the parameters
@@ -29,9 +30,10 @@ RUN = ".run"  # a witness of this name is the whole run, made again from the par
 
 @dataclass(frozen=True)
 class Unmeasured:
-    """Why a claim is not measured here."""
+    """Why a claim is not measured here: it does not apply (outside), or the run cannot show it (undecided)."""
 
     reason: str
+    verdict: Verdict = Verdict.OUTSIDE
 
 
 @cache
@@ -40,8 +42,11 @@ def proofs_hold() -> bool:
 
 
 @lru_cache(maxsize=64)
-def _path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath:
-    return HeadPath({"alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow})
+def _path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath | UnreachedError:
+    try:
+        return HeadPath({"alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow})
+    except IntegrationError as error:
+        return UnreachedError(str(error))
 
 
 class TrendsCase(DirectCase):
@@ -54,7 +59,11 @@ class TrendsCase(DirectCase):
 
     @cached_property
     def path(self) -> HeadPath:
-        return _path(*(self.params[name] for name in ("alpha", "w_star", "sigma_init")), str(self.params["flow"]))
+        """Raises UnreachedError where the flow cannot be followed."""
+        found = _path(*(self.params[name] for name in ("alpha", "w_star", "sigma_init")), str(self.params["flow"]))
+        if isinstance(found, UnreachedError):
+            raise found
+        return found
 
     @cached_property
     def small_enough(self) -> bool:
@@ -67,44 +76,47 @@ class TrendsCase(DirectCase):
     # Measured along the run, by the name of the claim.
 
     def measure(self, name: str) -> float | Unmeasured:
-        path, last = self.path, self.path.seen[self.path.seen >= self.path.tau_1]
-        eta = path.states(last)[1]
+        try:
+            return self._measured(name)
+        except UnreachedError as error:
+            return Unmeasured(str(error), Verdict.UNDECIDED)
+
+    def _measured(self, name: str) -> float | Unmeasured:
+        path = self.path
         found: dict[str, Callable[[], float | Unmeasured]] = {
-            "h.optimum": lambda: float(eta.min()),
-            "w.optimum": lambda: float(np.exp(path.states(path.seen)[0].max()) / path.w_star),
-            "w.growth": lambda: float(path.growth(path.seen).min()),
+            "h.optimum": lambda: float(path.late().min()),
+            "w.optimum": lambda: float(np.exp(path.along[0].max() - path.way)),
+            "w.growth": path.least_growth,
             "h.turns": lambda: float(path.turns()),
-            "w.turn": lambda: self._at_turn(0),
-            "w.turn.half": lambda: self._at_turn(0) / path.w_star,
-            "h.turn": lambda: self._at_turn(1),
-            "h.overshoot": lambda: float(eta.max()),
+            "w.turn": lambda: path.at_turn()[0],
+            "w.turn.half": lambda: path.at_turn()[0] / path.w_star,
+            "h.turn": lambda: path.at_turn()[1],
+            "h.overshoot": lambda: float(path.late().max()),
             "h.ramp": self._ramp,
             "h.ramp.repaired": self._repaired_ramp,
             "T_1": lambda: path.tau_1 * self.tau_unit,
             "T_1.simple": lambda: path.tau_1 * self.tau_unit,
-            "w.rate.above": lambda: float(path.mean_growth()[1].max()),
+            "w.rate.above": lambda: float(path.mean_growth[1].max()),
             "T_half": lambda: path.tau_half * self.tau_unit,
             "T_half.simple": lambda: path.tau_half * self.tau_unit,
-            "w.rate.below": lambda: float(path.mean_growth()[1].min()),
+            "w.rate.below": lambda: float(path.mean_growth[1].min()),
         }
         return found[name]()
 
-    def _at_turn(self, which: int) -> float:
-        log_w, eta = self.path.states(np.array([self.path.tau_2]))
-        return float((np.exp(log_w), eta)[which][0])
-
     def _ramp(self) -> float | Unmeasured:
-        small = math.log(float(signs.LEAST) * self.path.w_star)
-        if math.log(self.path.start) >= small:
+        path = self.path
+        small = math.log(float(signs.LEAST)) + path.way
+        if small <= 0:
             return Unmeasured("(24) asks for w <= 0.01 w*, and w starts above that")
-        end = self.path.head.first(lambda x: x[0] - small) or self.path.head.end
+        end = path.first(lambda gain, _: gain - small) or path.run.end
         # (24) asks for h below its plateau, which is 10^-8 below psi(v*) h*: reached after the last time that counts
-        below = self.path.head.first(lambda x: x[1] / self.path.h_star - float(self.ball(theory.PLATEAU)))
-        return self.path.above(self._of_time(theory.H_RAMP), min(end, below or end))
+        plateau = float(self.ball((theory.PLATEAU - 1) / w_star**4))
+        return path.above(self._of_time(theory.H_RAMP), min(end, path.first(lambda _, rise: rise - plateau) or end))
 
     def _repaired_ramp(self) -> float:
-        far = self.path.head.first(lambda x: x[0] - math.log(self.path.w_star) + math.log(2) / 2)
-        return self.path.above(self._of_time(signs.ETA_BELOW), min(self.path.tau_1, far or math.inf))
+        path = self.path
+        far = path.first(lambda gain, _: gain - path.way + math.log(2) / 2)
+        return path.above(self._of_time(signs.ETA_BELOW), min(path.tau_1, far or math.inf))
 
     def _of_time(self, expression: sp.Expr) -> Callable[[np.ndarray], np.ndarray]:
         """An expression as a function of tau, the parameters bound."""
@@ -119,8 +131,9 @@ class TrendsCase(DirectCase):
         measured = self.measure(quantity.name)
         bounds = self.bounds(quantity)
         if isinstance(measured, Unmeasured):
-            printed = bounds.get("printed")
-            return direct_row(self, quantity, {"printed": Verdict.OUTSIDE}, printed=printed, remark=measured.reason)
+            said = dict.fromkeys(bounds, measured.verdict)
+            printed, derived = bounds.get("printed"), bounds.get("derived")
+            return direct_row(self, quantity, said, printed=printed, derived=derived, remark=measured.reason)
         verdict = {tier: self.verdict(quantity, tier, bound, measured) for tier, bound in bounds.items()}
         violated = Verdict.VIOLATED in verdict.values()
         return direct_row(
@@ -141,7 +154,7 @@ class TrendsCase(DirectCase):
         """From when on (29) holds, if it ever does before T_1/2^w."""
         if quantity.name != "w.rate.below" or quantity.printed is None:
             return ""
-        taus, growth = self.path.mean_growth()
+        taus, growth = self.path.mean_growth
         short = taus[growth < float(self.ball(quantity.printed.bound))]
         end = f"T_1/2^w, at {self.path.tau_half:.4g} (L-2)"
         if len(short) == len(taus):
@@ -164,9 +177,13 @@ class TrendsCase(DirectCase):
         return Verdict.PROVED if proved else Verdict.KEPT if kept else Verdict.VIOLATED
 
     def _slack(self, quantity: Quantity, bound: float) -> float:
-        """What a float run may err by: for T_1^h, its noise in h over the slope psi(v*) - 1 with which h passes h*."""
-        crossing = self.tau_unit * NOISE / self.path.rise if quantity.name.startswith("T_1") else 0.0
-        return SLACK * max(1.0, abs(bound)) + crossing
+        """What a float run may err by: relative to the size of what is judged, h/h* - 1 where a claim is about that."""
+        name = quantity.name
+        if name in ("h.optimum", "h.turn", "h.overshoot"):
+            return SLACK * self.path.crest * self.path.v_star**2 + 1e-15
+        if name == "w.growth":
+            return SLACK * self.path.slowest
+        return SLACK * abs(bound) + (self.tau_unit * NOISE if name.startswith("T_1") else 0.0)
 
     def _implied(self, quantity: Quantity) -> bool:
         """Whether the derived bound, which is proved, is at least as strong as the printed one."""

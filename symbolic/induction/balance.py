@@ -7,9 +7,10 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics import conserved_quantities, gradient_flow, is_conserved
+from symbolic.induction import letters
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_FULL, HEAD_FLOW_PRINTED, NOTATION, h, w, w_K, w_Q
-from symbolic.statements import Kind, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 DEGREE = 2
 BALANCE_OF = w_Q**2 - w_K**2
@@ -66,6 +67,21 @@ def _quantity(name: str, latex: str, meaning: str, norm: str, printed: Printed |
     )
 
 
+FORMULAS = (
+    *(
+        Formula(
+            rf"(L-2)\,\dot{{{sp.latex(x)}}}",
+            letters.rate_of(letters.head_flow_full, x),
+            f"rate of {x} in (12), psi(x) = (1 - x^2)^(-1/2), phi = psi'",
+        )
+        for x in (w_Q, w_K, h)
+    ),
+    Formula(
+        r"\text{const}", lambda: found_balance()[0], "what the flow (12) conserves: the only one of degree 2 or less"
+    ),
+    Formula(r"\dot w_{\text{printed}} / \dot w_Q", rate_ratio, "the printed rate of w over that of w_Q = w_K in (12)"),
+)
+
 BALANCE = Result(
     id="induction.balance",
     title="Parameter balance of the induction head",
@@ -114,5 +130,6 @@ BALANCE = Result(
         ),
     ),
     notation=NOTATION,
+    formulas=FORMULAS,
     remarks=("Each Theta of Theorem 5.5 survives the factor in the rate of w; leading constants do not.",),
 )

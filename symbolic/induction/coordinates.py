@@ -108,6 +108,15 @@ def early_flow(flow: str) -> Flow:
 
 
 @cache
+def deviation_flow(flow: str) -> Flow:
+    """(log w, eta = h - h*) over tau: `early_flow` in which h passes h* with all digits, however small psi(v*) - 1."""
+    small = sp.exp(2 * y)
+    growth = early_flow(flow).field[0].subs(h, h_star + eta)
+    rise = h_star * (v_star - small) * psi_slope(small + v_star, 2 * small) - eta * psi(2 * small)
+    return Flow((y, eta), (growth, rise))
+
+
+@cache
 def late_flow(flow: str) -> Flow:
     """(log rho, theta) over tau, (v, h) = (v*, h*) + rho (cos theta, sin theta): up to any distance of the optimum.
 
@@ -125,5 +134,6 @@ def late_flow(flow: str) -> Flow:
 LATE_LOG_LOSS = 2 * r + sp.log(
     HEAD_LOSS.subs({delta: sp.cos(theta), eta: sp.sin(theta)}).subs(v, v_star + sp.exp(r) * sp.cos(theta))
 )
-# and in those of `early_flow`.
-EARLY_LOSS = HEAD_LOSS.subs({delta: sp.exp(2 * y) - v_star, eta: h - h_star}).subs(v, sp.exp(2 * y))
+# (L-2) times (22) in those of `deviation_flow`, and of `early_flow`.
+DEVIATION_LOSS = HEAD_LOSS.subs(delta, sp.exp(2 * y) - v_star).subs(v, sp.exp(2 * y))
+EARLY_LOSS = DEVIATION_LOSS.subs(eta, h - h_star)

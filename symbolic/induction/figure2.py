@@ -1,10 +1,12 @@
 """What the caption of Figure 2 (wang2024), the text beside it and the proof of Theorem 5.5 say of its run."""
 
+from collections.abc import Callable
+
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
-from symbolic.induction.signs import R_CURVE, at_optimum
+from symbolic.induction.signs import R_CURVE, R_TURN, at_optimum
 from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
 from symbolic.induction.trends import OVERSHOOT
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
@@ -20,7 +22,14 @@ LEFT_BY_PLATEAU = sp.simplify(at_optimum(_AT_PLATEAU / _AT_OPTIMUM))
 
 
 def _claim(
-    name: str, latex: str, meaning: str, kind: Kind, printed: sp.Expr | None, place: Citation, remark: str = ""
+    name: str,
+    latex: str,
+    meaning: str,
+    kind: Kind,
+    printed: sp.Expr | None,
+    place: Citation,
+    remark: str = "",
+    derive: Callable[[], sp.Expr] | None = None,
 ) -> Quantity:
     return Quantity(
         name,
@@ -33,6 +42,7 @@ def _claim(
         printed=None if printed is None else Printed(printed, place),
         scopes=(),
         remark=remark,
+        derive=derive,
     )
 
 
@@ -104,6 +114,7 @@ QUANTITIES = (
         KEPT,
         THEOREM,
         "below 0.99 the definition of T_II says nothing of w: T_II comes by h alone",
+        lambda: LEFT_BY_PLATEAU,
     ),
     _claim(
         "growth",
@@ -121,6 +132,7 @@ QUANTITIES = (
         OVERSHOOT,
         Citation(WANG2024, "Appendix C.2", "(26)"),
         "derived: R(w*), the largest r of C.2",
+        lambda: R_TURN,
     ),
 )
 

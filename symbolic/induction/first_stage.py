@@ -13,11 +13,12 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.dynamics import gradient_flow
+from symbolic.induction import letters
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import L, M, alpha, g_star, m, sigma_init, t, u
 from symbolic.inequalities import Inequality
-from symbolic.statements import Kind, Printed, Quantifier, Quantity, Result, UsageError
+from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result, UsageError
 
 p_tilde = sp.Symbol("p_tilde", positive=True)
 g_0 = sp.Symbol("g_0", positive=True)
@@ -56,7 +57,15 @@ SLOPE_PRINTED = (
         (tau, 1, L - 2),
     )
 )
-RATE_PRINTED = -(g_0**2) / n**2 * SLOPE + 2 * g_star * g_0 / n * m(p_tilde) / M(p_tilde) ** 2
+_q = sp.Function("q")(p_tilde)
+
+
+def _rate_printed(slope: sp.Expr, gain: sp.Expr) -> sp.Expr:
+    return -(g_0**2) / n**2 * slope + 2 * g_star * g_0 / n * gain
+
+
+RATE_PRINTED = _rate_printed(SLOPE, m(p_tilde) / M(p_tilde) ** 2)
+RATE_IN_LETTERS = _rate_printed(_q.diff(p_tilde), letters.m(p_tilde) / letters.M(p_tilde) ** 2)
 RATE_BOUND_PRINTED = 2 * g_star * g_0 / n * sp.exp(-p_tilde)
 
 # The last factor of q' with the factor (1 - e^-p~) that the product rule gives its second part as well.
@@ -151,11 +160,12 @@ def covariance_form(terms: int) -> sp.Expr:
 #   Z_n'/Z_n^2 - (n-1)/(2n) = (1 - u) F(u) / (2n Z_n^2),   (1 - u) F = 2n Z_n' - (n-1) Z_n^2.
 # The coefficient of u^k in (1 - u) F is (n+1)(k+1) for k <= n-2, and -(n-1)(2n-1-k) from there on; they add up to 0, so
 # that their partial sums, the coefficients of F, are all > 0. At u = 1 there is equality: the constant is the best.
+# (Z_n' has k + 1 at u^k up to k = n-2; Z_n^2 has k + 1 up to k = n-1 and 2n-1-k from there on.)
 def excess_coefficients(terms: int) -> list[int]:
     """The coefficients of F, lowest power first."""
-    z = sp.Poly([1] * terms, u)
-    difference = 2 * terms * z.diff(u) - (terms - 1) * z**2
-    return list(accumulate(int(c) for c in reversed(difference.all_coeffs())))[:-1]
+    rising = ((terms + 1) * (k + 1) for k in range(terms - 1))
+    falling = (-(terms - 1) * (2 * terms - 1 - k) for k in range(terms - 1, 2 * terms - 1))
+    return list(accumulate((*rising, *falling)))[:-1]
 
 
 SHARE_FLOOR = (n - 1) / (2 * n)  # at most (dp~/dt) / (u g_0 g* / n); approached as u -> 1, gamma -> 0
@@ -166,6 +176,21 @@ LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
 AT_START = {g_0: sigma_init, g_star: alpha / (1 + alpha)}  # (12), but for p(0) = w_K(0) = w_Q(0) = 0
 
 LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
+
+
+# The printed last factor, with T = e^(p~(s-1)) > 1, is ((u + tau (1-u)) (T-1) - (s-1) T) / (T-1)^2. Its numerator has
+# the slope (1-u) (T-1) >= 0 in tau <= s-1, and is -(s-2) u (T-1) - (s-1) < 0 at tau = s-1.
+def printed_factor_is_negative() -> bool:
+    """Whether these steps hold, as identities in T, u, s, tau; then the factor is < 0 for 1 <= tau < s, p~ > 0."""
+    T = sp.Symbol("T", positive=True)
+    first, second = LAST_FACTOR_PRINTED.as_ordered_terms()
+    power = {sp.exp(p_tilde * (s - 1)): T, sp.exp(-p_tilde): u}
+    numerator = sp.expand(sp.cancel((first + second).subs(power) * (T - 1) ** 2))
+    rises = sp.expand(sp.diff(numerator, tau) - (1 - u) * (T - 1)) == 0
+    ends_below = sp.expand(numerator.subs(tau, s - 1) + (s - 2) * u * (T - 1) + s - 1) == 0
+    return bool(rises and ends_below)
+
+
 LARGEST_START = sp.Rational(1, 2)  # r >= 1/2: p(0) <= log 2
 UNIT = (sp.Integer(0), sp.Integer(1))
 _BECAUSE = {u: "u = e^-p~ is in (0, 1] for p~ >= 0", gamma: "g_0 is in (0, g*]", r: "p(0) is in [0, log 2]"}
@@ -223,12 +248,22 @@ def _quantity(name: str, symbol: str, meaning: str, kind: Kind = Kind.EXACT, **m
     return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
 
 
+# The loss by q and M as they are: what the closed forms hide.
+LOSS_BY_Q = LOSS.subs(Q, _q).subs(_LAST, 1 / letters.M(p_tilde))
+FLOW_BY_Q = gradient_flow(LOSS_BY_Q, (p_tilde,))
+FORMULAS = (
+    Formula(r"\mathcal{L}_{G_4}", lambda: LOSS_BY_Q, "the loss (11) of stage I, q and M as below"),
+    Formula(r"q(\tilde p)", lambda: Q, "the sum of the squared weights c_tau"),
+    Formula(r"M(\tilde p)", lambda: M(p_tilde), "the sum of e^-kp~ over k = 0 .. L-3; m = -M'"),
+    Formula(r"q'_{s,\tau}", lambda: LAST_FACTOR, "the last factor of q', with the factor that is dropped in print"),
+)
+
 SIGN_DOMAIN = "all p~ >= 0, g_0 in (0, g*], p(0) = 0"
 FIRST_STAGE = Result(
     id="induction.first_stage",
     title="Stage I: the first layer learns to look one token back",
     citation=Citation(WANG2024, "Lemma 5.3"),
-    claim="Training p~ alone, by the gradient flow of (11), takes it to infinity.",
+    claim=r"\lim_{t \to +\infty} p^{(1,1)}(t) = +\infty, \qquad \tilde p := p^{(1,1)}",
     parameters=tuple(PARAMETERS.values()),
     hypotheses=HYPOTHESES,
     quantities=(
@@ -264,10 +299,11 @@ FIRST_STAGE = Result(
         _quantity(
             "q.factor",
             r"q'_{s,\tau}",
-            "the last factor of q', term by term, with the dropped factor restored",
+            "the last factor of q' as printed, term by term",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
-            remark="'since s >= tau + 1' each term is <= 0: false (t is e^p~, printed e^-p~)",
+            remark="'since s >= tau + 1' each term is <= 0: true of the printed factor, which belongs to a wrong q' "
+            "(see q.slope)",
             domain="s >= tau + 1 >= 2, p~ > 0",
         ),
         _quantity(
@@ -283,7 +319,8 @@ FIRST_STAGE = Result(
             "rate",
             r"\dot{\tilde p}",
             "dp~/dt at p~ = g_0 = sigma_init",
-            printed=Printed(RATE_PRINTED, _APPENDIX),
+            printed=Printed(RATE_PRINTED, _APPENDIX, in_letters=RATE_IN_LETTERS),
+            derive=lambda: FLOW_BY_Q.rate(p_tilde),
             remark="printed for the loss without its 1/2: twice the gradient flow of (11)",
         ),
         _quantity(
@@ -292,6 +329,7 @@ FIRST_STAGE = Result(
             "lower bound on dp~/dt at p~ = g_0 = sigma_init",
             Kind.LOWER,
             printed=Printed(RATE_BOUND_PRINTED, _APPENDIX),
+            derive=lambda: sp.factor(RATE_FLOOR),
             remark="derived: (n-1)/(2n) g_0 g* e^-p~ / n with n = L-2, the best constant",
             domain=SIGN_DOMAIN,
         ),
@@ -310,6 +348,7 @@ FIRST_STAGE = Result(
             "dp~/dt > 0: the least of dp~/dt over e^-p~ g_0 g*/(L-2)",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), _APPENDIX, strict=True),
+            derive=lambda: SHARE_FLOOR,
             domain=SIGN_DOMAIN,
         ),
         _quantity(
@@ -317,6 +356,7 @@ FIRST_STAGE = Result(
             r"\tilde p(t)",
             "p~ at the end of a run",
             Kind.LOWER,
+            derive=lambda: LIMIT_FLOOR,
             remark="p~(t) >= log(e^sigma + (n-1)/(2n) g_0 g* t/n), so p~ -> oo (Lemma 5.3)",
             domain="p(0) = 0, g_0 = sigma_init",
         ),
@@ -339,12 +379,13 @@ FIRST_STAGE = Result(
         _quantity(
             "start.long",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "the same for long inputs and a small alpha, where it fails",
+            "the same at the start p~ = sigma_init, for a long input and a small alpha",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
-            domain="p~ >= sigma_init, p(0) = g_0 = sigma_init",
-            remark="dp~/dt < 0 at a p~ above the start: p~ cannot pass it, and Lemma 5.3 fails there",
+            domain="all p~ >= sigma_init, p(0) = g_0 = sigma_init",
+            remark="dp~/dt < 0 at a p~ not below the start: p~ cannot pass it, and Lemma 5.3 fails there",
         ),
     ),
     notation=NOTATION,
+    formulas=FORMULAS,
 )

@@ -1,4 +1,4 @@
-"""What Appendix B prints of stage I and exact rationals decide, at L = 5 (`start.long`: at a long enough L)."""
+"""What Appendix B prints of stage I and exact rationals decide, at L = 5."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +10,7 @@ from symbolic.induction import first_stage as theory
 from symbolic.induction.claims import Claim, Point, numbers, one
 from symbolic.induction.training import L, g_star
 
-SHORT, LONG = 5, 100
+SHORT = 5
 _FIVE = f"L = {SHORT}"
 _U = numbers("1/2", "1/4", "3/4", "7/8", "15/16")
 _WHOLE = numbers(*range(1, 6))
@@ -87,16 +87,14 @@ def _weights(point: Point) -> tuple[sp.Rational, sp.Rational]:
     return exactly(whole, point), sp.Integer(1)
 
 
-def _share(point: Point) -> tuple[sp.Rational, sp.Rational]:
-    """dp~/dt over u g_0 g*/Z_n(r) with n = LONG - 2, and 0."""
-    u, gamma, r = (one(point, name) for name in ("u", "gamma", "r"))
-    return theory.rate_share(LONG - 2, u, gamma, r), sp.Integer(0)
+def _factor(name: str, factor: sp.Expr) -> Claim:
+    """factor <= 0 for each s and tau."""
+    grid = {"s": _WHOLE, "tau": _WHOLE, "u": _U}
+    return Claim(name, "<=", lambda point: (exactly(factor, point), sp.Integer(0)), _s_above_tau, grid)
 
 
-def _unit(point: Point) -> list[str]:
-    inside = all(0 < one(point, name) <= 1 for name in ("u", "gamma", "r"))
-    return [] if inside else ["u, gamma and r have to be in (0, 1]"]
-
+PRINTED_FACTOR = _factor("q.factor", theory.LAST_FACTOR_PRINTED)
+RIGHT_FACTOR = _factor("q.factor of the right q'", theory.LAST_FACTOR)  # no one prints this
 
 CLAIMS = {
     claim.name: claim
@@ -112,25 +110,10 @@ CLAIMS = {
         Claim("softmax", "=", _weights, _s_is_whole, {"s": numbers(3, 2, 4, 5), "u": _U}, _FIVE),
         _printed_against("q", "=", partial(exactly, theory.Q), theory.Q_PRINTED, {"u": _U}),
         _printed_against("q.slope", "=", _slope, theory.SLOPE_PRINTED, {"u": _U}),
-        Claim(
-            "q.factor",
-            "<=",
-            lambda point: (exactly(theory.LAST_FACTOR, point), sp.Integer(0)),
-            _s_above_tau,
-            {"s": _WHOLE, "tau": _WHOLE, "u": _U},
-        ),
         _printed_against("rate", "=", _rate, theory.RATE_PRINTED, _STATE),
         _printed_against("rate.lower", ">=", _rate, theory.RATE_BOUND_PRINTED, _STATE),
         _printed_against(
             "rate.lower.twice", ">=", partial(exactly, theory.RATE_PRINTED), theory.RATE_BOUND_PRINTED, _STATE
-        ),
-        Claim(
-            "start.long",
-            ">",
-            _share,
-            _unit,
-            {"gamma": numbers(1), "r": numbers("7/8", "15/16"), "u": numbers("15/16", "31/32")},
-            f"L = {LONG}",
         ),
     )
 }

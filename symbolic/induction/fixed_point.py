@@ -3,6 +3,7 @@
 The paper calls (g, h, p, w) = (g*, h*, +oo, w*) the unique one. p = +oo is u = e^-p = 0, p = -oo is e^p = 0.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -34,7 +35,7 @@ from symbolic.induction.training import (
     w_K,
     w_Q,
 )
-from symbolic.statements import Kind, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 W_STAR = sp.sqrt(v_star)
 SHARE = sp.Symbol("c", positive=True)  # w_Q along the curve w_Q w_K = v*
@@ -148,6 +149,7 @@ def _gram_flows() -> tuple[Flow, Flow]:
     return gram_flow_at_end(), gram_flow_at_start()
 
 
+@cache
 def regular(flow: Flow) -> Flow:
     """The same for L = 5 + N, N >= 0, with the powers of u collected, so that u = 0 can be put in."""
     return Flow(flow.state, tuple(sp.powsimp(rate.subs(L, 5 + _beyond)) for rate in flow.field))
@@ -222,6 +224,7 @@ def minimiser_is_global() -> str:
     return "the losses are halves of mean squares, and both are 0 there"
 
 
+@cache
 def rate_as_printed() -> sp.Expr:
     """dg/dt at the stated point (u, g) = (0, g*) when the sums end at s = L-2, as (10) prints them."""
     return sp.simplify(regular(gram_flow_at_end(AS_PRINTED)).rate(g).subs({u: 0, g: g_star}))
@@ -279,6 +282,28 @@ EIGENVALUES = {
     "gram_start": _eigenvalue("gram_start", "(e^p, g) = (0, 0)", "gradient flow of (19), p down to -oo"),
 }
 
+
+def _spectrum(points: Callable[[], tuple[Found, ...]], place: int, coordinates: str, where: str) -> Formula:
+    def per_time() -> sp.Tuple:
+        found = points()[place]
+        unit = L - 2 if found.slowed else sp.Integer(1)
+        return sp.Tuple(*(sp.simplify(each) / unit for each in found.point.eigenvalues))
+
+    return Formula(rf"\lambda({coordinates})", per_time, f"eigenvalues at {where}, per unit of t")
+
+
+FORMULAS = (
+    Formula(
+        r"(L-2)\,J(w^\star, h^\star)",
+        lambda: head_points()[0].point.linear,
+        "linear part at the minimiser (w, h) = (w*, h*); both eigenvalues are negative",
+    ),
+    _spectrum(head_points, 2, r"0, h^\star \psi(v^\star)", "the saddle (w, h) = (0, h* psi(v*))"),
+    _spectrum(gram_points, 0, r"e^{-p} = 0, g^\star", "the minimiser (e^-p, g) = (0, g*)"),
+    _spectrum(gram_points, 1, r"e^{p} = 0, 0", "the other end (e^p, g) = (0, 0)"),
+    Formula(r"\dot u", lambda: slow_rate() * u**3, "u = e^-p along the centre manifold of (0, g*)", Kind.RATE),
+)
+
 FIXED_POINT = Result(
     id="induction.fixed_point",
     title="The fixed points of training stage II",
@@ -327,6 +352,7 @@ FIXED_POINT = Result(
         *EIGENVALUES.values(),
     ),
     notation=NOTATION,
+    formulas=FORMULAS,
     remarks=(
         "In (w_Q, w_K, h) the minimisers are the curve w_Q w_K = w*^2, h = h*; Lemma 5.4 picks w_Q = w_K from it.",
         "At p = +oo the linear part has an eigenvalue 0: e^-p falls like t^(-1/2), whatever alpha* is.",

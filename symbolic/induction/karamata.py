@@ -17,7 +17,7 @@ from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import phi, psi, v, v_star, w_star
 from symbolic.inequalities import Inequality
-from symbolic.statements import Kind, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 a, b, beta, gamma, x = sp.symbols("a b beta gamma x", positive=True)
 NOTATION = {**LETTERS, beta: r"\beta", gamma: r"\gamma"}
@@ -56,12 +56,25 @@ def fuchs(weights: Sequence[sp.Rational], lower: Sequence[sp.Rational], upper: S
 # Fuchs: with s_i the slope of f between x_i and y_i, sum w_i (f(y_i) - f(x_i)) = sum s_i g_i, g_i = w_i (y_i - x_i),
 # and by Abel's summation = sum_{k<n} (s_k - s_{k+1}) G_k + s_n G_n, G_k = g_1 + ... + g_k >= 0, G_n = 0. As x and y
 # decrease and f is convex, s_k >= s_{k+1}. Equal weights are Karamata: the order of the entries is then free.
+def abel_parts(slopes: Sequence[sp.Expr], totals: Sequence[sp.Expr]) -> sp.Expr:
+    """sum_{k<n} (s_k - s_{k+1}) G_k + s_n G_n, the right side of Abel's summation."""
+    falls = (slopes[k] - slopes[k + 1] for k in range(len(slopes) - 1))
+    return sp.Add(*(fall * total for fall, total in zip(falls, totals, strict=False))) + slopes[-1] * totals[-1]
+
+
 def abel_difference(size: int) -> sp.Expr:
     """The two sides of Abel's summation for n = size, subtracted: 0 once expanded."""
     s, g = sp.symbols(f"s1:{size + 1}"), sp.symbols(f"g1:{size + 1}")
-    G = list(accumulate(g))
-    parts = sum((s[k] - s[k + 1]) * G[k] for k in range(size - 1)) + s[-1] * G[-1]
-    return sp.expand(sum(p * q for p, q in zip(s, g, strict=True)) - parts)
+    return sp.expand(sum(p * q for p, q in zip(s, g, strict=True)) - abel_parts(s, list(accumulate(g))))
+
+
+# From n to n + 1 the right side changes by its last terms only, those of n, n + 1 in place of s_n G_n: by s_{n+1}
+# g_{n+1}, as the left side does. With n = 1 that is all n.
+def abel_holds() -> bool:
+    """Whether Abel's summation holds for every n, by induction: its start and its step, by SymPy."""
+    last, after, total, more = sp.symbols("s_n s_n+1 G_n g_n+1")
+    step = abel_parts((last, after), (total, total + more)) - last * total - after * more
+    return bool(abel_difference(1) == 0 and sp.expand(step) == 0)
 
 
 # Lemma D.6 as data: what meets its premises, in small dyadic rationals; both vectors in decreasing order already.
@@ -223,11 +236,18 @@ def _quantity(name: str, symbol: str, meaning: str, kind: Kind, domain: str, **m
 
 _MAJORISED = "f convex, x weakly majorised by y (Definition D.5), w >= 0 of sum 1"
 _STEP_DOMAIN = "v in (0, v*/(2 gamma + beta - 1)], gamma >= 1, beta > 0, v* < 1/2"
+FORMULAS = (
+    Formula(r"C(x)", lambda: C, "what is convex"),
+    Formula(r"C(v+v^\star) - \gamma C(2v)", lambda: GAIN_FLOOR, "for each v of the range", Kind.LOWER),
+    Formula(r"v", lambda: LARGEST_V, "the range", Kind.UPPER),
+)
+
 KARAMATA = Result(
     id="induction.karamata",
     title="The weighted Karamata inequality, and what (29) needs of it",
     citation=_LEMMA,
-    claim="Weighted sums of a convex function are ordered by majorisation; w grows at least exponentially.",
+    claim=r"\sum_{i=1}^n w_i f(x_i) \le \sum_{i=1}^n w_i f(y_i) \quad \text{for convex } f,\ "
+    r"\mathbf{x} \prec_w \mathbf{y},\ w_i \ge 0,\ \sum_i w_i = 1",
     parameters=tuple(PARAMETERS.values()),
     hypotheses=HYPOTHESES,
     quantities=(
@@ -276,6 +296,7 @@ KARAMATA = Result(
             Kind.EXACT,
             "0 < x < 1",
             printed=Printed(C_FIRST_PRINTED, _STEP),
+            derive=lambda: sp.factor(sp.diff(C, x)),
         ),
         _quantity(
             "C.second",
@@ -284,6 +305,7 @@ KARAMATA = Result(
             Kind.EXACT,
             "0 < x < 1",
             printed=Printed(C_SECOND_PRINTED, _STEP),
+            derive=lambda: sp.factor(sp.diff(C, x, 2)),
         ),
         _quantity("stretch", r"C(ax) - a C(x)", "C(ax) >= a C(x)", Kind.LOWER, "a >= 1, 0 <= ax < 1"),
         _quantity(
@@ -301,6 +323,7 @@ KARAMATA = Result(
             Kind.LOWER,
             _STEP_DOMAIN,
             printed=Printed(GAIN_PRINTED, _STEP),
+            derive=lambda: GAIN,
             remark="printed beta/(gamma+beta) v*; the steps give beta/(2 gamma+beta-1) v*, less when gamma > 1",
         ),
         _quantity(
@@ -310,7 +333,9 @@ KARAMATA = Result(
             Kind.LOWER,
             "gamma = 1 + 0.04375 w* by (26); the paper's flow, h >= h*",
             printed=Printed(EXPONENT_PRINTED, _STEP),
+            derive=lambda: EXPONENT,
         ),
     ),
     notation=NOTATION,
+    formulas=FORMULAS,
 )

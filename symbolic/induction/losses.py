@@ -5,6 +5,7 @@ s = 2 .. L-1; the network does so up to `upper`, which (10) prints as L-2 and wh
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -30,7 +31,7 @@ from symbolic.induction.training import (
     v_star,
     w,
 )
-from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 AS_PRINTED = L - 2  # the upper end of the network's sums in (10)
 AS_NEEDED = L - 1  # the one of the target's sum, with which (19) and (22) hold
@@ -51,6 +52,7 @@ def missing(upper: sp.Expr) -> int:
 # Sums of softmax weights (Lemma D.4).
 
 
+@cache
 def geometric_sum(exponent: sp.Expr, count: sp.Expr) -> sp.Expr:
     """The sum of e^(-exponent k) over k = 0 .. count-1, closed by M and proved by induction on the count."""
     n = sp.Symbol("n", integer=True, positive=True)
@@ -75,6 +77,7 @@ def derive_squares(upper: sp.Expr = AS_NEEDED) -> sp.Expr:
     return geometric_sum(2 * p, count) * gram_weight(sp.Integer(0), upper) ** 2
 
 
+@cache
 def derive_gram(upper: sp.Expr = AS_NEEDED) -> sp.Expr:
     """L_G4 = E (g* x_{L-2} - g sum_s weight_s x_{s-1})^2 / 2 in closed form."""
     # E[x_i x_j] is 1 for i = j and 0 otherwise.
@@ -124,6 +127,7 @@ def pair_classes(a: sp.Expr, lag_a: int, b: sp.Expr, lag_b: int) -> tuple[PairCl
     )
 
 
+@cache
 def derive_head(upper: sp.Expr = AS_NEEDED) -> sp.Expr:
     """The simplified L_IH2 of C.2 (exp / (L-2) in the place of softmax), in closed form."""
     lag = missing(upper)
@@ -243,6 +247,28 @@ def _quantities() -> tuple[Quantity, ...]:
     )
 
 
+FORMULAS = (
+    Formula(r"\mathcal{L}_{G_4}", derive_gram, "the 4-gram head, both sums over s = 2 .. L-1: (19)"),
+    Formula(
+        r"\mathcal{L}_{G_4}",
+        lambda: derive_gram(AS_PRINTED),
+        "the 4-gram head, the network's sum over s = 2 .. L-2 as (10) prints it",
+    ),
+    Formula(r"\mathcal{L}_{IH_2}", derive_head, "the induction head, both sums over s = 2 .. L-1: (22)"),
+    Formula(
+        r"\mathcal{L}_{IH_2}",
+        lambda: derive_head(AS_PRINTED),
+        "the induction head, the network's sum over s = 2 .. L-2 as (10) prints it",
+    ),
+    Formula(
+        r"\mathcal{L}_{IH_2}^{\mathrm{softmax}}",
+        derive_softmax_head,
+        "the induction head with softmax as it is, to first order in 1/L",
+        Kind.RATE,
+    ),
+    Formula(r"\sum_s \mathrm{softmax}^2", derive_squares, "squared weights of the 4-gram head"),
+)
+
 LOSSES = Result(
     id="induction.losses",
     title="The losses of the 4-gram head and of the induction head in closed form",
@@ -255,6 +281,7 @@ LOSSES = Result(
         Parameter("w", w, "w_Q = w_K of the induction head", 0.3),
         Parameter("h", h, "value weight of the induction head", 0.4),
     ),
+    formulas=FORMULAS,
     hypotheses=(
         *HYPOTHESES,
         Hypothesis("p", sp.Gt(p, 0, evaluate=False), "M(p) is printed as a quotient by 1 - e^-p"),

@@ -106,31 +106,38 @@ REGION = {u: (0, 1), gamma: (1, 2), g_star: (sp.Rational(1, 2), 1), s: RANGE_OF_
 # e^p - 1 - p at T_1^g is at least (1 - eta)(g*^2 - sigma_init^2)/2, which is >= 0.98 g*^2/2 for sigma_init <= g*/8.
 # p only grows afterwards (the paper's argument), so that the flow stays where
 REACHED = 1 / u - 1 + sp.log(u) - sp.Rational(49, 100) * g_star**2
+REACHED_U = {u: (0, sp.Rational(7, 10))}  # at u = 7/10 it is negative for every g* >= 1/2
 
 
-def decay_inequality(constant: sp.Expr, *, reached: bool = False) -> Inequality:
-    """dG/dt <= -c g*^2 G^2 for the exact flow, for all L at once: on all of 0 < u < 1, or where the flow gets."""
-    form = _form(_K, _SIGMA, _KAPPA, sp.Rational(constant), gamma * g_star, _V)
+def decay_inequality(constant: sp.Expr) -> Inequality:
+    """dG/dt <= -c g*^2 G^2 for the exact flow, for all L at once, on all of 0 < u < 1."""
+    return _inequality("decay", constant, _exact_form(constant), REGION)
+
+
+def reached_inequality(constant: sp.Expr) -> Inequality:
+    """The same where the flow gets."""
+    return _inequality("decay.reached", constant, _exact_form(constant), {**REGION, **REACHED_U}, (REACHED,))
+
+
+def _exact_form(constant: sp.Expr) -> Form:
     exact_flow()  # raises unless the form's ingredients are the derived flow's
-    return _inequality("decay", constant, form, REGION, reached)
+    return _form(_K, _SIGMA, _KAPPA, sp.Rational(constant), gamma * g_star, _V)
 
 
-def perturbed_inequality(constant: sp.Expr, *, reached: bool = False) -> Inequality:
-    """The same for the paper's flow with |xi_i| <= 10^-4; times 1 - u^2, which the paper divides by."""
+def perturbed_inequality(constant: sp.Expr) -> Inequality:
+    """The same for the paper's flow with |xi_i| <= 10^-4, where the flow gets; times 1 - u^2."""
     box = {key: REGION[key] for key in (u, gamma, g_star, s)} | dict.fromkeys(xi, (-SMALL, SMALL))
     form = perturbed_form(sp.Rational(constant), 1 - u**2)
-    return _inequality("decay.perturbed", constant, form, box, reached)
+    return _inequality("decay.perturbed", constant, form, {**box, **REACHED_U}, (REACHED,))
 
 
 def _inequality(
-    name: str, constant: sp.Expr, form: Form, box: dict[sp.Symbol, tuple[Any, Any]], reached: bool
+    name: str, constant: sp.Expr, form: Form, box: dict[sp.Symbol, tuple[Any, Any]], where: tuple[sp.Expr, ...] = ()
 ) -> Inequality:
-    where = (REACHED,) if reached else ()
-    region = {**box, u: (sp.Integer(0), sp.Rational(7, 10))} if reached else box
     return Inequality(
-        f"{name}{'.reached' if reached else ''} (c = {sp.Rational(constant)})",
+        f"{name} (c = {sp.Rational(constant)})",
         written_out(form),
-        region,
+        box,
         where=where,
         form=form,
         meaning="-dG/dt - c g*^2 G^2 >= 0 for G = (u^2 + v^2)/2",

@@ -24,7 +24,7 @@ y = sp.Symbol("y", nonnegative=True)  # h/h* - 1
 
 PRINTED_CONSTANT = sp.Rational(1, 4)
 CITATION = Citation(WANG2024, "Appendix C.2", "Step II.2")
-ROUNDED = 10**6  # entries of a candidate are multiples of 10^-6
+DIGITS = 20  # of the entries of a candidate: the two modes can be nearly the same
 REGION = {
     x: (0, sp.Rational(3, 4)),
     y: (0, sp.Rational(1, 50)),
@@ -202,16 +202,18 @@ def candidates(which: str, at: Numbers) -> tuple[dict[str, sp.Matrix], sp.Expr]:
     """P of V = (v - v*, h - h*) P (v - v*, h - h*)^T / 2 by name, at numbers v*, h*; and the rate 2 mu at (v*, h*).
 
     "plain" is the paper's G; "modal" and "metric" come from the linearisation and both decay at 2 mu to first order.
-    Their entries are rounded to rationals: any P is a candidate, and what is certified is certified for this one.
+    Their entries are rounded to rationals: any positive definite P is a candidate, and what is certified is certified
+    for this one.
     """
     A = linear_part(which).subs(at)
     modal, rate = modal_matrix(A)
-    return {"plain": sp.eye(2), "modal": _rounded(modal), "metric": _rounded(metric_matrix(A))}, rate
+    found = {"plain": sp.eye(2), "modal": _rounded(modal), "metric": _rounded(metric_matrix(A))}
+    return {name: P for name, P in found.items() if P[0, 0] > 0 and P.det() > 0}, rate
 
 
 def _rounded(P: sp.Matrix) -> sp.Matrix:
-    """Over its last entry, each entry to the nearest multiple of 1/ROUNDED."""
-    return P.applyfunc(lambda entry: sp.Rational(round(sp.N(entry / P[1, 1], 30) * ROUNDED), ROUNDED))
+    """Over its last entry, each entry to a rational of so many digits."""
+    return P.applyfunc(lambda entry: sp.Rational(str(sp.N(entry / P[1, 1], DIGITS))))
 
 
 def quadratic_decay(which: str, P: sp.Matrix, at: Numbers) -> tuple[Form, sp.Expr]:

@@ -13,11 +13,9 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.dynamics import Flow
 from symbolic.induction import coordinates
-from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import (
     HEAD_FLOW,
     HEAD_FLOW_PRINTED,
-    NOTATION,
     OPTIMA,
     L,
     alpha,
@@ -32,10 +30,11 @@ from symbolic.induction.training import (
     w,
     w_star,
 )
-from symbolic.statements import Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Hypothesis, Parameter
 
 tau = sp.Symbol("tau", nonnegative=True)  # t/(L-2)
 kappa = sp.Symbol("kappa", real=True)
+mu, amplitude = sp.symbols("mu A", positive=True)
 reach = sp.Symbol("C", positive=True)  # C(n sigma_init), see `gram_time`
 BRACKETS = ((0.3, 0.55), (0.55, 0.706))  # the share of the overshoot rises in the first and falls in the second
 LEARNT, KEPT = sp.Rational(1, 100), sp.Rational(99, 100)  # the shares of the loss in Theorem 5.5
@@ -110,12 +109,13 @@ def overshoot_share() -> sp.Expr:
     return coordinates.psi_slope(v_star, sp.Integer(0)) ** 2 / (2 * bend)
 
 
-def overshoot_time() -> sp.Expr:
+def overshoot_time(share: sp.Expr | None = None) -> sp.Expr:
     """T_II/(L-2) where the overshoot takes more than 1 %: without any growth of w.
 
+    `share`, by default the derived one, is what the overshoot takes.
     With plateau - h = (plateau - h*) e^-s after T_o the loss falls by the share (1 - e^-2s) of what it can.
     """
-    return observation_time() - sp.log(1 - (1 - KEPT) / overshoot_share()) / 2
+    return observation_time() - sp.log(1 - (1 - KEPT) / (share or overshoot_share())) / 2
 
 
 @cache
@@ -165,13 +165,23 @@ def starting_loss() -> sp.Expr:
 
 
 @cache
-def slow_rate(flow: str) -> sp.Expr:
-    """mu: the smaller of the two rates at which (v, h) approaches (v*, h*), per tau."""
+def approach(flow: str) -> tuple[sp.Expr, sp.Expr]:
+    """Sum and product of the two rates at which (v, h) approaches (v*, h*), per tau."""
     chosen = {"true": HEAD_FLOW, "printed": HEAD_FLOW_PRINTED}[flow]
     squared = chosen.changed({v: w**2, h: h}, {w: sp.sqrt(v), h: h}).slowed(L - 2)
     linear = squared.linearised({v: v_star, h: h_star})
-    trace, determinant = sp.simplify(-linear.trace()), sp.simplify(linear.det())
+    return sp.simplify(-linear.trace()), sp.simplify(linear.det())
+
+
+def smaller_root(trace: sp.Expr, determinant: sp.Expr) -> sp.Expr:
+    """Of x^2 - trace x + determinant, free of cancellation."""
     return 2 * determinant / (trace + sp.sqrt(trace**2 - 4 * determinant))
+
+
+@cache
+def slow_rate(flow: str) -> sp.Expr:
+    """mu: the smaller of the two rates at which (v, h) approaches (v*, h*), per tau."""
+    return smaller_root(*approach(flow))
 
 
 # -- the 4-gram head ---------------------------------------------------------------------------------------------------
@@ -249,80 +259,41 @@ def long_series() -> dict[sp.Symbol, sp.Expr]:
 
 # -- the statements ----------------------------------------------------------------------------------------------------
 
+# What the proofs ask for explicitly of "L = Omega(1/sigma_init)" and "w* = O(1)".
+NEGLIGIBLE = sp.Rational(1, 10_000)
+LONG_ENOUGH_AT = Citation(WANG2024, "Appendix C.1 Part I", "'sufficiently large L = Omega(1/sigma_init)'")
+LONG_ENOUGH = (
+    sp.Lt((L - 3) * sp.exp(-(L - 3) * sigma_init), NEGLIGIBLE, evaluate=False),
+    sp.Lt(sp.exp(-(L - 5) * sigma_init), NEGLIGIBLE, evaluate=False),
+)
+MODERATE_AT = Citation(WANG2024, "Appendix C.2 Part II", "'Let v* <= 0.3 = O(1)'")
+MODERATE = sp.Le(w_star**2, sp.Rational(3, 10), evaluate=False)
+# (L-2) sigma_init of Figure 2: the reading of L = Omega(1/sigma_init) where no proof says more.
+REACH = sp.Integer(10)
+
+FINITE_START = Hypothesis(
+    "sigma_init", sp.Lt(4 * sigma_init**4, 1, evaluate=False), "the loss (22) is infinite at the start otherwise"
+)
+
+
+def long_enough(sigma: Any) -> sp.Expr:
+    """A length that meets LONG_ENOUGH.
+
+    With x = (L-5) sigma = 2 log(1/(NEGLIGIBLE sigma)), e^-x is (NEGLIGIBLE sigma)^2. The first condition then has
+    (2 + x/sigma) (NEGLIGIBLE sigma)^2 or less on its left.
+    """
+    return 5 + 2 * sp.log(1 / (NEGLIGIBLE * sigma)) / sigma
+
+
 THETA = (alpha + 1) ** 2 * L * sp.log(1 / sigma_init) / w_star**2
 EXPONENT = w_star**2 * t / ((1 + alpha) ** 2 * L)
 
 
 def limit_along(formula: sp.Expr, path: Mapping[sp.Symbol, Any], small: sp.Symbol) -> sp.Expr:
     """The limit of a formula as `small` -> 0 from above, along the path (L, alpha, w*, sigma_init, ... by `small`)."""
-    return sp.limit(formula.subs(OPTIMA).subs(path, simultaneous=True), small, 0, "+")
-
-
-def _printed(bound: sp.Expr, equations: str = "") -> Printed:
-    return Printed(sp.sympify(bound), Citation(WANG2024, "Theorem 5.5", equations))
-
-
-def _rate(
-    name: str,
-    latex: str,
-    meaning: str,
-    bound: sp.Expr,
-    domain: str,
-    *,
-    printed: Printed | None = None,
-    remark: str = "",
-) -> Quantity:
-    return Quantity(
-        name=name,
-        latex_symbol=latex,
-        meaning=meaning,
-        norm="",
-        domain=domain,
-        kind=Kind.RATE,
-        quantifier=Quantifier.FOR_ALL,
-        printed=printed or _printed(bound),
-        scopes=(),
-        remark=remark,
-    )
-
-
-_SMALL = "w* = O(1), alpha* = Omega(1), sigma_init << 1, L >> 1"
-
-PHASES = Result(
-    id="induction.phases",
-    title="Learning transition and 4-phase dynamics",
-    citation=Citation(WANG2024, "Theorem 5.5", "eq. (20)-(29)"),
-    claim="The 4-gram head is learnt in time O(1), the induction head after Theta(L log(1/sigma_init)) on a plateau",
-    parameters=(*PARAMETERS.values(), FLOW),
-    hypotheses=HYPOTHESES,
-    quantities=(
-        _rate("T_I", r"T_{\rm I}", "first time at which L_G4 is at most 0.01 of its start", sp.Integer(1), _SMALL),
-        _rate(
-            "T_1g",
-            r"T_1^g",
-            "first time at which g exceeds g*",
-            sp.Integer(1),
-            _SMALL,
-            printed=Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.1 Part I", "eq. (20)")),
-        ),
-        Quantity(
-            name="T_I.head",
-            latex_symbol=r"\mathcal{L}_{\rm IH_2}(T_{\rm I}) / \mathcal{L}_{\rm IH_2}(0)",
-            meaning="what is left of L_IH2 at T_I",
-            norm="",
-            domain=_SMALL,
-            kind=Kind.LOWER,
-            quantifier=Quantifier.FOR_ALL,
-            printed=_printed(KEPT),
-            scopes=(),
-        ),
-        _rate("T_o", r"T_o", "first time at which h exceeds h*", L, _SMALL),
-        _rate("T_II", r"T_{\rm II}", "first time after T_o with L_IH2 at most 0.99 of L_IH2(T_o)", THETA, _SMALL),
-        _rate("T_III", r"T_{\rm III}", "first time after T_o with L_IH2 at most 0.01 of L_IH2(T_o)", THETA, _SMALL),
-        _rate("growth", r"\log(w_{KQ}/\sigma_{\rm init})", "exponent of the growth of w", EXPONENT, "0 < t < T_III"),
-        _rate("gram_rate", r"\mathcal{L}_{\rm G_4}", "L_G4 after T_III", 1 / t, "t > T_III"),
-        _rate("head_rate", r"\mathcal{L}_{\rm IH_2}", "L_IH2 after T_III", sp.exp(-EXPONENT), "t > T_III"),
-    ),
-    notation={**NOTATION, t: "t"},
-    symbols={t: "time of the gradient flow"},
-)
+    # What has L alone, (L-2)/L as a rule, is taken by itself where its limit is a number other than 0.
+    of_length, rest = formula.as_independent(*(formula.free_symbols - {L}), as_Add=False)
+    factor = sp.limit(of_length.subs(path), small, 0, "+")
+    if factor.is_zero or not factor.is_finite:
+        factor, rest = sp.Integer(1), formula
+    return factor * sp.limit(rest.subs(OPTIMA).subs(path, simultaneous=True), small, 0, "+")

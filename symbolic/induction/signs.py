@@ -6,9 +6,12 @@ w = w_Q = w_K for one parameter: d w/d tau = speed w h*^2 eta (phi(v+v*) - eta p
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import sympy as sp
 
+from symbolic.dynamics import Flow
+from symbolic.induction.coordinates import phi_slope, psi_slope
 from symbolic.induction.training import (
     HEAD_FLOW,
     HEAD_FLOW_PRINTED,
@@ -48,6 +51,25 @@ W_TURN = sp.sqrt((3 - 4 * w_star**4 - sp.sqrt((4 * w_star**4 - 3) ** 2 - 16 * w_
 # The same without 0/0 at w* = 0: w_turn^2 = share v*, where share lies between 1/3 and 1.
 SHARE = 2 / (3 - 4 * v_star**2 + sp.sqrt((3 - 4 * v_star**2) ** 2 - 16 * v_star**2))
 R_TURN = at_optimum(R_CURVE.subs(v, SHARE * v_star))  # R(w*) = r(w_turn)
+
+# ---- The flow in coordinates that keep their digits for small w*, where eta - 1 is of the size v*^2
+
+gain = sp.Symbol("gain", real=True)  # log(w/sigma_init)
+lag = sp.Symbol("lag", real=True)  # (eta - r(v))/v*^2, whose sign is that of -dh/dt
+RISE = (v_star - v) * psi_slope(v + v_star, 2 * v) / (v_star**2 * psi(2 * v))  # (r(v) - 1)/v*^2
+CREST = psi(v_star) ** 2 / (1 + psi(v_star))  # the same at v = 0
+
+
+# phi(v+v*) - eta phi(2v) = (v*-v) phi_slope - v*^2 (lag + RISE) phi(2v), and d eta/d tau = -v*^2 psi(2v) lag.
+@cache
+def scaled_flow(flow: str) -> Flow:
+    """(gain, lag) over tau; parameters h*, v* and sigma_init."""
+    excess = v_star**2 * (lag + RISE)
+    pull = (v_star - v) * phi_slope(v + v_star, 2 * v) - excess * phi(2 * v)
+    growth = FLOWS[flow][1] * h_star**2 * (1 + excess) * pull
+    falls = -psi(2 * v) * lag - 2 * v * growth * sp.diff(RISE, v)
+    here = {v: sigma_init**2 * sp.exp(2 * gain)}
+    return Flow((gain, lag), (growth.subs(here), falls.subs(here)))
 
 
 # ---- Proofs by the signs of polynomials

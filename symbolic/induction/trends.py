@@ -12,18 +12,21 @@ from symbolic.induction.signs import (
     LEAST,
     LOG_W_ABOVE,
     LOG_W_BELOW,
+    R_CURVE,
     R_TURN,
     RATE_ABOVE,
     SHARE,
+    SIGMA_STAR,
     TAU,
     TIME_TO_HALF,
     TIME_TO_OPTIMUM,
     W_TURN,
     eta,
+    speed,
 )
 from symbolic.induction.training import NOTATION, L, alpha, sigma_init, v_star, w_star
 from symbolic.inequalities import Inequality
-from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 # ---- As printed
 
@@ -208,6 +211,7 @@ def _claim(
         printed=Printed(printed, Citation(WANG2024, _C2, place)),
         scopes=(),
         remark=remark,
+        derive=lambda: DERIVED.get(name),
     )
 
 
@@ -350,6 +354,12 @@ FLOW = Parameter(
     "flow", None, "true: that of w_Q, w_K and h (12); printed: the paper's, of w and h", ("true", "printed")
 )
 
+FORMULAS = (
+    Formula(r"r(w)", lambda: R_CURVE, "where h rests, over h*"),
+    Formula(r"h(t)/h^\star", lambda: ETA_BELOW, "(24) repaired, while w <= w*/sqrt(2) and t <= T_1^h", Kind.LOWER),
+    Formula(r"\sigma_\star", lambda: SIGMA_STAR, "starts up to which all this is proved"),
+)
+
 TRENDS = Result(
     id="induction.trends",
     title="Trends and bounds of the induction head's w and h under gradient flow",
@@ -362,7 +372,9 @@ TRENDS = Result(
         Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "T_1^h, where h = h*, is ahead"),
     ),
     quantities=QUANTITIES,
-    notation=NOTATION,
+    notation={**NOTATION, speed: "c"},
+    symbols={speed: "1 on the flow (12), 2 on the paper's"},
+    formulas=FORMULAS,
     remarks=(
         "The paper asks for a 'sufficiently small' start; (P1.1) to (P1.3) and (23) are proved here for every "
         "sigma_init <= sigma_star = min(h*, w*/sqrt(2) exp(-speed h*^2 phi(3v*/2) log(psi/(psi-1)))), psi = psi(v*), "

@@ -1,5 +1,6 @@
 """Results, citations, the catalogue and their LaTeX: complete, consistent and refusing what they should."""
 
+import re
 import subprocess
 import sys
 
@@ -11,17 +12,19 @@ from symbolic.catalogue import Claim
 from symbolic.citations import WU2024, Citation
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
+from symbolic.printing import WIDEST, equation, letters
 from symbolic.statements import Quantity, Result
 
 ALL = list(results().values())
 LOOKED_UP = {("icgd.trajectory", "gradient_mapping"): {eta, L_f}}  # eta L_f <= 1
+TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]
 
 
 @pytest.mark.parametrize("result", ALL, ids=lambda result: result.id)
 def test_every_result_is_complete(result: Result) -> None:
     assert result.claim
-    assert result.hypotheses
+    assert result.hypotheses or not result.parameters
     assert result.quantities
     assert str(result.citation).startswith(find_claim(result.id).citation.paper.short)
     assert len({q.name for q in result.quantities}) == len(result.quantities)
@@ -33,7 +36,7 @@ def test_every_result_is_complete(result: Result) -> None:
 def test_every_quantity_has_a_bound_with_source_norm_and_domain(result: Result, quantity: Quantity) -> None:
     assert quantity.norm
     assert quantity.domain
-    assert quantity.printed or quantity.derivation
+    assert quantity.printed or quantity.derivation or quantity.derive or not quantity.scopes  # its study derives it
     if quantity.printed:
         assert quantity.printed.citation.label
     if quantity.derivation:
@@ -90,7 +93,8 @@ def test_latex_is_balanced_and_carries_every_citation(result: Result) -> None:
     text = result.latex()
     bare = text.replace(r"\{", "").replace(r"\}", "")
     assert bare.count("{") == bare.count("}")
-    assert text.count(r"\[") == text.count(r"\]") >= len(result.quantities)
+    stated = [q for q in result.quantities if q.printed or q.derivation or q.closed_form is not None]
+    assert text.count(r"\[") == text.count(r"\]") >= len(stated) + len(result.formulas)
     assert all(rf"\item {step.rule}" in text for q in result.quantities if q.derivation for step in q.derivation.steps)
     shown = result._repr_latex_()
     assert shown.startswith("$$")
@@ -110,8 +114,68 @@ def test_importing_symbolic_loads_no_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_latex_is_stable(snapshot) -> None:
-    assert find_result("induction.vanilla").latex() == snapshot
+@pytest.mark.parametrize("id", ["induction.vanilla", "induction.balance", "induction.lyapunov_head"])
+def test_latex_is_stable(id: str, snapshot) -> None:
+    assert find_result(id).latex() == snapshot
+
+
+# What no display may hold: source text of Python or SymPy where LaTeX is expected, and unbalanced groups.
+RAW = re.compile(r"\*|<=|>=|->|\boo\b|_\{star\}|\\operatorname|Subs|\\xi_\{1\}")
+DISPLAY = re.compile(r"\\\[(.*?)\\\]", re.DOTALL)
+PAIRS = ((r"\\left(?![a-z])", r"\\right(?![a-z])"), (r"\\begin\{", r"\\end\{"))
+NO_LETTERS = re.compile(r"\\(?:text|mathrm|begin|end)\{[^{}]*\}|\\[A-Za-z]+|\\rm \w+")
+
+
+def wrong_in(formula: str) -> list[str]:
+    """What makes the formula one that LaTeX refuses, or sets as nonsense."""
+    bare = formula.replace(r"\{", "").replace(r"\}", "")
+    counts = [(bare.count("{"), bare.count("}"))]
+    counts += [(len(re.findall(opening, formula)), len(re.findall(closing, formula))) for opening, closing in PAIRS]
+    words = re.findall(r"[A-Za-z]{4,}", NO_LETTERS.sub(" ", formula.replace(r"\rm init", "")))
+    return [*RAW.findall(formula), *(str(pair) for pair in counts if pair[0] != pair[1]), *words]
+
+
+@pytest.mark.parametrize("result", TRAINING, ids=lambda result: result.id)
+def test_every_display_of_the_training_dynamics_is_latex(result: Result) -> None:
+    displays = DISPLAY.findall(result.latex())
+    assert displays[0].strip() == result.claim
+    assert [wrong_in(display) for display in displays] == [[]] * len(displays)
+
+
+@pytest.mark.parametrize(
+    "formula", ["2*x", "x <= 1", r"\frac{1}{2", r"\left(x", "G = u with v", r"h_{star}", r"p \to oo", r"\begin{array}x"]
+)
+def test_what_is_no_latex_is_noticed(formula: str) -> None:
+    assert wrong_in(formula)
+
+
+def test_printed_orders_and_strict_bounds_keep_their_signs() -> None:
+    phases, stage = find_result("induction.phases").latex(), find_result("induction.first_stage").latex()
+    assert r"T_o = \Theta\left(L\right)" in phases
+    assert r"T_{\rm I} = \mathcal{O}\left(1\right)" in phases
+    assert r"Z_n(r)) > 0" in stage
+    assert r"w(T_2^h) \ge" in find_result("induction.trends").latex()
+    assert r"|\dot\theta| = 0" in find_result("induction.fixed_point").latex()
+
+
+def test_a_wide_sum_is_broken_between_its_terms() -> None:
+    x = sp.symbols("x")
+    terms = [sp.sin(x) ** k / (1 + k * x) for k in range(1, 25)]
+    narrow, wide = equation("f", "=", x + 1), equation("f", "=", sp.Add(*terms))
+    assert narrow == "f = x + 1"
+    assert wide.startswith("\\begin{aligned}\nf &= ")
+    assert 2 <= wide.count(r"&\quad") < 23
+    assert max(letters(line) for line in wide.splitlines()) <= WIDEST + 5
+    assert wide.count(r"\frac") == 24  # none is lost
+
+
+def test_listing_derives_no_formula() -> None:
+    code = (
+        "import sys; from symbolic.catalogue import results; "
+        "sys.exit(any('expression' in f.__dict__ for r in results().values() for f in r.formulas)"
+        " or any('closed_form' in q.__dict__ for r in results().values() for q in r.quantities))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_strings_are_never_run() -> None:

@@ -139,6 +139,14 @@ def test_an_expression_that_is_not_its_form_is_refused():
         Inequality("wrong", written_out(lopsided), {x: (0, 1), y: (0, 1)}, form=lopsided)
 
 
+def test_what_is_no_inequality_on_a_box_is_refused():
+    with pytest.raises(DerivationError, match="x - 1 for x >= 1"):
+        Inequality("relation", x >= 0, {x: (0, 1)})
+    with pytest.raises(DerivationError, match="not bounded"):
+        Inequality("half line", x, {x: (0, sp.oo)})
+    assert prove(Inequality("a number", sp.Integer(1), {})).status is Status.PROVED
+
+
 def test_a_symbol_without_a_range_is_refused():
     with pytest.raises(DerivationError, match="no range is given for y"):
         Inequality("open", x + y, {x: (0, 1)})
@@ -177,8 +185,51 @@ def test_a_tape_encloses_the_gradient_on_a_box(place, start, other, width, share
 
 
 def test_a_tape_refuses_what_it_does_not_know():
-    with pytest.raises(UnknownNodeError, match="Abs"):
-        Tape(sp.Abs(x) * y, (x, y))
+    with pytest.raises(UnknownNodeError, match="floor"):
+        Tape(sp.floor(x) * y, (x, y))
+
+
+@pytest.mark.parametrize(
+    ("expression", "slopes"),
+    [(sp.Abs(x) + y, ((-1, 1), (1, 1))), (sp.Max(x, y), ((0, 1), (0, 1))), (sp.Min(x, y - 9), ((0, 0), (1, 1)))],
+    ids=["modulus", "maximum", "minimum"],
+)
+def test_kinks_have_the_slopes_of_both_sides(expression, slopes):
+    box = ((Fraction(-1), Fraction(2)), (Fraction(-1), Fraction(2)))
+    for (low, high), ball in zip(slopes, Tape(expression, (x, y)).gradient(balls_of(box)), strict=True):
+        assert ball.lower() <= low <= high <= ball.upper()
+        assert ball.rad() <= (high - low) / 2 + 1e-6
+
+
+# SymPy writes the derivative of atan(tan(x)) as 1, across all of its jumps.
+@pytest.mark.parametrize(
+    ("expression", "box", "vanishing"),
+    [
+        (sp.atan(sp.tan(x)) - sp.atan(sp.tan(x - R(1, 10**9))), {x: (0, 3)}, ()),
+        (sp.Max(-1, sp.atan(sp.tan(x))) + R(1, 10), {x: (0, 3)}, ()),
+        (sp.atan(sp.tan(x)) * x, {x: (0, 2)}, (x,)),
+    ],
+    ids=["a shift", "cut off", "at an equilibrium"],
+)
+def test_jumps_that_simplification_hides_are_seen(expression, box, vanishing):
+    inequality = Inequality("jump", expression, box, vanishing=vanishing)
+    assert prove(inequality, seconds=2.0).status is not Status.PROVED
+    forms = Enclosures(inequality)
+    assert not any(forms.shown_by(forms.root, form) for form in ("range", "slope", "hessian"))
+
+
+def test_assumptions_that_the_box_contradicts_are_refused():
+    positive, whole = sp.Symbol("q", positive=True), sp.Symbol("n", integer=True)
+    with pytest.raises(DerivationError, match="declare it real"):
+        Inequality("sign", positive - sp.Abs(positive) + 1, {positive: (-1, 1)})
+    with pytest.raises(DerivationError, match="declare it real"):
+        Inequality("whole", sp.cos(sp.pi * whole) ** 2 - 1, {whole: (0, 1)})
+    assert prove(Inequality("sign", positive + 1, {positive: (0, 1)})).status is Status.PROVED
+
+
+def test_an_expression_that_is_undefined_at_its_equilibrium_is_not_proved():
+    undefined = Inequality("nan", y**2 * sp.sinh(sp.log(x / y)), {x: (1, 2), y: (-1, 1)}, vanishing=(y,))
+    assert prove(undefined, most_boxes=200).status is not Status.PROVED
 
 
 # ---- Matrices

@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 from bridge.certify import checking
+from bridge.certify.certificate import digest
 from bridge.certify.proving import Leaf, Outcome, Split, Status
 from bridge.certify.reading import defined_where, read_claim, read_inequality
 from bridge.cli import certifying
@@ -102,6 +103,35 @@ def test_an_expression_is_claimed_only_where_it_is_defined() -> None:
     assert set(defined_where(sp.sqrt(x) + sp.log(y) + sp.asin(x) + sp.sqrt(x**2 + 1))) == conditions
     names = [each.name for each in read_inequality("sqrt(x) + 1", ["x=0,1"])]
     assert names == ["defined: x", "sqrt(x) + 1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "strict"),
+    [
+        ("sqrt(x)**2 + 2", x, False),
+        ("x**(1/3)*x**(2/3) + 2", x, False),
+        ("x/x", x**2, True),
+        ("1/(1/x)", x**2, True),
+        ("0*tan(x)", sp.cos(x) ** 2, True),
+        ("0*log(x)", x, True),
+    ],
+)
+def test_what_sympy_simplifies_away_is_still_asked_for(text: str, condition: sp.Expr, strict: bool) -> None:
+    *defined, claim = read_inequality(text, ["x=-1,1"])
+    assert [(each.expression, each.strict) for each in defined] == [(condition, strict)]
+    assert "simplified to" in claim.meaning
+
+
+def test_nothing_more_is_asked_for_where_nothing_is_simplified_away() -> None:
+    assert [each.name for each in read_inequality("1/(2 + x) - (x - x**2)*2 >= x", ["x=-1,1"])] == [
+        "1/(2 + x) - (x - x**2)*2 >= x"
+    ]
+
+
+def test_a_simplified_expression_is_proved_only_where_it_is_defined(run: Command) -> None:
+    outcome = run("certify", "--expression", "sqrt(x)**2 + 2 >= 0", "--range", "x=-1,1")
+    assert "defined: x is refuted" in outcome.out
+    assert "simplified to x + 2" in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -255,6 +285,81 @@ def test_refusals(
     if "nothing" in arguments:
         monkeypatch.setattr(certifying, "stated_obligations", lambda result_id, params: ([], []))
     assert message in refused(run("certify", *arguments))
+
+
+def test_parameters_that_are_choices_are_left_out_if_each_states_the_same(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    assert run("certify", "induction.trends", "--quantity", "h.turn.line", "-o", path).code == 0
+    assert "flow" not in json.loads(path.read_text())["claims"][0]["origin"]["parameters"]
+    assert run("certify", "--check", path).code == 0
+
+
+def test_parameters_that_are_choices_have_to_be_chosen_if_they_matter(
+    run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certifying, "stated_now", lambda result_id, params: STATED[: 1 + (params["flow"] == "true")])
+    assert "choose by --set flow=..., of true, printed" in refused(run("certify", "induction.trends"))
+
+
+def edited(path: Path, change: Any) -> Path:
+    """The first claim's record changed, and sealed again."""
+    content = json.loads(path.read_text())
+    change(content["claims"])
+    path.write_text(json.dumps(content | {"digest": digest(content)}))
+    return path
+
+
+@pytest.fixture
+def certificate(run: Command, tmp_path: Path) -> Path:
+    path = tmp_path / "head.json"
+    assert run("certify", "induction.lyapunov_head", "--quantity", "decay.true_flow", "-o", path).code == 0
+    assert run("certify", "--check", path).code == 0
+    return path
+
+
+def test_edited_words_quantities_and_parameters_are_noticed(run: Command, certificate: Path) -> None:
+    original = certificate.read_text()
+    for change, code, message in (
+        (lambda c: c[0]["inequality"].update(meaning="for all inputs"), 1, "in other words than induction"),
+        (lambda c: c[0]["inequality"].update(because=dict.fromkeys(c[0]["inequality"]["symbols"], "so")), 1, "words"),
+        (lambda c: c[0]["origin"].update(quantity="estimate.psi"), 1, "says that it is of 'estimate.psi'"),
+        (lambda c: c[0]["origin"]["parameters"].update(foo=["text", "bar"]), 2, "has no parameter 'foo'"),
+        (lambda c: c[0]["origin"]["parameters"].pop("alpha"), 2, "no value is given for alpha"),
+        (lambda c: c[0]["origin"]["parameters"].update(w_star=["float", "0.9"]), 2, "w_star = 0.9 does not meet"),
+        (lambda c: c[0]["origin"].update(result="induction.lyapunov_gram"), 2, "takes no parameters"),
+    ):
+        certificate.write_text(original)
+        outcome = run("certify", "--check", edited(certificate, change))
+        assert outcome.code == code
+        assert message in " ".join((outcome.out + outcome.err).split())
+
+
+def test_a_file_with_a_part_of_a_quantity_says_so(run: Command, certificate: Path) -> None:
+    edited(certificate, lambda claims: claims.pop())
+    outcome = run("certify", "--check", certificate)
+    assert "covers " in outcome.out
+    assert "that quantity is not shown by it" in " ".join(outcome.out.split())
+    assert json.loads(run("certify", "--check", certificate, "--json").out)["complete"] is False
+
+
+def test_symbols_whose_assumptions_contradict_the_box_are_no_certificate(run: Command, tmp_path: Path) -> None:
+    """|x| of a positive x is x: with the box [-1, 1] a false claim would look proved."""
+    path = tmp_path / "c.json"
+    run("certify", "--expression", "x - abs(x) + 3 >= 0", "--range", "x=-1,1", "-o", path)
+    for flags in (["positive"], ["integer"], ["nonpositive"]):
+        edited(path, lambda claims, flags=flags: claims[0]["inequality"]["symbols"].update(x=flags))
+        assert "rule out; declare it real" in refused(run("certify", "--check", path))
+
+
+def test_results_without_inequalities_say_what_to_do_instead(run: Command) -> None:
+    said = refused(run("certify", "induction.vanilla"))
+    assert "`boundsmith compare induction.vanilla` judges its bounds" in said
+    assert "induction.lyapunov_head" in said
+
+
+def test_a_misspelt_quantity_is_answered_by_the_nearest(run: Command) -> None:
+    said = refused(run("certify", "induction.trends", "--quantity", "h.turn.lin"))
+    assert "Did you mean h.turn.line.holds" in said
 
 
 def test_a_file_of_another_version_is_refused(run: Command, tmp_path: Path) -> None:

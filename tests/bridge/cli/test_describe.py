@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy.parsing.sympy_parser import parse_expr
 
+from bridge.cli.describe import RELATIONS
 from bridge.cli.description import WIDTH, drawn_formula, wrapped
 from symbolic.catalogue import CLAIMS, find_result, results
 from tests.bridge.cli.conftest import Command, refused
@@ -52,6 +53,20 @@ def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
         for step in quantity.derivation.steps if quantity.derivation else ():
             assert f"e_{step.name} <= " in outcome.out
             assert step.rule in outcome.out
+    for derived in result.formulas:
+        assert f"  {derived.meaning}" in outcome.out
+        assert f"    {derived.left} {RELATIONS[derived.kind]}" in outcome.out
+    headings = {"derivation: ": any(q.derivation for q in result.quantities), "derived (by": bool(result.formulas)}
+    assert {words: f"\n{words}" in outcome.out for words in headings} == headings
+
+
+def test_show_gives_printed_formulas_the_sign_of_their_kind(run: Command) -> None:
+    phases, stage, trends = (run("show", f"induction.{name}").out for name in ("phases", "first_stage", "trends"))
+    assert "Theorem 5.5), Theta of\n      L\n" in phases
+    assert "Lemma 5.3, (12)), >\n      0\n" in stage
+    assert "(P1.1)), >=\n      1\n" in trends
+    assert "(P1.2)), <=\n      1\n" in trends
+    assert "(P1.3)), =\n      1\n" in trends
 
 
 @pytest.mark.parametrize("id", RUNNING)
@@ -90,6 +105,8 @@ def test_show_json(id: str, run: Command) -> None:
     for shown, quantity in zip(record["quantities"], result.quantities, strict=True):
         assert (shown["derived"] is None) == (quantity.derived() is None)
         assert (shown["printed"] is None) == (quantity.printed is None)
+        assert (shown["closed_form"] is None) == (quantity.closed_form is None)
+    assert [f["meaning"] for f in record["formulas"]] == [f.meaning for f in result.formulas]
     steps = [step["name"] for step in record["derivation"]]
     assert len(steps) == len(set(steps))
 

@@ -302,3 +302,20 @@ def test_witnesses_are_files_that_read_back(tmp_path: Path) -> None:
         assert row.witness is not None
         assert row.witness.file == str(path)
         assert Witness.model_validate(json.loads(path.read_text())) == row.witness
+
+
+def test_tables_say_which_construction_a_row_is_of_and_show_parameters_in_few_digits() -> None:
+    record = comparison(ps=(1,), Ls=(8,))
+    shared = {"kind": "rate", "quantifier": "for all inputs", "measured": 2.0}
+    record.rows = [
+        Row(quantity="T", construction="sigma -> 0", params={"sigma": 1.5625000000000006e-08}, **shared),
+        Row(quantity="T", construction="L -> oo", params={"sigma": 0.01}, **shared),
+    ]
+    table, page = comparison_latex(record), comparison_html(record)
+    assert r"T & sigma -\textgreater{} 0 & $1.563\cdot 10^{-8}$ & $2$ & - \\" in table
+    assert "<td>T</td><td>sigma -&gt; 0</td>" in page
+    assert "1.563e-08" in page
+    for text in (table, page):
+        assert "verdict -: a number" in text
+        assert "seed" not in text
+    assert "1.5625000000000006e-08" in comparison_csv(record)

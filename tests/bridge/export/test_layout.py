@@ -4,7 +4,16 @@ import pytest
 
 from bridge import compare
 from bridge.export.findings import findings, reasons
-from bridge.export.layout import budget_words, group_ends, layout, shown_rows, value_words, verdict_words
+from bridge.export.layout import (
+    budget_words,
+    group_ends,
+    label_columns,
+    layout,
+    no_verdict_words,
+    shown_rows,
+    value_words,
+    verdict_words,
+)
 from bridge.record import TIERS, Flag, Row, Verdict
 from symbolic.catalogue import find_result
 from tests.bridge.export.cases import comparison
@@ -82,6 +91,9 @@ def test_no_verdict_is_collapsed_into_another(verdict: Verdict) -> None:
         (0.25, "0.25"),
         (8.0, "8"),
         (1e300, "1e+300"),
+        (85.16278055448186, "85.16"),
+        (1.5625000000000006e-08, "1.563e-08"),
+        (0.1 + 0.2, "0.3"),
         (None, "-"),
         ([[1, 0], [0, 1]], "2 x 2 matrix"),
         ("random:1", "random:1"),
@@ -90,6 +102,29 @@ def test_no_verdict_is_collapsed_into_another(verdict: Verdict) -> None:
 )
 def test_parameter_values_in_words(value: object, words: str) -> None:
     assert value_words(value) == words
+
+
+def test_columns_say_which_construction_a_row_is_of() -> None:
+    rows = [_row(construction="L -> oo", measured=1.0), _row(construction="L = 8", measured=2.0)]
+    assert label_columns(rows, layout(rows)) == {"quantity": ["output"] * 2, "construction": ["L -> oo", "L = 8"]}
+    apart = [_row(construction="masked"), _row(quantity="y", construction="gated")]
+    assert label_columns(apart, layout(apart)) == {"quantity": ["output", "y"]}
+
+
+def test_a_place_leaves_out_what_a_row_does_not_have() -> None:
+    rows = [_row(params={"p": 1, "L": 8}), _row(params={"a": 0.123456})]
+    columns = layout(rows)
+    assert [columns.at(row) for row in rows] == ["p = 1, L = 8", "a = 0.1235"]
+
+
+def test_what_has_no_verdict_is_explained() -> None:
+    assert no_verdict_words([_row(verdict={"printed": "kept"})]) == ""
+    assert no_verdict_words([_row(), _row(verdict={"printed": "kept"})]).startswith("verdict -: ")
+
+
+def test_nothing_is_said_of_inputs_where_there_are_none() -> None:
+    assert budget_words([_row(measured=1.0)]) == ""
+    assert budget_words([_row(measured=1.0), _row(samples=4)]).startswith("seed 0; 0 to 4 samples")
 
 
 def test_budget() -> None:
@@ -115,10 +150,17 @@ def test_findings_of_other_kinds() -> None:
     violated = {"printed": Verdict.VIOLATED}
     record.rows = [
         _row(
-            quantity="lower", kind="lower", printed=1.0, measured=0.5, attacked=0.25, verdict=violated, params={"p": 1}
+            quantity="lower",
+            kind="lower",
+            printed=1.0,
+            measured=0.5,
+            attacked=0.25,
+            verdict=violated,
+            params={"p": 1},
+            samples=1,
         ),
-        _row(quantity="rate", kind="rate", printed=1.0, measured=0.5, verdict=violated),
-        _row(quantity="zero", printed=0.0, measured=0.5, verdict=violated),
+        _row(quantity="rate", kind="rate", printed=1.0, measured=0.5, verdict=violated, samples=1),
+        _row(quantity="zero", printed=0.0, measured=0.5, verdict=violated, samples=1),
         _row(quantity="kept", printed=1.0, measured=0.5, verdict={"printed": Verdict.KEPT}),
     ]
     assert [finding.sentence for finding in findings(record)] == [
@@ -131,7 +173,10 @@ def test_findings_of_other_kinds() -> None:
 def test_a_finding_is_named_once_and_has_no_place() -> None:
     record = comparison()
     violated = {"printed": Verdict.VIOLATED}
-    record.rows = [*record.rows[:1], _row(quantity="finding.slip", printed=1.0, measured=2.0, verdict=violated)]
+    record.rows = [
+        *record.rows[:1],
+        _row(quantity="finding.slip", printed=1.0, measured=2.0, verdict=violated, samples=1),
+    ]
     assert [finding.sentence for finding in findings(record)] == [
         "slip: printed violated in 1 of 1 rows; found 2 against printed 1 (2 times)."
     ]

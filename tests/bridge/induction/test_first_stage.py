@@ -12,6 +12,7 @@ from bridge.budget import Budget
 from bridge.certify import Status, prove
 from bridge.induction import first_stage as study
 from bridge.record import Row, Verdict
+from numeric.induction import first_stage as numeric
 from symbolic.induction import first_stage as theory
 from symbolic.induction.first_stage_claims import CLAIMS
 from symbolic.statements import UsageError
@@ -39,7 +40,7 @@ def test_printed_slips_are_violated_and_ours_are_proved(rows: dict[str, Row]) ->
 
 
 def test_derived_formulas_meet_the_direct_sums(rows: dict[str, Row]) -> None:
-    for name in ("loss", "rate"):
+    for name in ("loss", "rate", "q", "q.slope"):
         assert rows[name].derived == pytest.approx(rows[name].measured, rel=1e-9)
     assert rows["rate"].printed == pytest.approx(2 * rows["rate"].measured, rel=1e-9)
     assert rows["rate.lower"].derived < rows["rate.lower"].measured < rows["rate.lower"].printed
@@ -49,7 +50,7 @@ def test_derived_formulas_meet_the_direct_sums(rows: dict[str, Row]) -> None:
 @pytest.mark.parametrize("p", [0.01, 0.7, 4.0])
 def test_the_rate_against_automatic_differentiation(length: int, p: float) -> None:
     g_0, optimum, terms = 0.2, 0.4, length - 2
-    _, direct = study.direct_rate(p, g_0, optimum, terms)
+    _, direct = numeric.direct_rate(p, g_0, optimum, terms)
     share = theory.rate_share(terms, math.exp(-p), g_0 / optimum, 1.0)
     assert direct == pytest.approx(share * math.exp(-p) * g_0 * optimum / terms, rel=1e-8)
 
@@ -116,7 +117,8 @@ def test_the_failing_start_against_automatic_differentiation() -> None:
     error = sigma * second @ first - alpha / (1 + alpha) * torch.eye(terms, dtype=torch.float64)[-1]
     (slope,) = torch.autograd.grad(error.square().sum() / 2, p)
     weight = math.exp(-sigma) * sigma * alpha / (1 + alpha) * (1 - math.exp(-sigma)) / (1 - math.exp(-sigma * terms))
-    share = float(study.share_ball({"L": 1000, "alpha": alpha, "sigma_init": sigma}, sigma).mid())
+    params = {"L": 1000, "alpha": alpha, "sigma_init": sigma}
+    share = float(study.share_ball(params, sigma).mid())
     assert -float(slope) == pytest.approx(share * weight, rel=1e-6)
     assert -float(slope) < 0
 
@@ -135,10 +137,10 @@ def test_replay_judges_other_points_for_themselves() -> None:
     def at(**values: float) -> dict[str, torch.Tensor]:
         return {name: torch.tensor([value]) for name, value in values.items()}
 
-    kept = case.replay_finding("finding.q.factor", at(u=0.5, s=2.0, tau=1.0))
-    assert kept.verdict["printed"] is Verdict.KEPT
-    with pytest.raises(UsageError, match="whole numbers with 1 <= tau < s"):
-        case.replay_finding("finding.q.factor", at(u=0.5, s=2.0, tau=3.0))
+    kept = case.replay_finding("finding.rate.lower.twice", at(u=0.5, g_0=0.5, g_star=0.5))
+    assert kept.verdict["printed"] is theory_verdict(0.5, 0.5, 0.5)
+    with pytest.raises(UsageError, match="whole number in 2"):
+        case.replay_finding("finding.softmax", at(u=0.5, s=9.0))
     with pytest.raises(UsageError, match=r"has no finding 'finding\.nothing'"):
         case.replay_finding("finding.nothing", at(u=0.5))
     with pytest.raises(UsageError, match="g_0, g_star are missing"):
@@ -147,6 +149,85 @@ def test_replay_judges_other_points_for_themselves() -> None:
         case.replay_finding("finding.q", at(u=math.nan))
     with pytest.raises(UsageError, match="other numbers of values of u"):
         case.replay_finding("finding.q", {"u": torch.tensor([0.5, 0.5])})
+
+
+def theory_verdict(u: float, g_0: float, optimum: float) -> Verdict:
+    """Of the printed bound on the printed rate at L = 5, by automatic differentiation."""
+    rate = 2 * numeric.direct_rate(-math.log(u), g_0, optimum, 3)[1]
+    return Verdict.KEPT if rate >= 2 * optimum * g_0 / 3 * u else Verdict.VIOLATED
+
+
+def test_the_printed_factor_is_not_called_violated(rows: dict[str, Row]) -> None:
+    row = rows["q.factor"]
+    assert row.verdict == {"printed": Verdict.PROVED}
+    assert row.witness is None
+    assert "1/18 > 0 at s = 3, tau = 2, u = 1/2" in row.remark
+
+
+def test_a_factor_above_0_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "PRINTED_FACTOR", study.RIGHT_FACTOR)
+    assert case_of(L=5)._factor().verdict["printed"] is Verdict.VIOLATED
+    monkeypatch.undo()
+    monkeypatch.setattr(theory, "printed_factor_is_negative", lambda: False)
+    assert case_of(L=5)._factor().verdict["printed"] is Verdict.KEPT
+
+
+@pytest.mark.parametrize("name", ["start", "start.long"])
+def test_a_start_that_fails_replays_by_balls_inside_its_domain(name: str) -> None:
+    row = {row.quantity: row for row in case_of(L=1000, alpha=0.05)._starts()}[name]
+    witness = row.witness
+    (p,) = witness.inputs["p_tilde"]
+    assert p >= witness.params["sigma_init"]
+    case = case_of(**witness.params)
+    again = case.replay_finding(witness.quantity, {"p_tilde": torch.tensor([p], dtype=torch.float64)})
+    assert again.verdict["printed"] is Verdict.VIOLATED
+    assert again.witness.error_lower == witness.error_lower
+    with pytest.raises(UsageError, match="from the start sigma_init"):
+        case.replay_finding(witness.quantity, {"p_tilde": torch.tensor([p / 2], dtype=torch.float64)})
+    with pytest.raises(UsageError, match="one finite number p_tilde"):
+        case.replay_finding(witness.quantity, {"u": torch.tensor([p])})
+    good = case_of(L=30).replay_finding(witness.quantity, {"p_tilde": torch.tensor([0.5])})
+    assert good.verdict["printed"] is Verdict.KEPT
+
+
+def test_a_start_beyond_its_optimum_is_outside_of_small_starts() -> None:
+    row = {row.quantity: row for row in case_of(L=10, alpha=0.01, sigma_init=0.9)._starts()}["start"]
+    assert row.verdict["printed"] is Verdict.OUTSIDE
+    assert "sigma_init << 1 does not hold" in row.remark
+
+
+@pytest.mark.parametrize("reached", [-3.0, 1.0])
+def test_a_run_below_the_derived_bound_is_not_called_proved(reached: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = case_of(L=12)
+    monkeypatch.setattr(study.FirstStageCase, "run", lambda self, end=0.0: reached)
+    assert case._limit().verdict["derived"] is Verdict.VIOLATED
+    monkeypatch.undo()
+    monkeypatch.setattr(study, "slope_is_negative", lambda terms: False)
+    assert case_of(L=12)._limit().verdict["derived"] is Verdict.UNDECIDED
+
+
+def test_derived_numbers_that_the_definition_contradicts_are_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study.direct, "direct_rate", lambda *at: (12345.0, -1.0))
+    monkeypatch.setattr(study.direct, "direct_squares", lambda *at: (12345.0, -1.0))
+    rows = {row.quantity: row for row in case_of(L=12)._formulas()}
+    for name in ("loss", "rate", "q", "q.slope"):
+        assert rows[name].verdict["derived"] is Verdict.VIOLATED
+        assert "summed directly" in rows[name].remark
+
+
+def test_signs_that_a_grid_contradicts_are_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study.FirstStageCase, "least_share", lambda self, start, lowest: (0.1, 0.2))
+    rows = {row.quantity: row for row in case_of(L=30)._signs()}
+    assert rows["sign"].verdict == {"printed": Verdict.PROVED, "derived": Verdict.VIOLATED}
+    assert "argued in writing" in rows["sign"].remark
+
+
+def test_a_hundred_thousand_tokens_take_no_matrix() -> None:
+    rows = {row.quantity: row for row in case_of(L=100_000)._formulas()}
+    for name in ("loss", "rate", "q", "q.slope"):
+        assert rows[name].verdict["derived"] is Verdict.PROVED
+    assert rows["q"].printed is None
+    assert "too many" in rows["q"].remark
 
 
 def test_all_complaints_come_at_once() -> None:

@@ -54,6 +54,14 @@ def test_eigenvalues_agree_with_the_numeric_jacobian() -> None:
     assert all(abs(row.derived - row.measured) < 1e-9 for row in found)
 
 
+def test_a_stated_point_at_which_the_flow_moves_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = FixedPointCase._field
+    monkeypatch.setattr(FixedPointCase, "_field", lambda self, point: lambda at: true(self, point)(at) + 1e-9)
+    row = case()._stated()
+    assert set(row.verdict.values()) == {Verdict.UNDECIDED}
+    assert "moves at 1e-09" in row.remark
+
+
 def test_eigenvalues_of_another_flow_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     true = FixedPointCase._jacobian
     monkeypatch.setattr(FixedPointCase, "_jacobian", lambda self, point: 1.001 * true(self, point))

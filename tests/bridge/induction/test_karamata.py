@@ -34,6 +34,15 @@ def test_the_lemma_is_refuted_and_its_true_versions_are_proved(rows: dict[str, R
     assert {rows[name].verdict["printed"] for name in ("C.first", "C.second")} == {Verdict.PROVED}
 
 
+def test_a_triple_that_contradicts_the_true_versions_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget(1, 0, 1, 0)
+    monkeypatch.setattr(theory, "random_excess", lambda *at, **more: (7, sp.Rational(1, 8)))
+    assert {row.verdict["derived"] for row in case_of()._true_versions(budget)} == {Verdict.VIOLATED}
+    monkeypatch.undo()
+    monkeypatch.setattr(theory, "abel_parts", lambda slopes, totals: slopes[-1] * totals[-1])
+    assert {row.verdict["derived"] for row in case_of()._true_versions(budget)} == {Verdict.UNDECIDED}
+
+
 def test_the_exponent_is_outside_where_26_fails() -> None:
     assert case_of(w_star=0.49)._exponent().verdict["derived"] is Verdict.OUTSIDE
     assert case_of(w_star=0.3)._exponent().verdict["derived"] is Verdict.PROVED

@@ -86,6 +86,31 @@ def test_the_wrong_first_order_of_the_softmax_is_noticed(monkeypatch: pytest.Mon
     assert found["head.softmax.order"].verdict == {"derived": V}
 
 
+@pytest.mark.parametrize("length", [20, 50])
+def test_the_wrong_first_order_is_noticed_at_a_short_length(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The allowance comes from the sampled values, so that (22) in the place of the first order exceeds it."""
+    right = case(L=length).softmax_row()
+    assert right.verdict == {"derived": C}
+    wrong = {**closed_forms(), "head.softmax": closed_forms()["head"]}
+    monkeypatch.setattr(module, "closed_forms", lambda: wrong)
+    assert case(L=length).softmax_row().verdict == {"derived": V}
+
+
+def test_too_few_tokens_to_tell_the_forms_apart_is_said() -> None:
+    row = case(L=5).softmax_row()
+    assert row.verdict == {"derived": U}
+    assert "too few tokens" in row.remark
+
+
+def test_a_trained_head_that_is_the_target_has_no_loss_to_divide_by() -> None:
+    rows = {row.quantity: row for row in case(L=20, w=0.49, h=0.5).rows(BUDGET)}
+    assert rows["head.softmax"].verdict == {"derived": C}
+    assert rows["head.softmax"].measured == 0
+    for name in ("head.as_printed.order", "head.softmax.order"):
+        assert rows[name].verdict == {"derived": U}
+        assert "no order" in rows[name].remark
+
+
 def test_compared_tells_its_four_cases_apart() -> None:
     one, two, measured = flint.arb(1), flint.arb(2), Estimate(1.0, 1e-9)
     assert Compared(one, one, measured, identical=True).verdict() == {"printed": P, "derived": P}

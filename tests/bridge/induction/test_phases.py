@@ -1,6 +1,7 @@
 """Phase times against an integration of the formulas of the paper, the derived constants, the rule of the verdicts."""
 
 import math
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
 
+from bridge.induction import phase_claims, phase_ways
 from bridge.induction import phase_times as times
-from bridge.induction.phase_claims import limit_of
+from bridge.induction.phase_ways import limit_of, too_short
 from bridge.induction.phases import PhasesStudy
 from bridge.induction.theta import Direction, Sample, confirmed, judged, sampled, told
 from bridge.induction.trajectory import HeadRun, run
@@ -18,6 +20,7 @@ from bridge.record import Verdict
 from bridge.rows import ONE_INPUT
 from symbolic.induction import phases
 from symbolic.induction import training as tr
+from symbolic.induction.phase_statement import PHASES
 from symbolic.statements import UsageError
 
 POINTS = [(1.0, 0.49, 1000), (1.0, 0.3, 1000), (0.3, 0.6, 100), (3.0, 0.2, 10**6)]
@@ -171,22 +174,31 @@ def rows():
 
 
 VERDICTS = [
-    ("T_I", "(L-2) sigma_init = 10", Verdict.VIOLATED),
+    ("T_I", "L as C.1 Part I asks", Verdict.VIOLATED),
     ("T_I", "at this sigma_init", Verdict.CONSISTENT),
-    ("T_1g", "(L-2) sigma_init = 10", Verdict.VIOLATED),
-    ("T_I.head", "at this point", Verdict.VIOLATED),
+    ("T_I", "alpha* -> oo", Verdict.CONSISTENT),
+    ("T_1g", "L as C.1 Part I asks", Verdict.VIOLATED),
+    ("T_I.head", "at this point", Verdict.OUTSIDE),
     ("T_I.head", "L -> oo", Verdict.CONSISTENT),
     ("T_o", "sigma_init -> 0", Verdict.CONSISTENT),
     ("T_o", "w* -> 0", Verdict.VIOLATED),
+    ("T_o", "alpha* -> oo", Verdict.CONSISTENT),
     ("T_II", "w* = 0.3", Verdict.CONSISTENT),
+    ("T_II", "L -> oo, w* = 0.3", Verdict.CONSISTENT),
+    ("T_II", "alpha* -> oo", Verdict.CONSISTENT),
+    ("T_II", "w* -> 0", Verdict.CONSISTENT),
     ("T_II", "w* = 0.49", Verdict.VIOLATED),
     ("T_III", "sigma_init -> 0", Verdict.CONSISTENT),
     ("T_III", "L -> oo", Verdict.CONSISTENT),
+    ("T_III", "alpha* -> oo", Verdict.CONSISTENT),
+    ("T_III", "w* -> 0", Verdict.CONSISTENT),
     ("growth", "t = L-2", Verdict.CONSISTENT),
+    ("growth", "alpha* -> oo", Verdict.CONSISTENT),
     ("growth", "sqrt(sigma_init)", Verdict.VIOLATED),
     ("gram_rate", "t -> oo", Verdict.CONSISTENT),
     ("head_rate", "t -> oo", Verdict.CONSISTENT),
-    ("head_rate", "t = T_III", Verdict.VIOLATED),
+    ("head_rate", "(L-2) sigma_init = 10 at t = T_III", Verdict.CONSISTENT),
+    ("head_rate", "L fixed at t = T_III", Verdict.OUTSIDE),
 ]
 
 
@@ -195,11 +207,12 @@ def test_each_theta_gets_its_verdict_at_the_parameters_of_figure_2(rows, quantit
     (row,) = [row for row in rows if row.quantity == quantity and where in row.construction][:1]
     assert row.verdict["printed"] is verdict
     assert row.remark
+    assert (row.witness is not None) == (verdict is Verdict.VIOLATED)
 
 
 def test_every_formula_is_confirmed_somewhere(rows):
     confirmed_rows = {row.quantity for row in rows if row.verdict.get("derived") is Verdict.CONSISTENT}
-    assert confirmed_rows == {q.name for q in phases.PHASES.quantities} - {"T_I.head"}
+    assert confirmed_rows == {q.name for q in PHASES.quantities} - {"T_I.head"}
     (left,) = [row for row in rows if row.quantity == "T_I.head" and row.construction == "at this point"]
     assert left.measured == pytest.approx(left.derived, rel=1e-3)
 
@@ -210,6 +223,8 @@ def test_every_formula_is_confirmed_somewhere(rows):
         ({"w_star": 0.8}, "w_star = 0.8"),
         ({"sigma_init": 0.0}, "sigma_init = 0"),
         ({"sigma_init": 1.0}, "sigma_init = 1"),
+        ({"sigma_init": 0.72}, "the loss .22. is infinite at the start"),
+        ({"sigma_init": 0.9}, "sigma_init = 0.9"),
         ({"L": 4}, "L = 4"),
         ({"flow": "both"}, "flow = 'both' is not known; choose true or printed"),
         ({"alfa": 1.0}, "Did you mean alpha"),
@@ -225,3 +240,125 @@ def test_what_is_outside_is_refused(params, message):
 def test_a_flow_that_is_none_is_refused():
     with pytest.raises(UsageError, match="choose one of true, printed"):
         run(1000, 1.0, 0.49, 0.01, flow="other")
+
+
+def mutated(monkeypatch, name, bound):
+    """PHASES with another printed bound of one quantity."""
+    result = phase_ways.PHASES
+    quantities = tuple(
+        replace(each, printed=replace(each.printed, bound=bound)) if each.name == name else each
+        for each in result.quantities
+    )
+    monkeypatch.setattr(phase_ways, "PHASES", replace(result, quantities=quantities))
+
+
+def verdicts_on(claims):
+    return {
+        judged(
+            sampled(each, claim.measure, claim.derived, claim.express), each.limit, above=claim.above, below=claim.below
+        )
+        for claim in claims
+        for each in claim.directions
+        if not each.outside
+    }
+
+
+DEFAULTS = point_of(1.0, 0.49, 1000, 0.01)
+WEAK = point_of(1.0, 0.3, 1000, 1e-4)
+CLAIMS = {
+    "T_I": lambda: phase_claims._gram_claims(DEFAULTS)[:1],
+    "T_o": lambda: [phase_claims._observation_claim(DEFAULTS, "true")],
+    "T_II": lambda: [phase_claims._plateau_claim(DEFAULTS, "true")],
+    "T_III": lambda: [phase_claims._emergence_claim(DEFAULTS, "true")],
+    "growth": lambda: [phase_claims._growth_claim(WEAK, "true")],
+    "gram_rate": lambda: [phase_claims._gram_rate(DEFAULTS)],
+    "head_rate": lambda: phase_claims._head_rates(DEFAULTS, "true"),
+}
+THETA, EXPONENT = phases.THETA, phases.EXPONENT
+WRONG = [
+    ("T_I", 1 / tr.L),
+    ("T_I", 1 / tr.alpha),
+    ("T_o", tr.L * (1 + tr.alpha)),
+    ("T_o", tr.L * sp.log(tr.L)),
+    ("T_III", THETA * sp.log(tr.L)),
+    ("T_III", THETA * (1 + tr.alpha)),
+    ("T_III", THETA / tr.w_star),
+    ("T_III", THETA * sp.log(1 / tr.w_star)),
+    ("T_III", THETA * sp.log(sp.log(1 / tr.sigma_init))),
+    ("gram_rate", tr.t**-2),
+    ("gram_rate", 1 / (tr.t * (1 + tr.alpha))),
+    ("gram_rate", 1 / (tr.t * tr.L)),
+]
+
+
+def test_the_proofs_length_meets_its_own_condition():
+    for sigma in (0.1, 1e-2, 1e-5, 1e-8):
+        length = math.ceil(phases.long_enough(sp.Float(sigma)))
+        assert not too_short({"L": length, "sigma_init": sigma})
+        assert too_short({"L": length / 3, "sigma_init": sigma})
+    assert "0.0466 at L = 1000" in too_short(DEFAULTS)  # Figure 2 itself
+
+
+@pytest.mark.parametrize(("name", "bound"), WRONG, ids=[f"{name}: {bound}" for name, bound in WRONG])
+def test_a_wrong_bound_is_rejected(monkeypatch, name, bound):
+    mutated(monkeypatch, name, bound)
+    assert Verdict.VIOLATED in verdicts_on(CLAIMS[name]())
+
+
+@pytest.mark.parametrize("factor", [1 + tr.alpha, 1 / tr.L, tr.w_star**2, 1 / sp.log(tr.L)], ids=str)
+def test_a_wrong_exponent_of_the_growth_is_rejected(monkeypatch, factor):
+    mutated(monkeypatch, "growth", EXPONENT * factor)
+    (claim,) = CLAIMS["growth"]()
+    assert Verdict.VIOLATED in verdicts_on([replace(claim, directions=claim.directions[:4])])
+
+
+@pytest.mark.parametrize("factor", [1 + tr.alpha, tr.L, 1 / tr.w_star], ids=str)
+def test_a_faster_decay_in_phase_IV_is_rejected(monkeypatch, factor):
+    mutated(monkeypatch, "head_rate", sp.exp(-EXPONENT * factor))
+    assert Verdict.VIOLATED in verdicts_on(CLAIMS["head_rate"]()[:1])
+
+
+def test_the_right_order_of_T_I_is_accepted(monkeypatch):
+    mutated(monkeypatch, "T_I", sp.log(1 / tr.sigma_init) * (1 + tr.alpha) / tr.alpha)
+    assert verdicts_on(CLAIMS["T_I"]()) == {Verdict.CONSISTENT}
+
+
+def test_a_wrong_order_of_the_plateau_is_rejected_where_the_right_one_is_not(monkeypatch):
+    (claim,) = CLAIMS["T_II"]()
+    assert verdicts_on([replace(claim, directions=claim.directions[:4])]) == {Verdict.CONSISTENT}
+    mutated(monkeypatch, "T_II", THETA * (1 + tr.alpha) ** 2)
+    (claim,) = CLAIMS["T_II"]()
+    assert Verdict.VIOLATED in verdicts_on([replace(claim, directions=claim.directions[:4])])
+
+
+@pytest.mark.parametrize(("w_star", "sigma"), [(1e-2, 1e-8), (1e-3, 1e-6), (1e-5, 1e-10)])
+def test_h_passes_its_optimum_in_time_however_small_w_star(w_star, sigma):
+    """psi(v*) - 1 is 5e-21 at w* = 1e-5: the time in 60 digits, with w = sigma_init throughout."""
+    with mpmath.workdps(60):
+        v, target = mpmath.mpf(sigma) ** 2, mpmath.mpf(w_star) ** 2
+        near, double = ((1 - x**2) ** mpmath.mpf(-0.5) for x in (v + target, 2 * v))
+        rest = near / double / 2  # h* = 1/2
+        expected = mpmath.log((rest - mpmath.mpf(sigma)) / (rest - 0.5)) / double
+    assert HeadRun(1.0, w_star, sigma, "true", 100.0).tau_o == pytest.approx(float(expected), rel=1e-6)
+
+
+def test_no_formula_is_shown_where_it_does_not_apply():
+    """h starts above h*, g above g*: the formulas would give logarithms of negative numbers, or negative times."""
+    assert times.head_start(point_of(99.0, 0.49, 1000, 0.02)).endswith("below h* = 0.01")
+    assert times.head_start(point_of(1.0, 0.01, 1000, 0.02)).endswith("below w* = 0.01")
+    assert times.gram_start(point_of(0.01, 0.49, 1000, 0.02)).endswith("below g* = 0.009901")
+    assert not times.head_start(DEFAULTS, 0.01) + times.gram_start(DEFAULTS)
+    params = {"alpha": 0.01, "sigma_init": 0.02}
+    case = PhasesStudy().case(params, seed=0, dtype="float64", device="cpu")
+    claim = phase_claims._gram_claims(case._point())[0]
+    row = case._at_the_point(claim, case._point())
+    assert row.derived is None
+    assert "derived" not in row.verdict
+    assert "no formula" in row.remark
+
+
+def test_a_violated_direction_replays(rows):
+    (row,) = [each for each in rows if each.quantity == "T_I" and each.witness is not None]
+    case = PhasesStudy().case({}, seed=0, dtype="float64", device="cpu")
+    again = case.replay_finding(row.witness.quantity, {})
+    assert (again.measured, again.verdict) == (row.measured, row.verdict)

@@ -11,9 +11,12 @@ from scipy.integrate import solve_ivp
 
 from bridge.budget import Budget
 from bridge.certify.proving import Status, prove
+from bridge.induction import head_path
 from bridge.induction.head_limits import limit_row, threshold
+from bridge.induction.head_path import HeadPath
 from bridge.induction.trends import TrendsCase, TrendsStudy
 from bridge.record import Row, Verdict
+from numeric.flows import IntegrationError
 from symbolic.induction import trends as theory
 from symbolic.statements import UsageError
 
@@ -124,6 +127,73 @@ def test_L_scales_out() -> None:
 def test_a_slow_crossing_of_h_star_is_no_violation_by_rounding() -> None:
     rows = rows_of(case_at(w_star=0.1, sigma=1e-8))
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
+
+
+@pytest.mark.parametrize("point", [(1.0, 0.05, 1e-2), (1.0, 0.01, 1e-3), (100.0, 0.1, 1e-3)], ids=str)
+def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, float, float]) -> None:
+    """Against (log w, (eta - 1)/v*^2) integrated with differences of psi and phi by expm1, not through our code."""
+    alpha, star, sigma = point
+    top, v_star = 1 / (1 + alpha), star**2
+
+    def excess(x: float, power: float) -> float:  # (1 - x^2)^power - 1
+        return math.expm1(power * math.log1p(-(x**2)))
+
+    def field(_: float, x: np.ndarray) -> list[float]:
+        v, e = math.exp(2 * x[0]), x[1]
+        eta, near, double = 1 + v_star**2 * e, v + v_star, 2 * v
+        pull = (v_star - v) + near * excess(near, -1.5) - double * excess(double, -1.5)
+        pull -= v_star**2 * e * double * (1 + excess(double, -1.5))
+        psi = 1 + excess(double, -0.5)
+        return [top**2 * eta * pull, (excess(near, -0.5) - excess(double, -0.5)) / v_star**2 - e * psi]
+
+    def turning(_: float, x: np.ndarray) -> float:
+        return 1.0 if x[1] < 0.6 else field(0.0, x)[1]
+
+    turning.terminal = True  # type: ignore[attr-defined]
+    start = [math.log(sigma), (sigma / top - 1) / v_star**2]
+    case = case_at(*point)
+    end = 2 * case.path.tau_2
+    run = solve_ivp(field, (0, end), start, method="Radau", rtol=1e-9, atol=1e-12, events=turning)
+    rows = rows_of(case)
+    assert rows["w.turn"].measured == pytest.approx(math.exp(run.y[0, -1]), rel=1e-5)
+    assert rows["w.turn.half"].measured == pytest.approx(1 / math.sqrt(3), rel=3e-3)
+    assert rows["h.turn"].measured - 1 == pytest.approx(v_star**2 * run.y[1, -1], rel=1e-6, abs=3e-16)
+    assert rows["T_1"].verdict["derived"] is Verdict.PROVED
+    assert rows["h.turns"].measured == 1
+
+
+@pytest.mark.parametrize(
+    "point", [(1.0, 0.03, 1e-3), (100.0, 0.01, 1e-4), (1.0, 0.02, 9e-3), (1.0, 0.7, 1e-2)], ids=str
+)
+def test_admissible_corners_are_measured(point: tuple[float, float, float]) -> None:
+    for row in rows_of(case_at(*point)).values():
+        assert Verdict.UNDECIDED not in row.verdict.values()
+
+
+def test_what_a_run_does_not_reach_is_undecided_in_its_own_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HeadPath, "peaks", None)
+    rows = rows_of(case_at())
+    undecided = {name for name, row in rows.items() if Verdict.UNDECIDED in row.verdict.values()}
+    assert undecided == {"w.turn", "w.turn.half", "h.turn"}
+    assert "dh/dt = 0 is not reached by tau" in rows["w.turn"].remark
+    assert rows["T_1"].verdict["derived"] is Verdict.PROVED
+
+
+def test_a_larger_h_elsewhere_than_at_the_turn_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HeadPath, "peaks", case_at().path.tau_2 * 0.8)
+    row = rows_of(case_at())["h.turn"]
+    assert set(row.verdict.values()) == {Verdict.UNDECIDED}
+    assert "h is not largest at the first turn" in row.remark
+
+
+def test_a_flow_that_cannot_be_followed_leaves_every_row_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise IntegrationError("the field is not finite")
+
+    monkeypatch.setattr(head_path, "integrate", broken)
+    for row in rows_of(case_at(sigma=0.0123)).values():
+        assert set(row.verdict.values()) == {Verdict.UNDECIDED}
+        assert row.remark == "the field is not finite"
 
 
 def test_beyond_sigma_star_nothing_is_called_proved() -> None:

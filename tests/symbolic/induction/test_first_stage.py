@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from symbolic.induction import first_stage as theory
-from symbolic.induction.first_stage_claims import CLAIMS, exactly
+from symbolic.induction.first_stage_claims import CLAIMS, PRINTED_FACTOR, RIGHT_FACTOR, exactly
 from symbolic.induction.training import g_star
 from symbolic.statements import UsageError
 
@@ -105,6 +105,21 @@ def test_each_slip_is_refuted_by_an_exact_point(name: str) -> None:
     assert point is not None
     assert CLAIMS[name].premises(point) == []
     assert not CLAIMS[name].holds(point)
+
+
+def test_the_printed_last_factor_is_negative_and_the_right_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert theory.printed_factor_is_negative()
+    assert PRINTED_FACTOR.refutation() is None
+    assert RIGHT_FACTOR.refutation() == {"s": (3,), "tau": (2,), "u": (sp.Rational(1, 2),)}
+    monkeypatch.setattr(theory, "LAST_FACTOR_PRINTED", theory.LAST_FACTOR)
+    assert not theory.printed_factor_is_negative()
+
+
+@pytest.mark.parametrize("terms", [2, 3, 9])
+def test_the_excess_is_that_of_the_polynomials(terms: int) -> None:
+    z = sp.Poly([1] * terms, theory.u)
+    F = sp.Poly(theory.excess_coefficients(terms)[::-1], theory.u)
+    assert 2 * terms * z.diff(theory.u) - (terms - 1) * z**2 == F * sp.Poly(1 - theory.u, theory.u)
 
 
 def test_a_claim_that_is_true_is_not_refuted() -> None:

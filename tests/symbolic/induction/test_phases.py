@@ -6,6 +6,7 @@ import sympy as sp
 from symbolic.induction import coordinates as c
 from symbolic.induction import phases
 from symbolic.induction import training as tr
+from symbolic.induction.phase_statement import PHASES
 
 DIGITS = 60
 POINT = {
@@ -76,6 +77,8 @@ def test_both_coordinates_move_as_the_flow_does(flow):
     early = [number(rate, y=sp.log(w), h=h) for rate in c.early_flow(flow).field]
     assert same(early[0], rates[0] / w)
     assert same(early[1], rates[1])
+    scaled = [number(rate, y=sp.log(w), eta=h - POINT[tr.h_star]) for rate in c.deviation_flow(flow).field]
+    assert all(same(a, b) for a, b in zip(scaled, early, strict=True))
     away = (w**2 - POINT[tr.v_star], h - POINT[tr.h_star])
     distance, direction = sp.sqrt(away[0] ** 2 + away[1] ** 2), sp.atan2(away[1], away[0])
     late = [number(rate, r=sp.log(distance), theta=direction) for rate in c.late_flow(flow).field]
@@ -178,7 +181,7 @@ def test_limits_along_paths():
 
 
 def test_every_quantity_is_printed_with_its_place():
-    for quantity in phases.PHASES.quantities:
+    for quantity in PHASES.quantities:
         assert quantity.printed is not None
         assert str(quantity.printed.citation)
         assert quantity.latex_symbol

@@ -1,0 +1,75 @@
+"""What a result states at its parameters, for certificates: which inequalities, of which quantities, in which words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bridge.certify.registry import stated_inequalities
+from symbolic.catalogue import find_result
+from symbolic.inequalities import Inequality
+from symbolic.statements import UsageError
+
+
+def reasons(inequality: Inequality) -> dict[str, str]:
+    return {symbol.name: reason for symbol, reason in inequality.because.items()}
+
+
+def belongs(name: str, quantity: str) -> bool:
+    """Whether an inequality of that name is one of the quantity: "decay", "decay: near the equilibrium", "decay.G4"."""
+    return name == quantity or (name.startswith(quantity) and name[len(quantity)] in " :,.([")
+
+
+def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
+    """What the result states at these parameters: its inequalities, and its derivations' open obligations.
+
+    Raises UsageError for parameters that the result does not have or that do not meet its hypotheses.
+    """
+    from bridge.certify.obligations import stated_obligations  # loads every topic
+
+    check_parameters(result_id, params)
+    stated = [*stated_inequalities(result_id, params), *stated_obligations(result_id, params)[0]]
+    return [each for at, each in enumerate(stated) if not any(same(each, other) for other in stated[:at])]
+
+
+def check_parameters(result_id: str, params: dict[str, Any]) -> None:
+    """Raises UsageError that names an unknown or missing parameter, or every hypothesis that is not met."""
+    result = find_result(result_id)
+    if params and not result.parameters:
+        raise UsageError(f"{result_id} takes no parameters, but {', '.join(params)} came.")
+    missing = [
+        name
+        for name in result.check_names(params)
+        if result.parameter(name).default is not None and not several(result.parameter(name).default)
+    ]
+    if missing:
+        raise UsageError(f"{result_id}: no value is given for {', '.join(missing)}.")
+    numbers = {
+        name: result.number(name, value)
+        for name, value in params.items()
+        if result.parameter(name).symbol is not None and not several(value)
+    }
+    known = [h for h in result.hypotheses if {symbol.name for symbol in h.condition.free_symbols} <= set(numbers)]
+    complaints = [complaint for h in known if (complaint := h.complaint(numbers))]
+    if complaints:
+        raise UsageError(f"{result_id}: " + "; ".join(complaints) + ".")
+
+
+def several(value: Any) -> bool:
+    """Whether a parameter's value is a list of choices."""
+    return isinstance(value, list | tuple)
+
+
+def same(one: Inequality, other: Inequality) -> bool:
+    """Whether they claim the same of the same box; the words do not count."""
+    fields = ("name", "expression", "where", "strict", "vanishing", "form")
+    return list(one.box.items()) == list(other.box.items()) and all(
+        getattr(one, f) == getattr(other, f) for f in fields
+    )
+
+
+def same_statements(some: Sequence[Inequality], others: Sequence[Inequality]) -> bool:
+    return len(some) == len(others) and all(same(a, b) for a, b in zip(some, others, strict=True))
+
+
+def family(name: str) -> str:
+    """The quantity that an inequality "decay.true_flow: xy" is part of."""
+    return name.partition(":")[0]

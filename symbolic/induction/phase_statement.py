@@ -1,0 +1,206 @@
+"""Theorem 5.5 (wang2024) as a Result: the printed orders of the phase times beside the formulas of `phases`."""
+
+from collections.abc import Callable
+from functools import partial
+
+import sympy as sp
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.induction import letters
+from symbolic.induction.phases import (
+    EXPONENT,
+    FINITE_START,
+    FLOW,
+    KEPT,
+    THETA,
+    amplitude,
+    approach,
+    g,
+    gram_tail,
+    gram_time,
+    growth_exponent,
+    growth_rate,
+    head_time,
+    kappa,
+    mu,
+    overshoot_time,
+    p,
+    plateau,
+    ramp,
+    reach,
+    smaller_root,
+    tau,
+)
+from symbolic.induction.setting import HYPOTHESES, PARAMETERS
+from symbolic.induction.training import NOTATION, L, h, h_star, t, v, v_star, w
+from symbolic.statements import Formula, Kind, Order, Printed, Quantifier, Quantity, Result
+
+
+def _printed(bound: sp.Expr, order: Order = Order.NONE) -> Printed:
+    return Printed(bound, Citation(WANG2024, "Theorem 5.5"), order=order)
+
+
+def _rate(
+    name: str,
+    latex: str,
+    meaning: str,
+    bound: sp.Expr,
+    domain: str,
+    order: Order,
+    derive: Callable[[], sp.Expr],
+    *,
+    printed: Printed | None = None,
+) -> Quantity:
+    return Quantity(
+        name=name,
+        latex_symbol=latex,
+        meaning=meaning,
+        norm="leading term",
+        domain=domain,
+        kind=Kind.RATE,
+        quantifier=Quantifier.FOR_ALL,
+        printed=printed or _printed(bound, order),
+        scopes=(),
+        derive=derive,
+    )
+
+
+_SMALL = "w* = O(1), alpha* = Omega(1), sigma_init << 1, L >> 1"
+
+_SADDLE = "(w, h) = (0, h* psi(v*))"
+rho = sp.Symbol("rho", positive=True)
+
+
+def overshoot_share_by_psi() -> sp.Expr:
+    """`overshoot_share` in psi."""
+    still = letters.head_loss().subs(v, 0).subs(letters.psi(0), 1)
+    before, after = (still.subs(h, value * h_star) for value in (sp.Integer(1), letters.psi(v_star)))
+    return sp.factor(1 - after / before)
+
+
+def passage() -> sp.Expr:
+    """`observation_time`: when the ramp passes h*."""
+    (found,) = sp.solve(ramp() - h_star, tau)
+    return sp.simplify(found)
+
+
+FORMULAS = (
+    Formula(r"\dot p", lambda: letters.gram_flow().rate(p), "rate of p by (19); M = sum of e^-kp, m = -M'"),
+    Formula(r"\dot g", lambda: letters.gram_flow().rate(g), "rate of g by (19)"),
+    *(
+        Formula(
+            rf"(L-2)\,\dot{{{x}}}",
+            letters.rate_of(partial(letters.head_flow, "true"), x),
+            f"rate of {x} by (12) and (22); psi(x) = (1 - x^2)^(-1/2), phi = psi'",
+        )
+        for x in (w, h)
+    ),
+    Formula(r"h", plateau, "where h rests while w = 0"),
+    Formula(r"h(t)", ramp, "before w grows"),
+    Formula(r"\lambda", lambda: growth_rate("true"), f"rate of log w per tau at the saddle {_SADDLE}, by (12)"),
+    Formula(r"\lambda_{\text{printed}}", lambda: growth_rate("printed"), "the same by the flow as printed"),
+    Formula(
+        r"\rho = 1 - \mathcal{L}_{\rm IH_2}|_{h = h^\star \psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{h = h^\star}",
+        overshoot_share_by_psi,
+        "share of the loss at T_o that the overshoot of h alone takes away (w = 0); above 0.01 T_II is Theta(L)",
+    ),
+    Formula(
+        r"T_{\rm II}", lambda: (L - 2) * overshoot_time(rho), "where rho > 0.01; else T_II is as T_III is", Kind.RATE
+    ),
+    Formula(r"S", lambda: approach("true")[0], "sum of the two rates at which (v, h) nears (v*, h*), per tau, by (12)"),
+    Formula(r"P", lambda: sp.factor(approach("true")[1]), "their product"),
+    Formula(r"\mu", lambda: smaller_root(*sp.symbols("S P", positive=True)), "the slower of the two"),
+)
+
+PHASES = Result(
+    id="induction.phases",
+    title="Learning transition and 4-phase dynamics",
+    citation=Citation(WANG2024, "Theorem 5.5", "eq. (20)-(29)"),
+    claim=r"T_{\rm I} = \mathcal{O}(1), \quad T_o = \Theta(L), \quad T_{\rm II},\ T_{\rm III} = \Theta\left("
+    r"\frac{(\alpha^\star + 1)^2 L \log(1/\sigma_{\rm init})}{{w^\star}^2}\right)",
+    parameters=(*PARAMETERS.values(), FLOW),
+    hypotheses=(*HYPOTHESES, FINITE_START),
+    quantities=(
+        _rate(
+            "T_I",
+            r"T_{\rm I}",
+            "first time at which L_G4 is at most 0.01 of its start",
+            sp.Integer(1),
+            _SMALL,
+            Order.O,
+            gram_time,
+        ),
+        _rate(
+            "T_1g",
+            r"T_1^g",
+            "first time at which g exceeds g*",
+            sp.Integer(1),
+            _SMALL,
+            Order.O,
+            gram_time,
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.1 Part I", "eq. (20)"), order=Order.O),
+        ),
+        Quantity(
+            name="T_I.head",
+            latex_symbol=r"\mathcal{L}_{\rm IH_2}(T_{\rm I}) / \mathcal{L}_{\rm IH_2}(0)",
+            meaning="what is left of L_IH2 at T_I",
+            norm="a share",
+            domain=_SMALL,
+            kind=Kind.LOWER,
+            quantifier=Quantifier.FOR_ALL,
+            printed=_printed(KEPT),
+            scopes=(),
+        ),
+        _rate(
+            "T_o",
+            r"T_o",
+            "first time at which h exceeds h*",
+            L,
+            _SMALL,
+            Order.THETA,
+            lambda: (L - 2) * passage(),
+        ),
+        *(
+            _rate(
+                name,
+                symbol,
+                f"first time after T_o with L_IH2 at most {share} of L_IH2(T_o)",
+                THETA,
+                _SMALL,
+                Order.THETA,
+                lambda: (L - 2) * head_time("true"),
+            )
+            for name, symbol, share in (("T_II", r"T_{\rm II}", "0.99"), ("T_III", r"T_{\rm III}", "0.01"))
+        ),
+        _rate(
+            "growth",
+            r"\log(w_{KQ}/\sigma_{\rm init})",
+            "exponent of the growth of w",
+            EXPONENT,
+            "0 < t < T_III",
+            Order.THETA,
+            lambda: growth_exponent("true"),
+        ),
+        _rate("gram_rate", r"\mathcal{L}_{\rm G_4}", "L_G4 after T_III", 1 / t, "t > T_III", Order.O, gram_tail),
+        _rate(
+            "head_rate",
+            r"\mathcal{L}_{\rm IH_2}",
+            "L_IH2 after T_III (printed with an Omega in the exponent)",
+            sp.exp(-EXPONENT),
+            "t > T_III",
+            Order.O,
+            lambda: amplitude * sp.exp(-2 * mu * tau),
+        ),
+    ),
+    notation={**NOTATION, t: "t", tau: r"\tau", kappa: r"\kappa", reach: "C", amplitude: "A", mu: r"\mu", rho: r"\rho"},
+    symbols={
+        t: "time of the gradient flow",
+        tau: "t/(L-2)",
+        kappa: "log(w/w*) at the loss asked for, plus the integral of lambda - d log w/d tau on the orbit out of the "
+        "saddle up to there; for T_I and T_1^g so for p and the orbit out of (p, g) = (0, 0), at rate g*",
+        reach: "what the flow makes of (L-2) sigma_init while p is of order 1/L: C(X) ~ X as X -> oo, C(0) > 0",
+        amplitude: "a constant of the orbit into (w*, h*)",
+        mu: "the slower rate at (v*, h*), per tau",
+    },
+    formulas=FORMULAS,
+)
