@@ -296,14 +296,16 @@ def _not_stated(claim: _Parsed) -> str:
         return ""
     result, quantity, inequality = claim.origin.result, claim.origin.quantity, claim.inequality
     stated = stated_now(result, dict(claim.origin.parameters))
-    same = [each for each in stated if same(inequality, each)]
-    if not same:
+    agreeing = [each for each in stated if same(inequality, each)]
+    if not agreeing:
         names = ", ".join(each.name for each in stated) or "none"
         return f"{result} does not state this inequality at these parameters (it states: {names})"
     if quantity and not belongs(inequality.name, quantity):
         return f"the file says that it is of '{quantity}', and it is not"
-    if same[0].meaning != inequality.meaning or reasons(same[0]) != reasons(inequality):
-        return f"the file describes it in other words than {result} does, which says: {same[0].meaning or 'nothing'}"
+    if agreeing[0].meaning != inequality.meaning or reasons(agreeing[0]) != reasons(inequality):
+        return (
+            f"the file describes it in other words than {result} does, which says: {agreeing[0].meaning or 'nothing'}"
+        )
     return ""
 
 

@@ -28,7 +28,7 @@ def read_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ())
     """
     box = read_ranges(ranges)
     expression, strict = read_claim(text)
-    conditions = tuple(read_claim(condition)[0] for condition in where)
+    conditions = tuple(_condition(words) for words in where)
     typed, _ = read_claim(text, evaluate=False)
     known = defined_where(expression)
     lost = [each for each in (*defined_where(typed), *vanished_poles(typed, expression)) if each not in known]
@@ -46,6 +46,14 @@ def read_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ())
     meaning = "typed by the user" + (f"{SIMPLIFIED}{sp.sstr(expression)}" if lost else "")
     claim = Inequality(text.strip(), expression, box, conditions, strict, meaning=meaning)
     return [*(_on(claim, *each) for each in dict.fromkeys((*known, *lost))), claim]
+
+
+def _condition(words: str) -> sp.Expr:
+    """What is >= 0 under a condition. Raises UsageError for a strict one: a point on its edge could refute."""
+    condition, strict = read_claim(words)
+    if strict:
+        raise UsageError(f"--where {words!r} is strict, but the region of a proof is closed: write >= or <=")
+    return condition
 
 
 def _on(claim: Inequality, condition: sp.Expr, strict: bool) -> Inequality:

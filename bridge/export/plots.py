@@ -54,6 +54,8 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
     if quantity is None and (own := _own_figure(comparison)) is not None:
         return own
     rows = _rows_of(comparison, quantity)
+    if all(row.samples == 0 for row in comparison) and len(rows) < 2:
+        raise UsageError(f"plot: {comparison.result} has one row for '{rows[0].quantity}' and no figure of its own")
     x = _axis(rows, x)
     panels = _panels(rows, x)
     drawn = panels[:PANELS]

@@ -16,7 +16,7 @@ import sympy as sp
 
 from bridge.induction.trajectory import STRIDE
 from bridge.lowering import lower
-from numeric.flows import Path, integrate
+from numeric.flows import IntegrationError, Path, integrate
 from symbolic.induction import signs
 from symbolic.induction.training import h_star, sigma_init, v, v_star
 
@@ -24,6 +24,7 @@ SLACK = 1e-8  # relative: beyond it a float run is taken to exceed a bound (its 
 NEAR = 1e-5  # of the crest of h, and of log w: nearer to the optimum the run ends
 NOISE = 1e-8  # of a time tau at which something happens
 LOOKS = 4000
+MOST_GAIN = 150  # of log w: the lag of h begins at the size (w*/sigma_init)^2
 
 Event = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of log(w/sigma_init) and rise, (T,); it happens where positive
 
@@ -78,24 +79,24 @@ class HeadPath:
         self.run = self._run()
 
     def _run(self) -> Run:
+        if self.way > MOST_GAIN:
+            raise IntegrationError(f"sigma_init = {self.start:g} is below e^-{MOST_GAIN} w*, too small for floats")
         values, eta = (self.h_star, self.v_star, self.start), self.start / self.h_star
         field = _field(self.flow)
-        at_once = [float(self._growth(gain, -_rise()(self._v(gain), self.v_star))) for gain in (0.0, self.way - STRIDE)]
-        # the lag of h is followed to its digits also where it is smallest: v/v* times its size at the turn
-        least = 1e-10 * self.slowest * (self.start / self.w_star) ** 2
+        at_once = [float(self._growth(gain, self._lag(gain, 0.0))) for gain in (0.0, self.way - STRIDE)]
         rules: dict[str, Any] = {
             "jacobian": lambda x: np.asarray(_jacobian(self.flow)(*x, *values)),
             "stop": lambda x: np.minimum(NEAR * self.crest - abs(self._above(x)), NEAR - abs(x[0] - self.way)),
             "relative": 1e-10,
             "longest_step": STRIDE / max(*at_once, self.slowest),
-            "absolute": (1e-12 * self.slowest * eta, least),
+            "absolute": (1e-12 * self.slowest * eta, 1e-10 * self.slowest),
         }
 
         def moved(x: np.ndarray) -> np.ndarray:
             return np.asarray(field(*x, *values)).reshape(-1)
 
-        start = (0.0, (eta - 1) / self.v_star**2 - float(_rise()(self.start**2, self.v_star)))
-        ramp = 10 + math.log(abs(start[1]) / (least * 1e10))  # until h has come to its nullcline, which w moves slowly
+        start = (0.0, self._lag(0.0, (eta - 1) / self.v_star**2))
+        ramp = 10 + math.log(1 + abs(start[1]) / self.slowest)  # until h is where it rests, which w moves slowly
         # in two parts, as the flow is stiff after the ramp: at its start LSODA chooses its method anew
         first = integrate(moved, start, ramp, **rules)
         if first.end < ramp:
@@ -112,10 +113,16 @@ class HeadPath:
 
     def _above(self, states: np.ndarray) -> np.ndarray:
         """(h/h* - 1)/v*^2."""
-        return np.asarray(states[1] + _rise()(self._v(states[0]), self.v_star))
+        here = self._v(states[0])
+        return np.asarray(states[1] * here / self.v_star + _rise()(here, self.v_star))
+
+    def _lag(self, gain: float, above: float) -> float:
+        """(h/h* - r(v))/(v v*), of (h/h* - 1)/v*^2."""
+        here = float(self._v(gain))
+        return (above - float(_rise()(here, self.v_star))) * self.v_star / here
 
     def states(self, taus: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """log(w/sigma_init), (h/h* - 1)/v*^2 and (h/h* - r(v))/v*^2 at taus (T,)."""
+        """log(w/sigma_init), (h/h* - 1)/v*^2 and (h/h* - r(v))/(v v*) at taus (T,)."""
         found = self.run.at(taus)
         return found[0], self._above(found), found[1]
 

@@ -198,7 +198,7 @@ def _rate_claims(point: Point, flow: str) -> list[Claim]:
 
 
 def _gram_rate(point: Point) -> Claim:
-    late, other = [1e4, 1e6, 1e8], [10, 100, 1000]
+    late, other = [1e4, 1e6, 1e8], [10, 30, 100]
     tail = phases.gram_tail() / bound("gram_rate")
     then = sp.Integer(10**7)
     return Claim(

@@ -119,7 +119,7 @@ def no_plateau(point: Point) -> str:
 
 SIGMAS = [1e-2, 1e-5, 1e-8]
 LENGTHS = [10**3, 10**5, 10**7]
-MIXED = [1.0, 10.0, 100.0]
+MIXED = [1.0, 5.0, 25.0]
 WEAKER = [0.4, 0.1, 0.05]
 OF_TOP = sp.Rational(1, 10**6)  # sigma_init / h* where alpha* goes to oo
 

@@ -55,19 +55,20 @@ R_TURN = at_optimum(R_CURVE.subs(v, SHARE * v_star))  # R(w*) = r(w_turn)
 # ---- The flow in coordinates that keep their digits for small w*, where eta - 1 is of the size v*^2
 
 gain = sp.Symbol("gain", real=True)  # log(w/sigma_init)
-lag = sp.Symbol("lag", real=True)  # (eta - r(v))/v*^2, whose sign is that of -dh/dt
+lag = sp.Symbol("lag", real=True)  # (eta - r(v))/(v v*), whose sign is that of -dh/dt
 RISE = (v_star - v) * psi_slope(v + v_star, 2 * v) / (v_star**2 * psi(2 * v))  # (r(v) - 1)/v*^2
 CREST = psi(v_star) ** 2 / (1 + psi(v_star))  # the same at v = 0
 
 
-# phi(v+v*) - eta phi(2v) = (v*-v) phi_slope - v*^2 (lag + RISE) phi(2v), and d eta/d tau = -v*^2 psi(2v) lag.
+# eta - 1 = v v* lag + v*^2 RISE; phi(v+v*) - eta phi(2v) = (v*-v) phi_slope - (eta - 1) phi(2v);
+# d eta/d tau = -v v* lag psi(2v). The lag soon is about -2 v* (d log w/d tau) d RISE/dv, of one size while w is small.
 @cache
 def scaled_flow(flow: str) -> Flow:
     """(gain, lag) over tau; parameters h*, v* and sigma_init."""
-    excess = v_star**2 * (lag + RISE)
+    excess = v * v_star * lag + v_star**2 * RISE
     pull = (v_star - v) * phi_slope(v + v_star, 2 * v) - excess * phi(2 * v)
     growth = FLOWS[flow][1] * h_star**2 * (1 + excess) * pull
-    falls = -psi(2 * v) * lag - 2 * v * growth * sp.diff(RISE, v)
+    falls = -(psi(2 * v) + 2 * growth) * lag - 2 * v_star * growth * sp.diff(RISE, v)
     here = {v: sigma_init**2 * sp.exp(2 * gain)}
     return Flow((gain, lag), (growth.subs(here), falls.subs(here)))
 

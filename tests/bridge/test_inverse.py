@@ -49,3 +49,9 @@ def test_for_a_rising_bound_the_largest_whole_number_is_returned() -> None:
 def test_what_cannot_be_solved_is_refused(call: dict, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         solve("induction.vanilla", **call)
+
+
+@pytest.mark.parametrize("id", ["induction.lyapunov_head", "induction.phases", "induction.karamata"])
+def test_results_that_bound_no_error_have_nothing_to_solve(id: str) -> None:
+    with pytest.raises(UsageError, match="bounds no error that a parameter could bring down"):
+        solve(id, for_="alpha", error=0.1)

@@ -98,6 +98,11 @@ def test_what_cannot_be_read_is_refused_with_its_position(text: str, message: st
         read_claim(text)
 
 
+def test_a_strict_condition_is_refused() -> None:
+    with pytest.raises(UsageError, match="'x < 1/2' is strict"):
+        read_inequality("1/2 - x > 0", ["x=0,1"], ["x < 1/2"])
+
+
 def test_an_expression_is_claimed_only_where_it_is_defined() -> None:
     conditions = {(x, False), (y, True), (1 - x**2, False)}
     assert set(defined_where(sp.sqrt(x) + sp.log(y) + sp.asin(x) + sp.sqrt(x**2 + 1))) == conditions

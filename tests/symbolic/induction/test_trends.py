@@ -109,11 +109,11 @@ def test_the_scaled_flow_is_the_flow_in_other_coordinates(flow: str) -> None:
     w_at, h_at, star, top, start = (sp.Rational(*each) for each in ((1, 5), (3, 7), (2, 5), (4, 9), (1, 50)))
     numbers = {signs.v_star: star**2, signs.h_star: top, signs.sigma_init: start}
     scaled = signs.scaled_flow(flow)
-    lag = (signs.h / signs.h_star - signs.R_CURVE.subs(signs.v, signs.w**2)) / signs.v_star**2
+    lag = (signs.h / signs.h_star - signs.R_CURVE.subs(signs.v, signs.w**2)) / (signs.w**2 * signs.v_star)
     field = [(signs.L - 2) * each for each in signs.FLOWS[flow][0].field]
     here = {signs.w: w_at, signs.h: h_at, signs.w_star: star} | numbers
     wanted = [field[0] / signs.w, sp.diff(lag, signs.w) * field[0] + sp.diff(lag, signs.h) * field[1]]
     at = {signs.gain: sp.log(w_at / start), signs.lag: lag.subs(here)} | numbers
     for found, expected in zip(scaled.field, wanted, strict=True):
-        assert abs(sp.N(found.subs(at) - sp.simplify(expected).subs(here), 40)) < 1e-30
+        assert abs(sp.N(found.subs(at), 40) - sp.N(expected.subs(here), 40)) < 1e-30
     assert sp.simplify(signs.RISE.subs(signs.v, 0) - signs.CREST) == 0
