@@ -54,7 +54,7 @@ def solve(
         raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
     if for_ in study.fixed:
         raise UsageError(f"solve: {for_} says which network it is; it is not solved for")
-    if not any(each.derivation or each.printed and each.scopes for each in study.result.quantities):
+    if not any(each.derivation or (each.printed and each.scopes) for each in study.result.quantities):
         raise UsageError(
             f"solve: {result_id} bounds no error that a parameter could bring down; `boundsmith compare {result_id}` "
             f"and `boundsmith show {result_id}` have its numbers and formulas"

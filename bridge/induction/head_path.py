@@ -89,7 +89,7 @@ class HeadPath:
             "stop": lambda x: np.minimum(NEAR * self.crest - abs(self._above(x)), NEAR - abs(x[0] - self.way)),
             "relative": 1e-10,
             "longest_step": STRIDE / max(*at_once, self.slowest),
-            "absolute": (1e-12 * self.slowest * eta, 1e-10 * self.slowest),
+            "absolute": (1e-15 * self.slowest, 1e-10 * self.slowest),
         }
 
         def moved(x: np.ndarray) -> np.ndarray:
