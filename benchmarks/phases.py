@@ -11,7 +11,7 @@ from bridge.induction import phase_times as times
 from bridge.induction.theta import Point
 from bridge.induction.trajectory import HeadRun, run
 from symbolic.induction import phases
-from symbolic.induction.coordinates import FLOWS
+from symbolic.induction.training import FLOWS
 
 SIGMAS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12)
 ALPHAS, W_STARS, LENGTHS = (0.1, 1.0, 10.0), (0.1, 0.3, 0.49, 0.65), (50, 1000, 10**6)

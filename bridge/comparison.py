@@ -27,17 +27,17 @@ from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from symbolic.statements import Kind, Quantity, UsageError
 
 Progress = Callable[[int, int, str], None]
-DEFAULT_SAMPLES, DEFAULT_ATTACK, DEFAULT_RESTARTS = 256, 100, 12
+DEFAULTS = {"samples": 256, "attack": 100, "restarts": 12, "seed": 0}
 
 
 def compare(
     result_id: str,
     *,
-    seed: int = 0,
-    samples: int = DEFAULT_SAMPLES,
+    seed: int | None = None,
+    samples: int | None = None,
     attack: int | None = None,
-    restarts: int = DEFAULT_RESTARTS,
-    dtype: str = "float64",
+    restarts: int | None = None,
+    dtype: str | None = None,
     device: str = "cpu",
     text: str | None = None,
     data: str | None = None,
@@ -48,9 +48,10 @@ def compare(
 ) -> Comparison:
     """Set the bounds of a result beside the errors of its network.
 
-    `params` take the result's parameters; a list or tuple of values spans a grid. `samples` random inputs are drawn
-    per point, `attack` gradient steps (100 by default) taken from each of `restarts` starts (0: no attack). The same
-    seed gives the same record.
+    `params` take the result's parameters; a list or tuple of values spans a grid. `samples` random inputs (256 by
+    default) are drawn per point, `attack` gradient steps (100) taken from each of `restarts` starts (12; 0 steps: no
+    attack). The same seed (0) and dtype (float64) give the same record. What a result without inputs has no use for is
+    refused.
 
     Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
     `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
@@ -58,18 +59,19 @@ def compare(
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
     study = find_study(result_id)
-    steps = DEFAULT_ATTACK if attack is None else attack
-    budget = Budget(*_whole_numbers(samples=samples, attack=steps, restarts=restarts, seed=seed))
+    asked = {"samples": samples, "attack": attack, "restarts": restarts, "seed": seed}
+    given: dict[str, Any] = {name: number for name, number in asked.items() if number is not None}
+    budget = Budget(**_whole_numbers(**{**DEFAULTS, **given}))
+    given |= {} if dtype is None else {"dtype": dtype}
+    dtype = "float64" if dtype is None else dtype
     torch_dtype(dtype), torch_device(device)
     source = _source(text, data, csv, target)
     params = {**source.defaults(study, params), **params}
     grid = grid_of(study, params)
-    cases = [source.case(study, point, seed=seed, dtype=dtype, device=device) for point in grid]
+    cases = [source.case(study, point, seed=budget.seed, dtype=dtype, device=device) for point in grid]
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
-    if attack and isinstance(cases[0], DirectCase):
-        raise UsageError(
-            f"compare: {study.result.id} draws no inputs that could be attacked; leave out attack = {attack}"
-        )
+    for case in cases:
+        _refuse_unused(case, given)
     if attack and not all(case.attackable for case in cases):
         raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
@@ -78,13 +80,26 @@ def compare(
     if source.random:
         with one_thread():
             rows += study.findings()
+    with one_thread():
+        tables = [table for case in cases for table in case.tables()]
     return Comparison(
         result=study.result.id,
         citation=str(study.result.citation),
         params={name: _listed(value) for name, value in _with_defaults(study, params).items()},
         environment=environment(dtype, device, budgets[0], source.words),
         rows=rows,
+        tables=tables,
     )
+
+
+def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
+    """Raises UsageError for settings that were given and that the rows of a case without inputs do not depend on."""
+    idle = {"attack": 0, "dtype": "float64"}  # these ask for nothing
+    if not isinstance(case, DirectCase):
+        return
+    unused = [f"{name} = {x}" for name, x in given.items() if name not in case.uses and idle.get(name) != x]
+    if unused:
+        raise UsageError(f"compare: no row of {case.result.id} depends on {', '.join(unused)}; leave that out")
 
 
 def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:
@@ -252,7 +267,7 @@ def _listed(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _whole_numbers(**numbers: Any) -> list[int]:
+def _whole_numbers(**numbers: Any) -> dict[str, int]:
     lowest = {"samples": 1, "attack": 0, "restarts": 1, "seed": 0}
     wrong = [
         f"{name} = {number!r} has to be a whole number of at least {lowest[name]} (and below 2^63)"
@@ -261,7 +276,7 @@ def _whole_numbers(**numbers: Any) -> list[int]:
     ]
     if wrong:
         raise UsageError("compare: " + "; ".join(wrong) + ".")
-    return list(numbers.values())
+    return numbers
 
 
 def _label(case: Case) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 TIERS = ("printed", "derived", "instance")
 
@@ -89,6 +89,22 @@ class Row(BaseModel):
         return number if number is not None and math.isfinite(number) else None
 
 
+class NamedTable(BaseModel):
+    """A table beside the rows (a trace, the norms of each lemma): as many cells in each row as there are columns."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    columns: list[str]
+    rows: list[list[str | int | float | None]]
+
+    @model_validator(mode="after")
+    def rows_are_as_wide_as_the_head(self) -> "NamedTable":
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"table '{self.title}' has a row that is not of {len(self.columns)} cells")
+        return self
+
+
 class Comparison(BaseModel):
     """Printed, derived, instance and measured, side by side: what `compare` returns."""
 
@@ -99,6 +115,7 @@ class Comparison(BaseModel):
     params: dict[str, Any]
     environment: dict[str, Any]
     rows: list[Row]
+    tables: list[NamedTable] = Field(default_factory=list)
 
     def __iter__(self) -> Iterator[Row]:  # type: ignore[override]  # rows, rather than pydantic's (field, value) pairs
         return iter(self.rows)

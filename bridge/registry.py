@@ -23,6 +23,13 @@ def studies() -> dict[str, Study]:
     from bridge.induction.phases import PhasesStudy
     from bridge.induction.trends import TrendsStudy
     from bridge.induction.vanilla import VanillaStudy
+    from bridge.machines.approximation import ApproximationStudy
+    from bridge.machines.circuit import CircuitStudy
+    from bridge.machines.margin import MarginStudy
+    from bridge.machines.rounding import RoundingStudy
+    from bridge.machines.sample_complexity import SampleComplexityStudy
+    from bridge.machines.turing import TuringStudy
+    from bridge.machines.turing_margin import TuringMarginStudy
     from symbolic.icgd import results as icgd
 
     icgd_studies = (GradientStudy(), ReluSumStudy(), *(StepStudy(result) for result in icgd.RESULTS), TrajectoryStudy())
@@ -38,7 +45,16 @@ def studies() -> dict[str, Study]:
         LyapunovHeadStudy(),
         Figure2Study(),
     )
-    return {study.result.id: study for study in (*icgd_studies, VanillaStudy(), *training)}
+    machines = (
+        ApproximationStudy(),
+        CircuitStudy(),
+        RoundingStudy(),
+        MarginStudy(),
+        SampleComplexityStudy(),
+        TuringStudy(),
+        TuringMarginStudy(),
+    )
+    return {study.result.id: study for study in (*icgd_studies, VanillaStudy(), *training, *machines)}
 
 
 def find_study(result_id: str) -> Study:

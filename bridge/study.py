@@ -18,7 +18,7 @@ from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.conditions import truth
 from bridge.data import Table
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
@@ -126,6 +126,10 @@ class Case(ABC):
         """Rows of what this very input is good for (predictions on a text, say)."""
         return []
 
+    def tables(self) -> list[NamedTable]:
+        """What is shown under the rows, once they have been taken: a trace, say, or the norms of each lemma."""
+        return []
+
     def findings(self, budget: Budget) -> list[Row]:
         """Rows of what was found beside the quantities: a printed statement refuted, a hypothesis that rules this case
         out. `bridge.rows.judged_row` makes one, with the witness that a violated row needs."""
@@ -213,16 +217,18 @@ class DirectCase(Case):
     """A case whose rows are proofs and runs of its own: no input is drawn for it, and none is attacked.
 
     It says its rows itself; `bridge.rows.direct_row` makes one. A finding that its witness replays overrides
-    `replay_finding`, as in any case.
+    `replay_finding`, as in any case. `uses` names the settings of a run that its rows depend on: some of "samples",
+    "attack", "restarts" (of the attack), "seed" and "dtype" (another than float64). Others are refused if given.
     """
 
-    attackable = False
+    uses: frozenset[str] = frozenset()
 
     def __init__(self, result: Result, params: Mapping[str, Any], *, dtype: str = "float64", device: str = "cpu"):
         self.result = result
         self.params = dict(params)
         self.full_params = dict(params)
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
+        self.attackable = "attack" in self.uses
         self.values = {p.symbol: params[p.name] for p in result.parameters if p.symbol is not None}
 
     @abstractmethod
@@ -274,6 +280,23 @@ class Study(ABC):
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
         """The study at one point. Raises UsageError for parameters that do not meet the hypotheses."""
+
+    def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Every parameter but those that the given ones imply: the given values, defaults for the others.
+
+        Those with a symbol become numbers, those without (a name, a file, a choice) stay as they came. Raises
+        UsageError for a name that is no parameter's, for what is no number, and for hypotheses that are not met.
+        """
+        left_out = self.result.check_names(params)
+        defaults = {name: self.result.parameter(name).default for name in left_out if name not in self.implied}
+        given = {**defaults, **params}
+        values = {
+            p.name: given[p.name] if p.symbol is None else self.result.number(p.name, given[p.name])
+            for p in self.result.parameters
+            if p.name in given
+        }
+        self.result.check(values)
+        return values
 
     def findings(self) -> list[Row]:
         """Rows about the result itself, at parameters of their own: a printed statement refuted, with its witness."""

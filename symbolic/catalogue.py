@@ -112,6 +112,13 @@ def results() -> dict[str, Result]:
     from symbolic.induction.phase_statement import PHASES
     from symbolic.induction.trends import TRENDS
     from symbolic.induction.vanilla import VANILLA
+    from symbolic.machines.approximation import APPROXIMATION
+    from symbolic.machines.circuit import CIRCUIT
+    from symbolic.machines.margin import MARGIN
+    from symbolic.machines.rounding import ROUNDING
+    from symbolic.machines.sample_complexity import SAMPLE_COMPLEXITY
+    from symbolic.machines.turing import TURING
+    from symbolic.machines.turing_margin import TURING_MARGIN
 
     training = (
         FIRST_STAGE,
@@ -125,7 +132,9 @@ def results() -> dict[str, Result]:
         LYAPUNOV_HEAD,
         FIGURE2,
     )
-    return {result.id: result for result in (GRADIENT, RELU_SUM, *icgd.RESULTS, TRAJECTORY, VANILLA, *training)}
+    machines = (APPROXIMATION, CIRCUIT, ROUNDING, MARGIN, SAMPLE_COMPLEXITY, TURING, TURING_MARGIN)
+    gradient_descent = (GRADIENT, RELU_SUM, *icgd.RESULTS, TRAJECTORY)
+    return {result.id: result for result in (*gradient_descent, VANILLA, *training, *machines)}
 
 
 def status(claim: Claim) -> str:

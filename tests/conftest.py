@@ -4,12 +4,10 @@ import random
 
 import numpy as np
 import pytest
-from beartype.claw import beartype_packages
-from jaxtyping import install_import_hook
 
-# Before anything is imported: numeric's shapes are checked by jaxtyping, the other floors' types by beartype.
-install_import_hook("numeric", "beartype.beartype")
-beartype_packages(("symbolic", "bridge"))
+from tests.typechecking import check_while_running
+
+check_while_running()
 
 import torch  # noqa: E402 - after the hooks, which act on imports
 

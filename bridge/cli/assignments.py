@@ -1,8 +1,9 @@
 """`--set name=value` and `--grid name=v1,v2,...` as the keyword arguments of `compare` and `solve`."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NoReturn
 
+WORDS = ("machine", "input", "netlist")  # parameters that are text even where the text is a number
 OPENING, CLOSING = "([{", ")]}"
 
 
@@ -19,10 +20,29 @@ def parameters(settings: Iterable[str], grids: Iterable[str] = ()) -> dict[str, 
         except ValueError as error:
             complaints.append(str(error))
     if complaints:
-        from symbolic.statements import UsageError
-
-        raise UsageError("; ".join(complaints) + ".")
+        refuse("; ".join(complaints))
     return values
+
+
+def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
+    """`values` and the parameters that have an option of their own. Raises UsageError for one that is given twice.
+
+    Such a parameter holds words: --input 0101 is no number, and neither is --set input=0101.
+    """
+    for name in WORDS:
+        given = values.get(name)
+        if isinstance(given, int | float) or (isinstance(given, tuple) and not all(isinstance(v, str) for v in given)):
+            refuse(f"{name} is read as text: give it as --{name}, since --set and --grid take {given!r} for a number")
+    for name in options:
+        if name in values:
+            refuse(f"'{name}' is given twice (--{name} and --set or --grid); give it once")
+    return {**values, **options}
+
+
+def refuse(sentence: str) -> NoReturn:
+    from symbolic.statements import UsageError
+
+    raise UsageError(f"{sentence}.")
 
 
 def parse_value(text: str) -> int | float | str:

@@ -115,6 +115,15 @@ def compare(
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Of --csv: what is to be predicted from the other columns.")
     ] = None,
+    machine: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="A Turing machine, shipped or of a file, for machines.*.")
+    ] = None,
+    input: Annotated[
+        str | None, typer.Option(metavar="STRING", help="What stands on the tape, or the bits of a circuit.")
+    ] = None,
+    netlist: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="A circuit, shipped or of a file, for machines.*.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="All rows, as one JSON object and nothing else.")] = False,
     all_rows: Annotated[bool, typer.Option("--all", help="Also the rows of the intermediate quantities.")] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Also how loose each step of the derivation is.")] = False,
@@ -138,11 +147,13 @@ def compare(
     sources = {"text": text, "data": data, "csv": csv, "target": target}
     given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
     given |= {name: str(value) for name, value in sources.items() if value is not None}
+    words = {"machine": machine, "input": input, "netlist": netlist}
+    named = {name: value for name, value in words.items() if value is not None}
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
     if witness is None:
-        run_compare(id, settings or [], grid or [], given, outputs)
+        run_compare(id, settings or [], grid or [], given, outputs, named)
     else:
-        run_replay(id, witness, [*(settings or []), *(grid or []), *given], outputs)
+        run_replay(id, witness, [*(settings or []), *(grid or []), *given, *named], outputs)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 import bridge
-from bridge.cli.assignments import parameters
+from bridge.cli.assignments import parameters, with_options
 from bridge.cli.tables import comparison_blocks, row_blocks
 from bridge.cli.terminal import progress, show
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
@@ -46,10 +46,18 @@ class Outputs:
 
 
 def run_compare(
-    id: str, settings: Sequence[str], grids: Sequence[str], options: Mapping[str, Any], outputs: Outputs
+    id: str,
+    settings: Sequence[str],
+    grids: Sequence[str],
+    options: Mapping[str, Any],
+    outputs: Outputs,
+    named: Mapping[str, str] | None = None,
 ) -> None:
-    """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others."""
-    params = check_names(id, parameters(settings, grids))
+    """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others.
+
+    `named` are parameters with an option of their own (a machine, its input): words, whatever digits they hold.
+    """
+    params = check_names(id, with_options(parameters(settings, grids), named or {}))
     _check_target(options)
     outputs.check()
     with progress(f"preparing {id}") as report:

@@ -13,14 +13,16 @@ from bridge.export.layout import (
     group_ends,
     label_columns,
     layout,
+    lines_left_out,
     no_verdict_words,
     sampled,
     shown_rows,
+    table_cells,
     value_words,
     verdict_words,
 )
 from bridge.export.numbers import DIGITS, SLIP, plain
-from bridge.record import TIERS, Comparison, Row, Verdict
+from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 
 BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; the footer has said them of the rows
 
@@ -34,6 +36,8 @@ def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: boo
     yield rows_table(rows, columns)
     if steps:
         yield from _slack(rows, columns)
+    for table in comparison.tables:
+        yield from _named(table, all_rows)
     yield from _footer(comparison, rows)
     yield from _findings(comparison)
 
@@ -118,6 +122,22 @@ def _slack(rows: Sequence[Row], columns: Layout) -> Iterator[RenderableType]:
             grid = [value_words(row.params.get(name)) for name in columns.varying]
             table.add_row(row.quantity, row.scope or "-", *grid, *(plain(row.slack.get(step)) for step in steps))
     yield table
+
+
+def _named(table: NamedTable, all_rows: bool) -> Iterator[RenderableType]:
+    """A table beside the rows: numbers to the right, the middle of a long one left out unless all is asked for."""
+    cells = table_cells(table, all_rows)
+    drawn = Table(title=table.title, show_edge=False, pad_edge=False, title_justify="left", header_style="bold")
+    for place, heading in enumerate(table.columns):
+        words = any(isinstance(row[place], str) for row in table.rows)
+        width = max(map(len, (heading, *(line[place] for line in cells))))
+        drawn.add_column(heading, justify="left" if words else "right", no_wrap=True, min_width=width)
+    for line in cells:
+        drawn.add_row(*line)
+    yield ""
+    yield drawn
+    if not all_rows and (left := lines_left_out(table)):
+        yield f"{left} of {len(table.rows)} lines are left out; --all shows them, --json has them too"
 
 
 def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from bridge.export.layout import value_words
 from bridge.induction.figure2 import phase_times, trajectory_of
 from bridge.induction.trajectory import Record, Trajectory
 from bridge.record import Comparison
-from symbolic.induction.signs import FLOWS
+from symbolic.induction.training import FLOWS
 
 POINTS = 1500
 FLOOR = 1e-10  # losses below are not drawn

@@ -11,11 +11,12 @@ from bridge.export.layout import (
     layout,
     no_verdict_words,
     shown_rows,
+    table_cells,
     value_words,
     verdict_words,
 )
 from bridge.export.numbers import plain
-from bridge.record import Comparison, Row, Verdict
+from bridge.record import Comparison, NamedTable, Row, Verdict
 
 
 def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
@@ -37,10 +38,21 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
             "</tbody>",
             "</table>",
             f"<p>{escape('; '.join(filter(None, notes)))}</p>",
+            *(_named(table) for table in comparison.tables),
             *(f"<p><b>violated</b> {escape(finding.sentence)}</p>" for finding in findings(comparison)),
             *(f"<p><b>{escape(reason.verdict)}</b> {escape(reason.sentence)}</p>" for reason in reasons(comparison)),
         ]
     )
+
+
+def _named(table: NamedTable) -> str:
+    """A table beside the rows; of a long one the first and the last lines."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "\n".join(line(cells, "td") for cells in table_cells(table))
+    return f"<table>\n<caption>{escape(table.title)}</caption>\n{line(table.columns, 'th')}\n{body}\n</table>"
 
 
 def _title(comparison: Comparison, columns: Layout) -> str:

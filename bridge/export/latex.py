@@ -12,11 +12,12 @@ from bridge.export.layout import (
     no_verdict_words,
     sampled,
     shown_rows,
+    table_cells,
     value_words,
     verdict_words,
 )
 from bridge.export.numbers import latex as number
-from bridge.record import Comparison, Row
+from bridge.record import Comparison, NamedTable, Row
 
 SPECIAL = str.maketrans(
     {
@@ -60,7 +61,28 @@ def comparison_latex(comparison: Comparison, all_rows: bool = False) -> str:
         *_notes(comparison, rows),
         r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(line for table in comparison.tables for line in _named(table, all_rows))]) + "\n"
+
+
+def _named(table: NamedTable, all_rows: bool) -> list[str]:
+    """A table beside the rows, with the middle of a long one left out unless all is asked for."""
+    cells = table_cells(table, all_rows)
+    return [
+        "",
+        r"\begin{table}",
+        r"  \centering\footnotesize\setlength{\tabcolsep}{4pt}",
+        rf"  \caption{{{escape(table.title)}}}",
+        r"  \begin{adjustbox}{max width=\linewidth, max totalheight=0.75\textheight}",
+        rf"  \begin{{tabular}}{{{'l' * len(table.columns)}}}",
+        r"    \toprule",
+        f"    {_line(map(escape, table.columns))}",
+        r"    \midrule",
+        *(f"    {_line(map(escape, line))}" for line in cells),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"  \end{adjustbox}",
+        r"\end{table}",
+    ]
 
 
 def _caption(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> str:

@@ -6,12 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 from bridge.export.numbers import DIGITS
-from bridge.record import TIERS, Comparison, Row, Verdict
+from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 
 NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio")
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
 BESIDE_FINAL = ("gradient", "w")  # shown with them: what the network emulates, from which its predictions follow
 LONGEST_VALUE = 32
+FIRST_LINES, LAST_LINES = 12, 4  # of a long table beside the rows
+LEFT_OUT = "..."
 
 
 @dataclass(frozen=True)
@@ -174,3 +176,17 @@ def _range(numbers: Iterable[int]) -> str:
 
 def _distinct(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(str(word) for word in words))
+
+
+def table_cells(table: NamedTable, all_rows: bool = False) -> list[list[str]]:
+    """The cells in words; of a long table the first and the last lines, unless all are asked for."""
+    lines = [[cell if isinstance(cell, str) else value_words(cell) for cell in row] for row in table.rows]
+    if all_rows or not lines_left_out(table):
+        return lines
+    return [*lines[:FIRST_LINES], [LEFT_OUT] * len(table.columns), *lines[-LAST_LINES:]]
+
+
+def lines_left_out(table: NamedTable) -> int:
+    """How many lines of it are shown only if all are asked for; none where that would be one."""
+    left = len(table.rows) - FIRST_LINES - LAST_LINES
+    return left if left > 1 else 0

@@ -189,7 +189,4 @@ class BalanceStudy(Study):
     main_quantity = "balance"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> BalanceCase:
-        resolved = {name: self.result.number(name, value) for name, value in params.items()}
-        resolved = {p.name: resolved.get(p.name, p.default) for p in self.result.parameters}
-        self.result.check(resolved)
-        return BalanceCase(self.result, resolved, dtype=dtype, device=device)
+        return BalanceCase(self.result, self.resolved(params), dtype=dtype, device=device)

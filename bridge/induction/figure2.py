@@ -17,7 +17,7 @@ from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from symbolic.induction import figure2 as theory
 from symbolic.induction import signs
-from symbolic.induction.training import sigma_init
+from symbolic.induction.training import FLOWS, check_flow, sigma_init
 from symbolic.statements import Kind, Quantity, UsageError
 
 SLACK = 1e-8  # relative: beyond it a float run is taken to exceed a bound
@@ -33,7 +33,7 @@ class Figure2Case(DirectCase):
 
     def __init__(self, params: Mapping[str, Any], *, dtype: str, device: str) -> None:
         super().__init__(theory.FIGURE2, params, dtype=dtype, device=device)
-        self.values |= {signs.speed: signs.FLOWS[params["flow"]][1]}
+        self.values |= {signs.speed: FLOWS[params["flow"]].speed}
 
     @cached_property
     def trajectory(self) -> Trajectory:
@@ -205,7 +205,7 @@ def _run(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> T
 
     T_III by the growth of log w at the plateau, T_I by the orbit out of the saddle (0, 0).
     """
-    slowest = signs.FLOWS[flow][1] * w_star**2 / (1 + alpha) ** 2
+    slowest = FLOWS[flow].speed * w_star**2 / (1 + alpha) ** 2
     taus = 40 + (40 + 3 * math.log(1 / sigma_init)) / slowest
     gram = 2 * gram_time({"L": L, "alpha": alpha, "sigma_init": sigma_init, "w_star": w_star}, "loss") + 100
     long = run(L, alpha, w_star, sigma_init, flow=flow, end=max(taus * (L - 2), gram))
@@ -226,14 +226,9 @@ class Figure2Study(Study):
     fixed = ("flow",)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Figure2Case:
-        known = {p.name: params.get(p.name, p.default) for p in self.result.parameters}
-        numbers = {n: self.result.number(n, x) for n, x in known.items() if self.result.parameter(n).symbol is not None}
-        if known["flow"] not in signs.FLOWS:
-            raise UsageError(
-                f"{self.result.id}: flow = {known['flow']!r} is not known; choose one of {', '.join(signs.FLOWS)}"
-            )
-        self.result.check(numbers)
-        return Figure2Case({**numbers, "flow": known["flow"]}, dtype=dtype, device=device)
+        resolved = self.resolved(params)
+        check_flow(resolved["flow"], self.result.id)
+        return Figure2Case(resolved, dtype=dtype, device=device)
 
     def figure(self, comparison: Comparison) -> Any:
         from bridge.export.dynamics_plot import draw_dynamics

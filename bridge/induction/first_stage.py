@@ -368,7 +368,4 @@ class FirstStageStudy(Study):
         self.main_quantity = "rate"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> FirstStageCase:
-        defaults = {parameter.name: parameter.default for parameter in self.result.parameters}
-        values = {name: self.result.number(name, value) for name, value in {**defaults, **params}.items()}
-        self.result.check(values)
-        return FirstStageCase(self.result, values, dtype=dtype, device=device)
+        return FirstStageCase(self.result, self.resolved(params), dtype=dtype, device=device)

@@ -262,7 +262,4 @@ class FixedPointStudy(Study):
     main_quantity = "unique"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> FixedPointCase:
-        given = {name: self.result.number(name, value) for name, value in params.items()}
-        resolved = {p.name: given.get(p.name, p.default) for p in self.result.parameters}
-        self.result.check(resolved)
-        return FixedPointCase(self.result, resolved, dtype=dtype, device=device)
+        return FixedPointCase(self.result, self.resolved(params), dtype=dtype, device=device)

@@ -18,7 +18,7 @@ from bridge.induction.trajectory import STRIDE
 from bridge.lowering import lower
 from numeric.flows import IntegrationError, Path, integrate
 from symbolic.induction import signs
-from symbolic.induction.training import h_star, sigma_init, v, v_star
+from symbolic.induction.training import FLOWS, h_star, sigma_init, v, v_star
 
 SLACK = 1e-8  # relative: beyond it a float run is taken to exceed a bound (its own tolerance is 1e-10)
 NEAR = 1e-5  # of the crest of h, and of log w: nearer to the optimum the run ends
@@ -72,7 +72,7 @@ class HeadPath:
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.alpha, self.w_star, self.start = (float(params[name]) for name in ("alpha", "w_star", "sigma_init"))
         self.h_star, self.v_star = 1 / (1 + self.alpha), self.w_star**2
-        self.speed, self.flow = signs.FLOWS[params["flow"]][1], str(params["flow"])
+        self.speed, self.flow = FLOWS[params["flow"]].speed, str(params["flow"])
         self.crest = float(_rise()(0.0, self.v_star))  # of (h/h* - 1)/v*^2 while w is small
         self.slowest = self.speed * self.h_star**2 * self.v_star  # of the growth of log w at the plateau, about
         self.way = math.log(self.w_star / self.start)  # log(w/sigma_init) at the optimum

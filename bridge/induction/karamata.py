@@ -32,6 +32,8 @@ def certified() -> dict[str, tuple[Verdict, str]]:
 class KaramataCase(DirectCase):
     """The lemma knows no parameters; the exponent uses w*."""
 
+    uses = frozenset({"seed"})
+
     def rows(self, budget: Budget) -> list[Row]:
         return [
             *(claim_row(self, theory.CLAIMS[name]) for name in ("weighted", "weighted.square", "weighted.name")),
@@ -115,7 +117,4 @@ class KaramataStudy(Study):
         self.main_quantity = "weighted"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> KaramataCase:
-        defaults = {parameter.name: parameter.default for parameter in self.result.parameters}
-        values = {name: self.result.number(name, value) for name, value in {**defaults, **params}.items()}
-        self.result.check(values)
-        return KaramataCase(self.result, values, dtype=dtype, device=device)
+        return KaramataCase(self.result, self.resolved(params), dtype=dtype, device=device)

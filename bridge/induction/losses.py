@@ -132,6 +132,8 @@ def early_gap_is_first_order() -> bool:
 class LossesCase(DirectCase):
     """The losses at one (L, alpha, w*, p, g, w, h)."""
 
+    uses = frozenset({"seed", "dtype"})
+
     def __init__(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str):
         super().__init__(theory.LOSSES, params, dtype=dtype, device=device)
         self.seed = seed
@@ -385,7 +387,4 @@ class LossesStudy(Study):
     main_quantity = "head"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> LossesCase:
-        defaults = {parameter.name: parameter.default for parameter in self.result.parameters}
-        numbers = {name: self.result.number(name, value) for name, value in {**defaults, **params}.items()}
-        self.result.check(numbers)
-        return LossesCase(numbers, seed=seed, dtype=dtype, device=device)
+        return LossesCase(self.resolved(params), seed=seed, dtype=dtype, device=device)

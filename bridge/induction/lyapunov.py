@@ -193,8 +193,7 @@ class LyapunovGramStudy(Study):
     main_quantity = "decay"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> GramCase:
-        self.result.check_names(params)
-        return GramCase(self.result, params, theory.gram_inequalities(), dtype=dtype, device=device)
+        return GramCase(self.result, self.resolved(params), theory.gram_inequalities(), dtype=dtype, device=device)
 
 
 class LyapunovHeadStudy(Study):
@@ -204,7 +203,4 @@ class LyapunovHeadStudy(Study):
     main_quantity = "decay.printed_flow"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> HeadCase:
-        defaults = {parameter.name: parameter.default for parameter in self.result.parameters}
-        values = {name: self.result.number(name, value) for name, value in {**defaults, **params}.items()}
-        self.result.check(values)
-        return HeadCase(self.result, values, theory.head_inequalities(), dtype=dtype, device=device)
+        return HeadCase(self.result, self.resolved(params), theory.head_inequalities(), dtype=dtype, device=device)

@@ -14,9 +14,10 @@ from bridge.induction.theta import Direction, Point, confirmed, judged, sampled,
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
-from symbolic.induction import coordinates, phases
+from symbolic.induction import phases
 from symbolic.induction.phase_statement import PHASES
-from symbolic.statements import Quantity, UsageError
+from symbolic.induction.training import check_flow
+from symbolic.statements import Quantity
 
 
 class PhasesCase(DirectCase):
@@ -153,13 +154,6 @@ class PhasesStudy(Study):
         self.main_quantity = "T_III"
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> PhasesCase:
-        self.result.check_names(params)
-        given = {parameter.name: params.get(parameter.name, parameter.default) for parameter in self.result.parameters}
-        flow = given.pop("flow")
-        if flow not in coordinates.FLOWS:
-            raise UsageError(
-                f"{self.result.id}: flow = {flow!r} is not known; choose {' or '.join(coordinates.FLOWS)}."
-            )
-        resolved = {name: self.result.number(name, value) for name, value in given.items()}
-        self.result.check(resolved)
-        return PhasesCase(self.result, {**resolved, "flow": flow}, dtype=dtype, device=device)
+        resolved = self.resolved(params)
+        check_flow(resolved["flow"], self.result.id)
+        return PhasesCase(self.result, resolved, dtype=dtype, device=device)

@@ -19,8 +19,7 @@ from numeric.flows import Path, integrate
 from symbolic.dynamics import Flow
 from symbolic.induction import coordinates
 from symbolic.induction.training import L as LENGTH
-from symbolic.induction.training import g, g_star, h_star, p, v_star
-from symbolic.statements import UsageError
+from symbolic.induction.training import check_flow, g, g_star, h_star, p, v_star
 
 Function = Callable[..., Any]
 Number = float | int
@@ -246,8 +245,7 @@ def run(
     head is integrated when it is first asked for. Raises UsageError for a flow that is neither; the parameters are
     checked by the hypotheses of `symbolic.induction.setting`, not here.
     """
-    if flow not in coordinates.FLOWS:
-        raise UsageError(f"flow = '{flow}' is not known; choose one of {', '.join(coordinates.FLOWS)}")
+    check_flow(flow, "run")
     return Trajectory(float(L), float(alpha), float(w_star), float(sigma_init), flow, float(end))
 
 

@@ -22,8 +22,8 @@ from bridge.study import DirectCase, Inputs, Study
 from numeric.flows import IntegrationError
 from symbolic.induction import signs
 from symbolic.induction import trends as theory
-from symbolic.induction.training import sigma_init, t, w_star
-from symbolic.statements import Kind, Quantity, UsageError
+from symbolic.induction.training import FLOWS, check_flow, sigma_init, t, w_star
+from symbolic.statements import Kind, Quantity
 
 RUN = ".run"  # a witness of this name is the whole run, made again from the parameters
 
@@ -54,7 +54,7 @@ class TrendsCase(DirectCase):
 
     def __init__(self, params: Mapping[str, Any], *, dtype: str, device: str) -> None:
         super().__init__(theory.TRENDS, params, dtype=dtype, device=device)
-        self.values |= {signs.speed: signs.FLOWS[params["flow"]][1]}
+        self.values |= {signs.speed: FLOWS[params["flow"]].speed}
         self.tau_unit = float(params["L"]) - 2
 
     @cached_property
@@ -231,14 +231,9 @@ class TrendsStudy(Study):
     fixed = ("flow",)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrendsCase:
-        known = {p.name: params.get(p.name, p.default) for p in self.result.parameters}
-        numbers = {n: self.result.number(n, x) for n, x in known.items() if self.result.parameter(n).symbol is not None}
-        if known["flow"] not in signs.FLOWS:
-            raise UsageError(
-                f"{self.result.id}: flow = {known['flow']!r} is not known; choose one of {', '.join(signs.FLOWS)}"
-            )
-        self.result.check(numbers)
-        return TrendsCase({**numbers, "flow": known["flow"]}, dtype=dtype, device=device)
+        resolved = self.resolved(params)
+        check_flow(resolved["flow"], self.result.id)
+        return TrendsCase(resolved, dtype=dtype, device=device)
 
     def findings(self) -> list[Row]:
         rows = []

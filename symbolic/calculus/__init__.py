@@ -10,7 +10,7 @@ from symbolic.calculus.iterations import QuadraticRecursion, contract, contracti
 from symbolic.calculus.knobs import Knob, knob_for, minimise
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.nonexpansive import project, soft_threshold
-from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pooled_sum
+from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
@@ -56,6 +56,7 @@ __all__ = [
     "minimise",
     "perturbed_function",
     "perturbed_map",
+    "pool",
     "pooled_sum",
     "project",
     "recur",

@@ -1,5 +1,6 @@
 """Rule 11: perturbed parameters and functions, a correction map, and the largest perturbation that is still safe."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
@@ -68,6 +69,29 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
         reason=reason or "Cauchy-Schwarz over disjoint groups of parameters",
     )
     return values[0].follows(step, *values[1:], dim=total.dim, size=total.size)
+
+
+# Groups of parameters that are moved by t_1, t_2, ... with sum t_k^2 <= r^2 (disjoint groups, and r the 2-norm of the
+# whole perturbation): an error of at most sum c_k t_k is at most r sqrt(sum c_k^2), which is Cauchy-Schwarz.
+# Unlike `pooled_sum` this is for values that depend on common groups. Equality: t_k proportional to c_k.
+def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any, reason: str = "") -> Approximated:
+    """x, whose error is a linear form in the symbols `groups`, per their joint 2-norm: at most `total`.
+
+    Raises DerivationError for an error that is not linear in the groups, or that has a part without any of them.
+    """
+    total, slopes = as_expr(total), [sp.factor_terms(sp.diff(x.error, group)) for group in groups]
+    if x.error.subs(dict.fromkeys(groups, 0)) != 0 or any(slope.has(*groups) for slope in slopes):
+        raise DerivationError(f"pool: the error of '{x.name}' is no linear form in {', '.join(map(str, groups))}")
+    step = Step(
+        name,
+        x.norm,
+        "pooled perturbation",
+        total * sp.sqrt(sp.Add(*(slope**2 for slope in slopes))),
+        premises=(x.name,),
+        obligations=not_negative("pool", name, total=total, **dict(zip(map(str, groups), slopes, strict=True))),
+        reason=reason or "Cauchy-Schwarz over disjoint groups of parameters that are moved together",
+    )
+    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
 
 # F_hat(x_hat) - F(x) = (F_hat - F)(x_hat) + (F(x_hat) - F(x)), at most eps + L e. Unlike `apply_function` this is about

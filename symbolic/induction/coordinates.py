@@ -10,10 +10,8 @@ from functools import cache
 import sympy as sp
 
 from symbolic.dynamics import Flow
-from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_PRINTED, L, g, g_star, h_star, p, phi, psi, v, v_star, w
+from symbolic.induction.training import FLOWS, L, g, g_star, h_star, p, phi, psi, v, v_star, w
 from symbolic.induction.training import h as head_value
-
-FLOWS: dict[str, Flow] = {"true": HEAD_FLOW, "printed": HEAD_FLOW_PRINTED}
 
 y = sp.Symbol("y", real=True)  # log w
 h = sp.Symbol("h", real=True)
@@ -93,7 +91,7 @@ HEAD_LOSS = (
 def speed(flow: str) -> sp.Expr:
     """The number c of dv/d tau = c v h (h* phi(v+v*) - h phi(2v)), tau = t/(L-2): 2 for the true flow."""
     pull = v * head_value * (h_star * phi(v + v_star) - head_value * phi(2 * v))
-    rate = (FLOWS[flow].along(w**2) * (L - 2)).subs(w, sp.sqrt(v))
+    rate = (FLOWS[flow].flow.along(w**2) * (L - 2)).subs(w, sp.sqrt(v))
     factor = sp.simplify(rate / pull)
     assert factor.is_number  # the two flows of section 5 differ by a factor only
     return factor

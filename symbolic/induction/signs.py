@@ -13,8 +13,7 @@ import sympy as sp
 from symbolic.dynamics import Flow
 from symbolic.induction.coordinates import phi_slope, psi_slope
 from symbolic.induction.training import (
-    HEAD_FLOW,
-    HEAD_FLOW_PRINTED,
+    FLOWS,
     OPTIMA,
     L,
     h,
@@ -31,7 +30,6 @@ from symbolic.induction.training import (
 
 eta = sp.Symbol("eta", positive=True)  # h / h*
 speed = sp.Symbol("speed", positive=True)
-FLOWS = {"true": (HEAD_FLOW, 1), "printed": (HEAD_FLOW_PRINTED, 2)}
 
 TAU = t / (L - 2)
 LEAST = sp.Rational(1, 100)  # C.2 calls w small up to 0.01 w*
@@ -67,7 +65,7 @@ def scaled_flow(flow: str) -> Flow:
     """(gain, lag) over tau; parameters h*, v* and sigma_init."""
     excess = v * v_star * lag + v_star**2 * RISE
     pull = (v_star - v) * phi_slope(v + v_star, 2 * v) - excess * phi(2 * v)
-    growth = FLOWS[flow][1] * h_star**2 * (1 + excess) * pull
+    growth = FLOWS[flow].speed * h_star**2 * (1 + excess) * pull
     falls = -(psi(2 * v) + 2 * growth) * lag - 2 * v_star * growth * sp.diff(RISE, v)
     here = {v: sigma_init**2 * sp.exp(2 * gain)}
     return Flow((gain, lag), (growth.subs(here), falls.subs(here)))

@@ -4,9 +4,12 @@ The letters are those of Appendix C: the 4-gram head has p (relative position) a
 w_K (or w, where both are equal) and h (value). n = L - 2 is the number of terms of M(p); u = e^-p.
 """
 
+from typing import Any, NamedTuple
+
 import sympy as sp
 
-from symbolic.dynamics import gradient_flow
+from symbolic.dynamics import Flow, gradient_flow
+from symbolic.statements import UsageError
 
 L = sp.Symbol("L", integer=True, positive=True)
 alpha = sp.Symbol("alpha", positive=True)  # alpha*, the weight of the 4-gram part
@@ -66,3 +69,19 @@ HEAD_FLOW_PRINTED = gradient_flow(LOSS_HEAD.subs(v, w**2), (w, h))
 # is half of the above.
 HEAD_FLOW_FULL = gradient_flow(LOSS_HEAD.subs(v, w_Q * w_K), (w_Q, w_K, h))
 HEAD_FLOW = HEAD_FLOW_FULL.restricted({w_K: w_Q}).changed({w: w_Q, h: h}, {w_Q: w, h: h})
+
+
+class HeadFlow(NamedTuple):
+    """A flow of the induction head in (w, h); `speed` times the rate of w in (12) is its rate of w."""
+
+    flow: Flow
+    speed: int
+
+
+FLOWS = {"true": HeadFlow(HEAD_FLOW, 1), "printed": HeadFlow(HEAD_FLOW_PRINTED, 2)}
+
+
+def check_flow(name: Any, caller: str) -> None:
+    """Raises UsageError unless there is a flow of that name."""
+    if name not in tuple(FLOWS):
+        raise UsageError(f"{caller}: flow = {name!r} is not known; choose one of {', '.join(FLOWS)}.")

@@ -287,7 +287,7 @@ DERIVED: dict[str, sp.Expr] = {
     "w.growth": sp.Integer(0),
     "h.turns": _ONE,
     "w.turn": W_TURN,
-    "w.turn.half": 1 / sp.sqrt(3),
+    "w.turn.half": sp.sqrt(SHARE.subs(v_star, 0)),
     "h.turn": R_TURN,
     "h.overshoot": R_TURN,
     "T_1": TIME_TO_OPTIMUM,

@@ -24,6 +24,7 @@ from symbolic.calculus import (
     invariant_interval,
     largest_safe,
     perturbed_map,
+    pool,
     pooled_sum,
 )
 from tests.symbolic.cases import corrected_random
@@ -166,6 +167,17 @@ def test_a_pooled_sum_is_attained_by_the_right_shares() -> None:
     assert bound * MUTANT < 5
     with pytest.raises(DerivationError, match="'Ax' is pooled; give perturbed_norm"):
         perturbed_map(parts[0], "Ax", operator_norm=1, perturbation=1, dim=1, pooled=True)
+
+
+def test_pooled_moves_of_common_groups_are_attained_by_the_right_shares() -> None:
+    t, u = sp.symbols("t u", nonnegative=True)
+    x = given("x", dim=1, norm=Norm.TWO, size=1, error=3 * t + 4 * u)
+    pooled = pool(x, "pooled", groups=(t, u), total=s)
+    assert pooled.error == 5 * s  # attained at t = 3 s / 5, u = 4 s / 5
+    assert float((pooled.error * MUTANT).subs(s, 1)) < 3 * 0.6 + 4 * 0.8
+    for error in (t * u, t + 1, t**2):
+        with pytest.raises(DerivationError, match="is no linear form in t, u"):
+            pool(given("x", dim=1, norm=Norm.TWO, size=1, error=error), "pooled", groups=(t, u), total=s)
 
 
 def test_a_correction_undoes_small_errors_and_promises_nothing_beyond() -> None:

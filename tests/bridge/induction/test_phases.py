@@ -226,7 +226,7 @@ def test_every_formula_is_confirmed_somewhere(rows):
         ({"sigma_init": 0.72}, "the loss .22. is infinite at the start"),
         ({"sigma_init": 0.9}, "sigma_init = 0.9"),
         ({"L": 4}, "L = 4"),
-        ({"flow": "both"}, "flow = 'both' is not known; choose true or printed"),
+        ({"flow": "both"}, "flow = 'both' is not known; choose one of true, printed"),
         ({"alfa": 1.0}, "Did you mean alpha"),
         ({"L": 4, "alpha": -1.0}, "alpha = -1"),
     ],

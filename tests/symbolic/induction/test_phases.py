@@ -73,7 +73,7 @@ def test_the_head_loss_is_a_form_in_the_distances(v, h):
 @pytest.mark.parametrize("flow", FLOWS)
 def test_both_coordinates_move_as_the_flow_does(flow):
     w, h = sp.Rational(2, 5), sp.Rational(1, 2)
-    rates = [number((tr.L - 2) * rate, w=w, h=h) for rate in c.FLOWS[flow].field]
+    rates = [number((tr.L - 2) * rate, w=w, h=h) for rate in tr.FLOWS[flow].flow.field]
     early = [number(rate, y=sp.log(w), h=h) for rate in c.early_flow(flow).field]
     assert same(early[0], rates[0] / w)
     assert same(early[1], rates[1])
@@ -89,7 +89,7 @@ def test_both_coordinates_move_as_the_flow_does(flow):
 
 @pytest.mark.parametrize("flow", FLOWS)
 def test_the_growth_rate_is_the_eigenvalue_at_the_saddle(flow):
-    chosen = c.FLOWS[flow].slowed(tr.L - 2)
+    chosen = tr.FLOWS[flow].flow.slowed(tr.L - 2)
     saddle = {tr.w: sp.Integer(0), tr.h: phases.plateau()}
     assert all(sp.simplify(rate.subs(saddle)) == 0 for rate in chosen.field)
     linear = chosen.linearised(saddle)
@@ -100,7 +100,7 @@ def test_the_growth_rate_is_the_eigenvalue_at_the_saddle(flow):
 
 @pytest.mark.parametrize("flow", FLOWS)
 def test_the_slow_rate_is_the_smaller_eigenvalue_at_the_optimum(flow):
-    linear = c.FLOWS[flow].slowed(tr.L - 2).linearised({tr.w: tr.w_star, tr.h: tr.h_star})
+    linear = tr.FLOWS[flow].flow.slowed(tr.L - 2).linearised({tr.w: tr.w_star, tr.h: tr.h_star})
     numbers = linear.applyfunc(number)
     trace, determinant = -numbers.trace(), numbers.det()
     mu = number(phases.slow_rate(flow))

@@ -64,8 +64,7 @@ def test_the_nullclines_lie_as_the_proof_says() -> None:
 
 def test_L_scales_out_and_a_flow_of_another_speed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert signs.scaling()
-    flow, _ = signs.FLOWS["true"]
-    monkeypatch.setitem(signs.FLOWS, "true", (flow, 2))
+    monkeypatch.setitem(signs.FLOWS, "true", signs.FLOWS["true"]._replace(speed=2))
     assert not signs.scaling()
 
 
@@ -110,7 +109,7 @@ def test_the_scaled_flow_is_the_flow_in_other_coordinates(flow: str) -> None:
     numbers = {signs.v_star: star**2, signs.h_star: top, signs.sigma_init: start}
     scaled = signs.scaled_flow(flow)
     lag = (signs.h / signs.h_star - signs.R_CURVE.subs(signs.v, signs.w**2)) / (signs.w**2 * signs.v_star)
-    field = [(signs.L - 2) * each for each in signs.FLOWS[flow][0].field]
+    field = [(signs.L - 2) * each for each in signs.FLOWS[flow].flow.field]
     here = {signs.w: w_at, signs.h: h_at, signs.w_star: star} | numbers
     wanted = [field[0] / signs.w, sp.diff(lag, signs.w) * field[0] + sp.diff(lag, signs.h) * field[1]]
     at = {signs.gain: sp.log(w_at / start), signs.lag: lag.subs(here)} | numbers

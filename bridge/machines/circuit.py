@@ -1,0 +1,262 @@
+"""The study of circuits: the network against direct evaluation, its norms and sizes beside the printed ones."""
+
+from collections.abc import Mapping
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from bridge.budget import Budget
+from bridge.machines.circuit_tables import (
+    KINDS,
+    WIDEST_DENSE,
+    Sizes,
+    as_table,
+    circuits_table,
+    first_layers,
+    from_table,
+    measured_sizes,
+)
+from bridge.machines.netlists import read_circuit, shipped
+from bridge.record import NamedTable, Row, Verdict, Witness
+from bridge.rows import direct_row
+from bridge.study import DirectCase, Inputs, Study
+from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork
+from numeric.machines.gates import GateKind, Layer, LayeredCircuit, all_inputs, inputs_as_layer
+from symbolic.machines import circuit as theory
+from symbolic.statements import Kind, UsageError
+
+MOST_BITS = 16  # all inputs are run up to here, random ones beyond
+
+PREFIX = "total_norm.prefix"  # the findings that witnesses replay
+DIAGONAL = "negation.bits"
+
+
+def gates_norm(layered: LayeredCircuit) -> float:
+    """Sum over i of |theta_i|_1, from how many gates there are of each kind."""
+    return sum(layered.count(kind) * GATE_WEIGHTS[kind].norm for kind in KINDS)
+
+
+@cache
+def gates_are_the_papers() -> bool:
+    """Whether the network's gates have the parameters that the printed nets have."""
+    nets = {kind: theory.gate_net(kind.value) for kind in KINDS}
+    return all(
+        (*weights.w1, weights.b1, weights.w2, weights.b2) == (*map(float, (*net.w1, net.b1, net.w2, net.b2)),)
+        for kind, net in nets.items()
+        for weights in [GATE_WEIGHTS[kind]]
+    )
+
+
+class CircuitCase(DirectCase):
+    """One circuit and its network."""
+
+    def __init__(self, result: Any, params: Mapping[str, Any], *, dtype: str = "float64", device: str = "cpu"):
+        super().__init__(result, params, dtype=dtype, device=device)
+        self.circuit = read_circuit(params["netlist"])
+        self.layered = self.circuit.layered()
+        self.uses = frozenset({"dtype"} if self.runs_all_inputs else {"dtype", "samples", "seed"})
+        self.network = CircuitNetwork(self.layered, rounding=bool(params["rounding"]))
+        layered = self.layered
+        sizes = {theory.q: layered.q, theory.r: layered.r, theory.s: layered.s, theory.m: layered.m}
+        self.values |= {**sizes, theory.r_last: len(layered.layers[-1])}
+
+    @cached_property
+    def sizes(self) -> Sizes | None:
+        return measured_sizes(self.network) if self.layered.r <= WIDEST_DENSE else None
+
+    def rows(self, budget: Budget) -> list[Row]:
+        return [
+            self.outputs_row(budget),
+            self._size_row("layer_norm", self._counted("per_gate"), self._largest_per_gate()),
+            self._total_norm_row(self.layered, self._counted("gates")),
+            self._size_row("rounding_norm", self._counted("rounding")),
+            self._size_row("depth", self._counted("depth")),
+            self._size_row("width", self._counted("width")),
+            self._negation_row(),
+        ]
+
+    def _counted(self, size: str) -> float | None:
+        return None if self.sizes is None else float(getattr(self.sizes, size))
+
+    # Outputs.
+
+    @property
+    def runs_all_inputs(self) -> bool:
+        return self.layered.m <= MOST_BITS
+
+    def inputs_run(self, budget: Budget) -> np.ndarray:
+        """All inputs (N, m) of up to MOST_BITS bits, else as many random ones as the budget says."""
+        m = self.layered.m
+        if self.runs_all_inputs:
+            return all_inputs(m)
+        return np.random.default_rng(budget.seed).integers(0, 2, (budget.samples, m)).astype(bool)
+
+    def wrong(self, bits: np.ndarray) -> np.ndarray:
+        """At which of the inputs some output of the network is not exactly that of the gates."""
+        answers = self.network.run(bits, self.dtype, self.device).cpu().double().numpy()
+        stray: np.ndarray = (answers != 2.0 * self.circuit.evaluate(bits) - 1.0).any(axis=1)
+        return stray
+
+    def outputs_row(self, budget: Budget) -> Row:
+        bits = self.inputs_run(budget)
+        wrong = int(self.wrong(bits).sum())
+        expected = int(self.result.quantity("outputs").closed_form)
+        verdict = Verdict.PROVED if wrong == 0 == expected and gates_are_the_papers() else Verdict.UNDECIDED
+        scope = "all" if self.runs_all_inputs else "random"
+        dtype = str(self.dtype).removeprefix("torch.")
+        row = direct_row(
+            self,
+            self.result.quantity("outputs"),
+            {"printed": verdict, "derived": verdict},
+            printed=0.0,
+            derived=float(expected),
+            measured=float(wrong),
+            remark=f"each gate's net and round proved on bits; run on {scope} {len(bits)} inputs in {dtype}"
+            + (f", all {len(self.circuit.outputs)} outputs exact" if wrong == 0 else f", and wrong on {wrong} of them"),
+        )
+        row.samples, row.seed = len(bits), budget.seed
+        return row
+
+    # Sizes.
+
+    def _largest_per_gate(self) -> float:
+        return max(
+            sum(GATE_WEIGHTS[kind].norm for kind in layer.kinds) / len(layer) for layer in self.layered.layers[1:]
+        )
+
+    def _number(self, expression: Any) -> float:
+        return float(self.ball(expression))
+
+    def _size_row(self, name: str, measured: float | None, instance: float | None = None) -> Row:
+        """A printed order is consistent with any constant; what is derived is a count of the construction."""
+        quantity = self.result.quantity(name)
+        assert quantity.printed is not None
+        derived = self._number(quantity.closed_form)
+        exact = quantity.kind is Kind.EXACT
+        held = measured is None or (measured == derived if exact else measured <= derived)
+        proved = held and gates_are_the_papers()
+        verdicts = {
+            "printed": Verdict.CONSISTENT if proved else Verdict.UNDECIDED,
+            "derived": Verdict.PROVED if proved else Verdict.UNDECIDED,
+        }
+        printed = self._number(quantity.printed.bound)
+        said = f"printed inside {quantity.printed.order}(.); measured / printed = {(measured or 0) / printed:.3g}"
+        return direct_row(
+            self,
+            quantity,
+            verdicts if instance is None else {**verdicts, "instance": verdicts["derived"]},
+            printed=printed,
+            derived=derived,
+            instance=instance,
+            measured=measured,
+            remark=said if measured is not None else f"layers of more than {WIDEST_DENSE} gates are not written out",
+        )
+
+    def _total_norm_row(self, layered: LayeredCircuit, measured: float | None) -> Row:
+        """The printed s against the parameters of f_1, ..., f_{q-1}; every number anew from the circuit given."""
+        heaviest = float(theory.heaviest_gate())
+        derived, norm = heaviest * (layered.s - layered.m), gates_norm(layered)
+        exceeded = norm > layered.s
+        agrees = gates_are_the_papers() and measured in (None, norm) and norm <= derived
+        return direct_row(
+            self,
+            self.result.quantity("total_norm"),
+            {
+                "printed": Verdict.VIOLATED if exceeded and agrees else Verdict.KEPT if agrees else Verdict.UNDECIDED,
+                "derived": Verdict.PROVED if agrees else Verdict.UNDECIDED,
+                "instance": Verdict.PROVED if agrees else Verdict.UNDECIDED,
+            },
+            printed=float(layered.s),
+            derived=derived,
+            instance=norm,
+            measured=measured,
+            witness=self._prefix_witness(layered) if exceeded else None,
+        )
+
+    def _prefix_witness(self, layered: LayeredCircuit) -> Witness:
+        """The first layers that weigh more than they have gates: a circuit too, with its last layer as outputs."""
+        prefix = next(part for i in range(2, layered.q + 1) if gates_norm(part := first_layers(layered, i)) > part.s)
+        return Witness(
+            result=self.result.id,
+            quantity=PREFIX,
+            params=self.full_params,
+            inputs={"m": [float(prefix.m)], "gates": as_table(prefix)},
+            error_lower=gates_norm(prefix),
+            bounds={"printed": float(prefix.s)},
+        )
+
+    # The diagonal.
+
+    def _negation_row(self) -> Row:
+        wrong = [x for x in all_inputs(2) if not negated_on_the_diagonal(x)]
+        return self._negation_at(wrong[0], float(len(wrong)))
+
+    def _negation_at(self, x: np.ndarray, count: float) -> Row:
+        """NOT x2 at place 1 with its -1 on the diagonal, at the bits x; and with the -1 in the parent's column."""
+        repaired = CircuitNetwork(NEGATION, rounding=False).values(x[None, :]).numpy()[0, 0] == float(not x[1])
+        proved = repaired and theory.wrong_rows("NOT") == 0
+        refuted = not negated_on_the_diagonal(x)
+        witness = Witness(
+            result=self.result.id,
+            quantity=DIAGONAL,
+            params=self.full_params,
+            inputs={"x": x.astype(float).tolist()},
+            error_lower=1.0,
+            bounds={"printed": 0.0},
+        )
+        return direct_row(
+            self,
+            self.result.quantity("negation"),
+            {
+                "printed": Verdict.VIOLATED if refuted else Verdict.KEPT,
+                "derived": Verdict.PROVED if proved else Verdict.UNDECIDED,
+            },
+            printed=0.0,
+            derived=float(theory.wrong_rows("NOT")),
+            measured=count,
+            remark=f"at x = {x.astype(int).tolist()}",
+            witness=witness if refuted else None,
+        )
+
+    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+        if name == PREFIX:
+            layered = from_table(f"{self.result.id}: '{PREFIX}'", inputs)
+            return self._total_norm_row(layered, measured_sizes(CircuitNetwork(layered, rounding=False)).gates)
+        if name == DIAGONAL:
+            x = inputs.get("x", torch.empty(0)).flatten().tolist()
+            if set(inputs) != {"x"} or len(x) != 2 or not set(x) <= {0.0, 1.0}:
+                raise UsageError(f"{self.result.id}: '{DIAGONAL}' takes two bits x")
+            bits = np.array(x, dtype=bool)
+            return self._negation_at(bits, float(not negated_on_the_diagonal(bits)))
+        return super().replay_finding(name, inputs)
+
+    # The shipped circuits.
+
+    def tables(self) -> list[NamedTable]:
+        named = {name: read_circuit(name) for name in shipped()} | {self.circuit.name: self.circuit}
+        return [circuits_table(named, bool(self.params["rounding"]))]
+
+
+# Two inputs, NOT x2 at place 1.
+NEGATION = LayeredCircuit(
+    "negation", (inputs_as_layer(2), Layer((GateKind.NOT, GateKind.ID), np.array([[1, -1], [0, -1]]))), (0,)
+)
+
+
+def negated_on_the_diagonal(x: np.ndarray) -> bool:
+    """Whether phi(-1 at the diagonal + 1) at place 1 is NOT x2 for the bits x (2,)."""
+    W1 = np.array([-1.0, 0.0])
+    return float(np.maximum(W1 @ x + 1.0, 0.0)) == float(not x[1])
+
+
+class CircuitStudy(Study):
+    """Lemma B.1 and Lemma 3.3 for one circuit."""
+
+    result = theory.CIRCUIT
+    main_quantity = "outputs"
+    fixed = ("rounding",)
+
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> CircuitCase:
+        return CircuitCase(self.result, self.resolved(params), dtype=dtype, device=device)

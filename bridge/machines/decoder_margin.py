@@ -1,0 +1,119 @@
+"""The derived and the instance bound on the margin of a decoder of Appendix C: each layer's conditions, by balls."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from bridge.balls import evaluate_ball
+from bridge.machines.largest_move import Condition, LargestMove, largest_move
+from numeric.machines.simulation import SimulatingDecoder
+from numeric.norms import spectral_norm_upper
+from symbolic.machines import perturbed_attention as attention
+from symbolic.machines import perturbed_layers as layers
+from symbolic.machines import turing_margin as theory
+
+NO_SIZE = sp.Integer(0)
+
+
+def w_pos_for(T: int, *, two_way: bool) -> int:
+    """Bits for the largest position: T + 1, or 2 T + 1 behind T blank cells."""
+    return (T + 1 + (T if two_way else 0)).bit_length()
+
+
+@cache
+def derived_margin(Z: int, A: int, w_pos: int, terminal: int) -> LargestMove:
+    """For every machine of Z states (the start state included) and A symbols, and every input, of w_pos bits."""
+    known = {theory.Z: Z, theory.A: A, theory.w: w_pos, theory.terminal: terminal}
+    conditions = [
+        condition
+        for kind in theory.KINDS
+        for condition in _conditions(kind.name, kind.conditions, _at(kind.values, known))
+    ]
+    return largest_move([*conditions, _classifier(_at(theory.CLASSIFIER_VALUES, known))], layers.rho)
+
+
+# At this input every exact activation is known: its ones are counted, layer by layer; so are the norms of each W_1.
+def margin_at_input(simulating: SimulatingDecoder, streams: Mapping[str, np.ndarray]) -> LargestMove:
+    """At one input. `streams` has the exact streams behind each layer, `layer[0]` the first one's input: (steps, w)."""
+    decoder, w_pos = simulating.decoder, simulating.w_pos
+    states, symbols = decoder.stream.size("st"), decoder.stream.size("sym1")
+    known = {theory.Z: states, theory.A: symbols, theory.w: w_pos}
+    norms = _first_norms(simulating)
+    conditions: list[Condition] = []
+    for index, layer in enumerate(decoder.layers, start=1):
+        kind = theory.kind_of(layer.name)
+        ones = _most_ones(streams[f"layer[{index - 1}]"])
+        written = sp.expand(kind.attended - kind.ones)  # ones that the attention adds
+        values = {
+            **_at(kind.values, known),
+            **_at(_of_this_search(layer.name, kind, w_pos), known),
+            layers.size: evaluate_ball(sp.sqrt(ones), {}),
+            attention.attended: evaluate_ball(sp.sqrt(ones + written), {}),
+            layers.norm_1: norms[index - 1],
+        }
+        conditions += _conditions(layer.name, kind.conditions, values)
+    last = _most_ones(streams[f"layer[{len(decoder.layers)}]"])
+    norm = evaluate_ball(sp.sqrt(sp.Integer(round(float(decoder.classifier @ decoder.classifier)))), {})
+    final = {
+        layers.size: evaluate_ball(sp.sqrt(last), {}),
+        layers.sigma_zeta: layers.ROUNDING_RADIUS,
+        attention.classifier_norm: norm,
+    }
+    return largest_move([*conditions, _classifier(final)], layers.rho)
+
+
+def _of_this_search(name: str, kind: theory.LayerKind, w_pos: int) -> dict[sp.Symbol, sp.Expr]:
+    """search[j] compares w_pos + j signs, of which 2 w_pos is the most."""
+    if not name.startswith("search["):
+        return {}
+    signs = sp.Integer(w_pos + int(name[len("search[") : -1]))
+    return {
+        attention.query_size: sp.sqrt(signs + 1),
+        attention.key_size: sp.sqrt(signs),
+        attention.null_size: signs - 1,
+    }
+
+
+def _first_norms(simulating: SimulatingDecoder) -> list[Any]:
+    """||W_1|| of each layer, from above."""
+    return [_norm(layer.name, layer.feedforward[0].dense()[0]) for layer in simulating.decoder.layers]
+
+
+# ||W||^2 <= largest row sum times largest column sum (Schur): exact for whole numbers, and all but sharp where a row
+# holds one or two entries. The machine's table is no such matrix: there the singular value itself.
+def _norm(name: str, W: np.ndarray) -> Any:
+    if name == "transition":
+        return spectral_norm_upper(W)
+    rows, columns = (int(np.abs(W).sum(axis).max()) for axis in (1, 0))
+    return evaluate_ball(sp.sqrt(sp.Integer(rows * columns)), {})
+
+
+def _most_ones(stream: np.ndarray) -> sp.Integer:
+    """The largest number of ones of a stream of bits, over the steps."""
+    return sp.Integer(int(np.rint(stream).sum(axis=-1).max(initial=0)))
+
+
+def _conditions(
+    name: str, conditions: Mapping[str, tuple[sp.Expr, sp.Expr]], values: Mapping[sp.Symbol, Any]
+) -> Iterable[Condition]:
+    for what, (bound, limit) in conditions.items():
+        gap = limit == 1  # a gap has to survive strictly; a raw output may reach the radius of the rounding
+        yield Condition(what.partition(" of ")[0] + f" of {name}", bound, values, limit, strict=gap)
+
+
+def _classifier(values: Mapping[sp.Symbol, Any]) -> Condition:
+    return Condition("the classifier", attention.classified().error, values, sp.Integer(1), strict=True)
+
+
+def _at(values: Mapping[sp.Symbol, sp.Expr], known: Mapping[sp.Symbol, int]) -> dict[sp.Symbol, Any]:
+    return {symbol: evaluate_ball(sp.sympify(value).subs(known), {}) for symbol, value in values.items()}
+
+
+def exact_streams(simulating: SimulatingDecoder, tokens: Sequence[str]) -> dict[str, np.ndarray]:
+    """The streams behind every layer at each step, in float64, rounded to the bits that they are."""
+    names = [f"layer[{k}]" for k in range(len(simulating.decoder.layers) + 1)]
+    run = simulating.run([tuple(tokens)], taps=names)
+    return {name: np.rint(run.taps[name][0].numpy()) for name in names}

@@ -1,0 +1,320 @@
+"""Turing machines from text, in the two usual notations.
+
+Quintuples, one a line: `state symbol new_symbol move new_state`, the move one of L, R, N, S, *. `*` as state or symbol
+stands for every one that has no rule of its own (one for the state counts before one for the symbol); as the symbol to
+write it keeps the symbol, as a move or as the next state it stays. `_` is the blank. `;` begins a comment, and so does
+`#` on a line of its own or behind the five fields. Directives: `start: q`, `accept: q ...`, `reject: q ...`,
+`blank: s`, `alphabet: s ...` (else the symbols that the rules name), `two-way: yes|no`, `missing: reject|error`.
+
+The notation of the busy beavers, all in one word: `1RB1LB_1LA1RZ`, a row for each state A, B, ..., in it what to do on
+0, 1, ...: write, move, next state. A letter beyond the last row halts there; `---` halts and changes nothing else.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os.path import exists
+from pathlib import Path
+from string import ascii_uppercase
+
+from bridge.files import read_text
+from numeric.machines.machine import MachineError, Rule, TuringMachine
+from symbolic.statements import UsageError
+
+LIBRARY = Path(__file__).parent / "library"
+MOVES = {"L": -1, "R": 1, "N": 0, "S": 0, "*": 0}
+ANY = "*"
+DIRECTIVES = ("start", "accept", "reject", "blank", "alphabet", "two-way", "missing")
+MANY = ("accept", "reject", "alphabet")  # directives of several words
+BEAVER = re.compile(r"(?=.*[0-9][LR][A-Z])[0-9A-Z_-]+")
+TRIPLE = re.compile(r"([0-9])([LR])([A-Z])")
+HALT = "halt"  # the state of `---`
+SHOWN = 8  # complaints in one message
+
+
+class Complaints:
+    """What is wrong in one text; `end` raises `error`, which names file, line and column of each."""
+
+    def __init__(self, source: str):
+        self.source = source
+        self.said: list[tuple[int, int, str]] = []
+
+    def add(self, line: int, what: str, column: int = 0) -> None:
+        self.said.append((line, column, what))
+
+    def end(self) -> None:
+        if self.said:
+            raise self.error()
+
+    def error(self) -> UsageError:
+        lines = [self._line(*each) for each in sorted(self.said)[:SHOWN]]
+        more = [f"and {len(self.said) - SHOWN} more"] if len(self.said) > SHOWN else []
+        return UsageError("\n".join([*lines, *more]))
+
+    def _line(self, line: int, column: int, what: str) -> str:
+        place = ":".join([self.source, *(str(number) for number in (line, column) if number)])
+        return f"{place}: {what}"
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the machines that come along."""
+    return tuple(sorted(path.stem for path in LIBRARY.glob("*.tm")))
+
+
+def read_machine(name_or_path: str) -> TuringMachine:
+    """The machine of that name, else of that file, else the busy beaver that is written out. Raises UsageError."""
+    if name_or_path in shipped():
+        return parse_machine((LIBRARY / f"{name_or_path}.tm").read_text("utf-8"), name_or_path, f"{name_or_path}.tm")
+    if exists(name_or_path):
+        return parse_machine(read_text(name_or_path, "machine"), Path(name_or_path).stem, name_or_path)
+    if not BEAVER.fullmatch(name_or_path):
+        raise UsageError(f"there is no machine and no file '{name_or_path}'; shipped are {', '.join(shipped())}")
+    return parse_machine(name_or_path, name_or_path)
+
+
+def tokens_of(machine: TuringMachine, text: str) -> tuple[str, ...]:
+    """The symbols of an input: its characters, or its words where the machine has symbols of several characters.
+
+    Raises UsageError that names each symbol outside the alphabet.
+    """
+    tokens = tuple(text) if all(len(symbol) == 1 for symbol in machine.alphabet) else tuple(text.split())
+    try:
+        machine.indices(tokens)
+    except MachineError as error:
+        raise UsageError(f"{error}; the input was '{text}'") from None
+    return tokens
+
+
+def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachine:
+    """The machine that a text tells, in either notation. Raises UsageError: source, line, column and what is wrong."""
+    complaints = Complaints(source)
+    lines = [(number, fields) for number, line in enumerate(text.split("\n"), 1) if (fields := _fields(line))]
+    if len(lines) == 1 and len(lines[0][1]) == 1 and BEAVER.fullmatch(lines[0][1][0][1]):
+        parts = _beaver(lines[0][0], *lines[0][1][0], complaints)
+    else:
+        parts = _quintuples(lines, complaints)
+    complaints.end()
+    try:
+        return parts.machine(name)
+    except MachineError as error:
+        raise in_file(error, source) from None
+
+
+def in_file(error: MachineError, source: str) -> UsageError:
+    """The same complaints, each with the file and the line it speaks of."""
+    complaints = Complaints(source)
+    for line, what in error.complaints:
+        complaints.add(line, what)
+    return complaints.error()
+
+
+Field = tuple[int, str]  # column, from 1, and word
+
+
+def _fields(line: str) -> list[Field]:
+    """The words of a line before its comment, with their columns."""
+    words = [(found.start() + 1, found[0]) for found in re.finditer(r"\S+", line.split(";")[0])]
+    comment = next((at for at, (_, word) in enumerate(words) if word.startswith("#") and at in (0, 5)), len(words))
+    return words[:comment]
+
+
+@dataclass
+class Parts:
+    """What a machine is made of, as it is read."""
+
+    start: str = ""
+    accept: tuple[str, ...] = ()
+    reject: tuple[str, ...] = ()
+    blank: str = "_"
+    alphabet: tuple[str, ...] = ()
+    two_way: bool = False
+    states: tuple[str, ...] = ()
+    transitions: dict[tuple[str, str], Rule] = field(default_factory=dict)
+    lines: dict[object, int] = field(default_factory=dict)
+
+    def machine(self, name: str) -> TuringMachine:
+        return TuringMachine(
+            name,
+            self.states,
+            self.alphabet,
+            self.blank,
+            self.start,
+            frozenset(self.accept),
+            frozenset(self.reject),
+            self.transitions,
+            self.two_way,
+            self.lines,
+        )
+
+
+# Quintuples.
+
+
+@dataclass(frozen=True)
+class Told:
+    """One line of the table, wildcards and all."""
+
+    line: int
+    state: str
+    symbol: str
+    write: str
+    move: int
+    to: str
+
+    @property
+    def order(self) -> tuple[bool, bool]:
+        """The later in this order, the more it counts."""
+        return self.state != ANY, self.symbol != ANY
+
+    def rule(self, state: str, symbol: str) -> Rule:
+        return state if self.to == ANY else self.to, symbol if self.write == ANY else self.write, self.move
+
+
+def _quintuples(lines: list[tuple[int, list[Field]]], complaints: Complaints) -> Parts:
+    given: dict[str, tuple[int, list[str]]] = {}
+    told: list[Told] = []
+    for number, fields in lines:
+        if fields[0][1].endswith(":") and len(fields[0][1]) > 1:
+            _directive(number, fields, given, complaints)
+        elif rule := _rule(number, fields, complaints):
+            told.append(rule)
+    parts = _declared(given, complaints)
+    _list_names(parts, told)
+    parts.transitions = _expanded(parts, told, complaints)
+    if words := given.get("missing"):
+        _fill(parts, *words, complaints)
+    return parts
+
+
+def _directive(line: int, fields: list[Field], given: dict[str, tuple[int, list[str]]], complaints: Complaints) -> None:
+    name, words = fields[0][1][:-1], [word for _, word in fields[1:]]
+    if name not in DIRECTIVES:
+        complaints.add(line, f"unknown directive '{name}'; there are {', '.join(DIRECTIVES)}", fields[0][0])
+    elif name in given:
+        complaints.add(line, f"'{name}' was given in line {given[name][0]} already", fields[0][0])
+    elif not words or (len(words) > 1 and name not in MANY):
+        complaints.add(line, f"'{name}' takes {'some words' if name in MANY else 'one word'}, not {len(words)}")
+    else:
+        given[name] = (line, words)
+
+
+def _rule(line: int, fields: list[Field], complaints: Complaints) -> Told | None:
+    if len(fields) != 5:
+        complaints.add(line, f"a rule has five fields (state symbol new_symbol move new_state), not {len(fields)}")
+        return None
+    state, symbol, write, move, to = (word for _, word in fields)
+    if move.upper() not in MOVES:
+        complaints.add(line, f"move '{move}' is none of {', '.join(MOVES)}", fields[3][0])
+        return None
+    return Told(line, state, symbol, write, MOVES[move.upper()], to)
+
+
+def _declared(given: Mapping[str, tuple[int, list[str]]], complaints: Complaints) -> Parts:
+    parts = Parts(lines={name: line for name, (line, _) in given.items()})
+    words = {name: tuple(words) for name, (_, words) in given.items()}
+    parts.accept, parts.reject = words.get("accept", ()), words.get("reject", ())
+    parts.alphabet = words.get("alphabet", ())
+    parts.blank = words.get("blank", ("_",))[0]
+    if "start" in words:
+        parts.start = words["start"][0]
+    else:
+        complaints.add(0, "no start state; add a line 'start: STATE'")
+    if not parts.accept and not parts.reject:
+        complaints.add(0, "no terminal state; add a line 'accept: STATE' or 'reject: STATE'")
+    parts.two_way = _choice("two-way", {"yes": True, "no": False}, given, complaints)
+    return parts
+
+
+def _choice(
+    name: str, answers: Mapping[str, bool], given: Mapping[str, tuple[int, list[str]]], complaints: Complaints
+) -> bool:
+    """The answer to a directive, False where it is not given."""
+    line, (word, *_) = given.get(name, (0, ["no"]))
+    if line and word not in answers:
+        complaints.add(line, f"'{name}' is {' or '.join(answers)}, not '{word}'")
+    return answers.get(word, False)
+
+
+# A state is defined by a rule that reads in it, or by being called terminal.
+def _list_names(parts: Parts, told: list[Told]) -> None:
+    reading = [rule.state for rule in told if rule.state != ANY]
+    first = [parts.start] if parts.start in reading else []
+    parts.states = tuple(dict.fromkeys([*first, *reading, *parts.accept, *parts.reject]))
+    for rule in reversed(told):
+        parts.lines[rule.state,] = rule.line
+    if not parts.alphabet:
+        named = [symbol for rule in told for symbol in (rule.symbol, rule.write) if symbol != ANY]
+        parts.alphabet = tuple(dict.fromkeys([*named, parts.blank]))
+
+
+def _running(parts: Parts) -> list[str]:
+    return [state for state in parts.states if state not in parts.accept + parts.reject]
+
+
+def _expanded(parts: Parts, told: list[Told], complaints: Complaints) -> dict[tuple[str, str], Rule]:
+    """Every (state, symbol) with the rule that counts most for it."""
+    _refuse_repeated(told, complaints)
+    running = _running(parts)
+    rules: dict[tuple[str, str], Rule] = {}
+    for each in sorted(told, key=lambda rule: rule.order):
+        for state in running if each.state == ANY else [each.state]:
+            for symbol in parts.alphabet if each.symbol == ANY else [each.symbol]:
+                rules[state, symbol] = each.rule(state, symbol)
+                parts.lines[state, symbol] = each.line
+    return rules
+
+
+def _refuse_repeated(told: list[Told], complaints: Complaints) -> None:
+    first: dict[tuple[str, str], int] = {}
+    for rule in told:
+        before = first.setdefault((rule.state, rule.symbol), rule.line)
+        if before != rule.line:
+            complaints.add(
+                rule.line, f"state '{rule.state}' on symbol '{rule.symbol}' has a rule in line {before} already"
+            )
+
+
+def _fill(parts: Parts, line: int, words: list[str], complaints: Complaints) -> None:
+    """`missing: reject`: what has no rule goes to the reject state and changes nothing else."""
+    if words[0] not in ("reject", "error"):
+        complaints.add(line, f"'missing' is reject or error, not '{words[0]}'")
+    elif words[0] == "reject" and not parts.reject:
+        complaints.add(line, "'missing: reject' needs a line 'reject: STATE'")
+    elif words[0] == "reject":
+        for state in _running(parts):
+            for symbol in parts.alphabet:
+                parts.transitions.setdefault((state, symbol), (parts.reject[0], symbol, 0))
+
+
+# Busy beavers.
+
+
+def _beaver(line: int, column: int, word: str, complaints: Complaints) -> Parts:
+    rows = word.split("_")
+    symbols = max(len(rows[0]) // 3, 1)
+    parts = Parts(start="A", blank="0", two_way=True, alphabet=tuple(str(digit) for digit in range(symbols)))
+    if len(rows) > len(ascii_uppercase):
+        complaints.add(line, f"{len(rows)} states, but there are {len(ascii_uppercase)} letters")
+    halting: dict[str, None] = {}
+    for state, row in zip(ascii_uppercase, rows, strict=False):
+        if len(row) != 3 * symbols:
+            complaints.add(line, f"row {state} is '{row}', not {symbols} triples as row A", column)
+        for symbol, place in enumerate(range(0, min(len(row), 3 * symbols), 3)):
+            rule = _triple(line, column + place, row[place : place + 3], str(symbol), complaints)
+            parts.transitions[state, str(symbol)] = rule
+            parts.lines[state, str(symbol)] = line
+            if rule[0] == HALT or rule[0] not in ascii_uppercase[: len(rows)]:
+                halting[rule[0]] = None
+        column += len(row) + 1
+    parts.accept = tuple(sorted(halting))
+    parts.states = (*ascii_uppercase[: len(rows)], *parts.accept)
+    return parts
+
+
+def _triple(line: int, column: int, triple: str, symbol: str, complaints: Complaints) -> Rule:
+    if triple == "---":
+        return HALT, symbol, 0
+    if found := TRIPLE.fullmatch(triple):
+        return found[3], found[1], MOVES[found[2]]
+    complaints.add(line, f"'{triple}' is no digit, L or R, and letter, and not '---'", column)
+    return HALT, symbol, 0

@@ -1,0 +1,94 @@
+"""The nine constants of Theorem D.6 for a circuit's network, each an enclosure of what the calculus derives."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from bridge.balls import as_exact, evaluate_ball
+from numeric.balls import float_above, float_below
+from symbolic.machines import margin as theory
+from symbolic.machines import perturbed_layers as p
+
+READOUT = sp.Integer(2)  # z -> 2 z - 1
+BISECTIONS = 50
+
+NAMES = {
+    "lambda": theory.lam,
+    "mu_0": theory.mu_0,
+    "mu": theory.mu,
+    "kappa_theta": theory.kappa_theta,
+    "kappa_xi": theory.kappa_xi,
+    "sigma_zeta": p.sigma_zeta,
+    "sigma_theta": theory.sigma_theta,
+    "sigma_xi": theory.sigma_xi,
+    "sigma_h": theory.sigma_h,
+}
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Values of the nine symbols; those from above are rounded up."""
+
+    values: Mapping[sp.Symbol, Any]
+
+    def of(self, name: str) -> float:
+        return float(self.values[NAMES[name]])
+
+    def least(self, terms: Iterable[sp.Expr]) -> float:
+        """The smallest of these terms, rounded down."""
+        return min(float_below(_ball(term, self.values)) for term in terms if not self._drops_out(term))
+
+    def _drops_out(self, term: sp.Expr) -> bool:
+        """Whether it is infinite, as those of sigma_h are for layers that are Lipschitz everywhere."""
+        return term.has(theory.sigma_h) and self.values[theory.sigma_h] == sp.oo
+
+
+def best_constants(
+    widths: Sequence[int], norms: Sequence[tuple[float, float]], terms: Sequence[sp.Expr] = theory.PRINTED_TERMS
+) -> Constants:
+    """`widths` of the layers, inputs first, (||W_1||, ||W_2||) of each f_i; sigma_theta = sigma_xi best for `terms`.
+
+    All other terms of the minimum fall as the radius grows: the best radius is the one that equals the least.
+    """
+    below, above = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        middle = (below + above) / 2
+        least = constants(widths, norms, middle).least(terms)
+        below, above = (middle, above) if least >= middle else (below, middle)
+    return constants(widths, norms, below)
+
+
+# Exact layers are bits, r of them have size at most sqrt(r), and so have the hidden units of Proposition B.2, each of
+# which is at most 1 on bits.
+def constants(widths: Sequence[int], norms: Sequence[tuple[float, float]], radius: float) -> Constants:
+    """The nine constants for every input, parameters moved by at most `radius`."""
+    last = len(norms) - 1
+
+    def above(formula: sp.Expr, i: int, size: sp.Expr = sp.S.One) -> float:
+        root = sp.sqrt(widths[i + 1])
+        known = {p.norm_1: norms[i][0], p.norm_2: norms[i][1], p.hidden: root, p.output: root, p.size: size}
+        return float_above(_ball(formula, {**known, p.rho: radius}))
+
+    def of_layer(i: int) -> sp.Expr | None:
+        return READOUT if i == last else None
+
+    values = {
+        theory.lam: float_above(_ball(sp.sqrt(max(1, *widths)), {})),
+        theory.mu_0: above(theory.layer_move(of_layer(0)), 0, sp.sqrt(widths[0])),
+        theory.mu: max(above(theory.layer_lipschitz(of_layer(i)), i) for i in range(last + 1)),
+        theory.kappa_theta: max(above(theory.layer_move(of_layer(i)), i) for i in range(last + 1)),
+        theory.kappa_xi: float_above(_ball(theory.any_rounding_move(), {p.rho: radius})),
+        p.sigma_zeta: p.ROUNDING_RADIUS,
+        theory.sigma_theta: radius,
+        theory.sigma_xi: radius,
+        theory.sigma_h: sp.oo,
+    }
+    return Constants(values)
+
+
+def _ball(formula: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:
+    irrational = {s: v for s, v in values.items() if isinstance(v, sp.Expr) and not v.is_Rational}
+    written = sp.sympify(formula).subs(irrational)
+    return evaluate_ball(written, {s: as_exact(values[s]) for s in written.free_symbols})

@@ -1,0 +1,61 @@
+"""What softmax attention leaks against hard max, without the network's own code.
+
+Queries, keys and values in full, at the states of a hard-max run.
+Shapes: s steps of the decoder, m symbols, w width of the stream, K width of query and key, n keys.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from numeric.machines.decoder import run
+from numeric.machines.modules import Affine, Attention
+from numeric.machines.simulation import SimulatingDecoder
+
+LEAK_STEPS = 512  # every pair of these steps is compared
+
+
+def measured_leak(
+    network: SimulatingDecoder, tokens: Sequence[str], inverse_temperature: float, device: torch.device
+) -> float:
+    """The largest difference of a coordinate between softmax and hard-max attention, over all layers and steps."""
+    steps = min(network.steps, LEAK_STEPS)
+    layers = network.decoder.layers
+    seen = [k for k, layer in enumerate(layers) if layer.decoder_attention or layer.encoder_attention]
+    symbols, lengths = network.encode([tokens])
+    behind = run(
+        network.decoder, symbols, steps, lengths=lengths, device=device, taps=[f"layer[{k}]" for k in seen]
+    ).taps  # fmt: skip
+    table = network.decoder.position_table(max(steps, len(symbols[0])) + 1)  # (P, w)
+    encoded = network.decoder.embedding.T[symbols[0].numpy()] + table[1 : len(symbols[0]) + 1]  # (m, w)
+    worst = 0.0
+    for k in seen:
+        h = behind[f"layer[{k}]"][0].double().cpu().numpy()  # (s, w)
+        for attention, keys, causal in (
+            (layers[k].decoder_attention, h, True),
+            (layers[k].encoder_attention, encoded, False),
+        ):
+            if attention is not None:
+                soft, hard = (_attended(attention, h, keys, causal, beta) for beta in (inverse_temperature, None))
+                worst, h = max(worst, float(abs(soft - hard).max())), h + hard
+    return worst
+
+
+def _attended(attention: Attention, h: np.ndarray, asked: np.ndarray, causal: bool, beta: float | None) -> np.ndarray:
+    """The mean of the values (s, w) that each step attends to; softmax at `beta`, or hard max with ties averaged."""
+    keys = np.vstack([attention.null_key, _image(attention.key, asked)])  # (n, K)
+    values = np.vstack([attention.null_value, _image(attention.value, asked)])  # (n, w)
+    scores = _image(attention.query, h) @ keys.T  # (s, n)
+    if causal:
+        scores = np.where(np.tril(np.ones(scores.shape, dtype=bool), k=1), scores, -np.inf)
+    lead = scores - scores.max(axis=1, keepdims=True)
+    weights = (lead > -0.5) * 1.0 if beta is None else np.exp(beta * lead)
+    mean: np.ndarray = weights / weights.sum(axis=1, keepdims=True) @ values
+    return mean
+
+
+def _image(module: Affine, h: np.ndarray) -> np.ndarray:
+    weight, bias = module.dense()
+    image: np.ndarray = h @ weight.T + bias
+    return image

@@ -1,0 +1,194 @@
+"""Runs of a Turing machine and of its transformer side by side: the inputs, the agreement, the trace."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bridge.export.layout import value_words
+from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of
+from bridge.record import NamedTable
+from numeric.machines.decoder import Run
+from numeric.machines.machine import MachineError, Trace, TuringMachine, laid_out, simulate
+from numeric.machines.simulation import Agreement, SimulatingDecoder, hot, number
+from symbolic.statements import UsageError
+
+FIRST_TRY, LONGEST = 64, 4096  # steps simulated for T = 0: doubled until the machine halts
+INPUTS = {"increment": "1011", "palindrome": "0110", "addition": "101+11"}  # of the shipped machines; others: none
+DIFFERS = "differs"
+TRACE = ("state", "location", "symbol", "written", "move", "i'")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A machine and its input; `trace` is the simulator's for T steps, at the end of which the machine has halted."""
+
+    machine: TuringMachine
+    source: str
+    tokens: tuple[str, ...]
+    trace: Trace
+
+    @property
+    def T(self) -> int:
+        return self.trace.steps
+
+    def again(self, tokens: Sequence[str], steps: int) -> Trace:
+        """The simulator's trace on another input. Raises UsageError where the head leaves the tape."""
+        return _simulated(self.machine, self.source, tokens, steps)
+
+
+def task_of(machine_name: str, text: str, T: int) -> Task:
+    """T = 0: as many steps as the machine needs. Raises UsageError, with file and line, for whatever stops the run."""
+    machine = read_machine(machine_name)
+    source = f"{machine_name}.tm" if machine_name in shipped() else machine_name
+    tokens = tokens_of(machine, text)
+    steps = T or FIRST_TRY
+    trace = _simulated(machine, source, tokens, steps)
+    while not T and trace.halted_at is None and steps < LONGEST:
+        steps = min(2 * steps, LONGEST)
+        trace = _simulated(machine, source, tokens, steps)
+    if trace.halted_at is None:
+        raise UsageError(
+            f"{source}: the machine has not halted after T = {steps} steps on the input '{text}'; raise T, as in "
+            f"--set T={2 * steps}, if it ever does"
+        )
+    if not T:
+        trace = _simulated(machine, source, tokens, max(1, trace.halted_at))
+    return Task(machine, source, tokens, trace)
+
+
+def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps: int) -> Trace:
+    try:
+        return simulate(machine, tokens, steps)
+    except MachineError as error:
+        raise in_file(error, source) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Random inputs with the simulator's traces; `refused` more were drawn on which the head leaves the tape."""
+
+    inputs: list[tuple[str, ...]]
+    traces: list[Trace]
+    refused: int
+
+
+def random_inputs(task: Task, count: int, work: int, seed: int) -> Drawn:
+    """As many of `count` as fit into `work` steps; by turns of symbols of the task's input and of the whole alphabet.
+
+    The blank is left out. Any length up to 8, or that of the input, but none beyond T: in T steps no more can be read.
+    """
+    random = np.random.default_rng(seed)
+    letters = [symbol for symbol in task.machine.alphabet if symbol != task.machine.blank]
+    sources = [list(task.tokens) or letters, letters]
+    longest = min(max(8, len(task.tokens)), task.T)
+    inputs, traces, refused = list[tuple[str, ...]](), list[Trace](), 0
+    for turn in range(min(count, work // (task.T + 1)) if letters else 0):
+        source = sources[turn % 2]
+        tokens = tuple(source[k] for k in random.integers(len(source), size=random.integers(longest + 1)))
+        try:
+            traces.append(simulate(task.machine, tokens, task.T))
+            inputs.append(tokens)
+        except MachineError:
+            refused += 1
+    return Drawn(inputs, traces, refused)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A run of the network beside the simulator: where they differ, and on how many inputs the answers do."""
+
+    run: Run
+    agreement: Agreement
+    answers: int
+    halted: int
+
+    @property
+    def differences(self) -> int:
+        return sum(self.agreement.differences.values())
+
+
+def side_by_side(
+    network: SimulatingDecoder,
+    inputs: Sequence[Sequence[str]],
+    traces: Sequence[Trace],
+    *,
+    dtype: torch.dtype,
+    device: torch.device,
+    inverse_temperature: float | None = None,
+) -> Outcome:
+    ran = network.run(inputs, inverse_temperature=inverse_temperature, dtype=dtype, device=device)
+    halted = [k for k, trace in enumerate(traces) if trace.accepted is not None]
+    wanted = [1.0 if traces[k].accepted else -1.0 for k in halted]
+    signs = ran.prediction.double().cpu()[halted]
+    wrong = int((abs(signs - torch.tensor(wanted, dtype=torch.float64)) > 0.5).sum())
+    return Outcome(ran, network.agreement(ran, traces), wrong, len(halted))
+
+
+def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> NamedTable:
+    """Each step of the network on the first input, and what the simulator has where it differs."""
+    ours = list(zip(*_of_network(network, outcome.run), strict=True))
+    theirs = list(zip(*_of_simulator(network, task.trace), strict=True))
+    rows: list[list[str | int | float | None]] = []
+    for i, (got, want) in enumerate(zip(ours, theirs, strict=True), start=1 - network.steps_before):
+        rows.append([i, *got, "same" if got == want else f"{DIFFERS}: {' '.join(map(str, want))}"])
+    wrong = sum(got != want for got, want in zip(ours, theirs, strict=True))
+    shown = "".join(task.tokens) if all(len(token) == 1 for token in task.tokens) else " ".join(task.tokens)
+    title = (
+        f"trace of {task.machine.name} on '{value_words(shown)}': the network beside the simulator, "
+        f"{wrong} of {len(rows)} steps differ"
+    )
+    return NamedTable(title=title, columns=["i", *TRACE, "simulator"], rows=rows)
+
+
+def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:
+    """The columns of the trace, decoded from the taps. Steps count as the machine's, cells from the input's first."""
+    taps = {name: values[0].cpu() for name, values in ran.taps.items()}
+    states = [*network.machine.states, "(sentinel)", "(none)"]
+    alphabet = [*network.machine.alphabet, "(none)"]
+    moves = {(0, 0): "stay", (1, 0): "left", (0, 1): "right"}
+    visited = [max(0, v - network.steps_before) for v in number(taps["last_visit"]).tolist()]
+    return [
+        [states[z] for z in hot(taps["state"]).tolist()],
+        [cell - network.offset for cell in number(taps["location"]).tolist()],
+        [alphabet[a] for a in hot(taps["symbol"]).tolist()],
+        [alphabet[u] for u in hot(taps["written"]).tolist()],
+        [moves.get((int(left > 0.5), int(right > 0.5)), "(both)") for left, right in taps["move"].tolist()],
+        visited,
+    ]
+
+
+def _of_simulator(network: SimulatingDecoder, trace: Trace) -> list[list[str | int]]:
+    """The same columns from the simulator; in the sentinel's step the blank is kept and the head moves right."""
+    machine, begin = trace.machine, 1 - network.steps_before
+    written = [machine.alphabet[u] for u in trace.written[begin:]]
+    moves = [{-1: "left", 0: "stay", 1: "right"}[int(q)] for q in trace.move[begin:]]
+    if network.steps_before:
+        written[0], moves[0] = machine.blank, "right"
+    return [
+        [machine.states[z] for z in trace.state[begin:]],
+        (trace.location[begin:] - network.offset).tolist(),
+        [machine.alphabet[a] for a in trace.symbol[begin:]],
+        written,
+        moves,
+        trace.last_visit[begin:].tolist(),
+    ]
+
+
+def first_symbol_is_blank(task: Task) -> bool:
+    tape, place = laid_out(task.machine, task.tokens, task.T)
+    return place > len(tape) or tape[place - 1] == task.machine.blank
+
+
+def as_tensor(machine: TuringMachine, tokens: Sequence[str]) -> Tensor:
+    return torch.tensor(machine.indices(tokens), dtype=torch.float64)
+
+
+def as_tokens(machine: TuringMachine, numbers: Tensor, name: str) -> tuple[str, ...]:
+    """The symbols of a witness. Raises UsageError unless each is the index of one."""
+    found = numbers.flatten().tolist()
+    if any(x != int(x) or not 0 <= x < len(machine.alphabet) for x in found):
+        raise UsageError(f"witness: {name} holds something that is no index of the {len(machine.alphabet)} symbols")
+    return tuple(machine.alphabet[int(x)] for x in found)

@@ -1,0 +1,114 @@
+"""The all-layer margin of a circuit's network from above: which small moves of its parameters turn the answer?
+
+Rounding layers make every gradient of the answer vanish at theta. What has none the less a gradient is the value of a
+gate *before* it is rounded: to push one past 1/2 is what turns a bit. These directions are searched first.
+
+Shapes: P moved copies of the parameters, r_i gates in layer i, R the widest of them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from numeric.flips import Flip, smallest_flip, unit
+from numeric.machines.circuit import CircuitNetwork
+
+Parameters = dict[str, Tensor]
+SHARED = "zeta"  # the one correction function of a network that shares it
+LARGEST = 1.0  # the last bias alone turns the answer at distance 1
+OUTPUT = 0  # F is the circuit's first output
+
+
+def attack_circuit(
+    network: CircuitNetwork,
+    bits: Bool[np.ndarray, " m"],
+    *,
+    seed: int,
+    shared: bool = False,
+    steps: int = 60,
+    restarts: int = 8,
+) -> Flip:
+    """The nearest move of all parameters found to turn the first output's sign at this input.
+
+    `shared`: the corrections have one set of parameters (Definition D.5), which moves all of them.
+    """
+    own = {name: torch.tensor(value) for name, value in network.parameters().items()}
+    spread = untied(network) if shared else dict
+    parameters = tied(network, own) if shared else own
+    one = torch.tensor(bits, dtype=torch.float64)
+    label = float(torch.sign(network.run_dense(own, one)[OUTPUT, ...].flatten()[0]))
+
+    def output(moved: Mapping[str, Tensor]) -> Tensor:
+        """(2 y - 1) F for each copy; tensors that are not moved are shared by all of them."""
+        every = spread({**parameters, **moved})
+        answers = network.run_dense(every, one)  # (P, outputs), or (outputs,) where nothing is moved
+        return label * answers.reshape(-1, len(network.layered.outputs))[:, OUTPUT]
+
+    directions = dict(_gate_directions(network, parameters, spread, one))
+    return smallest_flip(output, parameters, directions, largest=LARGEST, seed=seed, steps=steps, restarts=restarts)
+
+
+def raw_values(network: CircuitNetwork, parameters: Mapping[str, Tensor], one: Tensor) -> dict[str, Tensor]:
+    """g_i, the values of each layer of gates before they are rounded, and the answer F: (r_i,) each."""
+    h, values = one, {}
+    for i in range(1, network.layered.q):
+        h = values[f"g[{i}]"] = _block(parameters, f"f[{i}]", h)
+        h = _block(parameters, f"zeta[{i}]", h) if i <= network.corrections else h
+    values["F"] = parameters["readout.W"] @ h + parameters["readout.b"]
+    return values
+
+
+def _block(parameters: Mapping[str, Tensor], name: str, h: Tensor) -> Tensor:
+    inner = torch.relu(parameters[f"{name}.W1"] @ h + parameters[f"{name}.b1"])
+    return torch.relu(parameters[f"{name}.W2"] @ inner + parameters[f"{name}.b2"])
+
+
+# A gate's raw value is locally linear in all parameters: along its gradient it changes fastest. (One that is 0 is a
+# ReLU's: its gradient vanishes, and the biases in front of it are what moves it.)
+def _gate_directions(
+    network: CircuitNetwork, parameters: Parameters, spread: Callable[[Parameters], Parameters], one: Tensor
+) -> Iterator[tuple[str, Parameters]]:
+    """Towards a change of each gate's raw value, and of each layer's sum: unit moves of all parameters."""
+    leaves = {name: value.clone().requires_grad_() for name, value in parameters.items()}
+    for layer, values in raw_values(network, spread(leaves), one).items():
+        for place, value in [*enumerate(values), ("all", values.sum())]:
+            gradients = torch.autograd.grad(value, list(leaves.values()), retain_graph=True, allow_unused=True)
+            moved = {
+                name: g for name, g in zip(leaves, gradients, strict=True) if g is not None and bool((g != 0).any())
+            }
+            if moved:
+                yield f"{layer}, gate {place}", unit(moved)
+
+
+# Definition D.5: theta_i = (theta'_pi(1), ..., theta'_pi(b)) with distinct indices. The corrections differ in width
+# only, so that each is the leading part of the widest.
+def tied(network: CircuitNetwork, parameters: Parameters) -> Parameters:
+    """The parameters with one correction function, the widest, in place of all."""
+    widest = max(range(1, network.corrections + 1), key=lambda i: len(network.layered.layers[i]), default=None)
+    kept = {name: value for name, value in parameters.items() if not name.startswith("zeta[")}
+    if widest is None:
+        return kept
+    return {**kept, **{f"{SHARED}.{part}": parameters[f"zeta[{widest}].{part}"] for part in ("W1", "b1", "W2", "b2")}}
+
+
+def untied(network: CircuitNetwork) -> Callable[[Parameters], Parameters]:
+    """From tied parameters (with or without a dimension P) to those of every layer."""
+    sizes = {i: len(network.layered.layers[i]) for i in range(1, network.corrections + 1)}
+    widest = max(sizes.values(), default=0)
+
+    def spread(shared: Parameters) -> Parameters:
+        every = {name: value for name, value in shared.items() if not name.startswith(f"{SHARED}.")}
+        for i, r in sizes.items():
+            both = torch.cat(
+                [torch.arange(r), widest + torch.arange(r)]
+            )  # the units of phi(z - 1/3), then phi(z - 2/3)
+            every[f"zeta[{i}].W1"] = shared[f"{SHARED}.W1"][..., both, :][..., :r]
+            every[f"zeta[{i}].b1"] = shared[f"{SHARED}.b1"][..., both]
+            every[f"zeta[{i}].W2"] = shared[f"{SHARED}.W2"][..., :r, :][..., both]
+            every[f"zeta[{i}].b2"] = shared[f"{SHARED}.b2"][..., :r]
+        return every
+
+    return spread

@@ -1,0 +1,74 @@
+"""How far a layer phi(W2 phi(W1 h + b1) + b2) really moves: the constants of Condition D.3 from below, by an attack.
+
+Shapes: R restarts, n entries of h, r outputs.
+"""
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+
+from numeric.attack import attack
+
+Layer = Mapping[str, Tensor]  # W1, b1, W2, b2
+TINY = 1e-300
+
+
+def applied(layer: Layer, h: Tensor) -> Tensor:
+    """The layer at h (R, n) with parameters of leading dimension R or none: (R, r)."""
+    inner = torch.relu((layer["W1"] @ h.unsqueeze(-1)).squeeze(-1) + layer["b1"])
+    return torch.relu((layer["W2"] @ inner.unsqueeze(-1)).squeeze(-1) + layer["b2"])
+
+
+def largest_parameter_move(
+    layer: Layer, h: Tensor, radius: float, *, scale: float, steps: int, restarts: int, seed: int
+) -> float:
+    """The largest ||f(h, theta') - f(h, theta)|| / (max(||h||, 1) ||theta' - theta||) found, times `scale`.
+
+    h (n,) is one exact input, theta' lies within `radius` of theta.
+    """
+    start = {name: radius * draw for name, draw in _draws(layer, restarts, seed).items()}
+    exact, size = applied(layer, h), max(1.0, float(h.norm()))
+
+    def ratio(move: dict[str, Tensor]) -> Tensor:
+        moved = {name: value + move[name] for name, value in layer.items()}
+        return (applied(moved, h) - exact).norm(dim=-1) / (size * joint_norm(move).clamp(min=TINY))
+
+    return scale * attack(ratio, start, _within(radius), steps=steps, seed=seed).value
+
+
+def largest_input_move(layer: Layer, h: Tensor, radius: float, *, steps: int, restarts: int, seed: int) -> float:
+    """The largest ||f(h', theta') - f(h, theta')|| / ||h' - h|| found, theta' within `radius` of theta; h (n,)."""
+    start = {name: radius * draw for name, draw in _draws(layer, restarts, seed).items()}
+    start["h"] = torch.randn(restarts, len(h), generator=torch.Generator().manual_seed(seed + 1), dtype=h.dtype)
+    inside = _within(radius)
+
+    def project(move: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {**inside({name: value for name, value in move.items() if name != "h"}), "h": move["h"]}
+
+    def ratio(move: dict[str, Tensor]) -> Tensor:
+        moved = {name: value + move[name] for name, value in layer.items()}
+        change = applied(moved, h + move["h"]) - applied(moved, h.expand_as(move["h"]))
+        return change.norm(dim=-1) / move["h"].norm(dim=-1).clamp(min=TINY)
+
+    return attack(ratio, start, project, steps=steps, seed=seed).value
+
+
+def joint_norm(move: Mapping[str, Tensor]) -> Tensor:
+    """The 2-norm over all tensors of a move, for each restart: (R,)."""
+    return torch.stack([value.flatten(1).norm(dim=1) for value in move.values()]).norm(dim=0)
+
+
+def _within(radius: float) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
+    def project(move: dict[str, Tensor]) -> dict[str, Tensor]:
+        shrink = (radius / joint_norm(move).clamp(min=TINY)).clamp(max=1.0)
+        return {name: value * shrink.view(-1, *[1] * (value.ndim - 1)) for name, value in move.items()}
+
+    return project
+
+
+def _draws(layer: Layer, restarts: int, seed: int) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    draws = {name: torch.randn(restarts, *v.shape, generator=generator, dtype=v.dtype) for name, v in layer.items()}
+    norm = joint_norm(draws)
+    return {name: value / norm.view(-1, *[1] * (value.ndim - 1)) for name, value in draws.items()}

@@ -1,0 +1,115 @@
+"""Attacked margins of one machine over T, with binary positions and with positions of size 1/T, and their slopes."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from scipy import stats
+
+from numeric.flips import Flip
+from numeric.machines.decoder import Decoder
+from numeric.machines.decoder_attack import attack_decoder
+from numeric.machines.machine import TuringMachine, laid_out, simulate
+from numeric.machines.scalar_positions import scalar_decoder
+from numeric.machines.transformer import simulating_decoder
+
+BINARY, SCALAR = "binary", "1/T"  # how positions are written: Appendix C, or one number
+CONSTRUCTIONS = (BINARY, SCALAR)
+
+
+class MarginError(ValueError):
+    """No input, or too few points, for what was asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredMargin:
+    """An upper bound of the all-layer margin of one decoder at one input: `flip.distance`."""
+
+    construction: str
+    T: int
+    tokens: tuple[str, ...]
+    halted_at: int
+    flip: Flip
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Of log(margin) against log(T), by least squares, with its 95 % confidence interval (t distribution)."""
+
+    value: float
+    low: float
+    high: float
+
+
+def built(machine: TuringMachine, T: int, construction: str) -> tuple[Decoder, int]:
+    """The decoder that simulates T steps, and how many steps of its own that takes."""
+    if construction == BINARY:
+        simulating = simulating_decoder(machine, T)
+        return simulating.decoder, simulating.steps
+    if construction == SCALAR:
+        scalar = scalar_decoder(machine, T)
+        return scalar.decoder, T + scalar.steps_before
+    raise MarginError(f"construction {construction!r}: choose one of {', '.join(CONSTRUCTIONS)}.")
+
+
+def inputs_by_steps(
+    machine: TuringMachine, Ts: Iterable[int], words: Iterable[Sequence[str]]
+) -> dict[int, tuple[str, ...]]:
+    """For each T the word on which the machine runs longest among those on which it halts within T steps.
+
+    Raises MarginError for a T within which it halts on none of them.
+    """
+    Ts = sorted(Ts)
+    halted = {tuple(word): simulate(machine, word, Ts[-1]).halted_at for word in words}
+    chosen = {}
+    for T in Ts:
+        within = {word: at for word, at in halted.items() if at is not None and at <= T}
+        if not within:
+            raise MarginError(
+                f"machine {machine.name} halts on none of the words within T = {T} steps: give shorter ones."
+            )
+        chosen[T] = max(within, key=lambda word: within[word])
+    return chosen
+
+
+def measured_margins(
+    machine: TuringMachine,
+    inputs_by_T: Mapping[int, Sequence[str]],
+    *,
+    seed: int,
+    budget: int = 600,
+    constructions: Sequence[str] = CONSTRUCTIONS,
+    told: Callable[[MeasuredMargin], None] = lambda _: None,
+) -> list[MeasuredMargin]:
+    """The attacked margin of each construction at each T, on the same machine and the same input.
+
+    `budget`: perturbed networks run for each; `told` hears of each as it is measured. Raises FlipError where the
+    machine has not halted within T (then the prediction is 0, and so is the margin).
+    """
+    measured = []
+    for construction in constructions:
+        for T, word in sorted(inputs_by_T.items()):
+            decoder, steps = built(machine, T, construction)
+            tape, _ = laid_out(machine, word, T)
+            tokens = torch.tensor(machine.indices(tape), dtype=torch.int64)
+            flip = attack_decoder(decoder, tokens, steps, seed=seed, budget=budget)
+            halted_at = simulate(machine, word, T).halted_at
+            measured.append(MeasuredMargin(construction, T, tuple(word), T if halted_at is None else halted_at, flip))
+            told(measured[-1])
+    return measured
+
+
+def slope(measured: Iterable[MeasuredMargin], construction: str) -> Slope:
+    """The slope of one construction's margins in T."""
+    points = [(float(one.T), one.flip.distance) for one in measured if one.construction == construction]
+    return log_slope(points)
+
+
+def log_slope(points: Sequence[tuple[float, float]], confidence: float = 0.95) -> Slope:
+    """Least squares through (log x, log y), with the interval of the slope. Raises MarginError below three points."""
+    if len({x for x, _ in points}) < 3 or any(not (0 < v < math.inf) for point in points for v in point):
+        raise MarginError(f"log_slope of {points}: give three or more different x, and positive finite values.")
+    fit = stats.linregress([math.log(x) for x, _ in points], [math.log(y) for _, y in points])
+    spread = float(stats.t.ppf((1 + confidence) / 2, len(points) - 2) * fit.stderr)
+    return Slope(float(fit.slope), float(fit.slope) - spread, float(fit.slope) + spread)

@@ -1,0 +1,101 @@
+"""The modules of a decoder layer as data: affine maps, attentions with a null key, the three ReLU layers (Section 4.1).
+
+Shapes: w width of the stream, S and T widths of source and target, K width of query and key.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float64
+
+from numeric.maps import Action, BlockMap, BlockPair
+from numeric.stream import Block, Stream, StreamError
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """x -> W x + b, given by the action of W on blocks and by b on target blocks (where not named: zero)."""
+
+    map: BlockMap
+    bias: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, values in self.bias.items():
+            if values.shape != (self.map.target.size(name),):
+                size = self.map.target.size(name)
+                raise StreamError(
+                    f"Affine bias {name!r}", f"shape {values.shape} for a block of size {size}", f"Give ({size},)."
+                )
+
+    @cached_property
+    def _dense(self) -> tuple[np.ndarray, np.ndarray]:
+        bias = np.zeros(self.map.target.width)  # (T,)
+        for name, values in self.bias.items():
+            bias[self.map.target.slice(name)] = values
+        return self.map.dense(), bias
+
+    def dense(self) -> tuple[Float64[np.ndarray, "T S"], Float64[np.ndarray, " T"]]:
+        """W and b in full."""
+        return self._dense
+
+
+def affine(
+    source: Stream,
+    target: Stream,
+    action: Mapping[BlockPair, Action],
+    bias: Mapping[str, float | np.ndarray] | None = None,
+) -> Affine:
+    """An `Affine` whose bias may name a number for all coordinates of a block."""
+    full = {
+        name: np.broadcast_to(np.asarray(value, dtype=np.float64), (target.size(name),)).copy()
+        for name, value in (bias or {}).items()
+    }
+    return Affine(BlockMap(source, target, action), full)
+
+
+def passing(names: Iterable[str]) -> dict[BlockPair, Action]:
+    """The action that keeps these blocks as they are."""
+    return {(name, name): 1.0 for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """h -> h + the mean of the values at the best keys, one of which is the null key with the null value."""
+
+    query: Affine
+    key: Affine
+    value: Affine
+    null_key: np.ndarray  # (K,)
+    null_value: np.ndarray  # (w,)
+
+
+@dataclass(frozen=True, eq=False)
+class DecoderLayer:
+    """Self-attention, then attention to the encoder (None: the identity), then three ReLU layers.
+
+    `feedforward` holds (W1, b1), (W2, b2), (W3, b3) of FF(h) = phi(W3 phi(W2 phi(W1 h + b1) + b2) + b3), and `lemma`
+    names the claim of the paper that the layer implements.
+    """
+
+    name: str
+    lemma: str
+    decoder_attention: Attention | None
+    encoder_attention: Attention | None
+    feedforward: tuple[Affine, Affine, Affine]
+
+
+def rounding(stream: Stream, unrounded: Iterable[str] = ()) -> tuple[Affine, Affine]:
+    """W2 and W3: Proposition 3.4, round(z) = 3 phi(z - 1/3) - 3 phi(z - 2/3), on each coordinate of `stream`.
+
+    The blocks `unrounded` pass as phi(z). Every output that lies within 1/3 of a bit becomes that bit.
+    """
+    names, kept = stream.names, set(unrounded)
+    twice = Stream(Block(f"{side} {block.name}", block.size) for side in ("low", "high") for block in stream.blocks)
+    rounded = [name for name in names if name not in kept]
+    up = {(f"low {name}", name): 1.0 for name in names} | {(f"high {name}", name): 1.0 for name in rounded}
+    thresholds = {f"low {name}": -1 / 3 for name in rounded} | {f"high {name}": -2 / 3 for name in rounded}
+    down = {(name, f"low {name}"): 1.0 if name in kept else 3.0 for name in names}
+    down |= {(name, f"high {name}"): -3.0 for name in rounded}
+    return affine(stream, twice, up, thresholds), affine(twice, stream, down)

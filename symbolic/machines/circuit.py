@@ -1,0 +1,240 @@
+"""Circuits as ReLU networks (wei2021, Lemma 3.2, 3.3 and B.1): exact gates, and what their parameters weigh."""
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from symbolic.citations import WEI2021, Citation
+from symbolic.derivation import DerivationError
+from symbolic.machines.rounding import relu, rounding_gap, rounding_net
+from symbolic.statements import (
+    Formula,
+    Hypothesis,
+    Kind,
+    Order,
+    Parameter,
+    Printed,
+    Quantifier,
+    Quantity,
+    Result,
+)
+
+x1, x2 = BITS = sp.symbols("x1 x2", real=True)
+q, r, s, m = sp.symbols("q r s m", positive=True, integer=True)
+r_last = sp.Symbol("r_last", positive=True, integer=True)
+rounding = sp.Symbol("rounding", integer=True)
+
+# What the gates are, and the nets of Proposition B.2 and of the proof of Lemma B.1.
+TRUTH: Mapping[str, Callable[..., Any]] = {"AND": sp.And, "OR": sp.Or, "NOT": sp.Not, "ID": lambda x: x}
+PRINTED_GATES: Mapping[str, sp.Expr] = {
+    "AND": relu(x1 + x2 - 1),
+    "OR": 1 - relu(1 - x1 - x2),
+    "NOT": 1 - x1,
+    "ID": x1,
+}
+
+
+@dataclass(frozen=True)
+class GateNet:
+    """phi(w2 phi(w1 . x + b1) + b2), the row that a gate takes in W1, b1, W2 and b2."""
+
+    w1: tuple[sp.Expr, ...]
+    b1: sp.Expr
+    w2: sp.Expr
+    b2: sp.Expr
+
+    def value(self, x: tuple[sp.Expr, ...]) -> sp.Expr:
+        argument = sum((weight * bit for weight, bit in zip(self.w1, x, strict=True)), self.b1)
+        return relu(self.w2 * relu(argument) + self.b2)
+
+    @property
+    def norm(self) -> sp.Expr:
+        """The 1-norm of the row."""
+        return sum(map(sp.Abs, (*self.w1, self.b1, self.w2, self.b2)), sp.Integer(0))
+
+
+@cache
+def gate_net(kind: str) -> GateNet:
+    """The parameters that make the printed net of that gate, read off its expression."""
+    w2, inner, b2 = _one_relu(PRINTED_GATES[kind])
+    bits = [bit for bit in BITS if inner.has(bit)]
+    polynomial = sp.Poly(inner, *bits)
+    return GateNet(tuple(polynomial.coeff_monomial(bit) for bit in bits), polynomial.coeff_monomial(1), w2, b2)
+
+
+def _one_relu(net: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """w2, a and b2 of w2 phi(a) + b2. An affine net is that of w2 = 1, b2 = 0: it is not negative on bits."""
+    if not net.has(sp.Max):
+        return sp.Integer(1), net, sp.Integer(0)
+    (atom,) = net.atoms(sp.Max)
+    (inner,) = [argument for argument in atom.args if argument != 0]
+    w2 = net.coeff(atom)
+    return w2, inner, net - w2 * atom
+
+
+@cache
+def wrong_rows(kind: str) -> int:
+    """On how many inputs of {0, 1}^2 (or {0, 1}) the gate's net differs from the gate: 0 proves the gate."""
+    net = gate_net(kind)
+    inputs = itertools.product((0, 1), repeat=len(net.w1))
+    return sum(net.value(tuple(map(sp.Integer, x))) != int(_truth(kind, x)) for x in inputs)
+
+
+def _truth(kind: str, x: tuple[int, ...]) -> bool:
+    return bool(TRUTH[kind](*(sp.true if bit else sp.false for bit in x)))
+
+
+@cache
+def wrong_outputs() -> sp.Expr:
+    """The number of inputs on which the network of any circuit is wrong.
+
+    Lemma 3.2, by induction over the layers: h_0 is the input; if h_{i-1} holds bits, each coordinate of f_i(h_{i-1}) is
+    one gate's net on its parents' bits, hence the gate's bit, and `round` keeps 0 and 1.
+    """
+    kept = [rounding_net(sp.Integer(bit)) for bit in (0, 1)] == [0, 1] and rounding_gap() == 0
+    if any(map(wrong_rows, TRUTH)) or not kept:
+        raise DerivationError("circuit: a gate's net or round is not what it should be on bits")
+    return sp.Integer(0)
+
+
+@cache
+def heaviest_gate() -> sp.Expr:
+    """The largest 1-norm of a gate's parameters: each layer's 1-norm is at most this times its number of gates."""
+    return sp.Max(*(gate_net(kind).norm for kind in TRUTH))
+
+
+@cache
+def rounding_weight() -> sp.Expr:
+    """The 1-norm of the parameters that round one coordinate: those of each ReLU's argument, and its coefficient."""
+    z = sp.Symbol("z", real=True)
+    net = rounding_net(z)
+    weight = sp.Integer(0)
+    for atom in net.atoms(sp.Max):
+        (inner,) = [argument for argument in atom.args if argument != 0]
+        coefficients = sp.Poly(inner, z).all_coeffs()
+        weight += sp.Abs(net.coeff(atom)) + sum(map(sp.Abs, coefficients))
+    return weight
+
+
+def wrong_on_the_diagonal() -> int:
+    """How many of the bits (x1, x2) the net for NOT x2 at place 1 gets wrong with its -1 on the diagonal, at x1."""
+    net = gate_net("NOT")
+    return sum(net.value((sp.Integer(a),)) != 1 - b for a, b in itertools.product((0, 1), repeat=2))
+
+
+_LEMMA = Citation(WEI2021, "Lemma B.1")
+_SECTION = Citation(WEI2021, "Theorem 3.1", "proof, Appendix B")
+_CIRCUITS = "every layered circuit of AND, OR, NOT and ID"
+
+
+def _quantity(name: str, symbol: str, meaning: str, norm: str, kind: Kind, **more: Any) -> Quantity:
+    exists = Quantifier.FOR_ALL if kind is Kind.EXACT else Quantifier.EXISTS
+    return Quantity(name, symbol, meaning, norm, more.pop("domain", _CIRCUITS), kind, exists, scopes=(), **more)
+
+
+CIRCUIT = Result(
+    id="machines.circuit",
+    title="Boolean circuits as feedforward ReLU networks",
+    citation=Citation(WEI2021, "Lemma B.1", "with Lemma 3.2, Lemma 3.3 and Proposition 3.4"),
+    claim=r"F(x, \theta) = 2 G(x) - 1 \quad \forall x \in \{0, 1\}^m, \qquad \|\theta_i\|_1 = O(r_i)",
+    parameters=(
+        Parameter("netlist", None, "a shipped circuit, or a .bench or .blif file", "products8"),
+        Parameter("rounding", rounding, "1: with the correction functions (F'), 0: without (F)", 1, integer=True),
+    ),
+    hypotheses=(
+        Hypothesis("rounding", sp.Ge(rounding, 0), "0: without the correction functions"),
+        Hypothesis("rounding", sp.Le(rounding, 1), "1: with the correction functions"),
+    ),
+    quantities=(
+        _quantity(
+            "outputs",
+            r"\#\{x : F(x, \theta) \neq 2 G(x) - 1\}",
+            "inputs on which some output differs from the gates' direct evaluation",
+            "a count",
+            Kind.EXACT,
+            domain=f"{_CIRCUITS}, every input of m bits",
+            printed=Printed(sp.Integer(0), Citation(WEI2021, "Lemma 3.2", "with Lemma 3.3")),
+            derive=wrong_outputs,
+        ),
+        _quantity(
+            "layer_norm",
+            r"\max_i \|\theta_i\|_1 / r_i",
+            "1-norm of the parameters of f_i over the number of gates of layer i, largest over i",
+            "1-norm of W1, b1, W2, b2, per gate",
+            Kind.UPPER,
+            printed=Printed(sp.Integer(1), _LEMMA, order=Order.O),
+            derive=heaviest_gate,
+        ),
+        _quantity(
+            "total_norm",
+            r"\sum_i \|\theta_i\|_1",
+            "1-norm of the parameters of f_1, ..., f_{q-1}, before correction functions and readout",
+            "1-norm",
+            Kind.UPPER,
+            printed=Printed(s, Citation(WEI2021, "Appendix B", "the total 1-norm of the parameters so far")),
+            derive=lambda: heaviest_gate() * (s - m),
+            remark="s counts inputs and ID gates, the reading kindest to the paper; no gate's net of Proposition B.2 "
+            f"or Lemma B.1 weighs less than {min(gate_net(kind).norm for kind in TRUTH)}",
+        ),
+        _quantity(
+            "rounding_norm",
+            r"\sum_i \|\xi_i\|_1",
+            "1-norm of the parameters of the correction functions zeta_1, ..., zeta_{q-2}",
+            "1-norm",
+            Kind.UPPER,
+            printed=Printed(s, _SECTION, order=Order.O),
+            derive=lambda: rounding * rounding_weight() * (s - m - r_last),
+        ),
+        _quantity(
+            "depth",
+            r"\text{depth}",
+            "ReLU layers",
+            "a count",
+            Kind.EXACT,
+            printed=Printed(q, Citation(WEI2021, "Theorem 3.1"), order=Order.THETA),
+            derive=lambda: 2 * (q - 1) + 2 * rounding * (q - 2),
+            remark="the readout behind them is linear; identities that only fill up a fixed depth are left out",
+        ),
+        _quantity(
+            "width",
+            r"\text{width}",
+            "widest layer, the input among them",
+            "a count",
+            Kind.UPPER,
+            printed=Printed(r, Citation(WEI2021, "Theorem 3.1"), order=Order.O),
+            derive=lambda: (1 + rounding) * r,
+        ),
+        _quantity(
+            "negation",
+            r"\#\{x \in \{0, 1\}^2 : f(x)_1 \neq 1 - x_2\}",
+            "inputs on which a first gate NOT x2 is wrong with the -1 of its row of W1 on the diagonal",
+            "a count",
+            Kind.EXACT,
+            domain="two inputs, gate 1 is NOT x2",
+            printed=Printed(sp.Integer(0), Citation(WEI2021, "Lemma B.1", "proof, NOT")),
+            derive=lambda: sp.Integer(wrong_rows("NOT")),
+            remark="the -1 belongs in the column of the gate's parent; derived, and built, is that repair",
+        ),
+    ),
+    notation={r_last: "r_{q-1}", rounding: r"\mathbf{1}_{\zeta}"},
+    symbols={
+        q: "layers of the circuit, that of the inputs among them",
+        r: "gates of its widest layer",
+        s: "its gates, inputs and ID gates among them",
+        m: "its inputs",
+        r_last: "gates of its last layer",
+    },
+    formulas=tuple(
+        Formula(
+            rf"\|\theta_{{\text{{{kind}}}}}\|_1",
+            lambda kind=kind: gate_net(kind).norm,  # type: ignore[misc]
+            f"1-norm of the parameters of one {kind} gate",
+        )
+        for kind in TRUTH
+    ),
+    remarks=("Outputs beyond the paper's single one are read off the last layer in the same way.",),
+)

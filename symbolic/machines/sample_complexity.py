@@ -1,0 +1,348 @@
+r"""How many samples suffice: Prop. 2.3, Lemma 2.4, Corollary A.1, Theorems 3.1 and 4.1 (Wei, Chen, Ma 2021).
+
+printed: as it stands; a formula inside O says nothing of constants, one inside O~ nothing of powers of logarithms
+either, and poly(.) is left open. derived: the same chain (cover of the l1 ball, ramp, Rademacher complexity, empirical
+risk minimiser) with every constant, so that n is a number of samples.
+"""
+
+from functools import cache
+from typing import Any
+
+import sympy as sp
+
+from symbolic.calculus import Knob, knob_for, minimise
+from symbolic.citations import WEI2021, Citation
+from symbolic.statements import (
+    Formula,
+    Hypothesis,
+    Kind,
+    Order,
+    Parameter,
+    Printed,
+    Quantifier,
+    Quantity,
+    Result,
+)
+
+alpha, gamma, eps, delta = sp.symbols("alpha gamma eps delta", positive=True)
+p, n = sp.symbols("p n", positive=True, integer=True)
+w, d, A = sp.symbols("w d A", positive=True, integer=True)
+k = sp.Symbol("k", positive=True, integer=True)  # vertices that are averaged
+J = sp.Symbol("J", positive=True, integer=True)  # finer levels of the chain
+tau = sp.Symbol("tau", positive=True)  # 2^-J
+rho_mean = sp.Symbol("rho_bar", positive=True)  # harmonic quadratic mean of the training margins
+size, states, steps = sp.symbols("s z T", positive=True, integer=True)
+poly = sp.Function("poly")  # "some polynomial": the paper does not say which
+
+RATIO = alpha / gamma  # how many margins the norm budget is worth
+DEFINITION = sp.Rational(1, 100)  # Definition 2.2 fixes the probability of failure
+BASE = 2  # each level of the chain halves the radius
+
+# Printed, as they stand.
+
+PRINTED_PROPOSITION = 5 * eps + 2 * sp.sqrt(sp.log(2 / delta) / n)
+PRINTED_COVER = sp.floor(alpha**2 * sp.log(p) / (gamma**2 * eps**2))
+PRINTED_RADEMACHER = alpha * sp.log(n) * sp.sqrt(sp.log(p)) / (gamma * sp.sqrt(n))
+PRINTED_SAMPLES = (alpha**2 * sp.log(p) / gamma**2 + 1) / eps**2
+PRINTED_MARGINS = alpha * sp.sqrt(sp.log(p)) / (sp.sqrt(n) * rho_mean) + (sp.log(1 / delta) + sp.log(n)) / sp.sqrt(n)
+PRINTED_CIRCUITS = poly(size) * sp.log(w * d) / eps**2
+PRINTED_MACHINES = poly(states, A, sp.log(steps)) * sp.log(w * d) / eps**2
+
+
+# Maurey: theta with ||theta||_1 <= alpha is a mean of +-alpha e_j, drawn at random, so that the average of k draws is
+# theta in expectation, with E ||average - theta||^2 <= alpha^2/k; some average is that near. There are (2p)^k of them.
+def cover_radius(count: sp.Expr = k) -> sp.Expr:
+    """How near every point of the l1 ball is to an average of `count` of its vertices, in the 2-norm."""
+    return alpha / sp.sqrt(count)
+
+
+def log_averages(count: sp.Expr = k) -> sp.Expr:
+    """The logarithm of how many averages of `count` vertices there are, at most."""
+    return count * sp.log(2 * p)
+
+
+@cache
+def cover_count() -> sp.Expr:
+    """log N(gamma eps): the averages of as many vertices as bring the radius down to gamma eps."""
+    enough = knob_for(cover_radius(), k, gamma * eps)
+    return log_averages(enough.value)
+
+
+# Massart: E sup over N functions with values in an interval of length 2c is at most c sqrt(2 log(N) / n).
+def massart(log_count: sp.Expr, half_width: sp.Expr) -> sp.Expr:
+    return half_width * sp.sqrt(2 * log_count / n)
+
+
+COARSE = sp.ceiling(4 * RATIO**2)  # vertices averaged at level 0, where the losses are known up to 1/2
+
+
+def level(j: sp.Expr) -> sp.Expr:
+    """Vertices averaged at level j."""
+    return COARSE * BASE ** (2 * j)
+
+
+# rho is a distance to a set of parameters, hence 1-Lipschitz in theta, and the ramp (2.2) is 1/gamma-Lipschitz:
+# averages within r gamma of theta give losses within r, at every input. Level j averages level(j) vertices: within
+#   r_j = alpha / (gamma sqrt(level(j))) = r_0 2^-j,   r_0 <= 1/2.
+@cache
+def level_radius(j: sp.Expr) -> sp.Expr:
+    return sp.powsimp(cover_radius(level(j)) / gamma)
+
+
+# Chain: theta_J is the average of level J nearest to theta, theta_(j-1) that of level j-1 nearest to theta_j, which
+# lies in the ball too. So loss(theta) = loss(theta_0) + sum_j (loss(theta_j) - loss(theta_(j-1))) + a rest of at most
+# r_J. The j-th difference is at most r_(j-1) and is one of as many functions as level j has averages; the losses at
+# level 0, with 1/2 subtracted (which moves no Rademacher complexity), are within +-1/2. Every level costs the same.
+@cache
+def level_cost() -> sp.Expr:
+    """What each finer level adds to the Rademacher complexity."""
+    j = sp.Symbol("j", positive=True, integer=True)
+    return sp.simplify(massart(log_averages(level(j)), level_radius(j - 1)))
+
+
+def coarse_cost() -> sp.Expr:
+    """The Rademacher complexity of level 0."""
+    return massart(log_averages(level(sp.Integer(0))), sp.Rational(1, 2))
+
+
+# r_J = r_0 2^-J <= 2^-J / 2.
+def chained(levels: sp.Expr) -> sp.Expr:
+    """The Rademacher complexity of the losses, by a chain of that many finer levels."""
+    return coarse_cost() + levels * level_cost() + BASE**-levels / sp.Integer(2)
+
+
+@cache
+def best_levels() -> sp.Expr:
+    """How many levels are best: rule 9 on 2^-J, rounded to a whole number of levels, none at least."""
+    cost = sp.Symbol("c", positive=True)
+    knob = minimise(tau / 2 - cost * sp.log(tau) / sp.log(BASE), tau)
+    return sp.Max(0, sp.ceiling(-sp.log(knob.value.subs(cost, level_cost())) / sp.log(BASE)))
+
+
+@cache
+def rademacher() -> sp.Expr:
+    """Rad_(n,P)(L_G) <= this, for every P, every G and every parameterised F."""
+    return chained(best_levels())
+
+
+# L(F^) - L(F*) <= sup_F [(L - L^)(F) - (L - L^)(F*)], as L^(F^) <= L^(F*). F* is fixed, so that (L - L^)(F*) has mean
+# 0 and the mean of the sup is at most 2 Rad (symmetrisation; one side is enough). One sample moves the sup by at most
+# 2/n: McDiarmid adds sqrt(2 log(1/delta) / n). The paper bounds the fixed F* by the sup too, and takes 1/n for 1/(2n).
+def minimiser_error(best: sp.Expr, complexity: sp.Expr) -> sp.Expr:
+    """The error of the empirical risk minimiser: the best F has surrogate loss `best`, the losses this complexity."""
+    return best + 2 * complexity + sp.sqrt(2 * sp.log(1 / delta) / n)
+
+
+# Training margins of gamma and more: L^ = 0, and L - L^ <= 2 Rad + sqrt(log(1/delta) / (2n)) for all theta at once.
+@cache
+def margin_error() -> sp.Expr:
+    return 2 * rademacher() + sp.sqrt(sp.log(1 / delta) / (2 * n))
+
+
+@cache
+def enough_levels() -> Knob:
+    """The levels after which the rest of the chain costs at most eps/2 of the excess: 2 (2^-J / 2) <= eps / 2."""
+    return knob_for(BASE**-J, J, eps / 2)
+
+
+# Half of eps for the rest of the chain, half for all that falls like 1/sqrt(n).
+@cache
+def samples() -> sp.Expr:
+    """The n from which on the minimiser's error exceeds the best surrogate loss by at most eps."""
+    shrinking = 2 * (coarse_cost() + J * level_cost()) + sp.sqrt(2 * sp.log(1 / delta) / n)
+    root = sp.Symbol("a", positive=True)  # the numerator, free of n
+    numerator = sp.simplify(shrinking * sp.sqrt(n))
+    needed = knob_for(root / sp.sqrt(n), n, eps / 2).value
+    return needed.subs(root, numerator).subs(J, enough_levels().value)
+
+
+# F_(w, d): W_0 (w x m), m <= w, W_1 .. W_(d-1) (w x w), W_d (1 x w), and their biases.
+FEEDFORWARD_PARAMETERS = d * (w**2 + w) + w + 1
+# A decoder of d layers: two attentions (K, Q, V with biases; K_0, V_0), three ReLU layers; E, h_0, theta_cls (4.1).
+DECODER_PARAMETERS = d * (2 * (3 * (w**2 + w) + 2 * w) + 3 * (w**2 + w)) + w * A + 2 * w
+
+
+# Two inputs matter: x_0 of mass eta, where F = theta_1, and one of mass eps on which every theta is wrong; on all other
+# inputs every theta is right. Let alpha >= gamma: theta = +-gamma e_1 has the margin gamma at x_0 for the label 1 or 0,
+# so that (2.3) holds for both targets. A sample without x_0 is the same for both, and so is the minimiser of whatever
+# surrogate. It is wrong at x_0 for one of them, whose error is eps + eta with probability (1 - eta)^n / 2 at least.
+eta = sp.Symbol("eta", positive=True)
+TWO_TARGETS_CHANCE = (1 - eta) ** n / 2
+
+
+# Two targets that differ at one input of mass a little above eps, and nothing else to be wrong at: fewer samples than
+# this miss it too often, whatever is minimised.
+FEWEST = sp.log(2 * delta) / sp.log(1 - eps)
+
+
+def _wei(label: str, equations: str = "") -> Citation:
+    return Citation(WEI2021, label, equations)
+
+
+_ANY = "every input distribution P, every target G, every parameterised F with ||theta||_1 <= alpha"
+_OPEN = "O~ leaves powers of logarithms open too, so that the printed number counts no samples"
+
+
+def _quantity(name: str, latex: str, meaning: str, **more: Any) -> Quantity:
+    usual: dict[str, Any] = {
+        "norm": "a probability",
+        "domain": _ANY,
+        "kind": Kind.UPPER,
+        "quantifier": Quantifier.PROBABILITY,
+        "randomness": "the n training inputs",
+        "scopes": (),
+    }
+    return Quantity(name, latex, meaning, **{**usual, **more})
+
+
+_SURE: dict[str, Any] = {"quantifier": Quantifier.FOR_ALL, "randomness": ""}
+
+QUANTITIES = (
+    _quantity(
+        "proposition",
+        r"\mathbb{E}\,\ell(\hat F(x), G(x))",
+        "error of the empirical risk minimiser, where Rad <= eps and the best surrogate loss is at most eps",
+        domain="every surrogate loss that meets the conditions 1) to 3)",
+        printed=Printed(PRINTED_PROPOSITION, _wei("Proposition 2.3", "its proof in Appendix A")),
+        derive=lambda: minimiser_error(eps, eps),
+        remark="F* is fixed, so that one deviation of two needs no complexity; McDiarmid's constant is 1/(2n)",
+    ),
+    _quantity(
+        "vertices",
+        r"\sup_{\|\theta\|_1 \le \alpha} \min_{v} \|\theta - v\|_2",
+        "distance of the l1 ball to the averages v of k of its vertices",
+        norm="2",
+        domain="||theta||_1 <= alpha in R^p",
+        derive=cover_radius,
+        **_SURE,
+    ),
+    _quantity(
+        "cover",
+        r"\log \mathcal{N}_{\|\cdot\|_2}(\gamma \epsilon, \Theta)",
+        "logarithm of the covering number of the l1 ball at the radius gamma eps",
+        norm="a logarithm",
+        domain="||theta||_1 <= alpha in R^p",
+        printed=Printed(PRINTED_COVER, _wei("Proof of Lemma 2.4"), order=Order.O),
+        derive=cover_count,
+        **_SURE,
+    ),
+    _quantity(
+        "rademacher",
+        r"{\rm Rad}_{n,P}(\mathcal{L}_G)",
+        "Rademacher complexity of the all-layer margin losses (2.2)",
+        norm="a mean over samples and signs",
+        printed=Printed(PRINTED_RADEMACHER, _wei("Proof of Lemma 2.4"), order=Order.O),
+        derive=rademacher,
+        quantifier=Quantifier.EXPECTATION,
+    ),
+    _quantity(
+        "minimiser",
+        r"\mathbb{E}\,\ell_{0\text{-}1}(\hat F(x), G(x))",
+        "error of the empirical risk minimiser, where (2.3) holds with eps: n samples",
+        printed=Printed(eps, _wei("Lemma 2.4")),
+        derive=lambda: minimiser_error(eps, rademacher()),
+        remark="(2.3) leaves all of eps to the best theta and nothing to the minimiser; the proof, by Proposition 2.3, "
+        "gives O(eps): read so, or with 0 in (2.3) as Theorems 3.1 and 4.1 use it, the lemma stands",
+    ),
+    _quantity(
+        "samples",
+        "n",
+        "samples from which on that error is at most 2 eps (eps, if (2.3) holds with 0)",
+        norm="a count",
+        printed=Printed(PRINTED_SAMPLES, _wei("Lemma 2.4"), order=Order.O),
+        derive=samples,
+        remark=_OPEN,
+    ),
+    _quantity(
+        "margins",
+        r"\mathbb{E}\,\ell_{0\text{-}1}(F(x, \theta), y)",
+        "error of every theta whose training margins are gamma or more",
+        printed=Printed(PRINTED_MARGINS, _wei("Corollary A.1", "eq. (A.2)"), order=Order.O),
+        derive=margin_error,
+        remark="printed for any margins rho_i, by 1/rho_bar^2 = mean of 1/rho_i^2, here with rho_bar = gamma; derived "
+        "for a gamma fixed beforehand",
+    ),
+    _quantity(
+        "circuits",
+        "n",
+        "samples for circuits: eps is reached with the margin gamma on every input",
+        norm="a count",
+        domain="every P on {0,1}^m; networks of width w and depth d, ||theta||_1 <= alpha",
+        printed=Printed(PRINTED_CIRCUITS, _wei("Theorem 3.1"), order=Order.O),
+        derive=lambda: samples().subs(p, FEEDFORWARD_PARAMETERS),
+        remark="poly(s) is not said; derived for the alpha and gamma given, which a construction has to supply",
+    ),
+    _quantity(
+        "turing",
+        "n",
+        "samples for Turing machines: eps is reached with the margin gamma on every input",
+        norm="a count",
+        domain="every P; decoders of width w, d layers and |A| symbols, ||theta||_1 <= alpha",
+        printed=Printed(PRINTED_MACHINES, _wei("Theorem 4.1"), order=Order.O),
+        derive=lambda: samples().subs(p, DECODER_PARAMETERS),
+        remark="poly(k, |A|, log T) is not said; derived for the alpha and gamma given",
+    ),
+)
+
+
+def _positive(name: str, symbol: sp.Symbol, reason: str) -> Hypothesis:
+    return Hypothesis(name, sp.Gt(symbol, 0, evaluate=False), reason)
+
+
+def _at_least(name: str, symbol: sp.Symbol, least: int, reason: str) -> Hypothesis:
+    return Hypothesis(name, sp.Ge(symbol, least, evaluate=False), reason)
+
+
+SAMPLE_COMPLEXITY = Result(
+    id="machines.sample_complexity",
+    title="Samples that suffice for statistically meaningful approximation",
+    citation=_wei("Proposition 2.3, Lemma 2.4, Corollary A.1, Theorems 3.1 and 4.1"),
+    claim=r"n = \tilde{O}\left(\frac{1}{\epsilon^2}\left(\frac{\alpha^2 \log p}{\gamma^2} + 1\right)\right)",
+    parameters=(
+        Parameter("alpha", alpha, "bound on the l1 norm of all parameters", 10.0),
+        Parameter("p", p, "number of parameters", 1000, integer=True),
+        Parameter("gamma", gamma, "all-layer margin", 0.5),
+        Parameter("eps", eps, "share of inputs of smaller margin, and the excess asked for", 0.1),
+        Parameter("n", n, "number of samples", 2_000_000_000, integer=True),
+        Parameter("delta", delta, "probability of failure; Definition 2.2 takes 0.01", 0.01),
+        Parameter("w", w, "width of the network", 64, integer=True),
+        Parameter("d", d, "its depth", 12, integer=True),
+        Parameter("A", A, "number of tape symbols", 4, integer=True),
+    ),
+    hypotheses=(
+        _positive("alpha", alpha, "Section 2.1"),
+        _at_least("p", p, 1, "there are parameters"),
+        _positive("gamma", gamma, "the ramp (2.2) divides by it"),
+        _positive("eps", eps, "no n is enough for 0"),
+        Hypothesis("eps", sp.Lt(eps, 1, evaluate=False), "an error rate"),
+        _at_least("n", n, 2, "one sample says nothing"),
+        _positive("delta", delta, "a probability"),
+        Hypothesis("delta", sp.Lt(delta, 1, evaluate=False), "a probability"),
+        *(_at_least(name, symbol, 1, "a size") for name, symbol in (("w", w), ("d", d), ("A", A))),
+    ),
+    quantities=QUANTITIES,
+    notation={eps: r"\epsilon", rho_mean: r"\bar\rho", poly: r"\mathrm{poly}"},
+    symbols={
+        k: "vertices of the l1 ball that are averaged",
+        J: "finer levels of the chain",
+        rho_mean: "1/rho_bar^2 = mean of 1/rho_i^2 over the training margins",
+        eta: "mass of the input at which two targets differ",
+        size: "gates of the circuit",
+        states: "states of the machine (k in the paper)",
+        steps: "steps of the machine",
+    },
+    formulas=(
+        Formula(r"{\rm Rad}_0", coarse_cost, "complexity of the coarsest level", Kind.UPPER),
+        Formula(r"{\rm Rad}_{j} - {\rm Rad}_{j-1}", level_cost, "what each finer level adds", Kind.UPPER),
+        Formula("J", best_levels, "the levels that are best at n samples"),
+        Formula("J_n", lambda: enough_levels().value, "the levels that `samples` takes"),
+        Formula(
+            r"\Pr[\text{error} = \epsilon + \eta]", lambda: TWO_TARGETS_CHANCE, "two targets that refute", Kind.LOWER
+        ),
+    ),
+    remarks=(
+        "Lemma 2.4 as it stands fails for every eps in (0, 1), surrogate and n >= 2, as n does not depend on P.",
+        "That rho > 0 wherever F is right needs the set of wrong parameters to be closed, which hard-max attention "
+        "does not give; the surrogate bounds the 0-1 loss all the same.",
+    ),
+)

@@ -1,0 +1,294 @@
+"""A transformer runs a Turing machine (wei2021, Appendix C): what holds at each step, and what it costs."""
+
+from collections.abc import Callable
+from functools import partial
+
+import sympy as sp
+
+from symbolic.citations import WEI2021, Citation
+from symbolic.machines import temperature
+from symbolic.machines import turing_counts as counts
+from symbolic.machines.temperature import eps
+from symbolic.machines.turing_counts import A, Z, w_pos
+from symbolic.statements import Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
+
+T = sp.Symbol("T", integer=True, nonnegative=True)
+work = sp.Symbol("work", integer=True, nonnegative=True)
+
+PARAMETERS = (
+    Parameter("machine", None, "a shipped machine, or the path of a file", "increment"),
+    Parameter("input", None, "what stands on the tape: one character a symbol, or symbols apart by spaces", ""),
+    Parameter("T", T, "steps; 0: as many as the simulator needs to halt", 0, integer=True),
+    Parameter("eps", eps, "what softmax attention may leak, for the rows of softmax", 0.1),
+    Parameter("work", work, "steps in all that random inputs may take: --samples stops there", 2**14, integer=True),
+)
+HYPOTHESES = (
+    Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),
+    Hypothesis("work", sp.Ge(work, 0, evaluate=False), "a number of steps"),
+    Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "softmax always leaks"),
+    Hypothesis(
+        "eps", sp.Le(eps, temperature.UNDONE, evaluate=False), "the correction of Prop. 3.4 undoes an error of 1/3"
+    ),
+)
+
+_DOMAIN = "every step of every input that is run"
+_STEPS = "steps at which the network and the simulator differ"
+
+
+def _wei(label: str, equations: str = "") -> Citation:
+    return Citation(WEI2021, label, equations)
+
+
+def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None, remark: str = "") -> Quantity:
+    """A quantity of the proof at each step: printed as equal to the machine's."""
+    return Quantity(
+        name,
+        rf"\#\{{i : {latex}\}}",
+        meaning,
+        _STEPS,
+        _DOMAIN,
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        printed=None if citation is None else Printed(sp.Integer(0), citation),
+        scopes=(),
+        remark=remark,
+    )
+
+
+STEPS = (
+    _at_each_step("state", r"h^{st} \ne z_i", "the state after step i", _wei("Lemma C.1", "(C.4)")),
+    _at_each_step("written", r"h^{sym_2} \ne u_i", "the symbol that step i writes", _wei("Lemma C.1", "(C.4)")),
+    _at_each_step(
+        "move",
+        r"h^{scr} \ne q_i",
+        "how the head moves in step i",
+        _wei("Lemma C.1"),
+        "left and right are printed; a machine that stays writes neither bit, which the paper needs for its loops in "
+        "terminal states too",
+    ),
+    _at_each_step("location", r"h^{pos_3} \ne \mathrm{Bin}(l_i)", "where the head is", _wei("Lemma C.2", "(C.5)")),
+    _at_each_step(
+        "found", r"h^{scr_4}_1 \ne 1(i' > 0)", "whether an earlier step wrote there", _wei("Claim C.4", "(C.8)")
+    ),
+    _at_each_step(
+        "search",
+        r"h^{scr_3} \ne \mathrm{Bin}_j(i')",
+        "each bit of the binary search for i'",
+        _wei("Claim C.5", "(C.11)"),
+        "case 2 of the proof says that every t <= i' has (j+1)-th bit 0; that holds of those t that agree with i' on "
+        "the first j bits, and the others lose 2 there",
+    ),
+    _at_each_step("last_visit", r"\mathrm{Bin}(i') \ne h^{scr_3}", "i', all bits of it", _wei("Claim C.5", "(C.13)")),
+    _at_each_step(
+        "from_input",
+        r"h^{scr_2} \ne x_{l_i}",
+        "the input's symbol there",
+        _wei("Lemma C.7", "(C.15)"),
+    ),
+    _at_each_step("symbol", r"o_i^{sym_1} \ne a_i", "the symbol under the head", _wei("Lemma C.8", "(C.16)")),
+)
+
+ANSWER = Quantity(
+    "answer",
+    r"\#\{x : \hat F(x) \ne 2 G(x) - 1\}",
+    "accepted or rejected, after T steps",
+    "inputs on which the network and the simulator differ",
+    "every input that is run and halts within T steps",
+    Kind.EXACT,
+    Quantifier.FOR_ALL,
+    printed=Printed(sp.Integer(0), _wei("Theorem 4.1", "its proof, after Lemma C.8")),
+    scopes=(),
+)
+
+ROUNDING = Quantity(
+    "rounding",
+    r"\max |h - \mathrm{bit}|",
+    "how far from the nearest bit the network's numbers are, in the format of the run",
+    "largest modulus over the quantities above",
+    _DOMAIN,
+    Kind.UPPER,
+    Quantifier.FOR_ALL,
+    scopes=(),
+)
+
+
+def _of_softmax() -> tuple[Quantity, ...]:
+    leaked = temperature.leak_derivation()
+    beta = temperature.sufficient().value
+    return (
+        _at_each_step(
+            "softmax",
+            r"\text{any of them}",
+            "the same network with softmax in place of hard max, all quantities above together",
+            None,
+        ),
+        Quantity(
+            "leak",
+            r"\varepsilon_{\beta}",
+            "what a coordinate of softmax attention errs against hard max, before it is rounded",
+            "sup norm",
+            "scores that lead by 1 among n keys, values that are bits",
+            Kind.UPPER,
+            Quantifier.FOR_ALL,
+            leaked,
+            worst_case={temperature.inverse_temperature: beta},
+            scopes=(),
+        ),
+        Quantity(
+            "inverse_temperature",
+            r"\beta",
+            "the least inverse temperature at which every quantity is right",
+            "a number",
+            "n keys, scores that lead by 1",
+            Kind.UPPER,
+            Quantifier.EXISTS,
+            scopes=(),
+            remark="Section 4.1 says that the theory applies to softmax too, and gives no temperature",
+            derive=lambda: beta,
+        ),
+    )
+
+
+def _cost(
+    name: str,
+    latex: str,
+    meaning: str,
+    norm: str,
+    printed: Printed | None,
+    count: Callable[[], sp.Expr],
+    remark: str = "",
+) -> Quantity:
+    """A number of the construction itself: counted, beside the printed order."""
+    return Quantity(
+        name,
+        latex,
+        meaning,
+        norm,
+        "the construction",
+        Kind.EXACT,
+        Quantifier.EXISTS,
+        printed=printed,
+        scopes=(),
+        remark=remark,
+        derive=count,
+    )
+
+
+def _norm(lemma: counts.Lemma) -> Quantity:
+    return _cost(
+        f"norm[{lemma.label}]",
+        rf"\|\theta_{{\mathrm{{{lemma.label}}}}}\|_1",
+        f"parameters of {lemma.cited}: {lemma.meaning}",
+        "entrywise 1-norm",
+        Printed(lemma.order, _wei(lemma.cited), order=Order.O),
+        partial(counts.norm, lemma.label),
+    )
+
+
+SLIPS = (
+    Quantity(
+        "start",
+        r"\#\{i : o_i \ne (z_i, a_i, l_i)\}",
+        "the invariant with o_0 = (z_init, blank, Bin(1)), as a parameter has to be",
+        _STEPS,
+        "inputs whose first symbol is not blank",
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        printed=Printed(sp.Integer(0), _wei("Appendix C.1", "(C.2)-(C.3) at i = 0")),
+        scopes=(),
+        remark="o_0 is a trainable parameter (Section 4.1) and cannot hold a_0 = x_1, which depends on the input; the "
+        "rows above run with one more state and one more step, in which the first symbol is read from the encoder",
+    ),
+    Quantity(
+        "width_bits",
+        r"w_{pos}",
+        "bits that write every i of 0 <= i <= T",
+        "a count",
+        "T a power of two",
+        Kind.EXACT,
+        Quantifier.FOR_ALL,
+        printed=Printed(sp.ceiling(sp.log(T, 2)), _wei("Appendix C.1", "w_pos, Bin(i) for 0 <= i <= T")),
+        scopes=(),
+        derive=lambda: counts.bits(T),
+        remark="for T = 2^k the printed w_pos = k bits write 0 to T - 1, and Bin(T) = Bin(0); (C.3) prints Bin(i) for "
+        "beta(i+1), which is Bin(i+1)",
+    ),
+    Quantity(
+        "pair",
+        r"|\mathcal{Z}||\mathcal{A}| + w_{TM}",
+        "rows of W_1 in the proof of Lemma C.1, against the width w_TM of all hidden representations",
+        "a count",
+        "|Z|, |A| large",
+        Kind.EXACT,
+        Quantifier.EXISTS,
+        printed=Printed(counts.W_TM, _wei("Appendix C.1", "w_TM, with the order of w_scr"), order=Order.O),
+        scopes=(),
+        derive=lambda: counts.PAIR_ROWS,
+        remark="no constant helps: |Z||A| outgrows |Z| + |A| + w_pos. Theorem 4.1 itself asks for w >~ k|A| + log T, "
+        "which holds it; the network here has a block of |Z||A| coordinates",
+    ),
+)
+
+COSTS = (
+    _cost(
+        "width",
+        "w",
+        "coordinates of the stream",
+        "a count",
+        Printed(counts.WIDTH_ORDER, _wei("Theorem 4.1", "w >~ k|A| + log T"), order=Order.O),
+        counts.width,
+        "log T is taken as w_pos here",
+    ),
+    _cost(
+        "depth",
+        "d",
+        "decoder layers",
+        "a count",
+        Printed(w_pos, _wei("Theorem 4.1", "d of order log T"), order=Order.O),
+        counts.depth,
+        "log T is taken as w_pos here",
+    ),
+    *(_norm(lemma) for lemma in counts.LEMMAS),
+    _cost(
+        "norm",
+        r"\|\theta\|_1",
+        "all parameters, with the corrections and the copies through unused modules",
+        "entrywise 1-norm",
+        None,
+        counts.total,
+        "printed as poly(k, |A|, log T) without a degree (Theorem 4.1)",
+    ),
+    _cost(
+        "parameters",
+        "p",
+        "parameters, zeros among them, of a decoder of this width and depth",
+        "a count",
+        None,
+        counts.parameters,
+        "log p stands in the sample complexity",
+    ),
+)
+
+TURING = Result(
+    id="machines.turing",
+    title="A transformer simulates a Turing machine",
+    citation=_wei("Lemma C.1-C.8", "Theorem 4.1"),
+    claim=r"o_i = (z_i, a_i, \mathrm{Bin}(l_i)) \text{ for } 1 \le i \le T, \qquad \hat F(x) = 2 G(x) - 1",
+    parameters=PARAMETERS,
+    hypotheses=HYPOTHESES,
+    quantities=(*STEPS, ANSWER, ROUNDING, *_of_softmax(), *SLIPS, *COSTS),
+    notation={Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", w_pos: r"w_{pos}", eps: r"\varepsilon"},
+    symbols={
+        Z: "states of the machine (k in the theorem)",
+        A: "symbols of its alphabet",
+        w_pos: "bits of a position",
+        counts.moving: "entries of the table that move the head",
+        counts.answers: "terminal states",
+        temperature.keys: "keys of an attention, the null key among them",
+        temperature.inverse_temperature: "inverse temperature",
+    },
+    remarks=(
+        "Every layer ends in the correction of Prop. 3.4, so that each starts from exact bits.",
+        "A machine with a two-way tape gets T blanks before its input; its positions need one bit more.",
+    ),
+)

@@ -1,0 +1,255 @@
+r"""The margin of the transformer of Appendix C (Theorem 4.1 and the end of Appendix C; Wei, Chen, Ma 2021).
+
+Every layer of the construction is of one of a few kinds, whose norms and sizes are closed forms in Z = |Z| (the start
+state that the repair adds included), A = |A| and w_pos. A move of all parameters by rho is safe while, in each kind of
+layer, the score gaps survive and the raw output stays within 1/3 of its bits: rho enters through `perturbed_attention`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import sympy as sp
+
+from symbolic.citations import WEI2021, Citation
+from symbolic.machines import perturbed_attention as attention
+from symbolic.machines import perturbed_layers as layers
+from symbolic.machines.perturbed_attention import ENCODER, NONE, SELF
+from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
+
+THEOREM = Citation(WEI2021, "Theorem 4.1, Appendix C")
+Z = sp.Symbol("Z", integer=True, positive=True)
+A = sp.Symbol("A", integer=True, positive=True)
+w = sp.Symbol("w_pos", integer=True, positive=True)
+T = sp.Symbol("T", integer=True, positive=True)
+terminal = sp.Symbol("Z_term", integer=True, positive=True)
+
+
+@dataclass(frozen=True)
+class LayerKind:
+    """Layers of one lemma: what `size`^2, `attended`^2 and ||W_1||^2 are at most, and the attention at work.
+
+    `signs` counts the +-1 coordinates of a key; the null key is one less, on a coordinate of its own (Claims C.4-C.7).
+    """
+
+    name: str
+    lemma: str
+    ones: sp.Expr
+    attended: sp.Expr
+    norm: sp.Expr
+    works: str = NONE
+    signs: sp.Expr = sp.S.Zero
+    value: sp.Expr = sp.S.Zero
+
+    @property
+    def values(self) -> dict[sp.Symbol, sp.Expr]:
+        """The closed forms of every symbol in this kind's bounds."""
+        return {
+            layers.size: sp.sqrt(self.ones),
+            attention.attended: sp.sqrt(self.attended),
+            layers.norm_1: sp.sqrt(self.norm),
+            layers.sigma_zeta: layers.ROUNDING_RADIUS,
+            attention.encoder_size: sp.sqrt(w + 1),
+            attention.query_norm: sp.Integer(2),
+            attention.key_norm: sp.Integer(2),
+            attention.value_norm: self.value,
+            attention.query_size: sp.sqrt(self.signs + 1),
+            attention.key_size: sp.sqrt(self.signs),
+            attention.null_size: self.signs - 1,
+        }
+
+    @property
+    def conditions(self) -> dict[str, tuple[sp.Expr, sp.Expr]]:
+        """What has to stay at most its limit: (bound in rho and the symbols of `values`, limit) by name."""
+        output = {f"output of {self.name}": (attention.layer_output(self.works).error, layers.ROUNDING_RADIUS)}
+        if self.works == NONE:
+            return output
+        return {f"score gaps of {self.name}": (attention.gap_change(self.works).error, sp.Integer(1)), **output}
+
+
+# Ones of the stream: one for each one-hot (st, sym1 or sym2, scr1, scr2), at most w for each position (pos1, pos2,
+# pos3, scr3), single bits. ||W_1||^2 <= largest row sum times largest column sum of |W_1| (Schur); for `pair` exactly:
+# rows st_z + sym1_a have the Gram matrix [[A I, J], [J^T, Z I]], whose largest eigenvalue is Z + A.
+KINDS: tuple[LayerKind, ...] = (
+    LayerKind("pair", "Lemma C.1", ones=2 * w + 2, attended=2 * w + 2, norm=Z + A),
+    LayerKind("transition", "Lemma C.1", ones=2 * w + 1, attended=2 * w + 1, norm=3 * Z * A),
+    LayerKind("subtract", "Lemma C.2", ones=3 * w + 5, attended=3 * w + 5, norm=sp.Integer(6)),
+    LayerKind("add", "Lemma C.2", ones=3 * w + 5, attended=3 * w + 5, norm=sp.Integer(8)),
+    LayerKind("place", "Lemma C.2", ones=3 * w + 5, attended=3 * w + 5, norm=sp.Integer(3)),
+    LayerKind("found", "Claim C.4", ones=3 * w + 2, attended=3 * w + 3, norm=sp.Integer(1), works=SELF, signs=w),
+    LayerKind("search", "Claim C.5", ones=4 * w + 3, attended=4 * w + 4, norm=sp.Integer(2), works=SELF, signs=2 * w),
+    LayerKind(
+        "read", "Claim C.6", ones=4 * w + 3, attended=4 * w + 4, norm=sp.Integer(1), works=SELF, signs=2 * w,
+        value=sp.Integer(1),
+    ),
+    LayerKind(
+        "from_input", "Lemma C.7", ones=3 * w + 4, attended=3 * w + 6, norm=sp.Integer(1), works=ENCODER, signs=w,
+        value=sp.Integer(1),
+    ),
+    LayerKind("which", "Lemma C.8", ones=3 * w + 6, attended=3 * w + 6, norm=sp.Integer(6)),
+    LayerKind("masked", "Lemma C.8", ones=w + 4, attended=w + 4, norm=2 * A),
+    LayerKind("symbol", "Lemma C.8", ones=w + 3, attended=w + 3, norm=sp.Integer(3)),
+)  # fmt: skip
+
+CLASSIFIER_VALUES: Mapping[sp.Symbol, sp.Expr] = {
+    layers.size: sp.sqrt(w + 2),
+    layers.sigma_zeta: layers.ROUNDING_RADIUS,
+    attention.classifier_norm: sp.sqrt(terminal),
+}
+
+
+def kind_of(name: str) -> LayerKind:
+    """The kind of a layer called `pair`, `subtract[3]`, `search[1]`, ..."""
+    return next(kind for kind in KINDS if kind.name == name.partition("[")[0])
+
+
+def positions(steps: sp.Expr) -> sp.Expr:
+    """w_pos of the repaired construction on a one-way tape: bits for the largest position, steps + 1."""
+    return sp.floor(sp.log(steps + 1, 2)) + 1
+
+
+# As rho -> 0 each bound is rho times a slope: for large w_pos the margin is asymptotic to the least of limit / slope.
+@cache
+def leading_margin() -> sp.Expr:
+    """c w_pos^e, to which the derived bound is asymptotic as w_pos grows and Z, A stay."""
+    terms = [_leading(limit / bound, kind) for kind in KINDS for bound, limit in kind.conditions.values()]
+    least = min(exponent for _, exponent in terms)
+    return sp.Min(*(factor for factor, exponent in terms if exponent == least)) * w**least
+
+
+def _leading(margin_over: sp.Expr, kind: LayerKind) -> tuple[sp.Expr, sp.Expr]:
+    """(c, e) of the leading term c w_pos^e of rho * limit / bound at rho = 0."""
+    inverse_root = sp.Symbol("s", positive=True)  # w_pos = 1 / s^2
+    at_rest = (margin_over * layers.rho).subs(layers.rho, 0).subs(kind.values)
+    leading = sp.powsimp((at_rest**-2).subs(w, inverse_root**-2)).as_leading_term(inverse_root)
+    factor, power = leading.as_coeff_exponent(inverse_root)
+    return sp.simplify(1 / sp.sqrt(factor)), power / 4
+
+
+@cache
+def exponent() -> sp.Expr:
+    """The power of w_pos with which the derived bound falls."""
+    power: sp.Expr = leading_margin().as_coeff_exponent(w)[1]
+    return power
+
+
+_PRINTED_ORDER = Printed(1 / sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.O)
+
+_QUANTITIES = (
+    Quantity(
+        name="margin",
+        latex_symbol=r"\rho_F",
+        meaning="smallest joint 2-norm of a move of all parameters that turns the prediction at this input",
+        norm="2, over all parameters, shared over the steps",
+        domain="derived: every input and machine with these Z, A, T; instance: this input",
+        kind=Kind.LOWER,
+        quantifier=Quantifier.FOR_ALL,
+        printed=_PRINTED_ORDER,
+        derive=leading_margin,
+        scopes=(),
+        remark="the closed form is the leading term for large w_pos; the numbers solve the conditions at this w_pos",
+    ),
+    Quantity(
+        name="exponent",
+        latex_symbol=r"e: \rho \sim w_{pos}^{e}",
+        meaning="power of w_pos = O(log T) with which the derived bound falls",
+        norm="",
+        domain="w_pos -> oo, Z and A fixed",
+        kind=Kind.RATE,
+        quantifier=Quantifier.FOR_ALL,
+        printed=_PRINTED_ORDER,
+        derive=exponent,
+        scopes=(),
+        remark="the null key, of size 2 w_pos - 1, is what decides; the paper says 1/poly",
+    ),
+    Quantity(
+        name="decay",
+        latex_symbol=r"\rho(4096) / \rho(8)",
+        meaning="derived bound for 4096 steps over that for 8 steps",
+        norm="",
+        domain="this machine's Z and A",
+        kind=Kind.EXACT,
+        quantifier=Quantifier.FOR_ALL,
+        scopes=(),
+        remark="what falls like 1/T falls by 1/512 there",
+    ),
+    Quantity(
+        name="lipschitz",
+        latex_symbol=r"\mu",
+        meaning="Lipschitz constant in h of a hard-max layer, parameters moved (second part of Definition D.2)",
+        norm="2",
+        domain="layers with ties: the unused attentions, and Claims C.4 and C.5",
+        kind=Kind.UPPER,
+        quantifier=Quantifier.EXISTS,
+        printed=Printed(sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.O),
+        scopes=(),
+        remark="no finite constant: at a tie the least change of h selects another value; the derived bound needs none",
+    ),
+    Quantity(
+        name="attack.slope",
+        latex_symbol=r"d \log \rho / d \log T",
+        meaning="fitted slope in log T of the attacked margin of the construction of Appendix C",
+        norm="",
+        domain="one machine, inputs of growing length",
+        kind=Kind.RATE,
+        quantifier=Quantifier.EXISTS,
+        scopes=(),
+    ),
+    Quantity(
+        name="scalar.slope",
+        latex_symbol=r"d \log \rho / d \log T",
+        meaning="the same with positions of size 1/T, as in older constructions",
+        norm="",
+        domain="the same machine and inputs",
+        kind=Kind.RATE,
+        quantifier=Quantifier.EXISTS,
+        construction="positions of size 1/T",
+        scopes=(),
+    ),
+)
+
+TURING_MARGIN = Result(
+    id="machines.turing_margin",
+    title="All-layer margin of the transformer that simulates a Turing machine",
+    citation=THEOREM,
+    claim=r"\rho_F(\theta, x, y) \ge 1/\mathrm{poly}(k, |\mathcal{A}|, \log T)",
+    parameters=(
+        Parameter("machine", None, "a shipped machine or a file", "palindrome"),
+        Parameter("input", None, "the input; symbols of more than one character are separated by spaces", "101"),
+        Parameter("T", T, "steps of the machine; 0: as many as it takes", 0, integer=True),
+    ),
+    hypotheses=(Hypothesis("T", sp.Ge(T, 0), "a number of steps"),),
+    quantities=_QUANTITIES,
+    notation={w: r"w_{\mathrm{pos}}", Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|"},
+    symbols={
+        layers.rho: "joint move of all parameters",
+        layers.size: "size of the layer's exact input",
+        layers.sigma_zeta: "radius that a rounding undoes",
+        layers.norm_1: "spectral norm of the layer's W_1",
+        attention.key_size: "size of a key",
+        attention.null_size: "size of the null key",
+        attention.query_size: "size of a query",
+        attention.query_norm: "spectral norm of W_Q",
+        attention.key_norm: "spectral norm of W_K",
+        attention.value_norm: "spectral norm of W_V",
+        attention.attended: "size of the exact stream behind the attentions",
+        attention.encoder_size: "size of an encoder token",
+    },
+    remarks=(
+        "Definition D.2 asks for a layer that is Lipschitz in h at moved parameters; hard max at a tie is not. What "
+        "the induction needs, and what is derived here, is the distance to the exact layer in both moves at once.",
+        "The encoder's tokens are corrected by no zeta; the moves of E enter the layer that reads them.",
+    ),
+    formulas=tuple(
+        Formula(left, derive, meaning, Kind.UPPER)
+        for left, derive, meaning in (
+            (
+                r"\Delta\tau / \tau",
+                lambda: attention.gap_change(SELF).error,
+                "change of a score gap, in units of the gap",
+            ),
+            (r"\|g - h\|_2", lambda: attention.layer_output(SELF).error, "a self-attention layer's raw output"),
+            (r"|F - \hat F|", lambda: attention.classified().error, "the classifier"),
+        )
+    ),
+)

@@ -1,0 +1,160 @@
+"""The study of the all-layer margin: certified margins against other searches, the tie, and noticed contradictions."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from bridge.budget import Budget
+from bridge.machines import approximation
+from bridge.machines.approximation import ApproximationCase, ApproximationStudy, Pair, Run
+from bridge.machines.exact_margin import Enclosure, exact_margin
+from bridge.machines.small_networks import Linear, Product, SmallNetwork, Theta, TwoLayers
+from bridge.record import Row, Verdict
+from numeric.machines import toy
+from symbolic.statements import UsageError
+
+BUDGET = Budget(samples=3, attack=12, restarts=2, seed=0)
+FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
+    "linear": Linear,
+    "product": Product,
+    "relu_1": lambda rng: TwoLayers(rng, 1),
+    "relu_2": lambda rng: TwoLayers(rng, 2),
+}
+
+
+def case(gamma: float = 0.25) -> ApproximationCase:
+    return ApproximationStudy().case({"gamma": gamma}, seed=0, dtype="float64", device="cpu")
+
+
+@cache
+def rows() -> dict[str, Row]:
+    return {row.quantity: row for row in case().rows(BUDGET)}
+
+
+def test_every_quantity_has_a_row() -> None:
+    assert set(rows()) == {quantity.name for quantity in ApproximationStudy.result.quantities}
+    refuted = {name for name, row in rows().items() if Verdict.VIOLATED in row.verdict.values()}
+    assert refuted == {"positive.hard_max"}
+    assert {v for name, row in rows().items() if name not in refuted for v in row.verdict.values()} == {Verdict.PROVED}
+
+
+def test_constants_are_attained() -> None:
+    assert rows()["lipschitz"].measured == pytest.approx(1, abs=1e-9)
+    assert rows()["ramp.lipschitz"].measured == pytest.approx(4, abs=1e-8)
+
+
+@pytest.mark.parametrize("gamma", [0.01, 3.0])
+def test_a_steep_and_a_flat_ramp(gamma: float) -> None:
+    steep = case(gamma)
+    row = steep._ramp_lipschitz(steep.pairs(1, 0))
+    assert row.measured == pytest.approx(1 / gamma, rel=1e-6)
+    assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
+
+
+# Certified margins.
+
+
+def flattened(theta: Theta) -> np.ndarray:
+    return np.concatenate([part.flatten().numpy() for part in theta.values()])
+
+
+def shaped(network: SmallNetwork, flat: np.ndarray) -> Theta:
+    sizes = [part.numel() for part in network.theta.values()]
+    parts = np.split(flat, np.cumsum(sizes)[:-1])
+    return {n: torch.tensor(p).reshape(t.shape) for (n, t), p in zip(network.theta.items(), parts, strict=True)}
+
+
+def by_constrained_search(network: SmallNetwork) -> float:
+    """The nearest flip that scipy's sequential quadratic programming finds from many starts."""
+    theta, rng = flattened(network.theta), np.random.default_rng(0)
+    flips = {"type": "ineq", "fun": lambda d: -network.at(shaped(network, theta + d))}
+    starts = rng.normal(size=(12, len(theta)))
+    found = [minimize(lambda d: d @ d, start, method="SLSQP", constraints=flips) for start in starts]
+    return float(min(np.linalg.norm(each.x) for each in found if each.success and flips["fun"](each.x) > -1e-6))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_certified_margins_are_those_of_another_search(family: str) -> None:
+    network = FAMILIES[family](np.random.default_rng(3))
+    sure, change = network.margin(network.theta)
+    assert sure.width < 1e-5
+    assert by_constrained_search(network) == pytest.approx(sure.upper, rel=1e-3)
+    moved = {name: part + change[name] for name, part in network.theta.items()}
+    assert network.at(moved) == pytest.approx(0, abs=1e-9)
+    assert np.linalg.norm(flattened(change)) == pytest.approx(sure.upper, rel=1e-9)
+
+
+@pytest.mark.parametrize("w", [(1.0, 1.0), (2.0, 0.3), (-1.5, -1.0), (0.9, 4.0)], ids=str)
+def test_the_distance_to_the_hyperbola_is_that_of_branch_and_bound(w: tuple[float, float]) -> None:
+    network = Product(np.random.default_rng(0))
+    sure, _ = network.margin({"w": torch.tensor(w)})
+    again = exact_margin(lambda v: v[0] * v[1] - 0.5, w, largest=4.0, tolerance=1e-2)
+    assert again.lower <= sure.upper
+    assert sure.lower <= again.upper
+
+
+def test_a_wrong_prediction_has_margin_zero() -> None:
+    network = Product(np.random.default_rng(0))
+    assert network.margin({"w": torch.tensor([1.0, -1.0])})[0].upper == 0
+
+
+# Contradictions are noticed.
+
+
+def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = Linear.right_margin
+
+    def larger(self: Linear, theta: Theta) -> tuple[Enclosure, Theta]:
+        sure, change = true(self, theta)
+        return replace(sure, lower=1.1 * sure.lower, upper=1.1 * sure.upper), change
+
+    monkeypatch.setattr(Linear, "right_margin", larger)
+    wrong = case()
+    linear = wrong.networks(0)[0]
+    assert wrong._margin(linear, BUDGET).verdict["derived"] is Verdict.UNDECIDED
+    assert wrong._lipschitz(wrong.pairs(1, 0)).verdict["printed"] is Verdict.UNDECIDED
+
+
+def test_a_right_prediction_of_margin_zero_is_counted() -> None:
+    theta = {"w": torch.zeros(1)}
+    zero, some = (Run(theta, True, Enclosure(margin, margin, (), 1)) for margin in (0.0, 0.5))
+    row = case()._positive([Pair(zero, some, chosen=False)])
+    assert (row.measured, row.verdict["printed"]) == (1.0, Verdict.UNDECIDED)
+
+
+def test_the_tie_replays_and_others_are_none() -> None:
+    witness = rows()["positive.hard_max"].witness
+    assert witness is not None
+    inputs = {name: torch.tensor(value) for name, value in witness.inputs.items()}
+    assert case().replay_finding(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
+    for score, values in ((0.1, [3.0, -1.0]), (0.0, [3.0, 1.0]), (0.0, [1.0, -3.0])):
+        given = {"score": torch.tensor([score]), "values": torch.tensor(values)}
+        assert case().replay_finding(approximation.TIE, given).verdict["printed"] is Verdict.UNDECIDED
+
+
+def test_hard_max_averages_ties() -> None:
+    scores = torch.tensor([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]])
+    assert toy.hard_max(scores, torch.tensor([3.0, -1.0, 9.0])).tolist() == [1.0, -1.0]
+
+
+@pytest.mark.parametrize("inputs", [{"score": [0.0]}, {"score": [0.0], "values": [1.0]}], ids=["missing", "short"])
+def test_witnesses_that_are_none_are_refused(inputs: dict) -> None:
+    with pytest.raises(UsageError, match="one score and two values"):
+        case().replay_finding(approximation.TIE, {name: torch.tensor(value) for name, value in inputs.items()})
+
+
+def test_bad_parameters_and_findings_are_refused() -> None:
+    with pytest.raises(UsageError, match="gamma = 0"):
+        case(0.0)
+    with pytest.raises(UsageError, match="no quantity or finding 'other'"):
+        case().replay_finding("other", {})
+
+
+def test_the_table_shows_each_network() -> None:
+    (table,) = case().tables()
+    assert [row[0] for row in table.rows] == list(FAMILIES)

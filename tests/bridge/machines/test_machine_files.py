@@ -1,0 +1,216 @@
+"""The shipped machines against Python's own numbers and words, the two notations, and every error of a file."""
+
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bridge.machines import machine_files
+from bridge.machines.machine_files import in_file, parse_machine, read_machine, shipped, tokens_of
+from numeric.machines.machine import MachineError, Trace, TuringMachine, simulate, simulate_many
+from symbolic.statements import UsageError
+
+read = cache(read_machine)
+
+
+def runs(name: str, words: list[str], steps: int) -> list[Trace]:
+    return simulate_many(read(name), [tokens_of(read(name), word) for word in words], steps)
+
+
+def value(trace: Trace) -> int:
+    return int("".join(trace.tape()), 2)
+
+
+# The shipped ones.
+
+
+def test_these_are_shipped_and_none_other() -> None:
+    assert shipped() == ("addition", "busy_beaver_3", "busy_beaver_4", "increment", "palindrome")
+
+
+def test_increment_adds_one() -> None:
+    words = [f"{x:b}" for x in range(300)] + ["", "0011", "0000"]
+    for word, trace in zip(words, runs("increment", words, 40), strict=True):
+        assert trace.accepted, word
+        assert value(trace) == int(word or "0", 2) + 1
+
+
+def test_palindromes_are_told_from_the_rest() -> None:
+    words = [f"{x:0{n}b}" for n in range(1, 9) for x in range(2**n)] + [""]
+    answers = [trace.accepted for trace in runs("palindrome", words, 60)]
+    assert answers == [word == word[::-1] for word in words]
+    assert True in answers
+    assert False in answers
+
+
+def test_addition_adds_in_the_digits_that_the_input_had() -> None:
+    words = [f"{a}{x:b}+{b}{y:b}" for x in range(18) for y in range(18) for a, b in (("", ""), ("0", "000"))]
+    for word, trace in zip(words, runs("addition", words, 400), strict=True):
+        x, y = word.split("+")
+        assert trace.accepted, word
+        assert (value(trace), len(trace.tape())) == (int(x, 2) + int(y, 2), len(word))
+
+
+@pytest.mark.parametrize(("name", "steps", "ones"), [("busy_beaver_3", 21, 5), ("busy_beaver_4", 107, 13)])
+def test_busy_beavers_halt_when_they_should(name: str, steps: int, ones: int) -> None:
+    trace = simulate(read(name), (), steps + 10)
+    assert (trace.halted_at, trace.tape().count("1")) == (steps, ones)
+    assert simulate(read(name), (), steps - 1).halted_at is None
+
+
+@pytest.mark.parametrize(("name", "longest"), [("increment", 5), ("palindrome", 6), ("addition", 4)])
+def test_no_input_at_all_drives_a_one_way_head_off_the_tape(name: str, longest: int) -> None:
+    words = ["".join(word) for n in range(longest + 1) for word in product(read(name).alphabet, repeat=n)]
+    assert None not in {trace.accepted for trace in runs(name, words, 90)}
+
+
+# The notations.
+
+HEAD = "start: a\naccept: yes\nreject: no\n"
+
+
+def rules(table: str, head: str = HEAD) -> TuringMachine:
+    return parse_machine(head + table, "test", "test.tm")
+
+
+def test_an_exact_rule_counts_before_a_wildcard() -> None:
+    tm = rules("* * * * no\na * x R *\n* 1 * L yes\na 0 1 R yes\nb 2 * N a\n")
+    assert set(tm.alphabet) == {"x", "1", "0", "2", "_"}
+    assert tm.rule("a", "0") == ("yes", "1", 1)
+    assert tm.rule("a", "1") == ("a", "x", 1)  # the state counts before the symbol
+    assert tm.rule("b", "1") == ("yes", "1", -1)
+    assert tm.rule("b", "0") == ("no", "0", 0)
+    assert tm.rule("b", "2") == ("a", "2", 0)
+
+
+def test_comments_directives_and_small_letters() -> None:
+    tm = rules(
+        "# a line\na 0 1 r yes # said\na 1 1 l yes ; said\n\n  a   #   _ s  no\na _ _ * no\n", HEAD + "blank: _\n"
+    )
+    assert tm.rule("a", "#") == ("no", "_", 0)
+    assert tm.rule("a", "0") == ("yes", "1", 1)
+    assert tm.lines["a", "1"] == 7
+    assert not tm.two_way
+    assert rules("a * * L a", HEAD + "two-way: yes\n").two_way
+
+
+def test_what_is_missing_is_rejected_only_where_the_file_says_so() -> None:
+    tm = rules("a 0 1 R a", HEAD + "missing: reject\n")
+    assert tm.rule("a", "_") == ("no", "_", 0)
+    for head in (HEAD, HEAD + "missing: error\n"):
+        with pytest.raises(UsageError, match="state 'a' has no rule for the symbol '1'"):
+            rules("a 0 1 R a", head)
+
+
+def test_busy_beavers_in_one_word() -> None:
+    tm = read_machine("1RB---_1LA0RZ")
+    assert (tm.states, tm.alphabet, tm.blank, tm.two_way) == (("A", "B", "Z", "halt"), ("0", "1"), "0", True)
+    assert tm.accept == {"Z", "halt"}
+    assert (tm.rule("A", "1"), tm.rule("B", "0")) == (("halt", "1", 0), ("A", "1", -1))
+    assert parse_machine("; told\n1RB2LA1RZ_1LB1LA0RB\n", "x").alphabet == ("0", "1", "2")
+
+
+def test_files_are_read_and_named_by_their_stem(tmp_path: Path) -> None:
+    path = tmp_path / "mine.tm"
+    path.write_text("\ufeff" + HEAD + "a * * R yes\n", "utf-8")
+    assert read_machine(str(path)).name == "mine"
+
+
+def test_symbols_of_several_letters_make_an_input_of_words() -> None:
+    tm = rules("a one two R yes\na * * R yes\n")
+    assert tokens_of(tm, " one  two ") == ("one", "two")
+    assert tokens_of(read("palindrome"), "0110") == ("0", "1", "1", "0")
+    with pytest.raises(UsageError, match=r"machine palindrome: input symbol 2, 'x', is not .*; the input was '0x'"):
+        tokens_of(read("palindrome"), "0x")
+
+
+# Errors.
+
+FULL = "a * * R yes\n"
+WRONG = {
+    "fields": ("a 0 1 R\n" + FULL, r"^test.tm:4: a rule has five fields .* not 4$"),
+    "move": (" a 0 1  X yes\n" + FULL, r"^test.tm:4:9: move 'X' is none of L, R, N, S, \*$"),
+    "repeated": ("a 0 1 R a\na 0 0 R a\n" + FULL, r"^test.tm:5: state 'a' on symbol '0' has a rule in line 4 already$"),
+    "undefined state": (FULL + "a 0 1 R went\n", r"^test.tm:5: state 'went' is not defined$"),
+    "missing": ("a 0 1 R yes\na _ _ R yes\n", r"^test.tm:4: state 'a' has no rule for the symbol '1'$"),
+    "alphabet": ("alphabet: 0 _\n" + FULL + "a 2 0 R yes\n", r"^test.tm:6: symbol '2' is not in the alphabet$"),
+    "blank": ("alphabet: 0 1\nblank: x\n" + FULL, r"^test.tm:5: the blank 'x' is not in the alphabet$"),
+    "terminal": (FULL + "yes 0 0 R a\n", r"^test.tm:5: the terminal state 'yes' has a rule$"),
+    "directive": ("tapes: 2\n" + FULL, r"^test.tm:4:1: unknown directive 'tapes'; there are start, accept,"),
+    "twice": ("start: a\n" + FULL, r"^test.tm:4:1: 'start' was given in line 1 already$"),
+    "two words": ("blank: _ x\n" + FULL, r"^test.tm:4: 'blank' takes one word, not 2$"),
+    "no word": ("alphabet:\n" + FULL, r"^test.tm:4: 'alphabet' takes some words, not 0$"),
+    "two-way": ("two-way: perhaps\n" + FULL, r"^test.tm:4: 'two-way' is yes or no, not 'perhaps'$"),
+    "missing what": ("missing: accept\n" + FULL, r"^test.tm:4: 'missing' is reject or error, not 'accept'$"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_name_file_line_and_column(name: str) -> None:
+    table, said = WRONG[name]
+    with pytest.raises(UsageError, match=said):
+        rules(table)
+
+
+def test_errors_of_a_whole_file() -> None:
+    with pytest.raises(UsageError, match=r"no start state; add .*\ntest.tm: no terminal state; add"):
+        rules(FULL, "")
+    with pytest.raises(UsageError, match="'missing: reject' needs a line 'reject: STATE'"):
+        rules(FULL, "start: a\naccept: yes\nmissing: reject\n")
+    with pytest.raises(UsageError, match=r"test.tm:1: start state 'b' is not a state"):
+        rules(FULL, "start: b\naccept: yes\n")
+    with pytest.raises(UsageError, match=r"(?s)move '2' is none .*and 12 more$"):
+        rules("a 0 1 2 3\n" * 20)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("1RB1LB_1LA", "machine:1:8: row B is '1LA', not 2 triples as row A"),
+        ("1RB1XB_1LA1RZ", "machine:1:4: '1XB' is no digit, L or R, and letter"),
+        ("1RB2LB_1LA1RZ", "machine:1: symbol '2' is not in the alphabet"),
+        ("_".join(["1RB1LA"] * 27), "27 states, but there are 26 letters"),
+    ],
+    ids=["short row", "move", "symbol", "letters"],
+)
+def test_errors_of_busy_beavers(word: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_machine(word)
+
+
+def test_names_that_are_none_are_refused_with_those_that_are(tmp_path: Path) -> None:
+    for name in ("incremnt", "no/such.tm", "nul\0.tm", "x" * 5000):
+        with pytest.raises(
+            UsageError, match=r"there is no machine and no file .*; shipped are addition, busy_beaver_3"
+        ):
+            read_machine(name)
+    with pytest.raises(UsageError, match="is a folder"):
+        read_machine(str(tmp_path))
+    (tmp_path / "bytes.tm").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="not a UTF-8 text file"):
+        read_machine(str(tmp_path / "bytes.tm"))
+
+
+def test_a_run_that_fails_is_named_with_file_and_line() -> None:
+    tm = rules("a * * L a\n")
+    with pytest.raises(MachineError) as error:
+        simulate(tm, (), 3)
+    assert str(in_file(error.value, "test.tm")).startswith("test.tm:4: the head leaves the tape on the left in step 1")
+
+
+LINES = st.sampled_from([*HEAD.split("\n"), "a 0 1 R a", "a * * L yes", "* 1 * * b", "missing: reject", "1RB1LZ", "x"])
+
+
+@given(
+    st.one_of(st.text(max_size=80), st.lists(LINES, max_size=8).map("\n".join), st.from_regex(r"[0-2ABLRZ_-]{3,20}"))
+)
+@settings(max_examples=400, deadline=None)
+def test_any_text_is_a_machine_or_refused(text: str) -> None:
+    try:
+        tm = machine_files.parse_machine(text, "any")
+    except UsageError:
+        return
+    assert set(tm.transitions) == {(s, a) for s in tm.states if s not in tm.terminal for a in tm.alphabet}

@@ -1,0 +1,270 @@
+"""The study of Appendix C: what agrees, what a changed weight does, counts, witnesses, tables, refusals."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bridge.budget import Budget
+from bridge.machines import turing
+from bridge.machines.machine_files import read_machine, shipped
+from bridge.machines.turing import TuringCase, TuringStudy
+from bridge.machines.turing_costs import built, cost_rows, letters
+from bridge.machines.turing_leak import measured_leak
+from bridge.machines.turing_runs import DIFFERS, random_inputs, task_of
+from bridge.record import NamedTable, Row, Verdict
+from numeric.machines.modules import Affine
+from numeric.machines.simulation import SimulatingDecoder
+from numeric.machines.transformer import simulating_decoder
+from symbolic.machines import turing as theory
+from symbolic.machines import turing_counts as counts
+from symbolic.statements import UsageError
+
+BUDGET = Budget(samples=12, attack=0, restarts=0, seed=0)
+STEP_NAMES = [quantity.name for quantity in theory.STEPS]
+
+
+def case(dtype: str = "float64", **params: Any) -> TuringCase:
+    return TuringStudy().case(params, seed=0, dtype=dtype, device="cpu")
+
+
+@cache
+def example() -> TuringCase:
+    return case()
+
+
+@cache
+def rows() -> dict[str, Row]:
+    return {row.quantity: row for row in example().rows(BUDGET)}
+
+
+def test_every_quantity_has_a_row() -> None:
+    assert set(rows()) == {quantity.name for quantity in TuringStudy.result.quantities}
+
+
+@pytest.mark.parametrize("name", [*STEP_NAMES, "answer"])
+def test_network_and_simulator_agree(name: str) -> None:
+    row = rows()[name]
+    assert row.measured == 0
+    assert row.verdict == {"printed": Verdict.KEPT}
+    assert row.samples == 13
+    assert "9 steps on the input and on 12 random ones" in row.remark
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*((name, "float32") for name in shipped()), ("busy_beaver_4", "float64"), ("increment", "float16")],
+)
+def test_every_shipped_machine_agrees_in_each_format(name: str, dtype: str) -> None:
+    ran = case(dtype, machine=name)._main
+    assert ran.differences == ran.answers == 0
+    assert ran.agreement.rounding < 0.01
+
+
+def test_the_same_seed_draws_the_same_inputs() -> None:
+    task = example().task
+    first, again, other = (random_inputs(task, 20, 10**6, seed).inputs for seed in (1, 1, 2))
+    assert first == again != other
+    assert len(random_inputs(task, 20, 35, 1).inputs) == 3  # T + 1 = 10 steps each
+
+
+# One weight changed.
+
+
+def mutant(network: SimulatingDecoder, layer: str) -> SimulatingDecoder:
+    """The first entry other than 0 of that layer's W_1 set to 0."""
+    layers = list(network.decoder.layers)
+    place = [each.name for each in layers].index(layer)
+    first, *others = layers[place].feedforward
+    weight, bias = (array.copy() for array in first.dense())
+    weight[tuple(np.argwhere(weight)[0])] = 0.0
+
+    class Changed(Affine):
+        def dense(self) -> tuple[np.ndarray, np.ndarray]:
+            return weight, bias
+
+    layers[place] = replace(layers[place], feedforward=(Changed(first.map, first.bias), *others))
+    return replace(network, decoder=replace(network.decoder, layers=tuple(layers)))
+
+
+@pytest.mark.parametrize("layer", ["pair", "add[1]", "search[2]", "symbol"])
+def test_one_changed_weight_is_seen_refuted_and_replayed(layer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turing, "simulating_decoder", lambda *args: mutant(simulating_decoder(*args), layer))
+    wrong = case()
+    found = [wrong._step_row(quantity, [wrong._main]) for quantity in theory.STEPS]
+    refuted = [row for row in found if row.verdict["printed"] is Verdict.VIOLATED]
+    assert refuted
+    assert all(row.measured > 0 and "first differs in step" in row.remark for row in refuted)
+    row = refuted[0]
+    inputs = {"input": torch.tensor(row.witness.inputs["input"], dtype=torch.float64)}
+    assert wrong.replay_finding(row.quantity, inputs).verdict == row.verdict
+    assert example().replay_finding(row.quantity, inputs).verdict == {"printed": Verdict.KEPT}
+
+
+def test_in_a_shorter_format_a_difference_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turing, "simulating_decoder", lambda *args: mutant(simulating_decoder(*args), "symbol"))
+    short = case("float32")
+    verdicts = {short._step_row(quantity, [short._main]).verdict["printed"] for quantity in theory.STEPS}
+    assert Verdict.UNDECIDED in verdicts
+    assert Verdict.VIOLATED not in verdicts
+
+
+def test_a_changed_weight_is_marked_in_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turing, "simulating_decoder", lambda *args: mutant(simulating_decoder(*args), "symbol"))
+    marked = [row for row in case().tables()[0].rows if str(row[-1]).startswith(DIFFERS)]
+    assert marked
+
+
+def test_a_wrong_count_is_refuted() -> None:
+    wrong = replace(theory.TURING.quantity("width"), derive=lambda: counts.width() + 1)
+    (row,) = cost_rows(example(), example().network, (wrong,))
+    assert row.verdict["derived"] is Verdict.VIOLATED
+
+
+# Counts.
+
+
+@pytest.mark.parametrize("start", ["sentinel", "printed"])
+@pytest.mark.parametrize("T", [1, 16])
+@pytest.mark.parametrize("name", shipped())
+def test_counts_are_those_of_the_dense_parameters(name: str, T: int, start: str) -> None:
+    network = simulating_decoder(read_machine(name), T, start=start)
+    at, seen, sentinel = letters(network), built(network), start == "sentinel"
+    formulas = {f"norm[{lemma.label}]": counts.norm(lemma.label, sentinel) for lemma in counts.LEMMAS}
+    formulas |= {"width": counts.width(sentinel), "depth": counts.depth(), "parameters": counts.parameters(sentinel)}
+    assert {key: float(formula.subs(at)) for key, formula in formulas.items()} == {key: seen[key] for key in formulas}
+    assert float(counts.total(sentinel).subs(at)) == pytest.approx(seen["norm"], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["width", "depth", "norm[C.1]", "norm[C.3]", "norm[C.7]"])
+def test_an_order_is_consistent_and_names_its_constant(name: str) -> None:
+    row = rows()[name]
+    assert row.verdict == {"derived": Verdict.KEPT, "printed": Verdict.CONSISTENT}
+    assert "the least constant for all Z >= 2, A >= 2, w_pos >= 2" in row.remark
+
+
+# Softmax.
+
+
+def test_softmax_at_the_computed_temperature_is_exact_and_leaks_at_most_eps() -> None:
+    assert rows()["softmax"].measured == 0
+    leak = rows()["leak"]
+    assert 0 < leak.measured <= leak.derived <= 0.1 * (1 + 1e-9)
+    assert rows()["inverse_temperature"].measured <= rows()["inverse_temperature"].derived
+
+
+def test_a_much_smaller_temperature_fails_and_leaks() -> None:
+    here = example()
+    assert here._run([here.task.tokens], [here.task.trace], 0.1).differences > 0
+    assert measured_leak(here.network, here.task.tokens, 0.1, here.device) > 1 / 3
+
+
+def test_a_smaller_eps_takes_a_larger_inverse_temperature() -> None:
+    assert case(eps=0.001).inverse_temperature > example().inverse_temperature
+    with pytest.raises(UsageError, match="undoes an error of 1/3"):
+        case(eps=0.4)
+
+
+# What is printed and does not hold.
+
+
+@pytest.mark.parametrize("name", ["start", "width_bits", "pair"])
+def test_a_slip_is_refuted_with_a_witness_that_replays(name: str) -> None:
+    row = rows()[name]
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    inputs = {key: torch.tensor(value, dtype=torch.float64) for key, value in row.witness.inputs.items()}
+    assert example().replay_finding(name, inputs).verdict == row.verdict
+
+
+def test_slips_are_not_refuted_where_they_hold() -> None:
+    same = {"first": torch.tensor([0.0]), "second": torch.tensor([0.0, 1.0])}  # one first symbol: some o_0 holds it
+    assert example().replay_finding("start", same).verdict == {"printed": Verdict.UNDECIDED}
+    assert example().replay_finding("width_bits", {"T": torch.tensor([7.0])}).verdict["printed"] is Verdict.KEPT
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "message"),
+    [
+        ("start", {"first": [0.0]}, "two inputs"),
+        ("start", {"first": [0.0], "second": [9.0]}, "no index of the 5 symbols"),
+        ("width_bits", {"T": [1.0]}, "T >= 2"),
+        ("width_bits", {"T": [2.5]}, "T >= 2"),
+        ("pair", {"Z": [1.0]}, "A >= 1"),
+        ("nothing", {"input": [0.0]}, "no quantity or finding 'nothing'"),
+        ("state", {"tape": [0.0]}, "no quantity or finding"),
+    ],
+)
+def test_witnesses_that_are_refused(name: str, inputs: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        example().replay_finding(name, {key: torch.tensor(value) for key, value in inputs.items()})
+
+
+# Tables.
+
+
+def test_the_trace_is_the_simulators() -> None:
+    trace, costs = example().tables()
+    simulated = example().task.trace
+    assert len(trace.rows) == simulated.steps + 1
+    assert {row[-1] for row in trace.rows} == {"same"}
+    assert [row[2] for row in trace.rows] == simulated.location.tolist()
+    assert [row[6] for row in trace.rows] == simulated.last_visit.tolist()
+    assert [row[1] for row in trace.rows] == [simulated.machine.states[z] for z in simulated.state]
+    assert all(row[2] == row[3] for row in costs.rows)
+
+
+def test_a_two_way_trace_counts_cells_from_where_the_head_starts() -> None:
+    trace = case(machine="busy_beaver_3").tables()[0]
+    assert trace.rows[0][2] == 1
+    assert {row[-1] for row in trace.rows} == {"same"}
+    assert min(row[2] for row in trace.rows) < 1
+
+
+def test_a_table_is_as_wide_as_its_head() -> None:
+    with pytest.raises(ValueError, match="not of 2 cells"):
+        NamedTable(title="t", columns=["a", "b"], rows=[[1]])
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"T": 3}, r"increment.tm: the machine has not halted after T = 3 steps on the input '1011'; raise T"),
+        ({"input": "10x1"}, "input symbol 3, 'x', is not in the alphabet"),
+        ({"machine": "nothing"}, "no machine and no file 'nothing'; shipped are addition"),
+        ({"input": 1011}, 'input = 1011 is no text; write input="..."'),
+        ({"T": -1}, "T = -1 does not meet"),
+        ({"T": 2.5}, "not a whole number"),
+        ({"speed": 1}, "no parameter 'speed'"),
+    ],
+)
+def test_calls_that_are_refused(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        case(**params)
+
+
+def test_a_format_too_short_for_the_scores_is_refused() -> None:
+    with pytest.raises(UsageError, match="in bfloat16 a score of 9 products may be off by"):
+        case("bfloat16")
+
+
+def test_a_head_that_leaves_the_tape_is_named_with_file_line_and_step(tmp_path: Path) -> None:
+    path = tmp_path / "left.tm"
+    path.write_text("start: a\naccept: z\na _ _ R z\na 1 1 L a\n")
+    with pytest.raises(UsageError, match=r"left.tm:4: the head leaves the tape on the left in step 1"):
+        case(machine=str(path), input="1")
+
+
+def test_random_inputs_on_which_the_head_leaves_the_tape_are_counted_apart(tmp_path: Path) -> None:
+    path = tmp_path / "left.tm"
+    path.write_text("start: a\naccept: z\nalphabet: _ 0 1\na _ _ R z\na 0 0 R a\na 1 1 L a\n")
+    task = task_of(str(path), "0", 0)
+    drawn = random_inputs(task, 40, 10**6, 0)
+    assert drawn.refused > 0
+    assert len(drawn.inputs) + drawn.refused == 40

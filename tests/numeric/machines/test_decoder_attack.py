@@ -1,0 +1,199 @@
+"""The attack on decoders: every flip it reports turns the prediction, and the two ways to write positions differ."""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from bridge.machines.machine_files import read_machine
+from numeric.flips import Flip, FlipError, random_lines
+from numeric.machines.decoder import Affine, Attention, Decoder, DecoderLayer, affine, parameters, run
+from numeric.machines.decoder_attack import attack_decoder, victim
+from numeric.machines.measured_margins import (
+    BINARY,
+    CONSTRUCTIONS,
+    SCALAR,
+    MarginError,
+    MeasuredMargin,
+    built,
+    inputs_by_steps,
+    log_slope,
+    measured_margins,
+    slope,
+)
+from numeric.machines.unrolled import Unrolled
+from numeric.stream import Block, Stream
+
+PALINDROME = read_machine("palindrome")
+
+
+def tokens(word: str) -> Tensor:
+    return torch.tensor(PALINDROME.indices(word), dtype=torch.int64)
+
+
+@cache
+def attacked(construction: str, word: str, T: int) -> Flip:
+    decoder, steps = built(PALINDROME, T, construction)
+    return attack_decoder(decoder, tokens(word), steps, seed=0, budget=30)
+
+
+def prediction(construction: str, word: str, T: int, change: dict[str, Tensor]) -> float:
+    """One full set of parameters, not a batch of the moved ones: another path through the run than the attack's."""
+    decoder, steps = built(PALINDROME, T, construction)
+    moved = {name: part + change.get(name, 0) for name, part in parameters(decoder).items()}
+    return float(run(decoder, tokens(word)[None], steps, parameters=moved).prediction[0])
+
+
+@pytest.mark.parametrize(("construction", "word", "T"), [(BINARY, "0", 4), (SCALAR, "0", 4), (SCALAR, "01", 4)])
+def test_the_reported_change_turns_the_prediction(construction: str, word: str, T: int) -> None:
+    flip = attacked(construction, word, T)
+    label = prediction(construction, word, T, {})
+    assert label == (1.0 if word == word[::-1] else -1.0)
+    assert label * prediction(construction, word, T, flip.delta) <= 0
+    assert label * prediction(construction, word, T, {name: part / 50 for name, part in flip.delta.items()}) > 0
+    squares = sum(float(part.square().sum()) for part in flip.delta.values())
+    assert flip.distance == pytest.approx(math.sqrt(squares))
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_the_attack_is_nearer_than_the_classifier_alone(construction: str) -> None:
+    decoder, steps = built(PALINDROME, 4, construction)
+    target = victim(decoder, tokens("0"), steps)
+    assert attacked(construction, "0", 4).distance < 0.2 * target.size / float(target.last.norm())
+
+
+def test_the_null_key_of_binary_positions_is_found() -> None:
+    """The null key of the search is of size 2 w_pos - 1: a query changed by 1 / (2 w_pos - 1) closes a gap of 1."""
+    decoder, _ = built(PALINDROME, 4, BINARY)
+    largest_null = max(float(abs(part).max()) for name, part in decoder.arrays.items() if name.endswith("null_key"))
+    assert attacked(BINARY, "0", 4).distance < 1 / largest_null
+
+
+def test_binary_positions_bear_more_than_positions_of_size_one_over_t_and_lose_less_with_t() -> None:
+    short, long = ("0", 4), ("00", 8)
+    assert attacked(BINARY, *long).distance > 50 * attacked(SCALAR, *long).distance
+    assert attacked(SCALAR, *short).distance > 5 * attacked(SCALAR, *long).distance
+    assert attacked(BINARY, *short).distance < 4 * attacked(BINARY, *long).distance
+
+
+def test_the_same_seed_finds_the_same_flip() -> None:
+    decoder, steps = built(PALINDROME, 4, SCALAR)
+    again = attack_decoder(decoder, tokens("0"), steps, seed=0, budget=30)
+    assert again.distance == attacked(SCALAR, "0", 4).distance
+    assert again.direction == attacked(SCALAR, "0", 4).direction
+
+
+def test_a_machine_that_still_runs_has_no_prediction_to_turn() -> None:
+    decoder, steps = built(PALINDROME, 3, SCALAR)
+    with pytest.raises(FlipError, match="Run longer"):
+        attack_decoder(decoder, tokens("0110"), steps, seed=0)
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_the_unrolled_run_predicts_what_the_run_predicts(construction: str) -> None:
+    decoder, steps = built(PALINDROME, 8, construction)
+    for word in ("", "0", "01", "00"):
+        came = run(decoder, tokens(word)[None], steps).prediction[0]
+        assert float(Unrolled(decoder, tokens(word), steps).prediction.detach()) == pytest.approx(
+            float(came), abs=1e-12
+        )
+
+
+def added(first: dict[str, Tensor], second: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: first.get(name, 0) + second.get(name, 0) for name in {*first, *second}}
+
+
+def values_at(construction: str, change: dict[str, Tensor]) -> dict[str, float]:
+    decoder, steps = built(PALINDROME, 5, construction)
+    moved = Unrolled(decoder, tokens("01"), steps, change)
+    return {suspect.name: float(suspect.value.detach()) for suspect in moved.suspects}
+
+
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
+def test_gradients_of_gaps_and_bits_against_differences(construction: str) -> None:
+    """Along a direction that moves everything, at a point beside theta: at theta many ReLUs stand at their kink."""
+    decoder, steps = built(PALINDROME, 5, construction)
+    lines = random_lines(parameters(decoder), 2, seed=0)
+    beside = {name: 1e-8 * part for name, part in lines["random 0"].items()}
+    unrolled = Unrolled(decoder, tokens("01"), steps, beside)
+    gaps = [one for one in unrolled.suspects if "gap" in one.name]
+    chosen = [gaps[0], gaps[-1], unrolled.suspects[0], unrolled.suspects[-1]]
+    h = 1e-10
+    moved = values_at(construction, added(beside, {name: h * part for name, part in lines["random 1"].items()}))
+    for suspect, gradient in zip(chosen, unrolled.gradients(chosen), strict=True):
+        expected = sum(float((part * lines["random 1"][name]).sum()) for name, part in gradient.items())
+        measured = (moved[suspect.name] - float(suspect.value.detach())) / h
+        assert measured == pytest.approx(expected, rel=1e-3, abs=1e-5)
+
+
+def small_decoder(seed: int, *, tied: bool) -> Decoder:
+    """Two layers of normal weights, nothing rounded; `tied`: queries are 0, so that all keys score the same."""
+    chance = np.random.default_rng(seed)
+    stream, keys = Stream([Block("x", 4)]), Stream([Block("k", 2)])
+
+    def any_affine(target: Stream, scale: float = 1.0) -> Affine:
+        (block,) = target.names
+        weight = scale * chance.standard_normal((target.width, 4))
+        return affine(stream, target, {(block, "x"): weight}, {block: scale * chance.standard_normal(target.width)})
+
+    def attention() -> Attention:
+        query = any_affine(keys, 0.0 if tied else 1.0)
+        null = chance.standard_normal(2), chance.standard_normal(4)
+        return Attention(query, any_affine(keys), any_affine(stream), *null)
+
+    def layer() -> DecoderLayer:
+        ff = any_affine(stream), any_affine(stream), any_affine(stream)
+        return DecoderLayer("any", "none", attention(), attention(), ff)
+
+    embedding, positions, initial = (chance.standard_normal(shape) for shape in ((4, 3), (9, 4), (4,)))
+    return Decoder(stream, embedding, positions, initial, (layer(), layer()), chance.standard_normal(4))
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_unrolled_run_of_any_weights(tied: bool) -> None:
+    for seed in range(5):
+        decoder, word = small_decoder(seed, tied=tied), torch.tensor([2, 0, 1])
+        came = float(run(decoder, word[None], 5).prediction[0])
+        assert float(Unrolled(decoder, word, 5).prediction.detach()) == pytest.approx(came, rel=1e-9)
+
+
+def test_the_slope_of_a_power_law_and_its_interval() -> None:
+    exact = log_slope([(x, 3 * x**-2.5) for x in (4.0, 8.0, 16.0, 32.0)])
+    assert (exact.value, exact.low, exact.high) == pytest.approx((-2.5, -2.5, -2.5), abs=1e-6)
+    chance = np.random.default_rng(0)
+    covered = 0
+    for _ in range(400):
+        noisy = log_slope([(x, math.exp(0.3 * chance.standard_normal()) / x) for x in (4.0, 8.0, 16.0, 32.0)])
+        covered += noisy.low <= -1 <= noisy.high
+    assert 0.92 <= covered / 400 <= 0.98
+    with pytest.raises(MarginError, match="three or more"):
+        log_slope([(4.0, 1.0), (8.0, 0.5)])
+    with pytest.raises(MarginError, match="finite"):
+        log_slope([(4.0, 1.0), (8.0, 0.5), (16.0, math.inf)])
+
+
+def test_inputs_that_use_about_t_steps() -> None:
+    words = inputs_by_steps(PALINDROME, (4, 8, 16), ("0" * length for length in range(8)))
+    assert {T: len(word) for T, word in words.items()} == {4: 1, 8: 2, 16: 4}
+    with pytest.raises(MarginError, match="give shorter ones"):
+        inputs_by_steps(PALINDROME, (4,), ["0110110"])
+    with pytest.raises(MarginError, match="choose one of"):
+        built(PALINDROME, 4, "unary")
+
+
+def test_margins_by_t_and_their_slopes() -> None:
+    words = inputs_by_steps(PALINDROME, (3, 6, 10), ("0" * length for length in range(1, 6)))
+    told: list[MeasuredMargin] = []
+    measured = measured_margins(PALINDROME, words, seed=0, budget=8, constructions=[SCALAR], told=told.append)
+    assert [(one.construction, one.T, one.halted_at) for one in measured] == [
+        (SCALAR, 3, 3),
+        (SCALAR, 6, 6),
+        (SCALAR, 10, 10),
+    ]
+    assert told == measured
+    assert slope(measured, SCALAR).value < -2
+    with pytest.raises(MarginError, match="three or more"):
+        slope(measured, BINARY)

@@ -1,0 +1,179 @@
+"""The simulator against a run told in another way, against the definition of i', and every refusal."""
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+
+from numeric.machines.machine import MachineError, Rule, Trace, TuringMachine, simulate, simulate_many
+
+SYMBOLS = ("_", "0", "1")
+
+
+def machine(**changes: object) -> TuringMachine:
+    """Walks right over 0s and 1s, turns each into 1, and accepts at the first blank."""
+    given: dict = {
+        "name": "walk",
+        "states": ("go", "yes", "no"),
+        "alphabet": SYMBOLS,
+        "blank": "_",
+        "start": "go",
+        "accept": frozenset({"yes"}),
+        "reject": frozenset({"no"}),
+        "transitions": {("go", "0"): ("go", "1", 1), ("go", "1"): ("go", "1", 1), ("go", "_"): ("yes", "_", 0)},
+    }
+    return TuringMachine(**{**given, **changes})
+
+
+def random_machine(seed: int, *, two_way: bool = True) -> TuringMachine:
+    draw = random.Random(seed)
+    states = ("a", "b", "c", "end")
+    rules: dict[tuple[str, str], Rule] = {
+        read: (draw.choice(states), draw.choice(SYMBOLS), draw.choice((-1, 0, 1) if two_way else (0, 1)))
+        for read in product(states[:3], SYMBOLS)
+    }
+    return machine(
+        name=f"random {seed}",
+        states=states,
+        start="a",
+        accept=frozenset({"end"}),
+        reject=frozenset(),
+        transitions=rules,
+        two_way=two_way,
+    )
+
+
+def told_by_names(tm: TuringMachine, tokens: tuple[str, ...], steps: int) -> list[tuple]:
+    """(z_i, l_i, a_i, u_i, q_i) on a tape that is a dictionary of what was written, cell 1 the first of the input."""
+    tape = dict(enumerate(tokens, start=1))
+    state, place = tm.start, 1
+    run: list[tuple] = [(state, place, tape.get(place, tm.blank), None, None)]
+    for _ in range(steps):
+        read = tape.get(place, tm.blank)
+        over = state in tm.accept or state in tm.reject
+        state, write, move = (state, read, 0) if over else tm.transitions[state, read]
+        tape[place] = write
+        place += move
+        run.append((state, place, tape.get(place, tm.blank), write, move))
+    return run
+
+
+def names(trace: Trace) -> list[tuple]:
+    """The same from a trace."""
+    tm = trace.machine
+    moves = [None, *trace.move[1:].tolist()]
+    written = [None, *(tm.alphabet[u] for u in trace.written[1:])]
+    states, symbols = [tm.states[z] for z in trace.state], [tm.alphabet[a] for a in trace.symbol]
+    places = (trace.location - trace.first + 1).tolist()
+    return list(zip(states, places, symbols, written, moves, strict=True))
+
+
+def random_input(seed: int) -> tuple[str, ...]:
+    draw = random.Random(seed)
+    return tuple(draw.choice(SYMBOLS) for _ in range(draw.randrange(6)))
+
+
+@pytest.mark.parametrize("two_way", [False, True], ids=["one-way", "two-way"])
+def test_runs_are_those_of_the_table(two_way: bool) -> None:
+    for seed in range(60):
+        tm, tokens = random_machine(seed, two_way=two_way), random_input(seed)
+        assert names(simulate(tm, tokens, 40)) == told_by_names(tm, tokens, 40)
+
+
+def test_last_visits_are_those_of_the_definition() -> None:
+    seen = set()
+    for seed in range(30):
+        trace = simulate(random_machine(seed), random_input(seed), 30)
+        at = trace.location
+        for i in range(1, 31):
+            visits = [t for t in range(1, i + 1) if at[t - 1] == at[i]]
+            assert trace.last_visit[i] == max(visits, default=0)
+            if visits:  # what stands under the head is what was written then
+                assert trace.symbol[i] == trace.written[max(visits)]
+            seen.add(i - max(visits, default=i + 1))
+    assert {-1, 0, 1} < seen  # never, by staying, and by coming back
+
+
+def test_many_inputs_run_as_each_alone() -> None:
+    for tm in (random_machine(3), random_machine(5, two_way=False)):
+        inputs = [random_input(seed) for seed in range(20)]
+        for tokens, trace in zip(inputs, simulate_many(tm, inputs, 50), strict=True):
+            alone = simulate(tm, tokens, 50)
+            for name in ("state", "location", "symbol", "written", "move", "last_visit"):
+                assert np.array_equal(getattr(trace, name), getattr(alone, name)), name
+            assert trace.tape() == alone.tape()
+    assert simulate_many(tm, [], 5) == []
+
+
+def test_a_run_ends_by_staying() -> None:
+    trace = simulate(machine(), tuple("0_1"), 6)
+    assert (trace.halted_at, trace.accepted, trace.tape()) == (2, True, ("1", "_", "1"))
+    assert trace.location.tolist() == [1, 2, 2, 2, 2, 2, 2]
+    assert trace.move.tolist()[3:] == [0, 0, 0, 0]
+    running = simulate(machine(), tuple("0000"), 3)
+    assert (running.halted_at, running.accepted, running.steps) == (None, None, 3)
+    assert simulate(machine(start="no"), (), 2).halted_at == 0
+    assert simulate(machine(start="no"), (), 2).accepted is False
+    assert simulate(machine(), (), 0).tape() == ()
+
+
+def test_a_two_way_tape_starts_behind_as_many_blanks_as_steps() -> None:
+    left = {("go", symbol): ("go", "1", -1) for symbol in SYMBOLS}
+    trace = simulate(machine(two_way=True, transitions=left), ("0",), 7)
+    assert (trace.first, trace.location[0], trace.location[-1]) == (8, 8, 1)
+    assert trace.tape() == ("1",) * 7
+
+
+LEFT = {("go", "0"): ("go", "1", 1), ("go", "1"): ("go", "1", 1), ("go", "_"): ("go", "_", -1)}
+
+
+@pytest.mark.parametrize("run", [simulate, lambda tm, tokens, steps: simulate_many(tm, [("0",), tokens], steps)[1]])
+def test_a_head_that_leaves_the_tape_is_named_with_its_step_and_line(run: object) -> None:
+    tm = machine(transitions=LEFT, lines={("go", "_"): 7})
+    with pytest.raises(MachineError, match=r"line 7: the head leaves the tape on the left in step 1 \(state 'go'") as e:
+        run(tm, (), 4)
+    assert e.value.line == 7
+
+
+def test_strange_input_symbols_are_all_named() -> None:
+    with pytest.raises(MachineError, match=r"input symbol 2, 'x', is not in the alphabet _ 0 1; input symbol 4, 'y'"):
+        simulate(machine(), tuple("0x1y"), 3)
+
+
+GOOD = machine().transitions
+WRONG = {
+    "undefined next state": ({"transitions": {**GOOD, ("go", "0"): ("went", "1", 1)}}, "'went' is not defined"),
+    "undefined state": ({"transitions": {**GOOD, ("stray", "0"): ("go", "1", 1)}}, "'stray' is not defined"),
+    "symbol read": ({"transitions": {**GOOD, ("go", "2"): ("go", "1", 1)}}, "symbol '2' is not in the alphabet"),
+    "symbol written": ({"transitions": {**GOOD, ("go", "0"): ("go", "2", 1)}}, "symbol '2' is not in the alphabet"),
+    "move": ({"transitions": {**GOOD, ("go", "0"): ("go", "0", 2)}}, "move 2 is none of -1, 0, 1"),
+    "missing": ({"transitions": {("go", "0"): ("go", "1", 1)}}, "no rule for the symbol '_'; .*symbol '1'"),
+    "terminal": ({"transitions": {**GOOD, ("yes", "0"): ("go", "1", 1)}}, "terminal state 'yes' has a rule"),
+    "start": ({"start": "begin"}, "start state 'begin' is not a state"),
+    "accept": ({"accept": frozenset({"yes", "fine"})}, "accept state 'fine' is not a state"),
+    "reject": ({"reject": frozenset({"bad"}), "states": ("go", "yes")}, "reject state 'bad' is not a state"),
+    "both": ({"reject": frozenset({"yes"}), "states": ("go", "yes")}, "'yes' both accepts and rejects"),
+    "blank": ({"blank": "#"}, "blank '#' is not in the alphabet"),
+    "twice a symbol": ({"alphabet": (*SYMBOLS, "0")}, "symbol '0' is listed twice"),
+    "twice a state": ({"states": ("go", "yes", "no", "go")}, "state 'go' is listed twice"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_tables_are_refused(name: str) -> None:
+    changes, said = WRONG[name]
+    with pytest.raises(MachineError, match=said):
+        machine(**changes)
+
+
+def test_everything_wrong_is_said_at_once_with_its_line() -> None:
+    rules = {**GOOD, ("go", "0"): ("went", "7", 1)}
+    with pytest.raises(MachineError) as error:
+        machine(transitions=rules, start="off", lines={("go", "0"): 3, "start": 1})
+    assert error.value.complaints == (
+        (1, "start state 'off' is not a state"),
+        (3, "state 'went' is not defined"),
+        (3, "symbol '7' is not in the alphabet"),
+    )
+    assert error.value.line == 1

@@ -1,0 +1,84 @@
+"""The decoder with positions of size 1/T against the simulator, at every step."""
+
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+
+from bridge.machines.machine_files import read_machine
+from numeric.machines.decoder import Run, run
+from numeric.machines.machine import TuringMachine, laid_out, simulate
+from numeric.machines.scalar_positions import ScalarDecoder, scalar_decoder
+
+
+def ran(built: ScalarDecoder, tokens: Sequence[str]) -> Run:
+    tape, _ = laid_out(built.machine, tokens, built.T)
+    indices = torch.tensor([built.machine.indices(tape)], dtype=torch.int64)
+    return run(built.decoder, indices, built.T + built.steps_before)
+
+
+def differences(built: ScalarDecoder, tokens: Sequence[str]) -> dict[str, int]:
+    return built.differences(ran(built, tokens), [simulate(built.machine, tokens, built.T)])
+
+
+NONE = {"state": 0, "symbol": 0, "location": 0}
+
+
+@pytest.mark.parametrize("T", [1, 7, 33])
+@pytest.mark.parametrize("name", ["increment", "palindrome"])
+def test_every_step_of_short_words_equals_the_simulator(name: str, T: int) -> None:
+    built = scalar_decoder(read_machine(name), T)
+    for length in range(4):
+        for word in itertools.product("01", repeat=length):
+            assert differences(built, word) == NONE, word
+
+
+@pytest.mark.parametrize(("name", "word"), [("increment", "1" * 20), ("palindrome", "0110110"), ("palindrome", "010")])
+def test_every_step_of_64_equals_the_simulator(name: str, word: str) -> None:
+    machine = read_machine(name)
+    built = scalar_decoder(machine, 64)
+    came = ran(built, word)
+    assert built.differences(came, [simulate(machine, word, 64)]) == NONE
+    trace = simulate(machine, word, 64)
+    assert float(came.prediction[0]) == {True: 1.0, False: -1.0, None: 0.0}[trace.accepted]
+
+
+def test_a_two_way_tape_and_its_blanks_before_the_input() -> None:
+    machine = read_machine("busy_beaver_3")
+    assert differences(scalar_decoder(machine, 24), "") == NONE
+
+
+def test_random_tables() -> None:
+    chance = random.Random(0)
+    for _ in range(6):
+        machine = random_machine(chance)
+        word = [chance.choice("01") for _ in range(4)]
+        assert differences(scalar_decoder(machine, 20), word) == NONE
+
+
+def random_machine(chance: random.Random) -> TuringMachine:
+    """Two-way, so that no head can leave the tape."""
+    states, alphabet = ("p", "q", "r", "end"), ("_", "0", "1")
+    rules = {
+        (z, a): (chance.choice(states[:3] * 4 + states), chance.choice(alphabet), chance.choice((-1, 0, 1)))
+        for z in states[:3]
+        for a in alphabet
+    }
+    return TuringMachine("random", states, alphabet, "_", "p", frozenset({"end"}), frozenset(), rules, two_way=True)
+
+
+def test_scaled_scores_change_nothing_but_the_weights() -> None:
+    built = scalar_decoder(read_machine("palindrome"), 16, score_scale=17.0)
+    assert differences(built, "0110") == NONE
+
+
+def test_the_comparison_notices_another_machine() -> None:
+    built = scalar_decoder(read_machine("palindrome"), 16)
+    came = ran(built, "010")
+    other = simulate(built.machine, "011", 16)
+    assert all(count > 0 for count in built.differences(came, [other]).values())
+    smeared = replace(came, outputs=came.outputs * 0.9)
+    assert built.differences(smeared, [simulate(built.machine, "010", 16)])["state"] == 17

@@ -1,0 +1,76 @@
+"""The gates' nets: what they weigh, that they are exact on bits, and that the proofs notice a wrong net."""
+
+from collections.abc import Iterator
+
+import pytest
+import sympy as sp
+
+from symbolic.derivation import DerivationError
+from symbolic.machines import circuit as module
+from symbolic.machines.circuit import (
+    PRINTED_GATES,
+    TRUTH,
+    gate_net,
+    heaviest_gate,
+    rounding_weight,
+    wrong_on_the_diagonal,
+    wrong_outputs,
+    wrong_rows,
+    x1,
+    x2,
+)
+from symbolic.machines.rounding import relu
+
+CACHED = (gate_net, wrong_rows, wrong_outputs, heaviest_gate)
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, sp.Expr]]:
+    """The printed nets, to be changed; what was computed of them is forgotten before and after."""
+    nets = dict(PRINTED_GATES)
+    monkeypatch.setattr(module, "PRINTED_GATES", nets)
+    for function in CACHED:
+        function.cache_clear()
+    yield nets
+    for function in CACHED:
+        function.cache_clear()
+
+
+def test_each_net_is_its_gate_on_every_row_of_bits() -> None:
+    assert {kind: wrong_rows(kind) for kind in TRUTH} == dict.fromkeys(("AND", "OR", "NOT", "ID"), 0)
+    assert wrong_outputs() == 0
+
+
+def test_the_parameters_give_the_printed_nets_back_where_these_are_not_negative() -> None:
+    for kind, net in PRINTED_GATES.items():
+        x = (x1, x2)[: len(gate_net(kind).w1)]
+        for point in ({x1: 0.3, x2: 0.9}, {x1: 0.8, x2: 0.1}, {x1: 1.0, x2: 0.25}):
+            assert gate_net(kind).value(x).subs(point) == pytest.approx(float(net.subs(point)))
+
+
+def test_the_gates_weigh_two_to_five_and_a_rounded_coordinate_nine() -> None:
+    assert [gate_net(kind).norm for kind in ("AND", "OR", "NOT", "ID")] == [4, 5, 3, 2]
+    assert heaviest_gate() == 5
+    assert rounding_weight() == 9
+
+
+@pytest.mark.parametrize(
+    ("kind", "net", "wrong"),
+    [("AND", relu(x1 + x2), 3), ("OR", 1 - relu(1 - x1 - x2 / 2), 1), ("NOT", x1, 2)],
+    ids=["AND without its bias", "half an OR", "NOT left out"],
+)
+def test_a_wrong_net_is_noticed(printed: dict[str, sp.Expr], kind: str, net: sp.Expr, wrong: int) -> None:
+    printed[kind] = net
+    assert wrong_rows(kind) == wrong
+    with pytest.raises(DerivationError, match="not what it should be"):
+        wrong_outputs()
+
+
+def test_a_round_that_does_not_keep_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "rounding_net", lambda z: 2 * relu(z - sp.Rational(1, 3)))
+    with pytest.raises(DerivationError, match="not what it should be"):
+        wrong_outputs.__wrapped__()
+
+
+def test_on_the_diagonal_not_is_wrong_where_the_bits_differ() -> None:
+    assert wrong_on_the_diagonal() == 2
