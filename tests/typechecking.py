@@ -1,4 +1,4 @@
-"""Types and shapes checked while the tests run: by jaxtyping those of numeric, by beartype those of the other floors."""
+"""Types and shapes checked while the tests run: jaxtyping checks those of numeric, beartype those of the others."""
 
 import inspect
 import typing

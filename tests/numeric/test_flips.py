@@ -104,7 +104,7 @@ def test_the_rounded_toy_of_two_layers_against_a_grid() -> None:
 @pytest.mark.parametrize("depth", [1, 3, 8])
 def test_the_rounded_toy_lies_between_a_third_and_a_half(depth: int) -> None:
     output, parameters = chain(depth, rounding=True)
-    flip = smallest_flip(output, parameters, coordinate_lines(parameters), largest=2.0, seed=0)
+    flip = smallest_flip(output, parameters, coordinate_lines(parameters), largest=2.0, seed=0, steps=30)
     assert 1 / 3 < flip.distance <= 0.5
     if depth == 1:
         assert flip.distance == pytest.approx(0.5, rel=1e-9)
