@@ -107,8 +107,7 @@ def _largest(
     expr: sp.Expr, symbol: sp.Symbol, low: Fraction, high: Fraction, size: Fraction, *, modulus: bool
 ) -> flint.arb:
     """An upper bound, a point, of sup expr (of sup |expr|), at most TIGHTNESS max(|sup|, size) + 2^-BITS above it."""
-    real = sp.Dummy(symbol.name, real=True)
-    function = Enclosed(expr.xreplace({symbol: real}), real)
+    function = _enclosed(expr, symbol)
     with working_precision(BITS):
         start, end, scale = (flint.arb(flint.fmpq(x.numerator, x.denominator)) for x in (low, high, size))
         bound = _branch_and_bound(function, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, modulus)
@@ -118,6 +117,13 @@ def _largest(
             f"undefined; choose a smaller range"
         )
     return bound
+
+
+@lru_cache(maxsize=512)
+def _enclosed(expr: sp.Expr, symbol: sp.Symbol) -> Enclosed:
+    """Lowered once for all intervals: that takes longer than most searches."""
+    real = sp.Dummy(symbol.name, real=True)
+    return Enclosed(expr.xreplace({symbol: real}), real)
 
 
 def _branch_and_bound(function: Enclosed, low: Arb, high: Arb, slack: Arb, modulus: bool) -> Arb:

@@ -166,6 +166,7 @@ class Enclosures:
         except LoweringError:
             return None
 
+    @cached_property
     def vanishes(self) -> bool:
         """Whether the expression and its gradient in the vanishing coordinates are 0 at the equilibrium, by SymPy."""
         vanishing, f = [self._real[y] for y in self.inequality.vanishing], self.whole.expression
@@ -175,10 +176,6 @@ class Enclosures:
         except TypeError:  # SymPy met a nan: undefined there
             return False
         return bool(vanishing) and all(value == 0 for value in values)
-
-    @cached_property
-    def _vanishes(self) -> bool:
-        return self.vanishes()
 
     def shown_by(self, box: Box, form: str) -> bool:
         """Whether that form proves the inequality on that box."""
@@ -208,7 +205,7 @@ class Enclosures:
     # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0, on which f has to be
     # analytic: SymPy's second derivatives know of no jump.
     def _by_hessian(self, cell: Cell) -> bool:
-        if self.inequality.strict or self.hessian is None or not self._vanishes:
+        if self.inequality.strict or self.hessian is None or not self.vanishes:
             return False
         vanishing = set(self.inequality.vanishing)
         wide = tuple(

@@ -58,6 +58,8 @@ class Tensors:
         return root(a.square().sum((-1, -2)))
 
     def spectral(self, a: Array) -> Array:
+        if not a.requires_grad:
+            return torch.linalg.svdvals(a)[..., 0]
         # The gradient of the largest singular value is u v^T; through autograd's own rule it is undefined at ties.
         with torch.no_grad():
             u, _, vh = torch.linalg.svd(a, full_matrices=False)

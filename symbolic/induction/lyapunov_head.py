@@ -15,7 +15,7 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics import Flow
-from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_PRINTED, L, h, h_star, phi, psi, v, v_star, w
+from symbolic.induction.training import FLOWS, L, h, h_star, phi, psi, v, v_star, w
 from symbolic.inequalities import Form, Inequality, written_out
 from symbolic.lyapunov import Decay, metric_matrix, modal_matrix
 
@@ -31,15 +31,11 @@ REGION = {
     v_star: (0, sp.Rational(3, 10)),
     h_star: (0, 1),
 }
-_FLOWS = {
-    "printed": (HEAD_FLOW_PRINTED, sp.Integer(1)),
-    "true": (HEAD_FLOW, sp.Rational(1, 2)),
-}  # and the share of the rate of w
 
 
 def head_flow(which: str) -> Flow:
     """The flow in (v, h), in the time tau = t/(L-2)."""
-    flow = _FLOWS[which][0].slowed(L - 2).changed({v: w**2, h: h}, {w: sp.sqrt(v), h: h})
+    flow = FLOWS[which].flow.slowed(L - 2).changed({v: w**2, h: h}, {w: sp.sqrt(v), h: h})
     return Flow(flow.state, tuple(sp.expand(rate) for rate in flow.field))  # sqrt(v) sqrt(v) = v
 
 
@@ -62,24 +58,41 @@ def _differences(psi_a: sp.Expr, psi_b: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return D, F
 
 
-# -dG/dtau = f 4 v h (v* x) (h* phi(a) - h phi(b)) - h* y (h* psi_a - h psi_b), f the share of the rate of w
-#          = h*^2 (f 4 v*^2 x (1-x)(1+y) (F v* x - y phi(b)) - y (D v*^2 x - y psi_b)).
-# Less c v* h*^2 G = c v* h*^2 (v*^2 x^2 + h*^2 y^2)/2 and divided by h*^2, that is v*^3 A x^2 - v*^2 B x y + C y^2 with
-# the A, B, C below: positive semidefinite if A >= 0, C >= 0, 4 A C >= v* B^2, in which nothing vanishes any more.
-def _coefficients(
-    psi_a: sp.Expr, psi_b: sp.Expr, share: sp.Expr, constant: sp.Expr
-) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+# dv/dtau = f 4 v h (h* phi(a) - h phi(b)) and dh/dtau = h* psi(a) - h psi(b), f the share of the rate of w, are linear in
+# (x, y) but for regular coefficients, by these differences:
+#   dv/dtau = f 4 v* (1-x)(1+y) h*^2 (F v* x - phi(b) y),   dh/dtau = h* (D v*^2 x - psi(b) y).
+def _rates(psi_a: sp.Expr, psi_b: sp.Expr, share: sp.Expr) -> sp.Matrix:
+    """The matrix R of (dv/dtau, dh/dtau) = R (x, y)."""
     D, F = _differences(psi_a, psi_b)
-    A = 4 * share * (1 - x) * (1 + y) * F - constant / 2
-    B = 8 * share * v_star * (1 - x) ** 2 * (1 + y) * psi_b**3 + D
-    C = psi_b - constant * v_star * h_star**2 / 2
+    speed = 4 * share * v_star * (1 - x) * (1 + y) * h_star**2
+    phi_b = 2 * v_star * (1 - x) * psi_b**3
+    return sp.Matrix([[speed * F * v_star, -speed * phi_b], [h_star * D * v_star**2, -h_star * psi_b]])
+
+
+def _rates_of(which: str) -> sp.Matrix:
+    """The same with psi written out, shown to be the flow's rates."""
+    check_derivation(which)
+    return _rates(psi(v_star * (2 - x)), psi(2 * v_star * (1 - x)), _share(which))
+
+
+def _share(which: str) -> sp.Expr:
+    """The rate of w over that of the gradient flow in (w, h)."""
+    return sp.Rational(FLOWS[which].speed, FLOWS["printed"].speed)
+
+
+# -dG/dtau = (v* x, -h* y) . R (x, y). Less c v* h*^2 G = c v* h*^2 (v*^2 x^2 + h*^2 y^2)/2 and divided by h*^2, that is
+# v*^3 A x^2 - v*^2 B x y + C y^2 with the A, B, C below: positive semidefinite if A >= 0, C >= 0, 4 A C >= v* B^2, in
+# which nothing vanishes any more.
+def _coefficients(R: sp.Matrix, constant: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    A = R[0, 0] / (v_star**2 * h_star**2) - constant / 2
+    B = R[1, 0] / (v_star**2 * h_star) - R[0, 1] / (v_star * h_star**2)
+    C = -R[1, 1] / h_star - constant * v_star * h_star**2 / 2
     return A, B, C
 
 
 def _gap_in_letters(share: sp.Expr, constant: sp.Expr) -> sp.Expr:
     """v*^3 A x^2 - v*^2 B x y + C y^2 with psi_a, psi_b as letters."""
-    psi_a, psi_b = _PSI
-    A, B, C = _coefficients(psi_a, psi_b, share, constant)
+    A, B, C = _coefficients(_rates(*_PSI, share), constant)
     return v_star**3 * A * x**2 - v_star**2 * B * x * y + C * y**2
 
 
@@ -96,7 +109,7 @@ def check_derivation(which: str) -> None:
     coordinates = {v: v_star * (1 - x), h: h_star * (1 + y)}
     letters = {1 - a**2: psi_a**-2, 1 - b**2: psi_b**-2}
     scaled = _in_letters(gap.subs(coordinates, simultaneous=True) / h_star**2, letters)
-    difference = sp.numer(sp.together(scaled - _gap_in_letters(_FLOWS[which][1], constant)))
+    difference = sp.numer(sp.together(scaled - _gap_in_letters(_share(which), constant)))
     relations = [psi_a**2 * (1 - a**2) - 1, psi_b**2 * (1 - b**2) - 1]
     _, rest = sp.reduced(sp.expand(difference), [sp.expand(r) for r in relations], psi_a, psi_b)
     if sp.expand(rest) != 0:
@@ -119,9 +132,7 @@ def _in_letters(expression: sp.Expr, letters: dict[sp.Expr, sp.Expr]) -> sp.Expr
 
 def decay_inequalities(which: str, constant: sp.Expr) -> list[Inequality]:
     """(L-2) dG/dt <= -c v* h*^2 G for all v* <= 0.3 and h* <= 1: the matrix of the form is positive semidefinite."""
-    check_derivation(which)
-    a, b = v_star * (2 - x), 2 * v_star * (1 - x)
-    A, B, C = _coefficients(psi(a), psi(b), _FLOWS[which][1], sp.Rational(constant))
+    A, B, C = _coefficients(_rates_of(which), sp.Rational(constant))
     name = f"decay.{which}_flow (c = {sp.Rational(constant)})"
     parts = {
         "x": (A, "A >= 0: the coefficient of v*^3 x^2"),
@@ -133,7 +144,7 @@ def decay_inequalities(which: str, constant: sp.Expr) -> list[Inequality]:
 
 def loss_and_candidate(which: str) -> tuple[sp.Expr, sp.Expr]:
     """-(L-2) dG/dt and v* h*^2 G, both over h*^2, in (x, y): the largest constant is the infimum of their ratio."""
-    A, B, C = _coefficients(psi(v_star * (2 - x)), psi(2 * v_star * (1 - x)), _FLOWS[which][1], sp.Integer(0))
+    A, B, C = _coefficients(_rates_of(which), sp.Integer(0))
     loss = v_star**3 * A * x**2 - v_star**2 * B * x * y + C * y**2
     return loss, v_star * (v_star**2 * x**2 + h_star**2 * y**2) / 2
 
@@ -183,18 +194,6 @@ def linear_part(which: str) -> sp.Matrix:
     return head_flow(which).linearised({v: v_star, h: h_star})
 
 
-# dv/dtau = f 4 v h (h* phi(a) - h phi(b)) and dh/dtau = h* psi(a) - h psi(b) are linear in (x, y) but for regular
-# coefficients, by the divided differences above:
-#   dv/dtau = f 4 v* (1-x)(1+y) h*^2 (F v* x - phi(b) y),   dh/dtau = h* (D v*^2 x - psi(b) y).
-def _rates(which: str) -> sp.Matrix:
-    """The matrix R of (dv/dtau, dh/dtau) = R (x, y)."""
-    psi_a, psi_b = psi(v_star * (2 - x)), psi(2 * v_star * (1 - x))
-    D, F = _differences(psi_a, psi_b)
-    speed = 4 * _FLOWS[which][1] * v_star * (1 - x) * (1 + y) * h_star**2
-    phi_b = 2 * v_star * (1 - x) * psi_b**3
-    return sp.Matrix([[speed * F * v_star, -speed * phi_b], [h_star * D * v_star**2, -h_star * psi_b]])
-
-
 Numbers = Mapping[sp.Symbol, sp.Rational]
 
 
@@ -219,7 +218,7 @@ def _rounded(P: sp.Matrix) -> sp.Matrix:
 def quadratic_decay(which: str, P: sp.Matrix, at: Numbers) -> tuple[Form, sp.Expr]:
     """-dV/dtau as a quadratic form in (x, y), and V, for V = y^T P y / 2 at numbers v*, h*."""
     S = sp.diag(-v_star, h_star)  # (v - v*, h - h*) = S (x, y)
-    loss = -(S * P * _rates(which)).subs(at)
+    loss = -(S * P * _rates_of(which)).subs(at)
     H = (loss + loss.T) / 2
     V = sp.expand((sp.Matrix([[x, y]]) * (S * P * S).subs(at) * sp.Matrix([x, y]))[0, 0]) / 2
     return ((x, y), tuple(tuple(H.row(i)) for i in range(2))), V

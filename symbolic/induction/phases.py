@@ -5,7 +5,7 @@ form (kappa, a number that an orbit gives) is a symbol here and integrated by `b
 """
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -291,6 +291,12 @@ EXPONENT = w_star**2 * t / ((1 + alpha) ** 2 * L)
 
 def limit_along(formula: sp.Expr, path: Mapping[sp.Symbol, Any], small: sp.Symbol) -> sp.Expr:
     """The limit of a formula as `small` -> 0 from above, along the path (L, alpha, w*, sigma_init, ... by `small`)."""
+    return _limit(formula, frozenset(path.items()), small)
+
+
+@lru_cache(maxsize=1024)
+def _limit(formula: sp.Expr, steps: frozenset[tuple[sp.Symbol, Any]], small: sp.Symbol) -> sp.Expr:
+    path = dict(steps)
     # What has L alone, (L-2)/L as a rule, is taken by itself where its limit is a number other than 0.
     of_length, rest = formula.as_independent(*(formula.free_symbols - {L}), as_Add=False)
     factor = sp.limit(of_length.subs(path), small, 0, "+")

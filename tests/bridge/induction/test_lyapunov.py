@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from functools import cache
 
 import mpmath
 import numpy as np
@@ -23,11 +22,11 @@ from symbolic.induction import lyapunov_head as head
 from symbolic.induction.training import g_star, h, h_star, u, v, v_star
 from symbolic.inequalities import Inequality, written_out
 from symbolic.statements import UsageError
+from tests.bridge.defaults import default_run
 
 
-@cache
 def comparison(name):
-    return compare(f"induction.{name}")
+    return default_run(f"induction.{name}").comparison
 
 
 def rows(name):

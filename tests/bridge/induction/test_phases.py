@@ -17,11 +17,11 @@ from bridge.induction.theta import Direction, Sample, confirmed, judged, sampled
 from bridge.induction.trajectory import HeadRun, run
 from bridge.lowering import lower
 from bridge.record import Verdict
-from bridge.rows import ONE_INPUT
 from symbolic.induction import phases
 from symbolic.induction import training as tr
 from symbolic.induction.phase_statement import PHASES
 from symbolic.statements import UsageError
+from tests.bridge.defaults import default_run
 
 POINTS = [(1.0, 0.49, 1000), (1.0, 0.3, 1000), (0.3, 0.6, 100), (3.0, 0.2, 10**6)]
 FLOWS = {"true": tr.HEAD_FLOW, "printed": tr.HEAD_FLOW_PRINTED}
@@ -169,8 +169,7 @@ def test_alimit_of_of_a_formula_outside_its_range_is_none():
 
 @pytest.fixture(scope="module")
 def rows():
-    case = PhasesStudy().case({}, seed=0, dtype="float64", device="cpu")
-    return case.rows(ONE_INPUT)
+    return default_run("induction.phases").comparison.rows
 
 
 VERDICTS = [

@@ -16,8 +16,8 @@ from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.statements import Quantity
 
-GRID_P, GRID_L = (1, 2, 4, 8, 16, 32), (3, 8, 64, 512)
-QUICK = {"samples": 32, "attack": 40, "restarts": 4}
+GRID_P, GRID_L = (1, 2, 8, 32), (3, 8, 64, 512)
+QUICK = {"samples": 32, "attack": 40, "restarts": 8}
 FINE = {Verdict.KEPT, Verdict.CONSISTENT}
 
 
