@@ -77,6 +77,7 @@ class Row(BaseModel):
     construction: str = ""
     meaning: str = ""
     remark: str = ""
+    order: str = ""  # the Landau symbol inside which the printed bound stands, if any
     seed: int = 0
     samples: int = 0
     attack_steps: int = 0

@@ -150,7 +150,12 @@ def direct_row(
         verdict=verdict,
         remark=said,
         witness=witness,
+        order=_order(quantity),
     )
+
+
+def _order(quantity: Quantity) -> str:
+    return str(quantity.printed.order) if quantity.printed else ""
 
 
 def judged_row(

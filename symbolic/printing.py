@@ -27,7 +27,9 @@ SPECIAL = {
 
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
-ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta"}
+ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
+NAMES = "suyzbcd"  # for repeated parts: the first letter that no symbol of the formula begins with
+WORTH_A_NAME = 12  # letters
 INDENT = 24  # letters of a left side
 WIDEST = 66  # letters on a line of a display; a longer sum is broken between its terms
 UNSEEN = re.compile(r"\\(?:left|right|[,;:!]|(?:sqrt|frac|text|mathcal|dot|tilde)(?![a-z]))|[{}^_ ]")
@@ -89,7 +91,24 @@ def letters(formula: str) -> int:
 
 
 def equation(left: str, relation: str, expression: Any, notation: Notation | None = None) -> str:
-    """The body of a display; a sum too wide for one line has its terms below each other."""
+    """The body of a display; a sum too wide for one line has its terms below each other.
+
+    Where even that is too wide and it halves the width, parts that occur again and again are named, and what the names
+    stand for comes below.
+    """
+    whole = _lines(left, relation, expression, notation)
+    if _widest(whole) <= 2 * WIDEST:
+        return whole
+    main, parts = _with_names(expression, notation)
+    if not parts:
+        return whole
+    shown = [_lines(left, relation, main, notation), *(_lines(name, "=", part, notation) for name, part in parts)]
+    if max(map(_widest, shown)) > _widest(whole) / 2:
+        return whole
+    return "\\begin{gathered}\n" + " \\\\\n".join(shown) + "\n\\end{gathered}"
+
+
+def _lines(left: str, relation: str, expression: Any, notation: Notation | None) -> str:
     whole = rf"{left} {relation} {latex(expression, notation)}"
     terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
     # A left side that is long, or stands before one term that is, has a line of its own.
@@ -106,6 +125,31 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
         lines[-1] = f"{lines[-1]} {signed}".strip()
     body = " \\\\\n&\\quad ".join(lines)
     return f"\\begin{{aligned}}\n{indent}{relation} {body}\n\\end{{aligned}}"
+
+
+def _widest(display: str) -> int:
+    return max(letters(line) for line in display.split("\\\\"))
+
+
+def _with_names(expression: Any, notation: Notation | None) -> tuple[Any, list[tuple[str, Any]]]:
+    """The expression by names of its repeated parts, and name and part in the order in which they build on each other.
+
+    What is hardly longer than a name stays where it is, and so does what has the index of a sum in it.
+    """
+    taken = {str(symbol)[0] for symbol in expression.free_symbols} | {name[:1] for name in (notation or {}).values()}
+    letter = next((each for each in NAMES if each not in taken), "")
+    found, (main,) = sp.cse(expression, symbols=sp.numbered_symbols("part"))
+    known: dict[sp.Basic, sp.Basic] = {}
+    parts: list[tuple[str, Any]] = []
+    for symbol, part in found if letter else ():
+        written = part.xreplace(known)
+        of_an_index = not part.free_symbols <= expression.free_symbols | {symbol for symbol, _ in found}
+        if of_an_index or letters(latex(written, notation)) <= WORTH_A_NAME:
+            known[symbol] = written
+            continue
+        known[symbol] = sp.Symbol(f"{letter}_{len(parts) + 1}", **symbol.assumptions0)
+        parts.append((f"{letter}_{{{len(parts) + 1}}}", written))
+    return main.xreplace(known), parts
 
 
 def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | None = None) -> str:
@@ -149,7 +193,7 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
     derived = quantity.derived()
     if derived is not None:
-        lines += ["Derived:", rf"\[ {quantity.latex_symbol} {ours} {latex(derived, notation)} \]"]
+        lines += ["Derived:", rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
         lines += ["Derived:", rf"\[ {display} \]"]

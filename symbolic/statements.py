@@ -37,6 +37,7 @@ class Order(StrEnum):
     NONE = ""
     O = "O"  # noqa: E741 - Landau's letter
     THETA = "Theta"
+    OMEGA = "Omega"
 
 
 class Quantifier(StrEnum):

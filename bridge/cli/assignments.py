@@ -1,6 +1,6 @@
 """`--set name=value` and `--grid name=v1,v2,...` as the keyword arguments of `compare` and `solve`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 WORDS = ("machine", "input", "netlist")  # parameters that are text even where the text is a number
@@ -16,7 +16,8 @@ def parameters(settings: Iterable[str], grids: Iterable[str] = ()) -> dict[str, 
             name, text = _split(option, assignment)
             if name in values:
                 raise ValueError(f"'{name}' is given twice (--set and --grid); give it once")
-            values[name] = parse_value(text) if option == "--set" else _grid(assignment, text)
+            read = str if name in WORDS else parse_value
+            values[name] = read(text) if option == "--set" else _grid(assignment, text, read)
         except ValueError as error:
             complaints.append(str(error))
     if complaints:
@@ -25,14 +26,7 @@ def parameters(settings: Iterable[str], grids: Iterable[str] = ()) -> dict[str, 
 
 
 def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """`values` and the parameters that have an option of their own. Raises UsageError for one that is given twice.
-
-    Such a parameter holds words: --input 0101 is no number, and neither is --set input=0101.
-    """
-    for name in WORDS:
-        given = values.get(name)
-        if isinstance(given, int | float) or (isinstance(given, tuple) and not all(isinstance(v, str) for v in given)):
-            refuse(f"{name} is read as text: give it as --{name}, since --set and --grid take {given!r} for a number")
+    """`values` and the parameters that have an option of their own. Raises UsageError for one that is given twice."""
     for name in options:
         if name in values:
             refuse(f"'{name}' is given twice (--{name} and --set or --grid); give it once")
@@ -63,11 +57,11 @@ def _split(option: str, assignment: str) -> tuple[str, str]:
     return name, text
 
 
-def _grid(assignment: str, text: str) -> tuple[int | float | str, ...]:
+def _grid(assignment: str, text: str, read: Callable[[str], int | float | str]) -> tuple[int | float | str, ...]:
     values = [value.strip() for value in split_outside_brackets(text)]
     if not all(values):
         raise ValueError(f"--grid {assignment} has an empty value; write name=v1,v2,...")
-    return tuple(parse_value(value) for value in values)
+    return tuple(read(value) for value in values)
 
 
 def split_outside_brackets(text: str) -> Iterator[str]:

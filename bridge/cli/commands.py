@@ -119,7 +119,8 @@ def compare(
         str | None, typer.Option(metavar="NAME|FILE", help="A Turing machine, shipped or of a file, for machines.*.")
     ] = None,
     input: Annotated[
-        str | None, typer.Option(metavar="STRING", help="What stands on the tape, or the bits of a circuit.")
+        str | None,
+        typer.Option(metavar="STRING", help="The tape's input, or a circuit's bits. Several: --grid input=0,01."),
     ] = None,
     netlist: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="A circuit, shipped or of a file, for machines.*.")

@@ -15,6 +15,7 @@ from bridge.export.layout import (
     layout,
     lines_left_out,
     no_verdict_words,
+    number_words,
     sampled,
     shown_rows,
     table_cells,
@@ -24,6 +25,7 @@ from bridge.export.layout import (
 from bridge.export.numbers import DIGITS, SLIP, plain
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 
+LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
 BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; the footer has said them of the rows
 
 
@@ -60,7 +62,7 @@ def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
     for name in columns.varying:
         _add_unbroken(table, name, [value_words(row.params.get(name)) for row in rows])
     for name in columns.numbers:
-        _add_unbroken(table, name, [plain(getattr(row, name), name, row.kind) for row in rows])
+        _add_unbroken(table, name, [number_words(row, name, plain) for row in rows])
     longest = max((len(verdict_words(row)) for row in rows), default=0)
     table.add_column("verdict", min_width=max(len("verdict"), min(longest, 30)))
     ends = group_ends(rows)
@@ -84,7 +86,7 @@ def _number(row: Row, name: str) -> Text:
     """A bound that is refuted in red, one that says nothing dimmed."""
     verdict = row.verdict.get(name)
     dim = "dim" if name in TIERS and "vacuous" in row.flags.get(name, []) else ""
-    return Text(plain(getattr(row, name), name, row.kind), style="red" if verdict == Verdict.VIOLATED else dim)
+    return Text(number_words(row, name, plain), style="red" if verdict == Verdict.VIOLATED else dim)
 
 
 def _style(verdicts: Iterable[Verdict]) -> str:
@@ -125,16 +127,26 @@ def _slack(rows: Sequence[Row], columns: Layout) -> Iterator[RenderableType]:
 
 
 def _named(table: NamedTable, all_rows: bool) -> Iterator[RenderableType]:
-    """A table beside the rows: numbers to the right, the middle of a long one left out unless all is asked for."""
+    """A table beside the rows: numbers to the right, the middle of a long one left out unless all is asked for.
+
+    Only cells of many words are broken, and only where the terminal is too narrow.
+    """
     cells = table_cells(table, all_rows)
-    drawn = Table(title=table.title, show_edge=False, pad_edge=False, title_justify="left", header_style="bold")
+    drawn = Table(show_edge=False, pad_edge=False, header_style="bold")
     for place, heading in enumerate(table.columns):
         words = any(isinstance(row[place], str) for row in table.rows)
         width = max(map(len, (heading, *(line[place] for line in cells))))
-        drawn.add_column(heading, justify="left" if words else "right", no_wrap=True, min_width=width)
+        broken = words and width > LONGEST_CELL
+        drawn.add_column(
+            heading,
+            justify="left" if words else "right",
+            no_wrap=not broken,
+            min_width=LONGEST_CELL if broken else width,
+        )
     for line in cells:
         drawn.add_row(*line)
     yield ""
+    yield table.title
     yield drawn
     if not all_rows and (left := lines_left_out(table)):
         yield f"{left} of {len(table.rows)} lines are left out; --all shows them, --json has them too"

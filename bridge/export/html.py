@@ -10,6 +10,7 @@ from bridge.export.layout import (
     label_columns,
     layout,
     no_verdict_words,
+    number_words,
     shown_rows,
     table_cells,
     value_words,
@@ -62,7 +63,7 @@ def _title(comparison: Comparison, columns: Layout) -> str:
 
 def _line(row: Row, words: Sequence[str], columns: Layout) -> str:
     numbers = [value_words(row.params.get(name)) for name in columns.varying]
-    numbers += [plain(getattr(row, name), name, row.kind) for name in columns.numbers]
+    numbers += [number_words(row, name, plain) for name in columns.numbers]
     verdict = escape(verdict_words(row))
     if Verdict.VIOLATED in row.verdict.values():
         verdict = f"<b>{verdict}</b>"

@@ -10,6 +10,7 @@ from bridge.export.layout import (
     label_columns,
     layout,
     no_verdict_words,
+    number_words,
     sampled,
     shown_rows,
     table_cells,
@@ -34,6 +35,8 @@ SPECIAL = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
     }
 )
 
@@ -124,7 +127,7 @@ def _body(rows: Sequence[Row], columns: Layout) -> Iterator[str]:
 
 def _cells(row: Row, columns: Layout) -> list[str]:
     grid = [_value(row.params.get(name)) for name in columns.varying]
-    numbers = [number(getattr(row, name), name, row.kind) for name in columns.numbers]
+    numbers = [number_words(row, name, number) for name in columns.numbers]
     return [*grid, *numbers, escape(verdict_words(row))]
 
 

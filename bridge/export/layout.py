@@ -1,17 +1,19 @@
 """What every table of a comparison shares: which rows and columns it shows, and its verdicts in words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from bridge.export.numbers import DIGITS
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
+from symbolic.statements import Kind
 
 NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio")
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
 BESIDE_FINAL = ("gradient", "w")  # shown with them: what the network emulates, from which its predictions follow
 LONGEST_VALUE = 32
+SENSES = {"exact": "=", "upper": "≤", "lower": "≥", "rate": "~"}  # how a quantity stands to its bounds, by kind
 FIRST_LINES, LAST_LINES = 12, 4  # of a long table beside the rows
 LEFT_OUT = "..."
 
@@ -20,7 +22,8 @@ LEFT_OUT = "..."
 class Layout:
     """Columns of a table: the parameters that vary, those that do not, the numbers that some row has.
 
-    `constructed` where rows of one quantity differ by what they are rows of: then it needs a column.
+    `constructed` where rows of one quantity differ by what they are rows of, `kinds` where some bounds are from above
+    and some are not: then it needs a column.
     """
 
     varying: tuple[str, ...]
@@ -28,6 +31,7 @@ class Layout:
     numbers: tuple[str, ...]
     scoped: bool
     constructed: bool = False
+    kinds: bool = False
 
     def at(self, row: Row) -> str:
         """Where on the grid the row stands, in words; "" if there is only one point, or if it stands on none."""
@@ -52,6 +56,7 @@ def layout(rows: Sequence[Row]) -> Layout:
         constant={name: placed[0].params[name] for name in names if name not in varying},
         numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
         scoped=any(row.scope for row in rows),
+        kinds=len({row.kind for row in rows} - {Kind.RATE}) > 1,
         constructed=len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
     )
 
@@ -60,7 +65,14 @@ def label_columns(rows: Sequence[Row], columns: Layout) -> dict[str, list[str]]:
     """The columns of words in front of the numbers: headings, and the cell of each row."""
     cells = {"quantity": [row.quantity for row in rows]}
     cells |= {"construction": [row.construction for row in rows]} if columns.constructed else {}
-    return cells | ({"scope": [row.scope or "" for row in rows]} if columns.scoped else {})
+    cells |= {"scope": [row.scope or "" for row in rows]} if columns.scoped else {}
+    return cells | ({"": [SENSES[row.kind] for row in rows]} if columns.kinds else {})
+
+
+def number_words(row: Row, name: str, write: Callable[[float | None, str, str], str]) -> str:
+    """A number of the row as `write` sets it; what is printed inside O, Omega or Theta stands inside it here too."""
+    words = write(getattr(row, name), name, row.kind)
+    return f"{row.order}({words})" if name == "printed" and row.order and row.printed is not None else words
 
 
 def _varies(name: str, rows: Sequence[Row]) -> bool:

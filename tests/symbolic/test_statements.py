@@ -169,6 +169,18 @@ def test_a_wide_sum_is_broken_between_its_terms() -> None:
     assert wide.count(r"\frac") == 24  # none is lost
 
 
+def test_repeated_parts_of_a_wide_formula_are_named_and_the_index_of_a_sum_stays_in_it() -> None:
+    a, b, k = sp.symbols("a b k")
+    part = sp.sqrt(1 + sp.Add(*(a**n / (b + n) for n in range(1, 12))))
+    shown = equation("f", "=", sp.sqrt(part + (1 + part * sp.exp(part + b)) / (1 + sp.exp(part + b))))
+    assert shown.startswith("\\begin{gathered}\nf = ")
+    assert shown.count("b + 11") == 1
+    assert r"s_{1} = \sqrt{" in shown
+    assert max(letters(line) for line in shown.split("\\\\")) <= 2 * WIDEST
+    summed = sp.sqrt(sp.Sum(part.subs(a, a * k) + sp.exp(part.subs(a, a * k)), (k, 1, 5)))
+    assert "gathered" not in equation("f", "=", summed)
+
+
 def test_listing_derives_no_formula() -> None:
     code = (
         "import sys; from symbolic.catalogue import results; "

@@ -1,12 +1,15 @@
 """`compare` with --machine, --input and --netlist, and the tables that stand beside the rows."""
 
+import io
 import json
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
+from bridge.cli.tables import _named
 from bridge.export import comparison_html, comparison_latex, load
 from bridge.export.layout import FIRST_LINES, LAST_LINES
 from bridge.record import Comparison, NamedTable
@@ -28,14 +31,13 @@ def with_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_words_stay_words_whatever_digits_they_hold() -> None:
     assert with_options({"T": 5}, {"machine": "m", "input": "0101"}) == {"T": 5, "machine": "m", "input": "0101"}
-    assert with_options(parameters(["input=abc"]), {}) == {"input": "abc"}
+    assert with_options(parameters(["input=0101", "T=3"]), {}) == {"input": "0101", "T": 3}
+    assert parameters([], ["input=0,01,0110", "T=1,2"]) == {"input": ("0", "01", "0110"), "T": (1, 2)}
 
 
 @pytest.mark.parametrize(
     ("settings", "grids", "options", "message"),
     [
-        (["input=0101"], [], {}, "input is read as text: give it as --input"),
-        ([], ["input=01,11"], {}, "input is read as text"),
         (["machine=m"], [], {"machine": "n"}, "'machine' is given twice"),
         ([], ["input=a,b"], {"input": ""}, "'input' is given twice"),
     ],
@@ -69,6 +71,23 @@ def test_long_tables_are_shortened_on_the_terminal(run: Command, monkeypatch: py
     assert f"5 of {LONG} lines are left out; --all shows them" in short
     assert f"q_{FIRST_LINES}" in full
     assert "left out; --all" not in full
+
+
+def test_only_long_words_are_broken_and_numbers_never() -> None:
+    formula = " + ".join(f"A**{k}*Z" for k in range(40))
+    table = NamedTable(
+        title="sizes, in words", columns=["name", "formula", "value"], rows=[["width", formula, 1234567]]
+    )
+    screen = Console(width=80, file=io.StringIO())
+    title, drawn = [block for block in _named(table, all_rows=True) if block]
+    assert title == "sizes, in words"
+    screen.print(drawn)
+    lines = screen.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(map(len, lines)) <= 80
+    assert "1234567" in lines[2]
+    assert "".join(line.split("│")[1].strip() for line in lines[2:] if "│" in line).replace(" ", "") == formula.replace(
+        " ", ""
+    )
 
 
 def test_json_holds_every_line_and_is_read_back(run: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

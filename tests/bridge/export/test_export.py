@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
+from bridge.cli.tables import comparison_blocks
 from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, plot, save_witnesses
 from bridge.export.latex import escape
 from bridge.export.plots import draw
@@ -238,6 +240,25 @@ def test_what_is_ruled_out_is_said_in_latex_and_html() -> None:
     record.rows[0].verdict, record.rows[0].remark = {"printed": Verdict.OUTSIDE}, "100% of a < b"
     assert r"outside: 100\% of a \textless{} b (p = 1, L = 8: y)" in comparison_latex(record)
     assert "<p><b>outside</b> 100% of a &lt; b (p = 1, L = 8: y)</p>" in comparison_html(record)
+
+
+def on_a_terminal(record: Comparison) -> str:
+    screen = Console(width=200, file=io.StringIO())
+    screen.print(*comparison_blocks(record, all_rows=True))
+    return screen.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_tables_say_which_way_a_bound_points_and_keep_landau_symbols() -> None:
+    record = comparison(ps=(1,), Ls=(8,))
+    rows = [row for row in record.rows if row.kind == "upper" and row.printed is not None][:2]
+    rows[0].order, rows[1].kind = "O", "lower"
+    record.rows = rows
+    text, latex, html = on_a_terminal(record), comparison_latex(record, all_rows=True), comparison_html(record, True)
+    for shown, below, above in ((text, "≤", "≥"), (html, "≤", "≥"), (latex, r"$\le$", r"$\ge$")):
+        assert shown.count(below) == shown.count(above) == 1
+        assert shown.count("O(") == 1
+    record.rows = rows[:1]
+    assert "≤" not in on_a_terminal(record)  # all bounds point the same way
 
 
 def test_a_zero_is_named_where_the_scale_cannot_show_it() -> None:
