@@ -15,6 +15,7 @@ Output = Callable[[dict[str, Tensor]], Tensor]  # moved tensors, each (P, *shape
 PULLS = (1.0, 0.5, 0.2, 0.05)  # how far towards the nearest point of the linearised boundary
 SHRINKS = (0.9, 0.98, 0.995, 0.999)  # of the norm, tried for each proposal
 NOISES = (0.3, 0.1, 0.03, 0.01)  # of the norm: sideways steps, which need no gradient
+HALVINGS = 8  # of a ray in each step; in the end it is cut more finely
 OUTWARD = 12  # linearised steps from a start that does not yet turn the prediction
 
 
@@ -46,7 +47,7 @@ def walk_boundary(
     at = at[at.norm(dim=1).argsort()[: max(restarts, 1)]]
     for _ in range(steps):
         at = walk.nearer(at)
-    best = at[at.norm(dim=1).argmin()]
+    best = walk.along_rays(at[at.norm(dim=1).argmin()][None])[0]
     return Probe(lambda moved: output(moved) <= 0, parameters, 1, walk.evaluations).confirmed(walk.change(best), "walk")
 
 
@@ -105,10 +106,10 @@ class _Walk:
             deltas = torch.where(arrived[:, None], deltas, onward)
         return self.along_rays(deltas[self.turned(deltas)])
 
-    def along_rays(self, deltas: Tensor) -> Tensor:
+    def along_rays(self, deltas: Tensor, halvings: int = 24) -> Tensor:
         """Each turned point pulled in along its ray to the point where the prediction turns, on the far side of it."""
         low, high = torch.zeros(len(deltas)).to(deltas), torch.ones(len(deltas)).to(deltas)
-        for _ in range(24):
+        for _ in range(halvings):
             middle = (low + high) / 2
             turned = self.turned(middle[:, None] * deltas)
             low, high = torch.where(turned, low, middle), torch.where(turned, middle, high)
@@ -120,13 +121,16 @@ class _Walk:
         feet = self.foot(deltas)
         rays = [deltas + pull * (feet - deltas) for pull in PULLS]
         rays += [deltas + noise * sizes[:, None] * self.sideways(deltas) for noise in NOISES]
-        proposals = torch.stack([shrink * _resized(ray, sizes) for ray in rays for shrink in SHRINKS])  # (C, R, n)
+        sphere = torch.stack([_resized(ray, sizes) for ray in rays])  # (C', R, n), all as long as the deltas
+        shrinks = torch.tensor(SHRINKS).to(sphere)  # (C = shrinks * C')
+        proposals = (shrinks[:, None, None, None] * sphere).flatten(0, 1)  # (C, R, n)
         turned = self.turned(proposals.flatten(0, 1)).reshape(proposals.shape[:2])  # (C, R)
-        distances = torch.where(turned, proposals.norm(dim=2), torch.inf)
+        lengths = shrinks.repeat_interleave(len(rays))[:, None] * sizes  # (C, R)
+        distances = torch.where(turned, lengths, torch.inf)
         choice = distances.argmin(0)  # (R,)
         rows = torch.arange(len(deltas), device=deltas.device)
         better = distances[choice, rows] < sizes
-        return self.along_rays(torch.where(better[:, None], proposals[choice, rows], deltas))
+        return self.along_rays(torch.where(better[:, None], proposals[choice, rows], deltas), HALVINGS)
 
     def sideways(self, deltas: Tensor) -> Tensor:
         return torch.stack([self.random_unit() for _ in range(len(deltas))])

@@ -5,7 +5,6 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
-import torch
 
 from bridge.budget import Budget
 from bridge.machines.circuit_tables import (
@@ -18,19 +17,20 @@ from bridge.machines.circuit_tables import (
     from_table,
     measured_sizes,
 )
-from bridge.machines.netlists import read_circuit, shipped
+from bridge.machines.netlists import bits_of, read_circuit, shipped
 from bridge.record import NamedTable, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork
-from numeric.machines.gates import GateKind, Layer, LayeredCircuit, all_inputs, inputs_as_layer
+from numeric.machines.gates import LayeredCircuit, all_inputs
 from symbolic.machines import circuit as theory
 from symbolic.statements import Kind, UsageError
 
 MOST_BITS = 16  # all inputs are run up to here, random ones beyond
 
-PREFIX = "total_norm.prefix"  # the findings that witnesses replay
-DIAGONAL = "negation.bits"
+MOST_GATES = 2**20  # inputs, places and layers of a circuit that a witness tells
+
+PREFIX = "total_norm.prefix"  # the finding that a witness replays
 
 
 def gates_norm(layered: LayeredCircuit) -> float:
@@ -58,6 +58,8 @@ class CircuitCase(DirectCase):
         self.layered = self.circuit.layered()
         self.uses = frozenset({"dtype"} if self.runs_all_inputs else {"dtype", "samples", "seed"})
         self.network = CircuitNetwork(self.layered, rounding=bool(params["rounding"]))
+        if params["input"]:
+            bits_of(result.id, params["input"], self.layered.m)
         layered = self.layered
         sizes = {theory.q: layered.q, theory.r: layered.r, theory.s: layered.s, theory.m: layered.m}
         self.values |= {**sizes, theory.r_last: len(layered.layers[-1])}
@@ -74,7 +76,6 @@ class CircuitCase(DirectCase):
             self._size_row("rounding_norm", self._counted("rounding")),
             self._size_row("depth", self._counted("depth")),
             self._size_row("width", self._counted("width")),
-            self._negation_row(),
         ]
 
     def _counted(self, size: str) -> float | None:
@@ -187,68 +188,37 @@ class CircuitCase(DirectCase):
             bounds={"printed": float(prefix.s)},
         )
 
-    # The diagonal.
-
-    def _negation_row(self) -> Row:
-        wrong = [x for x in all_inputs(2) if not negated_on_the_diagonal(x)]
-        return self._negation_at(wrong[0], float(len(wrong)))
-
-    def _negation_at(self, x: np.ndarray, count: float) -> Row:
-        """NOT x2 at place 1 with its -1 on the diagonal, at the bits x; and with the -1 in the parent's column."""
-        repaired = CircuitNetwork(NEGATION, rounding=False).values(x[None, :]).numpy()[0, 0] == float(not x[1])
-        proved = repaired and theory.wrong_rows("NOT") == 0
-        refuted = not negated_on_the_diagonal(x)
-        witness = Witness(
-            result=self.result.id,
-            quantity=DIAGONAL,
-            params=self.full_params,
-            inputs={"x": x.astype(float).tolist()},
-            error_lower=1.0,
-            bounds={"printed": 0.0},
-        )
-        return direct_row(
-            self,
-            self.result.quantity("negation"),
-            {
-                "printed": Verdict.VIOLATED if refuted else Verdict.KEPT,
-                "derived": Verdict.PROVED if proved else Verdict.UNDECIDED,
-            },
-            printed=0.0,
-            derived=float(theory.wrong_rows("NOT")),
-            measured=count,
-            remark=f"at x = {x.astype(int).tolist()}",
-            witness=witness if refuted else None,
-        )
-
     def replay_finding(self, name: str, inputs: Inputs) -> Row:
-        if name == PREFIX:
-            layered = from_table(f"{self.result.id}: '{PREFIX}'", inputs)
-            return self._total_norm_row(layered, measured_sizes(CircuitNetwork(layered, rounding=False)).gates)
-        if name == DIAGONAL:
-            x = inputs.get("x", torch.empty(0)).flatten().tolist()
-            if set(inputs) != {"x"} or len(x) != 2 or not set(x) <= {0.0, 1.0}:
-                raise UsageError(f"{self.result.id}: '{DIAGONAL}' takes two bits x")
-            bits = np.array(x, dtype=bool)
-            return self._negation_at(bits, float(not negated_on_the_diagonal(bits)))
-        return super().replay_finding(name, inputs)
-
-    # The shipped circuits.
+        if name != PREFIX:
+            return super().replay_finding(name, inputs)
+        what = f"{self.result.id}: '{PREFIX}'"
+        if any(not bool((numbers.abs() <= MOST_GATES).all()) for numbers in inputs.values()):
+            raise UsageError(f"{what} takes finite numbers, of {MOST_GATES} at most: this circuit has other ones")
+        layered = from_table(what, inputs)
+        dense = layered.r <= WIDEST_DENSE
+        sizes = measured_sizes(CircuitNetwork(layered, rounding=False)) if dense else None
+        return self._total_norm_row(layered, None if sizes is None else sizes.gates)
 
     def tables(self) -> list[NamedTable]:
-        named = {name: read_circuit(name) for name in shipped()} | {self.circuit.name: self.circuit}
-        return [circuits_table(named, bool(self.params["rounding"]))]
+        """The outputs at the input asked for; this circuit's sizes, those of a shipped one beside the others."""
+        named = {self.circuit.name: self.circuit}
+        if self.circuit.name in shipped():
+            named = {name: read_circuit(name) for name in shipped()}
+        sizes = circuits_table(named, bool(self.params["rounding"]))
+        return [self._outputs_at(str(self.params["input"])), sizes] if self.params["input"] else [sizes]
 
-
-# Two inputs, NOT x2 at place 1.
-NEGATION = LayeredCircuit(
-    "negation", (inputs_as_layer(2), Layer((GateKind.NOT, GateKind.ID), np.array([[1, -1], [0, -1]]))), (0,)
-)
-
-
-def negated_on_the_diagonal(x: np.ndarray) -> bool:
-    """Whether phi(-1 at the diagonal + 1) at place 1 is NOT x2 for the bits x (2,)."""
-    W1 = np.array([-1.0, 0.0])
-    return float(np.maximum(W1 @ x + 1.0, 0.0)) == float(not x[1])
+    def _outputs_at(self, given: str) -> NamedTable:
+        bits = bits_of(self.result.id, given, self.layered.m)[None]
+        answers = self.network.run(bits, self.dtype, self.device)[0].tolist()
+        direct = self.circuit.evaluate(bits)[0].tolist()
+        return NamedTable(
+            title=f"outputs at {given}: the gates' and the network's, 1 for true and -1 for false",
+            columns=["output", "gates", "network"],
+            rows=[
+                [name, int(bit), answer]
+                for name, bit, answer in zip(self.circuit.outputs, direct, answers, strict=True)
+            ],
+        )
 
 
 class CircuitStudy(Study):

@@ -44,10 +44,6 @@ def measured_sizes(network: CircuitNetwork) -> Sizes:
 
 def circuits_table(circuits: Mapping[str, Circuit], rounding: bool) -> NamedTable:
     """The counted constants of each circuit's network beside what the printed orders speak of."""
-    kinds = [f"{kind} gates" for kind in KINDS]
-    sizes = [
-        (name, f"{name} / {of}") for name, of in zip(("depth", "width", "|theta|_1", "|xi|_1"), "qrss", strict=True)
-    ]
     rows: list[list[str | int | float | None]] = []
     for name, circuit in circuits.items():
         layered = circuit.layered()
@@ -55,15 +51,19 @@ def circuits_table(circuits: Mapping[str, Circuit], rounding: bool) -> NamedTabl
             continue
         found = measured_sizes(CircuitNetwork(layered, rounding))
         counted = (
-            (found.depth, layered.q),
-            (found.width, layered.r),
-            (found.gates, layered.s),
-            (found.rounding, layered.s),
+            found.depth / layered.q,
+            found.width / layered.r,
+            found.gates / layered.s,
+            found.rounding / layered.s,
         )
-        ratios = [number for size, of in counted for number in (size, round(size / of, 3))]
-        rows.append([name, layered.m, layered.q, layered.r, layered.s, *map(layered.count, KINDS), *ratios])
+        copies = layered.count(GateKind.ID)
+        gates = sum(map(layered.count, KINDS)) - copies
+        ratios = [round(ratio, 3) for ratio in counted]
+        rows.append([name, layered.m, layered.q, layered.r, layered.s, gates, copies, *ratios])
     return NamedTable(
-        title="shipped circuits", columns=["circuit", "m", "q", "r", "s", *kinds, *sum(sizes, ())], rows=rows
+        title="counted sizes over what stands inside the printed orders (q layers, widest r, s nodes; ID: copies)",
+        columns=["circuit", "m", "q", "r", "s", "gates", "ID", "depth/q", "width/r", "|theta|_1/s", "|xi|_1/s"],
+        rows=rows,
     )
 
 

@@ -41,7 +41,6 @@ def margin_at_input(simulating: SimulatingDecoder, streams: Mapping[str, np.ndar
     decoder, w_pos = simulating.decoder, simulating.w_pos
     states, symbols = decoder.stream.size("st"), decoder.stream.size("sym1")
     known = {theory.Z: states, theory.A: symbols, theory.w: w_pos}
-    norms = _first_norms(simulating)
     conditions: list[Condition] = []
     for index, layer in enumerate(decoder.layers, start=1):
         kind = theory.kind_of(layer.name)
@@ -52,7 +51,7 @@ def margin_at_input(simulating: SimulatingDecoder, streams: Mapping[str, np.ndar
             **_at(_of_this_search(layer.name, kind, w_pos), known),
             layers.size: evaluate_ball(sp.sqrt(ones), {}),
             attention.attended: evaluate_ball(sp.sqrt(ones + written), {}),
-            layers.norm_1: norms[index - 1],
+            layers.norm_1: first_norm(kind.name, layer.feedforward[0].dense()[0], sp.sqrt(kind.norm.subs(known))),
         }
         conditions += _conditions(layer.name, kind.conditions, values)
     last = _most_ones(streams[f"layer[{len(decoder.layers)}]"])
@@ -77,18 +76,15 @@ def _of_this_search(name: str, kind: theory.LayerKind, w_pos: int) -> dict[sp.Sy
     }
 
 
-def _first_norms(simulating: SimulatingDecoder) -> list[Any]:
-    """||W_1|| of each layer, from above."""
-    return [_norm(layer.name, layer.feedforward[0].dense()[0]) for layer in simulating.decoder.layers]
-
-
-# ||W||^2 <= largest row sum times largest column sum (Schur): exact for whole numbers, and all but sharp where a row
-# holds one or two entries. The machine's table is no such matrix: there the singular value itself.
-def _norm(name: str, W: np.ndarray) -> Any:
-    if name == "transition":
-        return spectral_norm_upper(W)
+# ||W_1|| from above: the closed form for every machine, or sqrt(largest row sum times largest column sum) (Schur) where
+# that is less: exact for whole numbers, and all but sharp where a row holds one or two entries. The machine's table is
+# no such matrix: there the singular value itself.
+def first_norm(name: str, W: np.ndarray, closed: sp.Expr) -> Any:
     rows, columns = (int(np.abs(W).sum(axis).max()) for axis in (1, 0))
-    return evaluate_ball(sp.sqrt(sp.Integer(rows * columns)), {})
+    bounds = [evaluate_ball(form, {}) for form in (closed, sp.sqrt(sp.Integer(rows * columns)))]
+    if name == "transition":
+        bounds.append(spectral_norm_upper(W))
+    return min(bounds, key=float)
 
 
 def _most_ones(stream: np.ndarray) -> sp.Integer:
@@ -109,7 +105,7 @@ def _classifier(values: Mapping[sp.Symbol, Any]) -> Condition:
 
 
 def _at(values: Mapping[sp.Symbol, sp.Expr], known: Mapping[sp.Symbol, int]) -> dict[sp.Symbol, Any]:
-    return {symbol: evaluate_ball(sp.sympify(value).subs(known), {}) for symbol, value in values.items()}
+    return {symbol: evaluate_ball(sp.sympify(value), known) for symbol, value in values.items()}
 
 
 def exact_streams(simulating: SimulatingDecoder, tokens: Sequence[str]) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ The notation of the busy beavers, all in one word: `1RB1LB_1LA1RZ`, a row for ea
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import exists
 from pathlib import Path
@@ -72,17 +72,22 @@ def read_machine(name_or_path: str) -> TuringMachine:
     return parse_machine(name_or_path, name_or_path)
 
 
-def tokens_of(machine: TuringMachine, text: str) -> tuple[str, ...]:
+def tokens_of(machine: TuringMachine, text: str, source: str = "") -> tuple[str, ...]:
     """The symbols of an input: its characters, or its words where the machine has symbols of several characters.
 
-    Raises UsageError that names each symbol outside the alphabet.
+    Raises UsageError that names each symbol outside the alphabet, and where the file says what the alphabet is.
     """
     tokens = tuple(text) if all(len(symbol) == 1 for symbol in machine.alphabet) else tuple(text.split())
     try:
         machine.indices(tokens)
     except MachineError as error:
-        raise UsageError(f"{error}; the input was '{text}'") from None
+        raise in_file(error, source or machine.name, f"; the input was '{written(tokens)}'") from None
     return tokens
+
+
+def written(tokens: Sequence[str]) -> str:
+    """An input, or a tape, as text: without spaces where each symbol is one character."""
+    return ("" if all(len(token) == 1 for token in tokens) else " ").join(tokens)
 
 
 def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachine:
@@ -100,11 +105,11 @@ def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachin
         raise in_file(error, source) from None
 
 
-def in_file(error: MachineError, source: str) -> UsageError:
-    """The same complaints, each with the file and the line it speaks of."""
+def in_file(error: MachineError, source: str, behind: str = "") -> UsageError:
+    """The same complaints, each with the file and the line it speaks of, and `behind` it what it has to do with."""
     complaints = Complaints(source)
     for line, what in error.complaints:
-        complaints.add(line, what)
+        complaints.add(line, what + behind)
     return complaints.error()
 
 
@@ -131,6 +136,7 @@ class Parts:
     states: tuple[str, ...] = ()
     transitions: dict[tuple[str, str], Rule] = field(default_factory=dict)
     lines: dict[object, int] = field(default_factory=dict)
+    advice: dict[str, str] = field(default_factory=dict)
 
     def machine(self, name: str) -> TuringMachine:
         return TuringMachine(
@@ -144,6 +150,7 @@ class Parts:
             self.transitions,
             self.two_way,
             self.lines,
+            self.advice,
         )
 
 
@@ -180,6 +187,7 @@ def _quintuples(lines: list[tuple[int, list[Field]]], complaints: Complaints) ->
             told.append(rule)
     parts = _declared(given, complaints)
     _list_names(parts, told)
+    parts.advice = _advice(parts, told)
     parts.transitions = _expanded(parts, told, complaints)
     if words := given.get("missing"):
         _fill(parts, *words, complaints)
@@ -247,6 +255,18 @@ def _list_names(parts: Parts, told: list[Told]) -> None:
         parts.alphabet = tuple(dict.fromkeys([*named, parts.blank]))
 
 
+def _advice(parts: Parts, told: list[Told]) -> dict[str, str]:
+    """What can be written against a state or a rule that is not there."""
+    accept, reject = (" ".join([*states, "{}"]) for states in (parts.accept, parts.reject))
+    rejecting = "" if parts.reject else " and 'reject: STATE'"
+    any_state = f"; '{ANY}' stands for the states that have rules of their own, it defines none"
+    return {
+        "undefined": f"where it ends the run, write 'accept: {accept}' or 'reject: {reject}', else rules for it",
+        "missing": f"write one, or 'missing: reject'{rejecting}",
+        "start": "no rule begins with it" + (any_state if any(rule.state == ANY for rule in told) else ""),
+    }
+
+
 def _running(parts: Parts) -> list[str]:
     return [state for state in parts.states if state not in parts.accept + parts.reject]
 
@@ -284,6 +304,7 @@ def _fill(parts: Parts, line: int, words: list[str], complaints: Complaints) -> 
         for state in _running(parts):
             for symbol in parts.alphabet:
                 parts.transitions.setdefault((state, symbol), (parts.reject[0], symbol, 0))
+                parts.lines.setdefault((state, symbol), line)
 
 
 # Busy beavers.
@@ -297,6 +318,7 @@ def _beaver(line: int, column: int, word: str, complaints: Complaints) -> Parts:
         complaints.add(line, f"{len(rows)} states, but there are {len(ascii_uppercase)} letters")
     halting: dict[str, None] = {}
     for state, row in zip(ascii_uppercase, rows, strict=False):
+        parts.lines[state,] = line
         if len(row) != 3 * symbols:
             complaints.add(line, f"row {state} is '{row}', not {symbols} triples as row A", column)
         for symbol, place in enumerate(range(0, min(len(row), 3 * symbols), 3)):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -13,14 +14,14 @@ from torch import Tensor
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.machines.largest_move import Condition, LargestMove, largest_move
-from bridge.machines.netlists import read_circuit
+from bridge.machines.netlists import bits_of, read_circuit
 from bridge.machines.nine_constants import NAMES, Constants, best_constants
-from bridge.record import Row, Verdict
+from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
-from bridge.study import DirectCase, Study
-from numeric.flips import Flip
+from bridge.study import DirectCase, Inputs, Study
+from numeric.flips import Flip, norm
 from numeric.machines.circuit import CircuitNetwork, representable_thirds, rounded
-from numeric.machines.circuit_attack import attack_circuit, raw_values
+from numeric.machines.circuit_attack import ChangeError, attack_circuit, raw_values, turns
 from numeric.machines.layer_moves import largest_input_move, largest_parameter_move
 from numeric.norms import spectral_norm_upper
 from symbolic.machines import margin as theory
@@ -29,6 +30,9 @@ from symbolic.statements import Kind, Result, UsageError
 
 READOUT_NORM = 2  # z -> 2 z - 1
 MOST_LAYERS_WIDE = 64  # beyond it an attack takes minutes
+ATTACK_WORK = 250_000  # parameters times restarts times steps: seconds
+FEWEST_STEPS, FEWEST_RESTARTS = 15, 4
+LARGEST_WITNESS = 20_000  # numbers of a change that is written down
 CLOSE = 1e-12  # of the bisection for the radius that a rounding undoes
 
 
@@ -48,39 +52,97 @@ class MarginCase(DirectCase):
             )
         if self.layered.q < 2:
             raise UsageError(f"{result.id}: '{params['netlist']}' has no gates, so that there is no margin")
-        self.bits = _bits(str(params["input"]), self.layered.m, seed)
-        self.full_params = {**self.params, "input": "".join("01"[int(bit)] for bit in self.bits)}
+        given = str(params["input"])
+        self.bits = bits_of(result.id, given, self.layered.m) if given else _drawn(self.layered.m, seed)
+        self.drawn = str(params["input"]) == ""
+        self.params["input"] = "".join("01"[int(bit)] for bit in self.bits)
+        self.full_params = dict(self.params)
 
     def rows(self, budget: Budget) -> list[Row]:
+        budget = self.within(budget)
+        effort = f"{budget.restarts} restarts of {budget.attack} steps"
         return [
-            self._margin("margin", self.attacked(budget, shared=False)),
-            self._margin("shared", self.attacked(budget, shared=True)),
+            self._margin("margin", self.attacked(budget, shared=False), effort),
+            self._margin("shared", self.attacked(budget, shared=True), effort),
             *self._constants(budget),
             self._exponent(),
         ]
+
+    def within(self, budget: Budget) -> Budget:
+        """Fewer steps and restarts for a large network, so that an attack takes seconds."""
+        numbers = sum(value.size for value in self._parameters.values())
+        share = math.sqrt(min(1.0, ATTACK_WORK / (numbers * max(1, budget.attack * budget.restarts))))
+        return replace(
+            budget,
+            attack=min(budget.attack, max(FEWEST_STEPS, round(share * budget.attack))),
+            restarts=min(budget.restarts, max(FEWEST_RESTARTS, round(share * budget.restarts))),
+        )
 
     def attacked(self, budget: Budget, *, shared: bool) -> Flip:
         return attack_circuit(
             self.network, self.bits, seed=budget.seed, shared=shared, steps=budget.attack, restarts=budget.restarts
         )
 
-    def _margin(self, name: str, flip: Flip) -> Row:
+    def _margin(self, name: str, flip: Flip, effort: str) -> Row:
         instance = self.instance_margin
-        lower = {"printed": self.printed_margin, "derived": self.derived_margin, "instance": instance.move}
-        said = (
-            f"input {self.full_params['input']}; the instance's bound stops at {instance.binding}; "
-            f"the attack found its flip by {flip.direction}"
-        )
+        said = f"input {self.params['input']}{' (drawn)' if self.drawn else ''}; the instance's bound stops at "
+        said += f"{instance.binding}; the attack ({effort}: fewer the larger the network) found its flip by "
+        said += flip.direction
+        return self._judged(name, flip.distance, flip.delta, said)
+
+    def _judged(self, name: str, distance: float, delta: Mapping[str, Tensor], said: str) -> Row:
+        """The three lower bounds against a change of this norm that turns the answer."""
+        verdict = self._verdicts(distance)
+        witness = None
+        if verdict["printed"] is Verdict.VIOLATED:
+            witness, verdict["printed"] = self._witness(name, distance, delta)
+        if Verdict.UNDECIDED in verdict.values():
+            said += "; undecided: a bound lies above the change that was found, which no witness here settles"
         return direct_row(
             self,
             self.result.quantity(name),
-            {tier: Verdict.KEPT if bound <= flip.distance else Verdict.VIOLATED for tier, bound in lower.items()},
+            verdict,
             printed=self.printed_margin,
             derived=self.derived_margin,
-            instance=instance.move,
-            measured=flip.distance,
+            instance=self.instance_margin.move,
+            measured=distance if math.isfinite(distance) else None,
             remark=said,
+            witness=witness,
         )
+
+    # The bounds of ours are proofs: a change below one of them shows a mistake of ours. Where the printed bound is no
+    # larger than the derived one it is proved with it.
+    def _verdicts(self, distance: float) -> dict[str, Verdict]:
+        ours = {"derived": self.derived_margin, "instance": self.instance_margin.move}
+        verdict = {tier: Verdict.PROVED if bound <= distance else Verdict.UNDECIDED for tier, bound in ours.items()}
+        if self.printed_margin > distance:
+            return {"printed": Verdict.VIOLATED, **verdict}
+        covered = self.printed_margin <= self.derived_margin and verdict["derived"] is Verdict.PROVED
+        return {"printed": Verdict.PROVED if covered else Verdict.KEPT, **verdict}
+
+    def _witness(self, name: str, distance: float, delta: Mapping[str, Tensor]) -> tuple[Witness | None, Verdict]:
+        """The change itself; nothing is claimed without it where it is too large to be written down."""
+        if sum(part.numel() for part in delta.values()) > LARGEST_WITNESS:
+            return None, Verdict.UNDECIDED
+        inputs = {key: part.double().tolist() for key, part in delta.items()}
+        bounds = {"printed": self.printed_margin}
+        witness = Witness(
+            result=self.result.id, quantity=name, params=self.full_params, inputs=inputs, error_lower=distance,
+            bounds=bounds,
+        )  # fmt: skip
+        return witness, Verdict.VIOLATED
+
+    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+        """A change of the parameters, by name: does it turn the answer, and how large is it?"""
+        if name not in ("margin", "shared"):
+            return super().replay_finding(name, inputs)
+        try:
+            turned = turns(self.network, self.bits, inputs, shared=name == "shared")
+        except ChangeError as error:
+            raise UsageError(f"{self.result.id}: '{name}' takes a change of the parameters; {error}") from None
+        if not turned:
+            raise UsageError(f"{self.result.id}: this change of the parameters does not turn the answer")
+        return self._judged(name, norm(inputs), inputs, "a given change of the parameters, run again: the answer turns")
 
     # The instance: the induction with each layer's own norms and this input's exact activations.
 
@@ -160,19 +222,21 @@ class MarginCase(DirectCase):
         quantity, number = self.result.quantity(name), self.chosen.of(name)
         kept = found is None or (found >= number if quantity.kind is Kind.LOWER else found <= number)
         finite = number if math.isfinite(number) else None
+        asked = finite is not None or name == "sigma_h"
+        verdict = Verdict.PROVED if kept else Verdict.UNDECIDED
         return direct_row(
             self,
             quantity,
-            {"derived": Verdict.PROVED if kept else Verdict.UNDECIDED},
+            {"derived": verdict} if asked else {},
             derived=finite,
             measured=found,
-            remark="infinite: ReLU layers are Lipschitz everywhere" if finite is None else "",
+            remark="" if finite is not None else _why_infinite(name),
         )
 
     def _found(self, name: str, budget: Budget) -> float | None:
         """The largest value (of sigma_zeta the smallest) an attack finds at this input; None where it is chosen."""
         if name == "lambda":
-            return max(1.0, *(float(value.norm()) for place, value in self._exact.items() if place != "F"))
+            return max((1.0, *(float(self._exact[f"g[{i}]"].norm()) for i in range(1, self.layered.q - 1))))
         if name == "sigma_zeta":
             return smallest_error_left(self.dtype)
         if name.startswith("sigma"):
@@ -180,23 +244,22 @@ class MarginCase(DirectCase):
         return self._largest_move(name, budget)
 
     def _largest_move(self, name: str, budget: Budget) -> float | None:
-        """Of kappa_theta, kappa_xi, mu and mu_0."""
+        """Of kappa_theta, kappa_xi, mu (f_1 and later layers) and mu_0 (f_0, the first layer of gates)."""
         radius = self.chosen.of("sigma_theta")
         seed, steps, restarts = budget.seed, budget.attack, budget.restarts
         layers_of = [(self._tensors(f"f[{i}]"), self._input_of(i)) for i in range(1, self.layered.q)]
+        asked, scale = layers_of[1:], 1.0
         if name == "mu":
-            return max(
-                largest_input_move(*layer, radius, steps=steps, restarts=restarts, seed=seed) for layer in layers_of
-            )
+            moves = (largest_input_move(*one, radius, steps=steps, restarts=restarts, seed=seed) for one in asked)
+            return max(moves, default=None)
         if name == "kappa_xi":
-            layers_of = [(self._tensors("zeta[1]"), self._input_of(2))] if self.network.corrections else []
+            asked = [(self._tensors("zeta[1]"), self._input_of(2))] if self.network.corrections else []
         if name == "mu_0":
-            layers_of = layers_of[:1]
-        scale = max(1.0, float(self._input_of(1).norm())) if name == "mu_0" else 1.0
+            asked, scale = layers_of[:1], max(1.0, float(self._input_of(1).norm()))
         return max(
             (
-                largest_parameter_move(*layer, radius, scale=scale, steps=steps, restarts=restarts, seed=seed)
-                for layer in layers_of
+                largest_parameter_move(*one, radius, scale=scale, steps=steps, restarts=restarts, seed=seed)
+                for one in asked
             ),
             default=None,
         )
@@ -209,13 +272,25 @@ class MarginCase(DirectCase):
         return torch.tensor(self.bits, dtype=torch.float64) if i == 1 else self._exact[f"g[{i - 1}]"]
 
     def _exponent(self) -> Row:
-        power = theory.width_exponent()
+        nine, joint = theory.width_exponent(), theory.joint_width_exponent()
+        agree = bool(nine == joint and nine.is_finite)
         return direct_row(
             self,
             self.result.quantity("width_exponent"),
-            {"printed": Verdict.CONSISTENT if power.is_finite else Verdict.UNDECIDED, "derived": Verdict.PROVED},
-            derived=float(power),
+            {
+                "printed": Verdict.CONSISTENT if nine.is_finite else Verdict.UNDECIDED,
+                "derived": Verdict.PROVED if agree else Verdict.UNDECIDED,
+            },
+            derived=float(nine),
+            instance=float(joint),
+            remark="derived: from the nine constants; instance: from the joint form, with the same norms",
         )
+
+
+def _why_infinite(name: str) -> str:
+    if name == "sigma_h":
+        return "infinite: ReLU layers are Lipschitz everywhere"
+    return "one layer of gates, f_0: no f_i with i >= 1 and no zeta, of which alone it is asked"
 
 
 def smallest_error_left(dtype: torch.dtype) -> float:
@@ -229,13 +304,8 @@ def smallest_error_left(dtype: torch.dtype) -> float:
     return above
 
 
-def _bits(given: str, m: int, seed: int) -> np.ndarray:
-    """The input's bits. Raises UsageError unless there are m of them, or none (then they are drawn)."""
-    if given == "":
-        return np.random.default_rng(seed).integers(0, 2, m).astype(bool)
-    if len(given) != m or set(given) - {"0", "1"}:
-        raise UsageError(f"machines.margin: input = {given!r}; the circuit takes {m} bits, each 0 or 1, without spaces")
-    return np.array([bit == "1" for bit in given])
+def _drawn(m: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 2, m).astype(bool)
 
 
 class MarginStudy(Study):

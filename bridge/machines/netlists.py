@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from bridge.files import read_text
 from numeric.machines.gates import Circuit, Complaint, Gate, GateKind, circuit_complaints
 from symbolic.statements import UsageError
@@ -37,6 +39,13 @@ def read_circuit(name_or_path: str) -> Circuit:
     """
     path = str(_path_of(name_or_path))
     return parse_circuit(read_text(path, "netlist"), path)
+
+
+def bits_of(caller: str, given: str, m: int) -> np.ndarray:
+    """Those bits as (m,) bool. Raises UsageError unless there are m of them."""
+    if len(given) != m or set(given) - {"0", "1"}:
+        raise UsageError(f"{caller}: input = {given!r}; the circuit takes {m} bits, each 0 or 1, without spaces")
+    return np.array([bit == "1" for bit in given])
 
 
 def _path_of(name_or_path: str) -> Path:

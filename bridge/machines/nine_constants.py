@@ -29,7 +29,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Constants:
-    """Values of the nine symbols; those from above are rounded up."""
+    """Values of the nine symbols; those from above are rounded up. Infinite: nothing asks for it, nor for its terms."""
 
     values: Mapping[sp.Symbol, Any]
 
@@ -41,8 +41,8 @@ class Constants:
         return min(float_below(_ball(term, self.values)) for term in terms if not self._drops_out(term))
 
     def _drops_out(self, term: sp.Expr) -> bool:
-        """Whether it is infinite, as those of sigma_h are for layers that are Lipschitz everywhere."""
-        return term.has(theory.sigma_h) and self.values[theory.sigma_h] == sp.oo
+        """Whether nothing asks for it: sigma_h of layers that are Lipschitz everywhere, kappa_theta of no layer."""
+        return any(self.values[symbol] == sp.oo for symbol in term.free_symbols)
 
 
 def best_constants(
@@ -60,6 +60,10 @@ def best_constants(
     return constants(widths, norms, below)
 
 
+# What is asked of which layer: (D.3) bounds h_0, the first layer of gates, and all behind it, not the network's input;
+# the last of them is F itself, 1 or -1. Condition D.3 wants mu_0 of f_0, and kappa_theta and mu of f_i for i >= 1; with
+# f_0 alone there is no zeta either, so that D.6 is left with its terms in lambda, mu_0, sigma_zeta and sigma_theta.
+#
 # Exact layers are bits, r of them have size at most sqrt(r), and so have the hidden units of Proposition B.2, each of
 # which is at most 1 on bits.
 def constants(widths: Sequence[int], norms: Sequence[tuple[float, float]], radius: float) -> Constants:
@@ -75,14 +79,14 @@ def constants(widths: Sequence[int], norms: Sequence[tuple[float, float]], radiu
         return READOUT if i == last else None
 
     values = {
-        theory.lam: float_above(_ball(sp.sqrt(max(1, *widths)), {})),
+        theory.lam: float_above(_ball(sp.sqrt(max((1, *widths[1:-1]))), {})),
         theory.mu_0: above(theory.layer_move(of_layer(0)), 0, sp.sqrt(widths[0])),
-        theory.mu: max(above(theory.layer_lipschitz(of_layer(i)), i) for i in range(last + 1)),
-        theory.kappa_theta: max(above(theory.layer_move(of_layer(i)), i) for i in range(last + 1)),
-        theory.kappa_xi: float_above(_ball(theory.any_rounding_move(), {p.rho: radius})),
+        theory.mu: max((above(theory.layer_lipschitz(of_layer(i)), i) for i in range(1, last + 1)), default=sp.oo),
+        theory.kappa_theta: max((above(theory.layer_move(of_layer(i)), i) for i in range(1, last + 1)), default=sp.oo),
+        theory.kappa_xi: float_above(_ball(theory.any_rounding_move(), {p.rho: radius})) if last else sp.oo,
         p.sigma_zeta: p.ROUNDING_RADIUS,
         theory.sigma_theta: radius,
-        theory.sigma_xi: radius,
+        theory.sigma_xi: radius if last else sp.oo,
         theory.sigma_h: sp.oo,
     }
     return Constants(values)

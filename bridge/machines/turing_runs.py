@@ -1,5 +1,6 @@
 """Runs of a Turing machine and of its transformer side by side: the inputs, the agreement, the trace."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,17 +9,23 @@ import torch
 from torch import Tensor
 
 from bridge.export.layout import value_words
-from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of
+from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of, written
 from bridge.record import NamedTable
 from numeric.machines.decoder import Run
-from numeric.machines.machine import MachineError, Trace, TuringMachine, laid_out, simulate
+from numeric.machines.machine import MachineError, Trace, TuringMachine, simulate
 from numeric.machines.simulation import Agreement, SimulatingDecoder, hot, number
 from symbolic.statements import UsageError
 
 FIRST_TRY, LONGEST = 64, 4096  # steps simulated for T = 0: doubled until the machine halts
+MOST_STEPS = 2**16  # T at most: a run keeps every step
+MOST_SHOWN = 40  # characters of the tape in a title
 INPUTS = {"increment": "1011", "palindrome": "0110", "addition": "101+11"}  # of the shipped machines; others: none
 DIFFERS = "differs"
-TRACE = ("state", "location", "symbol", "written", "move", "i'")
+TRACE = ("written", "move", "state", "location", "symbol", "i'")  # in the order in which a step happens
+LEGEND = (
+    "(each line: what step i wrote and how it moved, then where the machine is; "
+    "i': the last step that wrote the cell now under the head)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,27 +50,36 @@ def task_of(machine_name: str, text: str, T: int) -> Task:
     """T = 0: as many steps as the machine needs. Raises UsageError, with file and line, for whatever stops the run."""
     machine = read_machine(machine_name)
     source = f"{machine_name}.tm" if machine_name in shipped() else machine_name
-    tokens = tokens_of(machine, text)
+    tokens = tokens_of(machine, text, source)
+    if T > MOST_STEPS:
+        raise UsageError(f"{source}: T = {T} steps are too many, as a run keeps each of them; {MOST_STEPS} at most")
     steps = T or FIRST_TRY
     trace = _simulated(machine, source, tokens, steps)
     while not T and trace.halted_at is None and steps < LONGEST:
         steps = min(2 * steps, LONGEST)
         trace = _simulated(machine, source, tokens, steps)
     if trace.halted_at is None:
-        raise UsageError(
-            f"{source}: the machine has not halted after T = {steps} steps on the input '{text}'; raise T, as in "
-            f"--set T={2 * steps}, if it ever does"
-        )
+        raise in_file(_still_running(trace, tokens), source)
     if not T:
         trace = _simulated(machine, source, tokens, max(1, trace.halted_at))
     return Task(machine, source, tokens, trace)
+
+
+def _still_running(trace: Trace, tokens: Sequence[str]) -> MachineError:
+    machine, T = trace.machine, trace.steps
+    state, symbol = machine.states[trace.state[-1]], machine.alphabet[trace.symbol[-1]]
+    said = f"the machine has not halted after T = {T} steps on the input '{written(tokens)}'; "
+    said += f"next is this rule, of state '{state}' and symbol '{symbol}'"
+    if T < MOST_STEPS:
+        said += f"; raise T, as in --set T={min(2 * T, MOST_STEPS)}, if it ever halts"
+    return MachineError(machine.name, [(machine.lines.get((state, symbol), 0), said)])
 
 
 def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps: int) -> Trace:
     try:
         return simulate(machine, tokens, steps)
     except MachineError as error:
-        raise in_file(error, source) from None
+        raise in_file(error, source, f" on the input '{written(tokens)}'") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +114,20 @@ def random_inputs(task: Task, count: int, work: int, seed: int) -> Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A run of the network beside the simulator: where they differ, and on how many inputs the answers do."""
+    """A run of the network beside the simulator on some inputs: where they differ, and which answers do.
 
+    `halted`: how many of the inputs the machine halts on; `wrong_answers`: of those, where the network says otherwise.
+    """
+
+    inputs: Sequence[Sequence[str]]
     run: Run
     agreement: Agreement
-    answers: int
+    wrong_answers: list[int]
     halted: int
+
+    @property
+    def answers(self) -> int:
+        return len(self.wrong_answers)
 
     @property
     def differences(self) -> int:
@@ -123,8 +147,9 @@ def side_by_side(
     halted = [k for k, trace in enumerate(traces) if trace.accepted is not None]
     wanted = [1.0 if traces[k].accepted else -1.0 for k in halted]
     signs = ran.prediction.double().cpu()[halted]
-    wrong = int((abs(signs - torch.tensor(wanted, dtype=torch.float64)) > 0.5).sum())
-    return Outcome(ran, network.agreement(ran, traces), wrong, len(halted))
+    right = abs(signs - torch.tensor(wanted, dtype=torch.float64)) <= 0.5  # what is no number is not right
+    wrong = [k for k, is_right in zip(halted, right.tolist(), strict=True) if not is_right]
+    return Outcome(inputs, ran, network.agreement(ran, traces), wrong, len(halted))
 
 
 def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> NamedTable:
@@ -135,12 +160,17 @@ def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> Nam
     for i, (got, want) in enumerate(zip(ours, theirs, strict=True), start=1 - network.steps_before):
         rows.append([i, *got, "same" if got == want else f"{DIFFERS}: {' '.join(map(str, want))}"])
     wrong = sum(got != want for got, want in zip(ours, theirs, strict=True))
-    shown = "".join(task.tokens) if all(len(token) == 1 for token in task.tokens) else " ".join(task.tokens)
-    title = (
-        f"trace of {task.machine.name} on '{value_words(shown)}': the network beside the simulator, "
-        f"{wrong} of {len(rows)} steps differ"
-    )
+    title = f"{_what_happened(task)} {LEGEND}; {wrong} of {len(rows)} steps differ from the simulator"
     return NamedTable(title=title, columns=["i", *TRACE, "simulator"], rows=rows)
+
+
+def _what_happened(task: Task) -> str:
+    """What the machine says, when it halts, and what it leaves on the tape."""
+    said = "accepts" if task.trace.accepted else "rejects"
+    left = written(task.trace.tape()) or "blank"
+    tape = left if len(left) <= MOST_SHOWN else left[: MOST_SHOWN - 3] + "..."
+    word = value_words(written(task.tokens))
+    return f"{task.machine.name} {said} '{word}' in step {task.trace.halted_at}; tape: {tape}"
 
 
 def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:
@@ -151,11 +181,11 @@ def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:
     moves = {(0, 0): "stay", (1, 0): "left", (0, 1): "right"}
     visited = [max(0, v - network.steps_before) for v in number(taps["last_visit"]).tolist()]
     return [
+        [alphabet[u] for u in hot(taps["written"]).tolist()],
+        [moves.get((int(left > 0.5), int(right > 0.5)), "(both)") for left, right in taps["move"].tolist()],
         [states[z] for z in hot(taps["state"]).tolist()],
         [cell - network.offset for cell in number(taps["location"]).tolist()],
         [alphabet[a] for a in hot(taps["symbol"]).tolist()],
-        [alphabet[u] for u in hot(taps["written"]).tolist()],
-        [moves.get((int(left > 0.5), int(right > 0.5)), "(both)") for left, right in taps["move"].tolist()],
         visited,
     ]
 
@@ -163,23 +193,18 @@ def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:
 def _of_simulator(network: SimulatingDecoder, trace: Trace) -> list[list[str | int]]:
     """The same columns from the simulator; in the sentinel's step the blank is kept and the head moves right."""
     machine, begin = trace.machine, 1 - network.steps_before
-    written = [machine.alphabet[u] for u in trace.written[begin:]]
+    symbols = [machine.alphabet[u] for u in trace.written[begin:]]
     moves = [{-1: "left", 0: "stay", 1: "right"}[int(q)] for q in trace.move[begin:]]
     if network.steps_before:
-        written[0], moves[0] = machine.blank, "right"
+        symbols[0], moves[0] = machine.blank, "right"
     return [
+        symbols,
+        moves,
         [machine.states[z] for z in trace.state[begin:]],
         (trace.location[begin:] - network.offset).tolist(),
         [machine.alphabet[a] for a in trace.symbol[begin:]],
-        written,
-        moves,
         trace.last_visit[begin:].tolist(),
     ]
-
-
-def first_symbol_is_blank(task: Task) -> bool:
-    tape, place = laid_out(task.machine, task.tokens, task.T)
-    return place > len(tape) or tape[place - 1] == task.machine.blank
 
 
 def as_tensor(machine: TuringMachine, tokens: Sequence[str]) -> Tensor:
@@ -189,6 +214,6 @@ def as_tensor(machine: TuringMachine, tokens: Sequence[str]) -> Tensor:
 def as_tokens(machine: TuringMachine, numbers: Tensor, name: str) -> tuple[str, ...]:
     """The symbols of a witness. Raises UsageError unless each is the index of one."""
     found = numbers.flatten().tolist()
-    if any(x != int(x) or not 0 <= x < len(machine.alphabet) for x in found):
+    if any(not math.isfinite(x) or x != int(x) or not 0 <= x < len(machine.alphabet) for x in found):
         raise UsageError(f"witness: {name} holds something that is no index of the {len(machine.alphabet)} symbols")
     return tuple(machine.alphabet[int(x)] for x in found)

@@ -1,4 +1,4 @@
-"""What Appendix C prints and does not hold: the start, the bits of a position, the width w_TM; with witnesses."""
+"""What Appendix C prints and does not hold: the bits of a position, the width w_TM; with witnesses."""
 
 from collections.abc import Mapping
 
@@ -7,41 +7,23 @@ import torch
 from torch import Tensor
 
 from bridge.machines.turing_costs import letters
-from bridge.machines.turing_runs import Task, as_tensor, as_tokens, first_symbol_is_blank, side_by_side
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
 from numeric.machines.simulation import SimulatingDecoder
-from numeric.machines.transformer import simulating_decoder
 from symbolic.machines import turing as theory
 from symbolic.machines import turing_counts as counts
 from symbolic.statements import Quantity, UsageError
 
-INVARIANT = ("state", "location", "symbol")  # what (C.2) says of o_i
-FEW_STEPS = 64  # of the network whose first one is wrong already
-Words = tuple[str, ...]
+
+def slip_rows(case: DirectCase, T: int, network: SimulatingDecoder) -> list[Row]:
+    """Both of them: at the largest power of two <= T, and along |Z| = |A|."""
+    power = 1 << (max(2, T).bit_length() - 1)
+    return [_width_bits(case, power), _pair(case, network, 1, 1)]
 
 
-def slip_rows(case: DirectCase, task: Task, network: SimulatingDecoder) -> list[Row]:
-    """The three of them: on two inputs that begin differently, at the largest power of two <= T, along |Z| = |A|."""
-    machine = task.machine
-    other = next((symbol for symbol in machine.alphabet if symbol != machine.blank), machine.blank)
-    first = other if first_symbol_is_blank(task) else task.tokens[0]
-    second = next((symbol for symbol in machine.alphabet if symbol != first), first)
-    power = 1 << (max(2, task.T).bit_length() - 1)
-    return [
-        _start(case, task, {"first": (first,), "second": (second,)}),
-        _width_bits(case, power),
-        _pair(case, network, 1, 1),
-    ]
-
-
-def replayed_slip(case: DirectCase, task: Task, network: SimulatingDecoder, name: str, inputs: Inputs) -> Row | None:
+def replayed_slip(case: DirectCase, network: SimulatingDecoder, name: str, inputs: Inputs) -> Row | None:
     """The row again from a witness's inputs; None for a name that is none of these. Raises UsageError."""
-    if name == "start":
-        if set(inputs) != {"first", "second"}:
-            raise UsageError(f"{case.result.id}: the witness of 'start' gives two inputs, first and second")
-        return _start(case, task, {key: as_tokens(task.machine, value, key) for key, value in inputs.items()})
     if name == "width_bits":
         return _width_bits(case, _whole(case, inputs, "T", 2))
     if name == "pair":
@@ -64,30 +46,6 @@ def witness_of(case: DirectCase, name: str, error: float, inputs: Mapping[str, T
         inputs={key: value.tolist() for key, value in inputs.items()},
         error_lower=error,
         bounds={"printed": 0.0},
-    )
-
-
-# o_0 is one vector for all inputs, and (C.2) at i = 0 wants o_0^sym1 = 1(x_1): of two inputs whose first symbols differ
-# one is told wrong, whatever o_0 is. The network here has the blank there.
-def _start(case: DirectCase, task: Task, inputs: Mapping[str, Words]) -> Row:
-    steps = min(task.T, FEW_STEPS)
-    network = simulating_decoder(task.machine, steps, start="printed")
-    traces = [task.again(tokens, steps) for tokens in inputs.values()]
-    run = side_by_side(network, list(inputs.values()), traces, dtype=case.dtype, device=case.device)
-    held = network.decoder.initial[network.decoder.stream.slice("sym1")]
-    at_once = sum(bool(held[trace.symbol[0]] != 1.0) for trace in traces)
-    later = max(run.agreement.differences[tap] for tap in INVARIANT)
-    refuted = len({int(trace.symbol[0]) for trace in traces}) > 1
-    numbers = {key: as_tensor(task.machine, tokens) for key, tokens in inputs.items()}
-    words = " and ".join(f"'{' '.join(tokens)}'" for tokens in inputs.values())
-    return direct_row(
-        case,
-        case.result.quantity("start"),
-        {"printed": Verdict.VIOLATED if refuted else Verdict.UNDECIDED},
-        printed=0.0,
-        measured=float(at_once + later),
-        remark=f"on {words}: {at_once} wrong at i = 0, {later} later",
-        witness=witness_of(case, "start", 1.0, numbers) if refuted else None,
     )
 
 

@@ -7,6 +7,7 @@ Shapes: P moved copies of the parameters, r_i gates in layer i, R the widest of 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -22,6 +23,36 @@ LARGEST = 1.0  # the last bias alone turns the answer at distance 1
 OUTPUT = 0  # F is the circuit's first output
 
 
+class ChangeError(ValueError):
+    """A change names parameters that the network has not, or has other shapes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Victim:
+    """One circuit's network at one input: its own parameters, tied where `shared`, and its signed answer."""
+
+    network: CircuitNetwork
+    one: Tensor  # (m,)
+    parameters: Parameters
+    spread: Callable[[Parameters], Parameters]
+    label: float
+
+    def signed(self, moved: Mapping[str, Tensor]) -> Tensor:
+        """(2 y - 1) F for each copy; tensors that are not moved are shared by all of them."""
+        every = self.spread({**self.parameters, **moved})
+        answers = self.network.run_dense(every, self.one)  # (P, outputs), or (outputs,) where nothing is moved
+        return self.label * answers.reshape(-1, len(self.network.layered.outputs))[:, OUTPUT]
+
+
+def victim(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], *, shared: bool) -> Victim:
+    own = {name: torch.tensor(value) for name, value in network.parameters().items()}
+    one = torch.tensor(bits, dtype=torch.float64)
+    label = float(torch.sign(network.run_dense(own, one)[OUTPUT, ...].flatten()[0]))
+    if shared:
+        return Victim(network, one, tied(network, own), untied(network), label)
+    return Victim(network, one, own, dict, label)
+
+
 def attack_circuit(
     network: CircuitNetwork,
     bits: Bool[np.ndarray, " m"],
@@ -35,20 +66,21 @@ def attack_circuit(
 
     `shared`: the corrections have one set of parameters (Definition D.5), which moves all of them.
     """
-    own = {name: torch.tensor(value) for name, value in network.parameters().items()}
-    spread = untied(network) if shared else dict
-    parameters = tied(network, own) if shared else own
-    one = torch.tensor(bits, dtype=torch.float64)
-    label = float(torch.sign(network.run_dense(own, one)[OUTPUT, ...].flatten()[0]))
+    target = victim(network, bits, shared=shared)
+    directions = dict(_gate_directions(network, target.parameters, target.spread, target.one))
+    return smallest_flip(
+        target.signed, target.parameters, directions, largest=LARGEST, seed=seed, steps=steps, restarts=restarts
+    )
 
-    def output(moved: Mapping[str, Tensor]) -> Tensor:
-        """(2 y - 1) F for each copy; tensors that are not moved are shared by all of them."""
-        every = spread({**parameters, **moved})
-        answers = network.run_dense(every, one)  # (P, outputs), or (outputs,) where nothing is moved
-        return label * answers.reshape(-1, len(network.layered.outputs))[:, OUTPUT]
 
-    directions = dict(_gate_directions(network, parameters, spread, one))
-    return smallest_flip(output, parameters, directions, largest=LARGEST, seed=seed, steps=steps, restarts=restarts)
+def turns(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], delta: Mapping[str, Tensor], *, shared: bool) -> bool:
+    """Whether this change of the parameters turns the first output's sign. Raises ChangeError where it does not fit."""
+    target = victim(network, bits, shared=shared)
+    for name, part in delta.items():
+        if name not in target.parameters or target.parameters[name].shape != part.shape:
+            raise ChangeError(f"the network has no parameter '{name}' of shape {tuple(part.shape)}")
+    moved = {name: (target.parameters[name] + part)[None] for name, part in delta.items()}
+    return bool(target.signed(moved)[0] <= 0) if moved else False
 
 
 def raw_values(network: CircuitNetwork, parameters: Mapping[str, Tensor], one: Tensor) -> dict[str, Tensor]:

@@ -12,6 +12,7 @@ from scipy.stats import beta, binom
 
 WIDE = 10  # standard deviations: what lies beyond has a share below 1e-20
 MOST = 1_000_000  # counts that are summed over
+NEAR = 1e-9  # relative: how well an error is to be known
 
 
 def mean_absolute_sum(steps: np.ndarray) -> np.ndarray:
@@ -43,13 +44,17 @@ def pair_complexity_above(constant: float, chance: float, n: int) -> float:
     return float(np.sqrt((constant**2 - 2 * constant * chance + chance) / n) / 2)
 
 
-def missed_error(constant: float, n: int, delta: float) -> float:
+def missed_error(constant: float, n: int, delta: float) -> float | None:
     """The largest error b of a function whose empirical error is below `constant` with probability delta at least.
 
-    Its losses are the indicator of an event B; P(Bin(n, b) < constant n) = delta.
+    Its losses are the indicator of an event B; P(Bin(n, b) < constant n) = delta. None where float64 does not confirm
+    that from the side of the binomial.
     """
     fewer = int(np.ceil(constant * n)) - 1
-    return float(beta.ppf(1 - delta, fewer + 1, n - fewer))
+    b = float(beta.isf(delta, float(fewer + 1), float(n - fewer)))
+    within = b * (1 - NEAR), min(1.0, b * (1 + NEAR))
+    low, high = (float(binom.cdf(fewer, n, chance)) for chance in reversed(within))
+    return b if low <= delta <= high else None
 
 
 def vertex_averages(p: int, k: int) -> Float64[np.ndarray, "averages p"]:

@@ -44,7 +44,7 @@ class Decoder:
     stream: Stream
     embedding: np.ndarray  # (w, |A|): E
     positions: Callable[[int], np.ndarray] | np.ndarray  # beta
-    initial: np.ndarray  # (w,): o_0
+    initial: np.ndarray  # (w,): h_0^(0) without its position; the first step adds beta(1)
     layers: tuple[DecoderLayer, ...]
     classifier: np.ndarray  # (w,): theta_cls
     taps: Mapping[str, Tap] = field(default_factory=dict)

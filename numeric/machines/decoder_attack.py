@@ -18,6 +18,7 @@ from numeric.flips import Flip, FlipError, along, along_each, combine, norm, ran
 from numeric.machines.decoder import Decoder, parameters, run
 from numeric.machines.unrolled import Suspect, Unrolled, by_module
 
+CAREFUL = 100  # networks; with fewer, distances are found to 1 % in place of 0.1 %
 RATIO, SCALES = 1.35, 12  # the grid along gradients: so many scales from the smallest linear estimate on
 Lines = dict[str, dict[str, Tensor]]
 
@@ -63,18 +64,24 @@ def attack_decoder(
     how many at once. Deterministic for a seed. Raises FlipError where the unperturbed prediction is 0.
     """
     target, theta = victim(decoder, tokens, steps), parameters(decoder)
+    keep = min(6, 1 + budget // 100)  # nearest lines that are followed to the end
+    precision = 1e-3 if budget >= CAREFUL else 1e-2
     sure = target.size / float(target.last.norm())
-    surest = along(target.flips, theta, classifier_line(target), largest=2 * sure, smallest=sure / 2, points=3)
-    lines, nearest = gradient_lines(target, max(budget // (2 * SCALES), 24), max(budget // (4 * SCALES), 6), seed)
+    surest = along(
+        target.flips, theta, classifier_line(target), largest=1.001 * sure, smallest=0.999 * sure, points=2,
+        precision=precision,
+    )  # fmt: skip
+    asked = max(budget // (2 * SCALES), min(24, budget // 4), 4)
+    lines, nearest = gradient_lines(target, asked, max(budget // (4 * SCALES), min(6, budget // 16), 2), seed)
     reach = min(surest.distance, nearest * RATIO**SCALES)
     steep = along_each(
-        target.flips, theta, lines, largest=reach, smallest=min(nearest, reach), points=SCALES, keep=6, batch=batch,
-        signs=(1,),
+        target.flips, theta, lines, largest=reach, smallest=min(nearest, reach), points=SCALES, keep=keep,
+        precision=precision, batch=batch, signs=(1,),
     )  # fmt: skip
     best = min(flip.distance for flip in (surest, *steep))
     blunt = along_each(
-        target.flips, theta, single_lines(theta, budget // 8, seed), largest=best, smallest=best / 2, points=2, keep=2,
-        batch=batch,
+        target.flips, theta, single_lines(theta, max(budget // 8 if budget >= CAREFUL else budget // 16, 1), seed),
+        largest=best, smallest=best / 2, points=2, keep=min(2, keep), precision=precision, batch=batch,
     )  # fmt: skip
     ranked = sorted((flip for flip in (surest, *steep, *blunt) if flip.found), key=lambda flip: flip.distance)
     joint = combine(target.flips, theta, ranked[: 1 + budget // 150], angles=4, batch=batch)

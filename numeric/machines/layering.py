@@ -29,10 +29,13 @@ def layered(circuit: Circuit) -> LayeredCircuit:
     level = _levels(nodes)
     depth = max(1, *(level[node] for node in outputs))
     last = _last_layers(nodes, needed, level, outputs, depth)
+    born_in: list[list[int]] = [[] for _ in range(depth + 1)]
+    for node in needed:
+        born_in[level[node]].append(node)
     layers, places = [inputs_as_layer(nodes.m)], {node: node for node in range(nodes.m)}
     for i in range(1, depth + 1):
         # A value that is still needed behind layer i and was there before it is handed on by an ID gate.
-        born = [node for node in needed if level[node] == i]
+        born = born_in[i]
         carried = [node for node in places if last[node] >= i]
         layers.append(_layer(nodes, born, carried, places))
         places = {node: place for place, node in enumerate([*born, *carried])}

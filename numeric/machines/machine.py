@@ -32,7 +32,9 @@ class TuringMachine:
     """A deterministic machine with one tape. Terminal states (`accept`, `reject`) have no rules: they stay as they are.
 
     `two_way`: the tape has no left end. `lines` says where in a file a rule (state, symbol), a state (state,) or a
-    directive "start", "accept", ... stands, for messages. Raises MachineError with all that is wrong, at once.
+    directive "start", "accept", ... stands, for messages; `advice` what can be written there, in {}'s place the state,
+    against a state that is "undefined", a "missing" rule, a "start" that is no state. Raises MachineError with all that
+    is wrong, at once.
     """
 
     name: str
@@ -45,6 +47,7 @@ class TuringMachine:
     transitions: Mapping[tuple[str, str], Rule]
     two_way: bool = False
     lines: Mapping[Hashable, int] = field(default_factory=dict)
+    advice: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         complaints = [
@@ -81,8 +84,10 @@ class TuringMachine:
     def indices(self, tokens: Sequence[str]) -> list[int]:
         """The symbols of an input as numbers. Raises MachineError that names each one outside the alphabet."""
         known = self.symbol_index
+        first_rule = min((line for at, line in self.lines.items() if isinstance(at, tuple) and len(at) == 1), default=0)
+        line = self._line("alphabet") or first_rule
         strange = [
-            (0, f"input symbol {place}, '{token}', is not in the alphabet {' '.join(self.alphabet)}")
+            (line, f"input symbol {place}, '{token}', is not in the alphabet {' '.join(self.alphabet)}")
             for place, token in enumerate(tokens, start=1)
             if token not in known
         ]
@@ -96,7 +101,7 @@ class TuringMachine:
         named = [("start", self.start), *(("accept", s) for s in sorted(self.accept))]
         named += [("reject", s) for s in sorted(self.reject)]
         wrong = [
-            (self._line(role), f"{role} state '{state}' is not a state")
+            (self._line(role), f"{role} state '{state}' is not a state{self._advice(role, state)}")
             for role, state in named
             if state not in self.states
         ]
@@ -109,7 +114,11 @@ class TuringMachine:
 
     def _of_rule(self, read: tuple[str, str], rule: Rule) -> list[tuple[int, str]]:
         (state, symbol), (to, write, move) = read, rule
-        wrong = [f"state '{name}' is not defined" for name in dict.fromkeys((state, to)) if name not in self.states]
+        wrong = [
+            f"state '{name}' is not defined{self._advice('undefined', name)}"
+            for name in dict.fromkeys((state, to))
+            if name not in self.states
+        ]
         wrong += [
             f"symbol '{s}' is not in the alphabet" for s in dict.fromkeys((symbol, write)) if s not in self.alphabet
         ]
@@ -121,15 +130,19 @@ class TuringMachine:
 
     def _of_missing(self) -> list[tuple[int, str]]:
         return [
-            (self._line((state,)), f"state '{state}' has no rule for the symbol '{symbol}'")
+            (self._line((state,)), f"state '{state}' has no rule for the symbol '{symbol}'{advice}")
             for state in self.states
             if state not in self.terminal
+            for advice in [self._advice("missing", state)]
             for symbol in self.alphabet
             if (state, symbol) not in self.transitions
         ]
 
     def _line(self, what: Hashable) -> int:
         return self.lines.get(what, 0)
+
+    def _advice(self, against: str, state: str) -> str:
+        return f"; {self.advice[against].replace('{}', state)}" if against in self.advice else ""
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -186,6 +199,12 @@ def laid_out(machine: TuringMachine, tokens: Sequence[str], steps: int) -> tuple
     """
     before = steps if machine.two_way else 0
     return (machine.blank,) * before + tuple(tokens), before + 1
+
+
+def readable(machine: TuringMachine, tokens: Sequence[str], steps: int) -> tuple[str, ...]:
+    """The tape as `laid_out`, without what lies beyond the cells that `steps` steps can read."""
+    tape, place = laid_out(machine, tokens, steps)
+    return tape[: place + steps]
 
 
 def simulate(machine: TuringMachine, tokens: Sequence[str], steps: int) -> Trace:

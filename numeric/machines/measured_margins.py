@@ -10,7 +10,7 @@ from scipy import stats
 from numeric.flips import Flip
 from numeric.machines.decoder import Decoder
 from numeric.machines.decoder_attack import attack_decoder
-from numeric.machines.machine import TuringMachine, laid_out, simulate
+from numeric.machines.machine import TuringMachine, readable, simulate
 from numeric.machines.scalar_positions import scalar_decoder
 from numeric.machines.transformer import simulating_decoder
 
@@ -91,8 +91,7 @@ def measured_margins(
     for construction in constructions:
         for T, word in sorted(inputs_by_T.items()):
             decoder, steps = built(machine, T, construction)
-            tape, _ = laid_out(machine, word, T)
-            tokens = torch.tensor(machine.indices(tape), dtype=torch.int64)
+            tokens = torch.tensor(machine.indices(readable(machine, word, T)), dtype=torch.int64)
             flip = attack_decoder(decoder, tokens, steps, seed=seed, budget=budget)
             halted_at = simulate(machine, word, T).halted_at
             measured.append(MeasuredMargin(construction, T, tuple(word), T if halted_at is None else halted_at, flip))

@@ -21,7 +21,7 @@ from numeric.machines.machine import Trace, TuringMachine
 from numeric.maps import Action, BlockPair
 from numeric.stream import Block, Stream
 
-SENTINEL = "(start)"  # one more state: its step puts the head on the input, so that o_0 need not know x_1
+SENTINEL = "(start)"  # one more state: its step puts the head on the input, so that h_0^(0) need not know x_1
 NUMBERS = ("time", "time_sq", "place", "place_sq", "next", "next_sq", "up", "down")
 KEYS = Stream([Block("place", 1), Block("square", 1), Block("one", 1)])  # what queries and keys are made of
 

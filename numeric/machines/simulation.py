@@ -13,7 +13,7 @@ from torch import Tensor
 
 from numeric.machines.blocks import binary, one_hot
 from numeric.machines.decoder import Decoder, DecoderError, Run, run
-from numeric.machines.machine import NEVER, Trace, TuringMachine, laid_out
+from numeric.machines.machine import NEVER, Trace, TuringMachine, readable
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Agreement:
 
 @dataclass(frozen=True, eq=False)
 class SimulatingDecoder:
-    """A decoder that simulates `machine` for T steps, on inputs that its positions reach.
+    """A decoder that simulates `machine` for T steps, on every input.
 
     `w_pos` bits write a position. Before the input stand `offset` blanks (0 on a tape with a left end). The decoder
-    makes `steps_before` steps before the machine's first: 1 with the sentinel, 0 as printed.
+    makes `steps_before` steps before the machine's first: 1 with the sentinel (the paper's step 0), else 0.
     """
 
     decoder: Decoder
@@ -50,22 +50,14 @@ class SimulatingDecoder:
         """The steps of the decoder."""
         return self.T + self.steps_before
 
-    @property
-    def longest_input(self) -> int:
-        """The encoder has positions for so many symbols."""
-        return 2**self.w_pos - 1 - self.offset
-
     def encode(self, inputs: Sequence[Sequence[str]]) -> tuple[Int64[Tensor, "B m"], Int64[Tensor, " B"]]:
         """Tokens, with the blanks before them and filled up behind, and lengths.
 
-        Raises MachineError for a symbol outside the alphabet, DecoderError for an input beyond the positions.
+        An input ends here with cell T + 1: the machine reads its first cell before step 1, and in T steps no cell
+        further to the right, so that what stands there changes nothing (and has no position).
+        Raises MachineError for a symbol outside the alphabet among those that are kept.
         """
-        if (longest := max((len(tokens) for tokens in inputs), default=0)) > self.longest_input:
-            raise DecoderError(
-                f"an input of {longest} symbols, but {self.w_pos} bits reach {self.longest_input}. "
-                f"Build the decoder for more steps than T = {self.T}."
-            )
-        rows = [self.machine.indices(laid_out(self.machine, tokens, self.T)[0]) for tokens in inputs]
+        rows = [self.machine.indices(readable(self.machine, tokens, self.T)) for tokens in inputs]
         width = max(map(len, rows), default=0)
         tokens = torch.zeros(len(rows), width, dtype=torch.int64)  # (B, m)
         for place, row in enumerate(rows):

@@ -1,9 +1,11 @@
 """Appendix C: the encoder-decoder transformer that simulates a Turing machine, one decoder step for each of its steps.
 
-Where the paper slips, this is what is built:
-- o_0 is one trained vector, yet (C.2) wants the first symbol x_1 in it, which depends on the input. Here the machine
-  gets one more state, the sentinel. It stands before the first cell of the input, keeps what it reads, moves right and
-  becomes z_init: decoder step 1 reads x_1 from the encoder, and step i of the machine is step i + 1 of the decoder.
+Where the paper is silent, or slips, this is what is built:
+- h_0^(0) is trained and o_0 = h_0^(d) (Section 4.1): step 0 runs it through all layers, so that o_0 may hold the first
+  symbol x_1 of the input, as (C.2) wants. How step 0 does that is left open. Here the machine gets one more state, the
+  sentinel, and h_0^(0) holds it: it stands before the first cell of the input, keeps what it reads, moves right and
+  becomes z_init, so that x_1 is read from the encoder as in any other step. The decoder here counts from 1: its step 1
+  is the paper's step 0, and step i of the machine is its step i + 1.
 - ceil(log2 T) bits cannot write T where T is a power of two. Here there are bits for the largest position that occurs.
 - (C.3) prints Bin(i) for beta(i + 1), which is Bin(i + 1).
 - w_TM does not count the |Z||A| coordinates that Lemma C.1 needs between its two layers.
@@ -27,14 +29,15 @@ from numeric.stream import Block, Stream
 
 __all__ = ["SimulatingDecoder", "machine_table", "simulating_decoder"]
 
-STARTS = ("sentinel", "printed")
+STARTS = ("sentinel", "given")
 
 
 def simulating_decoder(machine: TuringMachine, T: int, *, start: str = "sentinel") -> SimulatingDecoder:
     """The transformer of Appendix C for T >= 1 steps of this machine.
 
-    `start`: "sentinel" (the repair above), or "printed", where o_0 encodes z_init, the blank and l = 1; it is right
-    on inputs that begin with a blank. The prediction is 1 for accept, -1 for reject, 0 where the machine still runs.
+    `start`: "sentinel" (above), or "given": o_0 itself is the trained vector, of z_init, the blank and l = 1, without a
+    step 0; that is right only on inputs that begin with a blank. The prediction is 1 for accept, -1 for reject, 0 where
+    the machine still runs.
     """
     if start not in STARTS:
         raise DecoderError(f"start {start!r}. Choose one of {', '.join(STARTS)}.")
@@ -76,7 +79,7 @@ def machine_table(machine: TuringMachine, *, sentinel: bool) -> Int64[np.ndarray
 
 
 def _initial(stream: Stream, machine: TuringMachine, sentinel: bool, place: int) -> Float64[np.ndarray, " w"]:
-    """o_0 in the form (C.2)."""
+    """h_0^(0) without its position, or o_0 where that is given: in the form (C.2)."""
     z = stream.size("st") - 1 if sentinel else machine.state_index[machine.start]
     return vector(stream, {
         "st": one_hot(np.array(z), stream.size("st")),

@@ -48,7 +48,7 @@ def head_decay(which: str) -> Decay:
 #   psi_a - psi_b = (a - b) (a + b) psi_a^2 psi_b^2/(psi_a + psi_b),      a + b = v* (4 - 3x),
 #   phi(a) - phi(b) = (a - b) (psi_a^3 + b (psi_a - psi_b)/(a - b) (psi_a^2 + psi_a psi_b + psi_b^2)).
 # So d psi = v* D and d phi = F below are the divided differences, regular where v = v*.
-_PSI = sp.symbols("psi_a psi_b", positive=True)
+_PSI: tuple[sp.Symbol, sp.Symbol] = sp.symbols("psi_a psi_b", positive=True)
 
 
 def _differences(psi_a: sp.Expr, psi_b: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -58,8 +58,8 @@ def _differences(psi_a: sp.Expr, psi_b: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return D, F
 
 
-# dv/dtau = f 4 v h (h* phi(a) - h phi(b)) and dh/dtau = h* psi(a) - h psi(b), f the share of the rate of w, are linear in
-# (x, y) but for regular coefficients, by these differences:
+# dv/dtau = f 4 v h (h* phi(a) - h phi(b)) and dh/dtau = h* psi(a) - h psi(b), f the share of the rate of w, are linear
+# in (x, y) but for regular coefficients, by these differences:
 #   dv/dtau = f 4 v* (1-x)(1+y) h*^2 (F v* x - phi(b) y),   dh/dtau = h* (D v*^2 x - psi(b) y).
 def _rates(psi_a: sp.Expr, psi_b: sp.Expr, share: sp.Expr) -> sp.Matrix:
     """The matrix R of (dv/dtau, dh/dtau) = R (x, y)."""

@@ -12,6 +12,7 @@ import sympy as sp
 from symbolic.calculus import Approximated, Norm, correct, given, largest_safe, perturbed_function, pool
 from symbolic.citations import WEI2021, Citation
 from symbolic.machines import perturbed_layers as p
+from symbolic.machines.circuit import CIRCUITS
 from symbolic.machines.perturbed_layers import (
     ROUNDING_IN,
     ROUNDING_OUT,
@@ -114,15 +115,36 @@ def any_rounding_move() -> sp.Expr:
     return layer_move().subs(known).subs(p.size, 1)
 
 
-# A layer of fan-in 2 has ||W_1||_2 <= sqrt(2 * fan-out) <= sqrt(2 r), ||W_2||_2 <= 1, lambda, H <= sqrt(r): as r grows
-# the layer moves by rho * c r, so that the bound falls like 1/r.
+# A layer of fan-in 2 has ||W_1||_2 <= sqrt(2 * fan-out) <= sqrt(2 r), ||W_2||_2 <= 1, lambda, H <= sqrt(r). As r grows
+# the bound tends to 0 and with it the radius for which the constants hold: they tend to their values at rho = 0.
+_WIDE = {p.norm_1: sp.sqrt(2 * r), p.norm_2: sp.Integer(1), p.hidden: sp.sqrt(r)}
+
+
 @cache
 def width_exponent() -> sp.Expr:
     """The power of the width r with which the derived margin of a circuit falls (fan-in 2, any fan-out)."""
-    slope = (two_relu_layers().error / rho).subs(rho, 0)
-    worst = {p.norm_1: sp.sqrt(2 * r), p.norm_2: 1, p.hidden: sp.sqrt(r), p.size: sp.sqrt(r)}
-    margin = ROUNDING_RADIUS / slope.subs({**worst, sigma_zeta: ROUNDING_RADIUS})
-    return sp.limit(sp.log(margin) / sp.log(r), r, sp.oo)
+    wide = {
+        lam: sp.sqrt(r),
+        mu_0: layer_move().subs({**_WIDE, p.size: sp.sqrt(r)}),
+        mu: layer_lipschitz().subs(_WIDE),
+        kappa_theta: layer_move().subs({**_WIDE, p.size: 1}),
+        kappa_xi: any_rounding_move(),
+        sigma_zeta: ROUNDING_RADIUS,
+    }
+    chosen = {sigma_theta, sigma_xi, sigma_h}  # two as large as the least of the others, one infinite
+    terms = [term for term in derived_margin().args if not term.free_symbols & chosen]
+    return sp.Min(*(_power_of_width(term.subs(wide)) for term in terms))
+
+
+@cache
+def joint_width_exponent() -> sp.Expr:
+    """The same power for the joint form of `perturbed_layers`, of which the instance's bound is one case."""
+    slope = two_relu_layers().error / rho
+    return _power_of_width((ROUNDING_RADIUS / slope).subs({**_WIDE, p.size: sp.sqrt(r), sigma_zeta: ROUNDING_RADIUS}))
+
+
+def _power_of_width(margin: sp.Expr) -> sp.Expr:
+    return sp.limit(sp.log(margin.subs(rho, 0)) / sp.log(r), r, sp.oo)
 
 
 def _constant(name: str, symbol: str, meaning: str, kind: Kind, **more: object) -> Quantity:
@@ -188,17 +210,20 @@ _QUANTITIES = (
     ),
 )
 
+_NOTATION = {lam: r"\lambda", p.size: r"\lambda"}
+
 MARGIN = Result(
     id="machines.margin",
     title="All-layer margin of a circuit with rounding layers",
     citation=Citation(WEI2021, "Def. D.1-D.5, Theorem D.6, Lemma 3.3"),
-    claim=r"\rho_F((\theta, \xi), x, y) \ge " + sp.latex(PRINTED_BOUND),
+    claim=r"\rho_F((\theta, \xi), x, y) \ge " + sp.latex(PRINTED_BOUND, symbol_names=_NOTATION),
     parameters=(
-        Parameter("netlist", None, "a shipped circuit or a .bench or .blif file; its first output is F", "majority5"),
+        Parameter("netlist", None, f"{CIRCUITS}; its first output is F", "majority5"),
         Parameter("input", None, "the bits of the input, first input first; '' draws one", ""),
     ),
     hypotheses=(),
     quantities=_QUANTITIES,
+    notation=_NOTATION,
     symbols={
         lam: "bound on the size of each exact layer, at least 1",
         mu_0: "Lipschitz constant of the first layer in its parameters",

@@ -164,8 +164,10 @@ DECODER_PARAMETERS = d * (2 * (3 * (w**2 + w) + 2 * w) + 3 * (w**2 + w)) + w * A
 
 # Two inputs matter: x_0 of mass eta, where F = theta_1, and one of mass eps on which every theta is wrong; on all other
 # inputs every theta is right. Let alpha >= gamma: theta = +-gamma e_1 has the margin gamma at x_0 for the label 1 or 0,
-# so that (2.3) holds for both targets. A sample without x_0 is the same for both, and so is the minimiser of whatever
-# surrogate. It is wrong at x_0 for one of them, whose error is eps + eta with probability (1 - eta)^n / 2 at least.
+# so that (2.3) holds for both targets. Without x_0 in the sample both minimise: the argmin is a set, and the same for
+# either target. A minimiser chosen from the sample alone, whatever the surrogate and however it breaks ties (off the
+# sample it cannot see G), is then the same too, and wrong at x_0 for one of them: its error is eps + eta with a
+# probability of (1 - eta)^n / 2 at least. For each target another minimiser would do; no rule finds it.
 eta = sp.Symbol("eta", positive=True)
 TWO_TARGETS_CHANCE = (1 - eta) ** n / 2
 

@@ -15,8 +15,12 @@ from symbolic.statements import Hypothesis, Kind, Order, Parameter, Printed, Qua
 T = sp.Symbol("T", integer=True, nonnegative=True)
 work = sp.Symbol("work", integer=True, nonnegative=True)
 
+MACHINES = (
+    "addition, busy_beaver_3, busy_beaver_4, increment, palindrome; or a file, one rule "
+    "'state symbol new_symbol move new_state' a line; or a busy beaver in one word"
+)
 PARAMETERS = (
-    Parameter("machine", None, "a shipped machine, or the path of a file", "increment"),
+    Parameter("machine", None, MACHINES, "increment"),
     Parameter("input", None, "what stands on the tape: one character a symbol, or symbols apart by spaces", ""),
     Parameter("T", T, "steps; 0: as many as the simulator needs to halt", 0, integer=True),
     Parameter("eps", eps, "what softmax attention may leak, for the rows of softmax", 0.1),
@@ -187,19 +191,6 @@ def _norm(lemma: counts.Lemma) -> Quantity:
 
 SLIPS = (
     Quantity(
-        "start",
-        r"\#\{i : o_i \ne (z_i, a_i, l_i)\}",
-        "the invariant with o_0 = (z_init, blank, Bin(1)), as a parameter has to be",
-        _STEPS,
-        "inputs whose first symbol is not blank",
-        Kind.EXACT,
-        Quantifier.FOR_ALL,
-        printed=Printed(sp.Integer(0), _wei("Appendix C.1", "(C.2)-(C.3) at i = 0")),
-        scopes=(),
-        remark="o_0 is a trainable parameter (Section 4.1) and cannot hold a_0 = x_1, which depends on the input; the "
-        "rows above run with one more state and one more step, in which the first symbol is read from the encoder",
-    ),
-    Quantity(
         "width_bits",
         r"w_{pos}",
         "bits that write every i of 0 <= i <= T",
@@ -288,6 +279,9 @@ TURING = Result(
         temperature.inverse_temperature: "inverse temperature",
     },
     remarks=(
+        "h_0^(0) is trained and o_0 = h_0^(d) (Section 4.1): step 0 runs all layers, and may put x_1 into o_0; how it "
+        "makes (C.2) of h_0^(0) is left open. Here it takes a state of its own, which stands before the first cell, "
+        "moves right and becomes z_init: step i = 0 of the trace.",
         "Every layer ends in the correction of Prop. 3.4, so that each starts from exact bits.",
         "A machine with a two-way tape gets T blanks before its input; its positions need one bit more.",
     ),

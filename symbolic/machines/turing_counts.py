@@ -163,7 +163,7 @@ ROUNDING = sp.Integer(1 + 1 + 1 + 6)
 
 @cache
 def total(sentinel: bool = True) -> sp.Expr:
-    """All parameters but the bits of the location in o_0: layers, roundings, embedding, o_0's two ones, classifier."""
+    """All parameters but the bits of the place in h_0^(0): layers, roundings, embedding, its two ones, classifier."""
     layers = sp.Add(*(each.summed(each.attention + each.first) for each in _layers()))
     rounding = ROUNDING * _size(*SIZES) * depth()
     return _closed(layers + rounding + A + 2 + answers, sentinel)
@@ -193,7 +193,8 @@ def bits(largest: Any) -> sp.Expr:
 
 @dataclass(frozen=True)
 class Constant:
-    """A c with count <= c * order on the whole range; `sharp` (c is the least) if some ray or the corner attains it."""
+    """A c with count <= c * order on the whole range; `sharp`: the least c, as machines at the corner or along a ray
+    attain it."""
 
     value: sp.Expr
     sharp: bool
@@ -205,16 +206,16 @@ class Constant:
 # is the least one is shown at the corner, or along a ray where each new letter is 0, t, t^2 or t^3, t -> infinity.
 def constant(count: sp.Expr, order: sp.Expr, least: Mapping[sp.Symbol, int] | None = None) -> Constant:
     """How far a count may exceed what the paper prints inside O, over all |Z|, |A| and w_pos from `least` on."""
-    count = count.subs({moving: Z * A, answers: Z})  # no table has more
+    bounded_apart = count.has(moving) and count.has(answers)  # not both at once: a terminal state moves nothing
+    count = count.subs({moving: (Z - 1) * A, answers: Z})  # no machine that halts has more
     from_ = LEAST if least is None else least
     shift = {letter: letter + value for letter, value in from_.items()}
     letters = tuple(from_)
     ours, printed = (sp.Poly(sp.expand(each.subs(shift, simultaneous=True)), *letters) for each in (count, order))
     ratios = [c / printed.coeff_monomial(m) if printed.coeff_monomial(m) else sp.oo for m, c in ours.terms() if c > 0]
     largest = sp.Max(*ratios)
-    return Constant(
-        largest, any(_along(ours, printed, ray) == largest for ray in product(range(-1, 4), repeat=len(letters)))
-    )
+    attained = any(_along(ours, printed, ray) == largest for ray in product(range(-1, 4), repeat=len(letters)))
+    return Constant(largest, attained and not bounded_apart)
 
 
 def _along(ours: sp.Poly, printed: sp.Poly, ray: tuple[int, ...]) -> sp.Expr:

@@ -15,6 +15,7 @@ from symbolic.citations import WEI2021, Citation
 from symbolic.machines import perturbed_attention as attention
 from symbolic.machines import perturbed_layers as layers
 from symbolic.machines.perturbed_attention import ENCODER, NONE, SELF
+from symbolic.machines.turing import MACHINES
 from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
 THEOREM = Citation(WEI2021, "Theorem 4.1, Appendix C")
@@ -120,10 +121,18 @@ def leading_margin() -> sp.Expr:
 def _leading(margin_over: sp.Expr, kind: LayerKind) -> tuple[sp.Expr, sp.Expr]:
     """(c, e) of the leading term c w_pos^e of rho * limit / bound at rho = 0."""
     inverse_root = sp.Symbol("s", positive=True)  # w_pos = 1 / s^2
-    at_rest = (margin_over * layers.rho).subs(layers.rho, 0).subs(kind.values)
-    leading = sp.powsimp((at_rest**-2).subs(w, inverse_root**-2)).as_leading_term(inverse_root)
-    factor, power = leading.as_coeff_exponent(inverse_root)
+    at_rest = sp.expand((margin_over * layers.rho).subs(layers.rho, 0) ** -2)
+    values = {symbol: _in_inverse_root(sp.sympify(value), inverse_root) for symbol, value in kind.values.items()}
+    factor, power = at_rest.subs(values).as_leading_term(inverse_root).as_coeff_exponent(inverse_root)
     return sp.simplify(1 / sp.sqrt(factor)), power / 4
+
+
+# A value is sqrt(c w + d) or c w + d: with s^4 drawn out of its square there is nothing to be cancelled in the limit.
+def _in_inverse_root(value: sp.Expr, s: sp.Symbol) -> sp.Expr:
+    """A value that is not negative, at w_pos = 1 / s^2."""
+    if not value.has(w):
+        return value
+    return sp.sqrt(sp.expand((value**2).subs(w, s**-2) * s**4)) / s**2
 
 
 @cache
@@ -133,40 +142,37 @@ def exponent() -> sp.Expr:
     return power
 
 
-_PRINTED_ORDER = Printed(1 / sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.O)
-
 _QUANTITIES = (
     Quantity(
         name="margin",
         latex_symbol=r"\rho_F",
         meaning="smallest joint 2-norm of a move of all parameters that turns the prediction at this input",
         norm="2, over all parameters, shared over the steps",
-        domain="derived: every input and machine with these Z, A, T; instance: this input",
+        domain="derived: every input and machine with these Z, A, T, Z_term and kind of tape; instance: this input",
         kind=Kind.LOWER,
         quantifier=Quantifier.FOR_ALL,
-        printed=_PRINTED_ORDER,
-        derive=leading_margin,
+        printed=Printed(1 / sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA),
         scopes=(),
-        remark="the closed form is the leading term for large w_pos; the numbers solve the conditions at this w_pos",
+        remark="no closed form: the largest move that meets the conditions below, at this w_pos, which a two-way tape, "
+        "of 2 T + 1 cells, makes larger by up to 1; the number of terminal states, Z_term, enters by the classifier",
     ),
     Quantity(
         name="exponent",
         latex_symbol=r"e: \rho \sim w_{pos}^{e}",
         meaning="power of w_pos = O(log T) with which the derived bound falls",
-        norm="",
+        norm="exponent",
         domain="w_pos -> oo, Z and A fixed",
         kind=Kind.RATE,
         quantifier=Quantifier.FOR_ALL,
-        printed=_PRINTED_ORDER,
         derive=exponent,
         scopes=(),
-        remark="the null key, of size 2 w_pos - 1, is what decides; the paper says 1/poly",
+        remark="the null key, of size 2 w_pos - 1, is what decides; the paper says 1/poly and names no power",
     ),
     Quantity(
         name="decay",
         latex_symbol=r"\rho(4096) / \rho(8)",
         meaning="derived bound for 4096 steps over that for 8 steps",
-        norm="",
+        norm="a ratio of margins",
         domain="this machine's Z and A",
         kind=Kind.EXACT,
         quantifier=Quantifier.FOR_ALL,
@@ -178,18 +184,21 @@ _QUANTITIES = (
         latex_symbol=r"\mu",
         meaning="Lipschitz constant in h of a hard-max layer, parameters moved (second part of Definition D.2)",
         norm="2",
-        domain="layers with ties: the unused attentions, and Claims C.4 and C.5",
+        domain="an exact h at which scores tie: unused attentions, and Claim C.4 at a place the head was at twice",
         kind=Kind.UPPER,
         quantifier=Quantifier.EXISTS,
         printed=Printed(sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.O),
         scopes=(),
-        remark="no finite constant: at a tie the least change of h selects another value; the derived bound needs none",
+        remark="no finite constant: at a tie the least change of h selects another value; no derived bound needs one. "
+        "Were the parameters of unused modules no part of theta, the unused attentions would be Lipschitz; but the "
+        "text's architecture holds them, as 0, and the margin moves all of theta; and Claim C.4's layer, which is "
+        "used, has no such constant either",
     ),
     Quantity(
         name="attack.slope",
         latex_symbol=r"d \log \rho / d \log T",
         meaning="fitted slope in log T of the attacked margin of the construction of Appendix C",
-        norm="",
+        norm="exponent",
         domain="one machine, inputs of growing length",
         kind=Kind.RATE,
         quantifier=Quantifier.EXISTS,
@@ -199,7 +208,7 @@ _QUANTITIES = (
         name="scalar.slope",
         latex_symbol=r"d \log \rho / d \log T",
         meaning="the same with positions of size 1/T, as in older constructions",
-        norm="",
+        norm="exponent",
         domain="the same machine and inputs",
         kind=Kind.RATE,
         quantifier=Quantifier.EXISTS,
@@ -214,13 +223,13 @@ TURING_MARGIN = Result(
     citation=THEOREM,
     claim=r"\rho_F(\theta, x, y) \ge 1/\mathrm{poly}(k, |\mathcal{A}|, \log T)",
     parameters=(
-        Parameter("machine", None, "a shipped machine or a file", "palindrome"),
+        Parameter("machine", None, MACHINES, "palindrome"),
         Parameter("input", None, "the input; symbols of more than one character are separated by spaces", "101"),
         Parameter("T", T, "steps of the machine; 0: as many as it takes", 0, integer=True),
     ),
-    hypotheses=(Hypothesis("T", sp.Ge(T, 0), "a number of steps"),),
+    hypotheses=(Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),),
     quantities=_QUANTITIES,
-    notation={w: r"w_{\mathrm{pos}}", Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|"},
+    notation={w: r"w_{\mathrm{pos}}", Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", layers.size: r"\lambda"},
     symbols={
         layers.rho: "joint move of all parameters",
         layers.size: "size of the layer's exact input",
@@ -240,16 +249,19 @@ TURING_MARGIN = Result(
         "the induction needs, and what is derived here, is the distance to the exact layer in both moves at once.",
         "The encoder's tokens are corrected by no zeta; the moves of E enter the layer that reads them.",
     ),
-    formulas=tuple(
-        Formula(left, derive, meaning, Kind.UPPER)
-        for left, derive, meaning in (
-            (
-                r"\Delta\tau / \tau",
-                lambda: attention.gap_change(SELF).error,
-                "change of a score gap, in units of the gap",
-            ),
-            (r"\|g - h\|_2", lambda: attention.layer_output(SELF).error, "a self-attention layer's raw output"),
-            (r"|F - \hat F|", lambda: attention.classified().error, "the classifier"),
-        )
+    formulas=(
+        Formula(r"\rho_F", leading_margin, "what the derived bound tends to as w_pos grows, Z and A fixed", Kind.RATE),
+        *(
+            Formula(left, derive, meaning, Kind.UPPER)
+            for left, derive, meaning in (
+                (
+                    r"\Delta\tau / \tau",
+                    lambda: attention.gap_change(SELF).error,
+                    "change of a score gap, in units of the gap",
+                ),
+                (r"\|g - h\|_2", lambda: attention.layer_output(SELF).error, "a self-attention layer's raw output"),
+                (r"|F - \hat F|", lambda: attention.classified().error, "the classifier"),
+            )
+        ),
     ),
 )

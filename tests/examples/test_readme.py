@@ -26,6 +26,11 @@ def test_the_readme_shows_python_and_commands() -> None:
     assert len(COMMANDS) >= 6
 
 
+def test_the_machine_that_is_shown_is_the_one_in_the_folder() -> None:
+    machine = (ROOT / "examples" / "evens.tm").read_text()
+    assert f"```\n{machine}```" in README
+
+
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))
 def test_readme_python_runs(snippet: str, tmp_path: Path) -> None:
     done = run([sys.executable, "-W", "error", "-c", snippet], tmp_path)

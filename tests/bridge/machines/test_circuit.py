@@ -12,6 +12,7 @@ from bridge.budget import Budget
 from bridge.machines import circuit as module
 from bridge.machines.circuit import CircuitCase, CircuitStudy
 from bridge.machines.circuit_tables import as_table
+from bridge.machines.netlists import shipped
 from bridge.record import Row, Verdict, Witness
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork, GateWeights
 from numeric.machines.gates import GateKind, all_inputs
@@ -88,16 +89,6 @@ def test_a_circuit_that_does_weigh_less_than_its_gates_keeps_the_printed_norm(tm
     assert row.witness is None
 
 
-def test_the_diagonal_is_refuted_with_a_witness() -> None:
-    made = case(netlist="c17")
-    row = made._negation_row()
-    assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
-    assert row.measured == 2.0
-    assert replayed(made, row.witness).verdict == row.verdict
-    right = made.replay_finding(module.DIAGONAL, {"x": torch.tensor([1.0, 1.0])})
-    assert right.verdict["printed"] is Verdict.KEPT  # there x1 = x2
-
-
 def test_more_than_sixteen_inputs_are_sampled(tmp_path: Path) -> None:
     names = [f"x{j}" for j in range(20)]
     path = tmp_path / "wide.bench"
@@ -145,14 +136,34 @@ def test_layers_too_wide_to_write_out_are_not_measured(monkeypatch: pytest.Monke
     assert "more than 4 gates are not written out" in row.remark
 
 
-def test_the_table_counts_every_shipped_circuit_and_ones_own(tmp_path: Path) -> None:
+def test_a_witness_with_many_inputs_is_not_written_out() -> None:
+    gates = torch.tensor([[1.0, 1.0, 0.0, 9999.0]], dtype=torch.float64)  # one OR, of 10,000 inputs
+    row = case(netlist="c17").replay_finding(module.PREFIX, {"m": torch.tensor([10_000.0]), "gates": gates})
+    assert (row.instance, row.printed, row.measured) == (5.0, 10_001.0, None)
+
+
+def test_the_meaning_of_the_netlist_names_those_that_are_shipped() -> None:
+    names = CircuitStudy.result.parameter("netlist").meaning.split(";")[0]
+    assert tuple(names.split(", ")) == shipped()
+
+
+def test_the_table_counts_every_shipped_circuit_or_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "own.blif"
     path.write_text(".inputs a b\n.outputs y\n.names a b y\n11 1\n")
-    (table,) = case(netlist=str(path)).tables()
-    assert [row[0] for row in table.rows] == ["adder8", "c17", "majority5", "parity16", "products8", "own"]
-    cells = dict(zip(table.columns, table.rows[-1], strict=True))
-    assert (cells["q"], cells["s"], cells["depth"]) == (2, 3, 2)
-    assert (cells["|theta|_1"], cells["|xi|_1"], cells["|theta|_1 / s"]) == (4.0, 0.0, 1.333)
+    (shipped,), (own,) = case(netlist="c17").tables(), case(netlist=str(path)).tables()
+    assert [row[0] for row in shipped.rows] == ["adder8", "c17", "majority5", "parity16", "products8"]
+    assert [row[0] for row in own.rows] == ["own"]
+    cells = dict(zip(own.columns, own.rows[-1], strict=True))
+    assert [cells[name] for name in ("q", "s", "gates", "ID")] == [2, 3, 1, 0]
+    assert [cells[name] for name in ("depth/q", "|theta|_1/s", "|xi|_1/s")] == [1.0, 1.333, 0.0]
+
+
+def test_the_outputs_at_one_input_are_shown() -> None:
+    outputs, _ = case(netlist="adder8", input="1100000010000000").tables()  # low digits first: 3 + 1 = 4
+    assert [row[1] for row in outputs.rows] == [0, 0, 1, 0, 0, 0, 0, 0, 0]
+    assert [row[2] for row in outputs.rows] == [2 * row[1] - 1 for row in outputs.rows]
+    with pytest.raises(UsageError, match="takes 5 bits"):
+        case(netlist="c17", input="1012")
 
 
 # What is refused.
@@ -164,6 +175,10 @@ BAD_WITNESSES = {
     "kind": ({"m": [2.0], "gates": [[1.0, 4.0, 0.0, 1.0]]}, "takes a number m"),
     "parent": ({"m": [1.0], "gates": [[1.0, 0.0, 0.0, 1.0]]}, "gate 0 of layer 1 takes its parents \\[0, 1\\]"),
     "layer left out": ({"m": [2.0], "gates": [[2.0, 0.0, 0.0, 1.0]]}, "takes a number m"),
+    "too many inputs": ({"m": [1e15], "gates": GATES}, "of 1048576 at most"),
+    "no number": ({"m": [float("nan")], "gates": GATES}, "takes finite numbers"),
+    "infinite": ({"m": [float("inf")], "gates": GATES}, "takes finite numbers"),
+    "a gate far away": ({"m": [2.0], "gates": [[float("inf"), 0.0, 0.0, 1.0]]}, "takes finite numbers"),
     "nothing": ({"m": [2.0], "gates": np.zeros((0, 4)).tolist()}, "takes a number m"),
 }
 
@@ -176,9 +191,7 @@ def test_witnesses_that_are_no_circuits_are_refused(name: str) -> None:
         case(netlist="c17").replay_finding(module.PREFIX, tensors)
 
 
-def test_bad_bits_findings_and_parameters_are_refused() -> None:
-    with pytest.raises(UsageError, match="takes two bits x"):
-        case(netlist="c17").replay_finding(module.DIAGONAL, {"x": torch.tensor([0.5, 1.0])})
+def test_bad_findings_and_parameters_are_refused() -> None:
     with pytest.raises(UsageError, match="no quantity or finding 'other'"):
         case(netlist="c17").replay_finding("other", {})
     with pytest.raises(UsageError, match="rounding = 2 does not meet"):

@@ -1,5 +1,6 @@
 """The shipped machines against Python's own numbers and words, the two notations, and every error of a file."""
 
+import re
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bridge.machines import machine_files
-from bridge.machines.machine_files import in_file, parse_machine, read_machine, shipped, tokens_of
+from bridge.machines.machine_files import in_file, parse_machine, read_machine, shipped, tokens_of, written
 from numeric.machines.machine import MachineError, Trace, TuringMachine, simulate, simulate_many
 from symbolic.statements import UsageError
 
@@ -123,8 +124,19 @@ def test_symbols_of_several_letters_make_an_input_of_words() -> None:
     tm = rules("a one two R yes\na * * R yes\n")
     assert tokens_of(tm, " one  two ") == ("one", "two")
     assert tokens_of(read("palindrome"), "0110") == ("0", "1", "1", "0")
-    with pytest.raises(UsageError, match=r"machine palindrome: input symbol 2, 'x', is not .*; the input was '0x'"):
+    assert (written(("one", "two")), written(("0", "1")), written(())) == ("one two", "01", "")
+
+
+def test_an_input_outside_the_alphabet_is_told_from_the_line_that_says_what_it_is() -> None:
+    with pytest.raises(UsageError, match=r"^palindrome:7: input symbol 2, 'x', is not .*; the input was '0x'$"):
         tokens_of(read("palindrome"), "0x")
+    unlisted = rules("a * * R yes\n", HEAD + "missing: reject\n")  # without `alphabet:`; the first rule is in line 5
+    with pytest.raises(
+        UsageError, match=r"^own.tm:5: input symbol 1, '2', is not in the alphabet _; the input was '2'$"
+    ):
+        tokens_of(unlisted, "2", "own.tm")
+    with pytest.raises(UsageError, match=r"^1RZ1RZ:1: input symbol 1, 'x', is not in the alphabet 0 1; "):
+        tokens_of(read_machine("1RZ1RZ"), "x")
 
 
 # Errors.
@@ -134,8 +146,11 @@ WRONG = {
     "fields": ("a 0 1 R\n" + FULL, r"^test.tm:4: a rule has five fields .* not 4$"),
     "move": (" a 0 1  X yes\n" + FULL, r"^test.tm:4:9: move 'X' is none of L, R, N, S, \*$"),
     "repeated": ("a 0 1 R a\na 0 0 R a\n" + FULL, r"^test.tm:5: state 'a' on symbol '0' has a rule in line 4 already$"),
-    "undefined state": (FULL + "a 0 1 R went\n", r"^test.tm:5: state 'went' is not defined$"),
-    "missing": ("a 0 1 R yes\na _ _ R yes\n", r"^test.tm:4: state 'a' has no rule for the symbol '1'$"),
+    "undefined state": (
+        FULL + "a 0 1 R went\n",
+        r"^test.tm:5: state 'went' is not defined; .* 'accept: yes went' or 'reject: no went'",
+    ),
+    "missing": ("a 0 1 R yes\na _ _ R yes\n", r"^test.tm:4: state 'a' .* symbol '1'; write one, or 'missing: reject'$"),
     "alphabet": ("alphabet: 0 _\n" + FULL + "a 2 0 R yes\n", r"^test.tm:6: symbol '2' is not in the alphabet$"),
     "blank": ("alphabet: 0 1\nblank: x\n" + FULL, r"^test.tm:5: the blank 'x' is not in the alphabet$"),
     "terminal": (FULL + "yes 0 0 R a\n", r"^test.tm:5: the terminal state 'yes' has a rule$"),
@@ -160,8 +175,12 @@ def test_errors_of_a_whole_file() -> None:
         rules(FULL, "")
     with pytest.raises(UsageError, match="'missing: reject' needs a line 'reject: STATE'"):
         rules(FULL, "start: a\naccept: yes\nmissing: reject\n")
-    with pytest.raises(UsageError, match=r"test.tm:1: start state 'b' is not a state"):
+    with pytest.raises(UsageError, match=r"test.tm:1: start state 'b' is not a state; no rule begins with it$"):
         rules(FULL, "start: b\naccept: yes\n")
+    with pytest.raises(UsageError, match=r"test.tm:1: start state 'a' is .* begins with it; '\*' .* defines none$"):
+        rules("* * * R yes\n")
+    with pytest.raises(UsageError, match=r"symbol '1'; write one, or 'missing: reject' and 'reject: STATE'$"):
+        rules("a 0 1 R yes\na _ _ R yes\n", "start: a\naccept: yes\n")
     with pytest.raises(UsageError, match=r"(?s)move '2' is none .*and 12 more$"):
         rules("a 0 1 2 3\n" * 20)
 
@@ -194,11 +213,29 @@ def test_names_that_are_none_are_refused_with_those_that_are(tmp_path: Path) -> 
         read_machine(str(tmp_path / "bytes.tm"))
 
 
+def test_what_the_advice_says_makes_a_machine() -> None:
+    with pytest.raises(UsageError) as refused:
+        rules("a * * R went\n")
+    line = re.search("'(accept: .*?)'", str(refused.value))[1]
+    assert rules("a * * R went\n", HEAD.replace("accept: yes", line)).terminal == {"yes", "went", "no"}
+    with pytest.raises(UsageError) as refused:
+        rules("a 0 1 R yes\n", "start: a\naccept: yes\n")
+    words = re.findall("'([a-z]+: .*?)'", str(refused.value))[:2]
+    assert rules("a 0 1 R yes\n", "\n".join(["start: a", "accept: yes", *words, ""])).reject == {"STATE"}
+
+
+def test_a_rule_that_was_filled_in_stands_where_the_file_says_so() -> None:
+    filled = rules("a 0 1 R yes\n", HEAD + "missing: reject\n")
+    assert (filled.lines["a", "0"], filled.lines["a", "_"]) == (5, 4)
+
+
 def test_a_run_that_fails_is_named_with_file_and_line() -> None:
     tm = rules("a * * L a\n")
     with pytest.raises(MachineError) as error:
         simulate(tm, (), 3)
-    assert str(in_file(error.value, "test.tm")).startswith("test.tm:4: the head leaves the tape on the left in step 1")
+    said = str(in_file(error.value, "test.tm"))
+    assert said.startswith("test.tm:4: the head leaves the tape on the left in step 1")
+    assert str(in_file(error.value, "test.tm", " on '0'")) == f"{said} on '0'"
 
 
 LINES = st.sampled_from([*HEAD.split("\n"), "a 0 1 R a", "a * * L yes", "* 1 * * b", "missing: reject", "1RB1LZ", "x"])

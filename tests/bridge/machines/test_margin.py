@@ -1,5 +1,7 @@
 """Theorem D.6 on circuits: printed <= derived, each below the attack; the nine constants; rule 11's inversion."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -34,7 +36,7 @@ def test_every_lower_bound_is_below_the_attack(c17: MarginCase) -> None:
         row = rows[name]
         assert 0 < row.printed < row.derived < row.instance < row.measured
         assert row.instance > row.measured / 20  # not vacuous
-        assert set(row.verdict.values()) == {Verdict.KEPT}
+        assert set(row.verdict.values()) == {Verdict.PROVED}
     for name in NAMES:
         assert rows[name].verdict == {"derived": Verdict.PROVED}
 
@@ -81,6 +83,82 @@ def test_the_chosen_radius_is_the_least_term() -> None:
         assert constants(sizes, norms, other * value).least(theory.PRINTED_TERMS) < value
 
 
+def test_only_what_condition_d3_asks_enters_the_constants() -> None:
+    # f_0 is the first layer of gates: its norms and the width of the input enter mu_0 alone, F's width nothing.
+    wide = constants((99, 2, 3, 7), ((9.0, 1.0), (2.0, 1.0), (1.5, 1.0)), 0.1)
+    narrow = constants((2, 2, 3, 1), ((1.0, 1.0), (2.0, 1.0), (1.5, 1.0)), 0.1)
+    assert wide.of("lambda") == narrow.of("lambda") == pytest.approx(np.sqrt(3))
+    assert wide.of("mu") == narrow.of("mu")
+    assert wide.of("mu_0") > narrow.of("mu_0")
+    both = constants((2, 2, 3, 7), ((9.0, 1.0), (2.0, 1.0), (1.5, 1.0)), 0.1)
+    assert wide.of("kappa_theta") == both.of("kappa_theta")
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "derived"), [("c17", 3.306e-3, 0.010578), ("majority5", 1.3043e-3, 4.628e-3)]
+)
+def test_the_bounds_of_the_shipped_circuits(name: str, printed: float, derived: float) -> None:
+    # Worked out a second time, apart from this code, from Theorem D.6 with lambda, mu, kappa_theta of layers i >= 1.
+    one = case(name)
+    assert (one.printed_margin, one.derived_margin) == pytest.approx((printed, derived), rel=1e-3)
+
+
+def test_one_layer_of_gates_has_f_0_alone(tmp_path: Path) -> None:
+    file = tmp_path / "and.bench"
+    file.write_text("INPUT(a)\nINPUT(b)\nOUTPUT(y)\ny = AND(a, b)\n")
+    one = case(str(file), input="11")
+    rows = {row.quantity: row for row in one.rows(BUDGET)}
+    assert one.printed_margin == pytest.approx(one.chosen.of("sigma_zeta") / one.chosen.of("mu_0"), rel=1e-9)
+    assert one.printed_margin <= one.derived_margin <= rows["margin"].measured
+    for name in ("mu", "kappa_theta", "kappa_xi", "sigma_xi"):
+        assert (rows[name].derived, rows[name].verdict) == (None, {})
+
+
+def test_a_printed_bound_above_a_flip_is_refuted_by_a_witness_that_replays(
+    c17: MarginCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flip = c17.attacked(BUDGET, shared=True)
+    monkeypatch.setattr(c17, "printed_margin", 2 * flip.distance)
+    row = c17._margin("shared", flip, "")
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    assert row.witness is not None
+    inputs = {name: torch.tensor(part) for name, part in row.witness.inputs.items()}
+    again = c17.replay_finding("shared", inputs)
+    assert again.verdict == row.verdict
+    assert again.measured == pytest.approx(flip.distance)
+    with pytest.raises(UsageError, match="does not turn the answer"):
+        c17.replay_finding("shared", {name: part / 9 for name, part in inputs.items()})
+    with pytest.raises(UsageError, match=r"no parameter 'zeta\.W1'"):
+        c17.replay_finding("margin", {"zeta.W1": torch.zeros(2, 2)})
+    monkeypatch.setattr("bridge.machines.margin.LARGEST_WITNESS", 3)
+    unwritten = c17._margin("shared", flip, "")
+    assert (unwritten.verdict["printed"], unwritten.witness) == (Verdict.UNDECIDED, None)
+
+
+def test_a_bound_of_ours_above_a_flip_proves_nothing(c17: MarginCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(c17, "derived_margin", 0.5)
+    assert c17._verdicts(0.2) == {
+        "printed": Verdict.KEPT,
+        "derived": Verdict.UNDECIDED,
+        "instance": Verdict.PROVED,
+    }
+    monkeypatch.setattr(theory, "joint_width_exponent", lambda: sp.Rational(-1, 2))
+    assert c17._exponent().verdict["derived"] is Verdict.UNDECIDED
+    monkeypatch.undo()
+    assert c17._exponent().verdict["derived"] is Verdict.PROVED
+
+
+def test_a_drawn_input_is_shown_and_large_networks_are_attacked_less(c17: MarginCase) -> None:
+    drawn = case("adder8")
+    assert set(drawn.params["input"]) <= {"0", "1"}
+    assert drawn.drawn
+    full = Budget(samples=1, attack=100, restarts=12, seed=0)
+    less, more = drawn.within(full), c17.within(full)
+    assert less.attack * less.restarts < more.attack * more.restarts <= 100 * 12
+    assert less.attack >= 15
+    assert drawn.within(Budget(samples=1, attack=0, restarts=2, seed=0)).attack == 0
+
+
 def test_rounding_undoes_a_third_and_no_more() -> None:
     assert smallest_error_left(torch.float64) == pytest.approx(1 / 3, abs=1e-9)
 
@@ -90,9 +168,11 @@ def test_the_largest_move_is_certified_and_names_what_decides() -> None:
     conditions = [Condition("square", a * x**2, {a: 2}, 1), Condition("line", x, {}, sp.Rational(9, 10))]
     found = largest_move(conditions, x)
     assert found.move == pytest.approx(np.sqrt(0.5), rel=1e-8)
-    assert found.move**2 * 2 <= 1
+    assert found.move**2 * 2 <= 1 < found.above**2 * 2
+    assert found.above == pytest.approx(found.move, rel=1e-7)
     assert found.binding == "square"
     assert largest_move(conditions[1:], x).binding == "line"
+    assert largest_move(conditions[1:], x, most=0.5).above == np.inf  # nothing stands in the way
     with pytest.raises(ValueError, match="'never' stands in the way"):
         largest_move([Condition("never", x + 1, {}, 1, strict=True)], x)
 

@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,9 +55,63 @@ def test_no_derived_bound_is_exceeded(point: dict) -> None:
             assert each.verdict["derived"] is Verdict.KEPT
 
 
-def test_a_bound_below_its_class_is_not_called_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_below_its_class_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study.exact, "cube_complexity", lambda *_: 0.9)
-    assert row("rademacher", case().rows(BUDGET)).verdict["derived"] is Verdict.UNDECIDED
+    found = row("rademacher", case().rows(BUDGET))
+    assert found.verdict == {"derived": Verdict.VIOLATED, "printed": Verdict.UNDECIDED}  # printed inside O
+    assert found.remark.endswith("more than what is derived")
+    monkeypatch.setattr(study.exact, "cube_complexity", lambda *_: found.derived * (1 + 1e-12))
+    assert row("rademacher", case().rows(BUDGET)).verdict["derived"] is Verdict.UNDECIDED  # within rounding
+
+
+def test_derived_bounds_that_are_far_too_small_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = SampleComplexityCase.derived_number
+
+    def far_too_small(self: SampleComplexityCase, *where: Any) -> float | None:
+        number = true(self, *where)
+        return None if number is None else number / 1e6
+
+    monkeypatch.setattr(SampleComplexityCase, "derived_number", far_too_small)
+    found = case(n=5000).rows(BUDGET)
+    refuted = {each.quantity for each in found if each.verdict["derived"] is Verdict.VIOLATED}
+    judged = {each.quantity for each in found if each.measured is not None}
+    assert refuted >= {"proposition", "vertices", "cover", "rademacher", "minimiser", "margins"} & judged
+    assert {"proposition", "rademacher"} <= refuted
+    assert all("more than what is derived" in each.remark for each in found if each.quantity == "margins")
+
+
+def test_a_printed_bound_that_is_too_small_is_refuted_unless_it_stands_inside_an_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(SampleComplexityCase, "printed_number", lambda *_: 1e-9)
+    found = {each.quantity: each.verdict.get("printed") for each in case().rows(BUDGET) if len(each.params) == 9}
+    assert found["proposition"] is Verdict.VIOLATED
+    assert {found[name] for name in ("cover", "rademacher", "samples", "margins")} == {Verdict.UNDECIDED}
+
+
+def test_what_happens_too_seldom_does_not_refute_the_derived_bound() -> None:
+    given = {"eps": [0.1], "eta": [0.5], "n": [1e12]}  # 2^-n / 2 is below delta, though 0.6 is above the bound
+    made = case(alpha=1.0, gamma=1.0, n=10**12)
+    again = made.replay_finding(study.TWO_TARGETS, {name: torch.tensor(value) for name, value in given.items()})
+    assert again.measured > again.derived
+    assert again.verdict == {"derived": Verdict.UNDECIDED, "printed": Verdict.UNDECIDED}
+
+
+@pytest.mark.parametrize("delta", [0.5, 1e-9, 1e-300])
+def test_a_small_probability_of_failure_is_not_rounded_to_none(delta: float) -> None:
+    found = row("proposition", case(delta=delta).rows(BUDGET))
+    assert found.verdict == {"derived": Verdict.KEPT, "printed": Verdict.KEPT}
+    assert 0.099 < found.measured < 0.102
+
+
+@pytest.mark.parametrize("n", [2**40 + 1, 10**22, 10**300], ids=["beyond", "e22", "e300"])
+def test_samples_beyond_counting_leave_the_classes_out(n: int) -> None:
+    found = case(n=n).rows(BUDGET)
+    for name in ("proposition", "rademacher"):
+        assert row(name, found).measured is None
+        assert row(name, found).verdict["derived"] is Verdict.UNDECIDED
+        assert study.NOT_COUNTED in row(name, found).remark
+    assert row("margins", found).verdict["derived"] is Verdict.KEPT
 
 
 def test_orders_are_not_judged_and_open_polynomials_have_no_number() -> None:
@@ -174,5 +229,7 @@ def test_witnesses_that_are_none_are_refused(name: str, inputs: dict, said: str)
 def test_bad_parameters_are_refused_together() -> None:
     with pytest.raises(UsageError, match=r"alpha = 0.0 .*eps = 1.5 .*n = 1 .*delta = 0.0"):
         case(alpha=0.0, eps=1.5, n=1, delta=0.0)
+    with pytest.raises(UsageError, match="alpha / gamma = 1e\\+308 / 1e-308 is beyond float64"):
+        case(alpha=1e308, gamma=1e-308)
     with pytest.raises(UsageError, match=r"p = 1.5 is not a whole number"):
         case(p=1.5)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bridge.budget import Budget
-from bridge.machines import turing
+from bridge.machines import turing, turing_runs
 from bridge.machines.machine_files import read_machine, shipped
 from bridge.machines.turing import TuringCase, TuringStudy
 from bridge.machines.turing_costs import built, cost_rows, letters
@@ -65,6 +65,22 @@ def test_every_shipped_machine_agrees_in_each_format(name: str, dtype: str) -> N
     assert ran.agreement.rounding < 0.01
 
 
+@pytest.mark.parametrize(
+    ("table", "word", "left"),
+    [("a _ 1 R h\na 1 1 R h\n", "1" * 40, "1" * 40), ("1RZ1RZ", "1111", "1111")],
+    ids=["one-way", "two-way"],
+)
+def test_an_input_longer_than_the_steps_reach_is_run(table: str, word: str, left: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.tm"
+    path.write_text(table if table.startswith("1") else f"start: a\naccept: h\n{table}")
+    made = case(machine=str(path), input=word)
+    assert made._main.differences == made._main.answers == 0
+    assert made._of_softmax(random_inputs(made.task, 0, 0, 0))[1].verdict == {"derived": Verdict.KEPT}
+    assert f"in step 1; tape: {left} (" in made.tables()[0].title
+    given = torch.tensor([1.0] * 200, dtype=torch.float64)
+    assert made.replay_finding("state", {"input": given}).measured == 0
+
+
 def test_the_same_seed_draws_the_same_inputs() -> None:
     task = example().task
     first, again, other = (random_inputs(task, 20, 10**6, seed).inputs for seed in (1, 1, 2))
@@ -92,23 +108,41 @@ def mutant(network: SimulatingDecoder, layer: str) -> SimulatingDecoder:
 
 
 @pytest.mark.parametrize("layer", ["pair", "add[1]", "search[2]", "symbol"])
-def test_one_changed_weight_is_seen_refuted_and_replayed(layer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_changed_weight_is_seen_and_replayed_and_refutes_only_what_is_derived(
+    layer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(turing, "simulating_decoder", lambda *args: mutant(simulating_decoder(*args), layer))
     wrong = case()
     found = [wrong._step_row(quantity, [wrong._main]) for quantity in theory.STEPS]
-    refuted = [row for row in found if row.verdict["printed"] is Verdict.VIOLATED]
-    assert refuted
-    assert all(row.measured > 0 and "first differs in step" in row.remark for row in refuted)
-    row = refuted[0]
-    inputs = {"input": torch.tensor(row.witness.inputs["input"], dtype=torch.float64)}
-    assert wrong.replay_finding(row.quantity, inputs).verdict == row.verdict
-    assert example().replay_finding(row.quantity, inputs).verdict == {"printed": Verdict.KEPT}
+    differing = [row for row in found if row.measured > 0]
+    assert differing
+    assert all(row.verdict == {"printed": Verdict.UNDECIDED} for row in differing)  # the construction is ours
+    assert all("first differs in step" in row.remark and turing.OURS in row.remark for row in differing)
+    soft, *_ = wrong._of_softmax(random_inputs(wrong.task, 0, 0, 0))
+    assert soft.verdict == {"derived": Verdict.VIOLATED}
+    for row in (differing[0], soft):
+        inputs = {"input": torch.tensor(row.witness.inputs["input"], dtype=torch.float64)}
+        assert wrong.replay_finding(row.quantity, inputs).verdict == row.verdict
+        assert set(example().replay_finding(row.quantity, inputs).verdict.values()) == {Verdict.KEPT}
+
+
+def test_the_witness_is_an_input_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    agreeing = example()._main
+    monkeypatch.setattr(turing, "simulating_decoder", lambda *args: mutant(simulating_decoder(*args), "symbol"))
+    wrong, words = case(), [("1", "1"), ("0", "1")]
+    other = wrong._run(words, [wrong.task.again(tokens, wrong.task.T) for tokens in words])
+    name, (first, _) = next(iter(other.agreement.first.items()))
+    row = wrong._step_row(theory.TURING.quantity(name), [agreeing, other])
+    assert row.witness.inputs["input"] == wrong.task.machine.indices(words[first]) != []
+    assert f"on '{''.join(words[first])}'" in row.remark
 
 
 def test_in_a_shorter_format_a_difference_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turing, "simulating_decoder", lambda *args: mutant(simulating_decoder(*args), "symbol"))
     short = case("float32")
-    verdicts = {short._step_row(quantity, [short._main]).verdict["printed"] for quantity in theory.STEPS}
+    found = [short._step_row(quantity, [short._main]) for quantity in theory.STEPS]
+    verdicts = {row.verdict["printed"] for row in found}
+    verdicts |= set(short._of_softmax(random_inputs(short.task, 0, 0, 0))[0].verdict.values())
     assert Verdict.UNDECIDED in verdicts
     assert Verdict.VIOLATED not in verdicts
 
@@ -128,7 +162,7 @@ def test_a_wrong_count_is_refuted() -> None:
 # Counts.
 
 
-@pytest.mark.parametrize("start", ["sentinel", "printed"])
+@pytest.mark.parametrize("start", ["sentinel", "given"])
 @pytest.mark.parametrize("T", [1, 16])
 @pytest.mark.parametrize("name", shipped())
 def test_counts_are_those_of_the_dense_parameters(name: str, T: int, start: str) -> None:
@@ -163,8 +197,19 @@ def test_a_much_smaller_temperature_fails_and_leaks() -> None:
     assert measured_leak(here.network, here.task.tokens, 0.1, here.device) > 1 / 3
 
 
+def test_the_temperature_minds_the_longest_of_all_inputs() -> None:
+    two_way = case(machine="busy_beaver_3")
+    assert two_way.keys_of([two_way.task.tokens]) == 23  # the null key and 22 steps
+    drawn = random_inputs(two_way.task, 40, 10**6, 0)
+    longest = max(map(len, drawn.inputs))
+    assert longest == 8
+    found = two_way._of_softmax(drawn)
+    assert all("n = 30" in row.remark for row in found)  # the null key, 21 blanks and 8 symbols
+    assert found[2].derived == two_way.inverse_temperature(30) > two_way.inverse_temperature(23)
+
+
 def test_a_smaller_eps_takes_a_larger_inverse_temperature() -> None:
-    assert case(eps=0.001).inverse_temperature > example().inverse_temperature
+    assert case(eps=0.001).inverse_temperature(11) > example().inverse_temperature(11)
     with pytest.raises(UsageError, match="undoes an error of 1/3"):
         case(eps=0.4)
 
@@ -172,7 +217,7 @@ def test_a_smaller_eps_takes_a_larger_inverse_temperature() -> None:
 # What is printed and does not hold.
 
 
-@pytest.mark.parametrize("name", ["start", "width_bits", "pair"])
+@pytest.mark.parametrize("name", ["width_bits", "pair"])
 def test_a_slip_is_refuted_with_a_witness_that_replays(name: str) -> None:
     row = rows()[name]
     assert row.verdict["printed"] is Verdict.VIOLATED
@@ -181,16 +226,16 @@ def test_a_slip_is_refuted_with_a_witness_that_replays(name: str) -> None:
 
 
 def test_slips_are_not_refuted_where_they_hold() -> None:
-    same = {"first": torch.tensor([0.0]), "second": torch.tensor([0.0, 1.0])}  # one first symbol: some o_0 holds it
-    assert example().replay_finding("start", same).verdict == {"printed": Verdict.UNDECIDED}
     assert example().replay_finding("width_bits", {"T": torch.tensor([7.0])}).verdict["printed"] is Verdict.KEPT
 
 
 @pytest.mark.parametrize(
     ("name", "inputs", "message"),
     [
-        ("start", {"first": [0.0]}, "two inputs"),
-        ("start", {"first": [0.0], "second": [9.0]}, "no index of the 5 symbols"),
+        ("state", {"input": [9.0]}, "no index of the 5 symbols"),
+        ("state", {"input": [float("nan")]}, "no index of the 5 symbols"),
+        ("answer", {"input": [0.0, float("inf")]}, "no index of the 5 symbols"),
+        ("width_bits", {"T": [float("nan")]}, "T >= 2"),
         ("width_bits", {"T": [1.0]}, "T >= 2"),
         ("width_bits", {"T": [2.5]}, "T >= 2"),
         ("pair", {"Z": [1.0]}, "A >= 1"),
@@ -211,17 +256,49 @@ def test_the_trace_is_the_simulators() -> None:
     simulated = example().task.trace
     assert len(trace.rows) == simulated.steps + 1
     assert {row[-1] for row in trace.rows} == {"same"}
-    assert [row[2] for row in trace.rows] == simulated.location.tolist()
-    assert [row[6] for row in trace.rows] == simulated.last_visit.tolist()
-    assert [row[1] for row in trace.rows] == [simulated.machine.states[z] for z in simulated.state]
+    cells = {name: [row[place] for row in trace.rows] for place, name in enumerate(trace.columns)}
+    assert cells["location"] == simulated.location.tolist()
+    assert cells["i'"] == simulated.last_visit.tolist()
+    assert cells["state"] == [simulated.machine.states[z] for z in simulated.state]
+    assert cells["written"][1:] == [simulated.machine.alphabet[u] for u in simulated.written[1:]]
+    assert trace.columns == ["i", "written", "move", "state", "location", "symbol", "i'", "simulator"]
     assert all(row[2] == row[3] for row in costs.rows)
 
 
 def test_a_two_way_trace_counts_cells_from_where_the_head_starts() -> None:
     trace = case(machine="busy_beaver_3").tables()[0]
-    assert trace.rows[0][2] == 1
+    at = trace.columns.index("location")
+    assert trace.rows[0][at] == 1
     assert {row[-1] for row in trace.rows} == {"same"}
-    assert min(row[2] for row in trace.rows) < 1
+    assert min(row[at] for row in trace.rows) < 1
+
+
+@pytest.mark.parametrize(
+    ("machine", "word", "begins"),
+    [
+        ("palindrome", "0110", "palindrome accepts '0110' in step 15; tape: blank (each line"),
+        ("palindrome", "01", "palindrome rejects '01' in step 4; tape: _1 ("),
+        ("increment", "1" * 50, f"increment accepts '{'1' * 29}...' in step 151; tape: 1{'0' * 36}... ("),
+    ],
+    ids=["accepts", "rejects", "long"],
+)
+def test_the_title_of_the_trace_says_what_happened(machine: str, word: str, begins: str) -> None:
+    made = case(machine=machine, input=word)
+    assert made.tables()[0].title.startswith(begins)
+    assert made.tables()[0].title.endswith(f"0 of {made.task.T + 1} steps differ from the simulator")
+
+
+def test_the_parameters_show_the_steps_that_were_taken() -> None:
+    assert example().params["T"] == example().full_params["T"] == 9
+    assert case(T=12).params["T"] == 12
+    drawn = random_inputs(example().task, 2, 10**6, 0)
+    assert example()._ran(drawn).startswith("T = 9, where the machine halts; 9 steps")
+    assert case(T=12)._ran(drawn).startswith("12 steps")
+
+
+def test_the_meaning_of_the_machine_names_those_that_are_shipped() -> None:
+    names = TuringStudy.result.parameter("machine").meaning.split(";")[0]
+    assert tuple(names.split(", ")) == shipped()
 
 
 def test_a_table_is_as_wide_as_its_head() -> None:
@@ -235,8 +312,10 @@ def test_a_table_is_as_wide_as_its_head() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"T": 3}, r"increment.tm: the machine has not halted after T = 3 steps on the input '1011'; raise T"),
-        ({"input": "10x1"}, "input symbol 3, 'x', is not in the alphabet"),
+        ({"T": 3}, r"^increment.tm:15: the machine has not halted after T = 3 steps on the input '1011'; next is this"),
+        ({"T": 3}, r"of state 'right' and symbol '1'; raise T, as in --set T=6, if it ever halts$"),
+        ({"T": 2**16 + 1}, r"T = 65537 steps are too many, .* 65536 at most"),
+        ({"input": "10x1"}, r"^increment.tm:7: input symbol 3, 'x', is not in the alphabet .*; the input was '10x1'$"),
         ({"machine": "nothing"}, "no machine and no file 'nothing'; shipped are addition"),
         ({"input": 1011}, 'input = 1011 is no text; write input="..."'),
         ({"T": -1}, "T = -1 does not meet"),
@@ -257,8 +336,25 @@ def test_a_format_too_short_for_the_scores_is_refused() -> None:
 def test_a_head_that_leaves_the_tape_is_named_with_file_line_and_step(tmp_path: Path) -> None:
     path = tmp_path / "left.tm"
     path.write_text("start: a\naccept: z\na _ _ R z\na 1 1 L a\n")
-    with pytest.raises(UsageError, match=r"left.tm:4: the head leaves the tape on the left in step 1"):
+    with pytest.raises(
+        UsageError, match=r"left.tm:4: the head leaves the tape on the left in step 1 .* on the input '1'"
+    ):
         case(machine=str(path), input="1")
+
+
+def test_a_machine_that_never_halts_is_told_no_larger_number_of_steps_than_can_be_run(tmp_path: Path) -> None:
+    path = tmp_path / "loop.tm"
+    path.write_text("start: a\naccept: h\na _ _ R h\na 1 1 S a\n")
+    with pytest.raises(UsageError, match=r"loop.tm:4: .* after T = 4096 steps on the input '1'; .* --set T=8192"):
+        case(machine=str(path), input="1")
+    with pytest.raises(UsageError, match=r"loop.tm:4: .* state 'a' and symbol '1'$"):
+        case(machine=str(path), input="1", T=2**16)
+
+
+def test_too_many_steps_are_refused_before_any_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turing_runs, "simulate", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(UsageError, match="65536 at most"):
+        task_of("palindrome", "0110", 300_000_000)
 
 
 def test_random_inputs_on_which_the_head_leaves_the_tape_are_counted_apart(tmp_path: Path) -> None:

@@ -1,15 +1,19 @@
 """The margin of Appendix C's transformer: the closed forms cover the network, the bounds lie below the attack."""
 
+from dataclasses import replace
+
 import pytest
 import sympy as sp
 import torch
 
 from bridge.budget import Budget
-from bridge.machines.decoder_margin import derived_margin, exact_streams, w_pos_for
+from bridge.machines.decoder_margin import derived_margin, exact_streams, first_norm, margin_at_input, w_pos_for
 from bridge.machines.machine_files import read_machine
 from bridge.machines.turing_margin import TuringMarginCase, TuringMarginStudy
 from bridge.record import Verdict
-from numeric.machines.tie_jump import tie_jump
+from numeric.flips import Flip
+from numeric.machines.decoder import parameters, run
+from numeric.machines.tie_jump import unused_jump, used_jump
 from numeric.machines.transformer import simulating_decoder
 from numeric.norms import spectral_norm_upper
 from symbolic import UsageError
@@ -28,7 +32,7 @@ def short() -> TuringMarginCase:
 
 
 @pytest.mark.parametrize(
-    ("name", "word", "T"), [("increment", "1011", 12), ("busy_beaver_3", "", 21), ("addition", "1+1", 30)]
+    ("name", "word", "T"), [("increment", "1011", 12), ("busy_beaver_3", "", 21), ("palindrome", "101", 10)]
 )
 def test_the_closed_forms_cover_every_layer(name: str, word: str, T: int) -> None:
     simulating = simulating_decoder(read_machine(name), T)
@@ -39,7 +43,10 @@ def test_the_closed_forms_cover_every_layer(name: str, word: str, T: int) -> Non
         kind = theory.kind_of(layer.name)
         assert int(streams[f"layer[{index - 1}]"].sum(-1).max()) <= kind.ones.subs(known), layer.name
         squared = float(sp.sympify(kind.norm).subs(known))
-        assert spectral_norm_upper(layer.feedforward[0].dense()[0]) ** 2 <= squared * (1 + 1e-9), layer.name
+        first = layer.feedforward[0].dense()[0]
+        assert spectral_norm_upper(first) ** 2 <= squared * (1 + 1e-9), layer.name
+        used_for_the_instance = float(first_norm(kind.name, first, sp.sqrt(kind.norm.subs(known))))
+        assert spectral_norm_upper(first) * (1 - 1e-9) <= used_for_the_instance <= squared**0.5 * (1 + 1e-9), layer.name
         for side, used in ((layer.decoder_attention, theory.SELF), (layer.encoder_attention, theory.ENCODER)):
             assert (side is not None) == (kind.works == used)
             if side is None:
@@ -61,9 +68,59 @@ def test_the_bounds_lie_below_the_attack(short: TuringMarginCase) -> None:
     row = short._margin(BUDGET)
     assert 0 < row.derived < row.instance < row.measured
     assert row.instance > row.measured / 10
-    assert set(row.verdict.values()) == {Verdict.KEPT}
-    assert short._exponent().derived == -1.5
-    assert 0.4 < short._decay().derived < 0.7
+    assert row.verdict == {"derived": Verdict.PROVED, "instance": Verdict.PROVED}
+
+
+def test_a_bound_above_a_flip_is_undecided(short: TuringMarginCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    flip = Flip(short.instance_margin.move * 0.9, {}, "forged", 1)
+    monkeypatch.setattr(short, "_attacked", lambda budget: flip)
+    assert short._margin(BUDGET).verdict == {"derived": Verdict.PROVED, "instance": Verdict.UNDECIDED}
+
+
+def test_the_exponent_is_reached_by_the_numbers(short: TuringMarginCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = short._exponent()
+    assert (row.derived, row.verdict) == (-1.5, {"derived": Verdict.PROVED})
+    assert row.measured == pytest.approx(-1.462, abs=2e-3)
+    monkeypatch.setattr(theory, "exponent", lambda: sp.Integer(-1))
+    assert short._exponent().verdict == {"derived": Verdict.UNDECIDED}
+
+
+def test_the_decay_is_proved_where_both_margins_are_enclosed(
+    short: TuringMarginCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = short._decay()
+    assert 0.4 < row.derived < 0.7
+    assert row.verdict == {"derived": Verdict.PROVED}
+    open_above = replace(short._derived(8), above=float("inf"))
+    monkeypatch.setattr(short, "_derived", lambda T: open_above)
+    assert short._decay().verdict == {"derived": Verdict.UNDECIDED}
+
+
+@pytest.mark.parametrize(("name", "word", "T"), [("increment", "10", 9), ("increment", "1", 30), ("palindrome", "", 1)])
+def test_the_instance_is_never_below_the_derived_bound(name: str, word: str, T: int) -> None:
+    machine = read_machine(name)
+    simulating = simulating_decoder(machine, T)
+    instance = margin_at_input(simulating, exact_streams(simulating, list(word)))
+    states, symbols = (simulating.decoder.stream.size(block) for block in ("st", "sym1"))
+    derived = derived_margin(states, symbols, simulating.w_pos, len(machine.terminal))
+    assert instance.move >= derived.move * (1 - 1e-8)
+
+
+def test_no_move_below_the_bound_turns_the_prediction_whatever_o_0_does(short: TuringMarginCase) -> None:
+    # All parameters at once, those of unused attentions and o_0 included; then o_0 alone.
+    decoder, bound = short.network.decoder, short.instance_margin.move
+    assert theory.kind_of(decoder.layers[0].name).works == theory.NONE
+    tokens, _ = short.network.encode([short.task.tokens])
+    theta, rng = parameters(decoder, complete=True), torch.Generator().manual_seed(0)
+    label = float(run(decoder, tokens, short.network.steps).prediction[0])
+    for names in (list(theta), ["initial"]):
+        for _ in range(2):
+            move = {name: torch.randn(theta[name].shape, generator=rng) for name in names}
+            size = sum(float(part.square().sum()) for part in move.values()) ** 0.5
+            moved = {name: theta[name] + bound / size * part for name, part in move.items()}
+            assert label * float(run(decoder, tokens, short.network.steps, parameters=moved).prediction[0]) > 0
+    away = {"initial": torch.zeros_like(theta["initial"])}  # the start state lost: the bound does not hold so far out
+    assert label * float(run(decoder, tokens, short.network.steps, parameters=away).prediction[0]) <= 0
 
 
 def test_the_bound_depends_on_T_by_its_bits_alone() -> None:
@@ -75,16 +132,31 @@ def test_the_bound_depends_on_T_by_its_bits_alone() -> None:
     assert moves[-1] > moves[0] / 8**1.5
 
 
-def test_a_layer_at_a_tie_is_not_lipschitz_and_the_witness_replays(short: TuringMarginCase) -> None:
-    row = short._lipschitz(1e-6)
+def test_a_layer_at_a_tie_is_not_lipschitz_and_the_witness_replays() -> None:
+    twice = case(machine="palindrome", input="101")
+    row = twice._lipschitz(1e-6)
     assert row.verdict == {"printed": Verdict.VIOLATED}
-    again = short.replay_finding("lipschitz", {"distance": torch.tensor([1e-6])})
-    assert again.measured == row.measured
+    assert {jump.layer for jump in twice._jumps(1e-6)} == {"pair", "found"}  # an unused attention, and Claim C.4's
+    assert twice.replay_finding("lipschitz", {"distance": torch.tensor([1e-6])}).measured == row.measured
     with pytest.raises(UsageError, match="takes one distance"):
-        short.replay_finding("lipschitz", {"distance": torch.tensor([0.5, 0.1])})
+        twice.replay_finding("lipschitz", {"distance": torch.tensor([0.5, 0.1])})
+
+
+def test_the_jump_is_from_the_exact_input(short: TuringMarginCase) -> None:
+    first, tokens = short.network.decoder.layers[0], short.streams["layer[0]"]
+    target = short.network.decoder.stream.slice("pos1").stop - 1
+    far, near = (unused_jump(first, tokens, target=target, radius=1e-3, distance=d) for d in (1e-4, 1e-7))
+    assert far is not None
+    assert near is not None
+    # At the exact input the tied values are averaged: V moves by radius / sqrt(3), the token ahead has 1 or 0 there.
+    assert 0 < near.output <= 1e-3 / 3**0.5
+    assert near.output == pytest.approx(far.output, rel=1e-2)
+    assert unused_jump(first, tokens[:2], target=target, radius=1e-3, distance=1e-4) is None
     used = next(layer for layer in short.network.decoder.layers if layer.decoder_attention is not None)
-    with pytest.raises(ValueError, match="its scores do not tie"):
-        tie_jump(used, short.streams["layer[0]"], target=0, radius=0.1, distance=0.1)
+    with pytest.raises(ValueError, match="not all scores tie"):
+        unused_jump(used, tokens, target=0, radius=0.1, distance=0.1)
+    with pytest.raises(ValueError, match="has no self-attention"):
+        used_jump(first, tokens, target=0, radius=0.1, distance=0.1)
 
 
 def test_what_has_no_prediction_has_no_margin() -> None:

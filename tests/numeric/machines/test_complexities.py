@@ -53,7 +53,7 @@ def test_two_functions_are_no_more_complex_than_said() -> None:
 
 
 def test_the_missed_error_is_missed_as_often_as_said() -> None:
-    for n, delta in ((37, 0.05), (1000, 0.01)):
+    for n, delta in ((37, 0.05), (1000, 0.01), (1000, 1e-20)):  # 1 - 1e-20 is 1 in float64
         error = exact.missed_error(0.1, n, delta)
         assert binom.cdf(np.ceil(0.1 * n) - 1, n, error) == pytest.approx(delta)
         assert error > 0.1

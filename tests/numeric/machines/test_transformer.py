@@ -222,13 +222,25 @@ def test_case_2_of_claim_c5_needs_the_agreement_of_the_upper_bits():
     assert upper[0] != upper[1]
 
 
-def test_the_printed_start_fails_just_where_the_input_begins_with_a_symbol():
+@pytest.mark.parametrize("name", ["increment", "addition"])
+def test_step_0_puts_whatever_first_symbol_into_o_0(name):
+    # (C.2) at i = 0, from one trained vector h_0^(0) for all inputs.
+    machine = read_machine(name)
+    words = [*machine.alphabet, ""]
+    begun = simulating_decoder(machine, 1).run(words, taps=["state", "symbol", "location"])
+    read = [machine.symbol_index[word or machine.blank] for word in words]
+    assert hot(begun.taps["symbol"])[:, 0].tolist() == read
+    assert set(hot(begun.taps["state"])[:, 0].tolist()) == {machine.state_index[machine.start]}
+    assert set(number(begun.taps["location"])[:, 0].tolist()) == {1}
+
+
+def test_a_given_o_0_fails_just_where_the_input_begins_with_a_symbol():
     machine = read_machine("increment")
-    printed = simulating_decoder(machine, 12, start="printed")
-    assert printed.steps == 12
+    given = simulating_decoder(machine, 12, start="given")
+    assert given.steps == 12
     words = ["1011", "", "0"]
-    came = printed.run(words)
-    truths = [printed.expected(simulate(machine, word, 12), len(word)) for word in words]
+    came = given.run(words)
+    truths = [given.expected(simulate(machine, word, 12), len(word)) for word in words]
     for row, (word, truth) in enumerate(zip(words, truths, strict=True)):
         wrong = [
             tap for tap, values in came.taps.items() if not np.array_equal(values[row].round().numpy(), truth[tap])
@@ -320,19 +332,34 @@ def test_a_wrong_trace_and_what_is_no_number_are_noticed():
     assert math.isnan(simulating.agreement(came, traces).rounding)
 
 
+@pytest.mark.parametrize("two_way", [False, True], ids=["one-way", "two-way"])
+def test_of_a_long_input_what_no_step_can_read_is_dropped(two_way):
+    right = {("go", symbol): ("go", symbol, 1) for symbol in ("_", "1")} | {("go", "2"): ("end", "1", 1)}
+    machine = TuringMachine(
+        "right", ("go", "end"), ("_", "1", "2"), "_", "go", frozenset({"end"}), frozenset(), right, two_way
+    )
+    for T in (1, 3, 4):
+        simulating = simulating_decoder(machine, T)
+        words = ["1" * T + "2" * 40, "1" * (T - 1) + "2" * 40, "1" * 40]  # the first 2 is read after the last step
+        tokens, lengths = simulating.encode(words)
+        assert lengths.tolist() == [simulating.offset + T + 1] * 3
+        traces = [simulate(machine, word, T) for word in words]
+        assert [trace.symbol[-1] for trace in traces] == [2, 2, 1]
+        came = simulating.run(words)
+        assert set(simulating.differences(came, traces).values()) == {0}
+        assert came.prediction.tolist() == [0, 1, 0]
+        cut = run(simulating.decoder, tokens[:, :-1], simulating.steps, lengths=lengths - 1, taps=["symbol"])
+        assert hot(cut.taps["symbol"])[:, -1].tolist() == [0, 0, 0]  # one cell less would not do
+
+
 def test_what_does_not_fit_is_refused():
     machine = read_machine("palindrome")
     simulating = simulating_decoder(machine, 6)
-    assert simulating.longest_input == 7
-    with pytest.raises(
-        DecoderError, match=r"an input of 8 symbols, but 3 bits reach 7\. Build the decoder for more steps"
-    ):
-        simulating.run(["0" * 8])
     with pytest.raises(MachineError, match="'x', is not in the alphabet"):
         simulating.run(["0x"])
     with pytest.raises(DecoderError, match="a trace of 5 steps for T = 6"):
         simulating.differences(simulating.run(["0"]), [simulate(machine, "0", 5)])
-    with pytest.raises(DecoderError, match="Choose one of sentinel, printed"):
+    with pytest.raises(DecoderError, match="Choose one of sentinel, given"):
         simulating_decoder(machine, 6, start="blank")
     with pytest.raises(DecoderError, match="at least one step"):
         simulating_decoder(machine, 0)

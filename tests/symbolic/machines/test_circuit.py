@@ -13,7 +13,6 @@ from symbolic.machines.circuit import (
     gate_net,
     heaviest_gate,
     rounding_weight,
-    wrong_on_the_diagonal,
     wrong_outputs,
     wrong_rows,
     x1,
@@ -70,7 +69,3 @@ def test_a_round_that_does_not_keep_one_is_noticed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "rounding_net", lambda z: 2 * relu(z - sp.Rational(1, 3)))
     with pytest.raises(DerivationError, match="not what it should be"):
         wrong_outputs.__wrapped__()
-
-
-def test_on_the_diagonal_not_is_wrong_where_the_bits_differ() -> None:
-    assert wrong_on_the_diagonal() == 2

@@ -135,6 +135,22 @@ def test_the_null_key_decides_the_exponent() -> None:
     assert least == pytest.approx(float(theory.leading_margin().subs(far)), rel=1e-3)
 
 
+def test_a_moved_start_is_no_worse_than_a_moved_rounding() -> None:
+    # The first layer's input at step 1 is moved by t_init; everywhere else it is moved by c t_zeta, c >= 1.
+    symbols, c = as_function(layers.rounding_move().error / layers.move_zeta)
+    rng = np.random.default_rng(0)
+    sizes = {layers.size: (0.0, 1.0, 5.0), layers.rho: (1e-9, 0.1, 1.0), layers.sigma_zeta: (1e-9, 1 / 3)}
+    for _ in range(50):
+        at = {symbol: float(rng.choice(values)) for symbol, values in sizes.items()}
+        assert c(*(at.get(symbol, 1.0) for symbol in symbols)) >= 1
+    # In a layer with no attention at work, t_zeta enters the stream as c (1 + rho) t_zeta, and nothing else does.
+    stream = layers.corrected_input(layers.sigma_zeta)
+    idle = attention.idle_output(stream, "idle", attention.idle_self)
+    of_zeta = sp.diff(stream.error + idle.error, layers.move_zeta)
+    assert sp.simplify(of_zeta - (1 + layers.rho) * sp.diff(stream.error, layers.move_zeta)) == 0
+    assert theory.KINDS[0].works == attention.NONE
+
+
 def test_groups_of_moves_are_named() -> None:
     assert set(attention.gap_change(attention.ENCODER).groups) - set(attention.gap_change(attention.SELF).groups) == {
         attention.move_embedding,

@@ -41,7 +41,7 @@ COSTS += [("width", counts.width(), counts.WIDTH_ORDER), ("depth", counts.depth(
 def test_no_point_of_the_range_exceeds_the_constant_and_some_come_close(
     name: str, count: sp.Expr, order: sp.Expr
 ) -> None:
-    worst = count.subs({counts.moving: Z * A, counts.answers: Z})
+    worst = count.subs({counts.moving: (Z - 1) * A, counts.answers: Z})  # a machine that halts has a state of no rules
     grid = np.array([0, 1, 2, 5, 30, 10**3, 10**6], dtype=float)
     at = np.meshgrid(*(LEAST[letter] + grid for letter in (Z, A, w_pos)))
     ratios = sp.lambdify((Z, A, w_pos), worst / order, "numpy")(*at)
@@ -49,6 +49,19 @@ def test_no_point_of_the_range_exceeds_the_constant_and_some_come_close(
     assert limit.sharp
     assert np.max(ratios) <= float(limit.value) * (1 + 1e-12)
     assert np.max(ratios) >= 0.99 * float(limit.value)
+
+
+def test_the_constants_of_the_ten_orders() -> None:
+    found = {name: str(constant(count, order).value) for name, count, order in COSTS}
+    assert found == {
+        "C.1": "17/2", "C.2": "27/4", "C.3": "29/2", "C.4": "15/2", "C.5": "18", "C.6": "17", "C.7": "7", "C.8": "10",
+        "width": "6", "depth": "15/2",
+    }  # fmt: skip
+
+
+def test_a_constant_for_moves_and_terminal_states_at_once_is_not_called_the_least() -> None:
+    assert constant(counts.moving + Z, Z * A).sharp
+    assert not constant(counts.moving + counts.answers + Z, Z * A).sharp  # both cannot be as large as each alone can
 
 
 def test_the_pairs_have_no_constant() -> None:
