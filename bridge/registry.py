@@ -1,62 +1,55 @@
 """The studies that exist, by the id of their result: the one place where a topic's study registers."""
 
 from functools import cache
+from importlib import import_module
 
 from bridge.study import Study
 from symbolic.catalogue import find_result
+
+# Each is imported when it is asked for.
+PLACES = {
+    "icgd.gradient": ("icgd.gradient", "GradientStudy"),
+    "icgd.relu_sum": ("icgd.relu_sum", "ReluSumStudy"),
+    "icgd.forward": ("icgd.study", "StepStudy"),
+    "icgd.derivative": ("icgd.study", "StepStudy"),
+    "icgd.loss_gradient": ("icgd.study", "StepStudy"),
+    "icgd.backward": ("icgd.study", "StepStudy"),
+    "icgd.step": ("icgd.study", "StepStudy"),
+    "icgd.dimensions": ("icgd.study", "StepStudy"),
+    "icgd.trajectory": ("icgd.trajectory", "TrajectoryStudy"),
+    "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
+    "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
+    "induction.balance": ("induction.balance", "BalanceStudy"),
+    "induction.losses": ("induction.losses", "LossesStudy"),
+    "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
+    "induction.trends": ("induction.trends", "TrendsStudy"),
+    "induction.karamata": ("induction.karamata", "KaramataStudy"),
+    "induction.phases": ("induction.phases", "PhasesStudy"),
+    "induction.lyapunov_gram": ("induction.lyapunov", "LyapunovGramStudy"),
+    "induction.lyapunov_head": ("induction.lyapunov", "LyapunovHeadStudy"),
+    "induction.figure2": ("induction.figure2", "Figure2Study"),
+    "machines.approximation": ("machines.approximation", "ApproximationStudy"),
+    "machines.circuit": ("machines.circuit", "CircuitStudy"),
+    "machines.rounding": ("machines.rounding", "RoundingStudy"),
+    "machines.margin": ("machines.margin", "MarginStudy"),
+    "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
+    "machines.turing": ("machines.turing", "TuringStudy"),
+    "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
+}
+OF_SEVERAL = ("StepStudy",)  # studies of more than one result, which are told which
 
 
 @cache
 def studies() -> dict[str, Study]:
     """Every Study by the id of its Result."""
-    from bridge.icgd.gradient import GradientStudy
-    from bridge.icgd.relu_sum import ReluSumStudy
-    from bridge.icgd.study import StepStudy
-    from bridge.icgd.trajectory import TrajectoryStudy
-    from bridge.induction.balance import BalanceStudy
-    from bridge.induction.figure2 import Figure2Study
-    from bridge.induction.first_stage import FirstStageStudy
-    from bridge.induction.fixed_point import FixedPointStudy
-    from bridge.induction.karamata import KaramataStudy
-    from bridge.induction.losses import LossesStudy
-    from bridge.induction.lyapunov import LyapunovGramStudy, LyapunovHeadStudy
-    from bridge.induction.phases import PhasesStudy
-    from bridge.induction.trends import TrendsStudy
-    from bridge.induction.vanilla import VanillaStudy
-    from bridge.machines.approximation import ApproximationStudy
-    from bridge.machines.circuit import CircuitStudy
-    from bridge.machines.margin import MarginStudy
-    from bridge.machines.rounding import RoundingStudy
-    from bridge.machines.sample_complexity import SampleComplexityStudy
-    from bridge.machines.turing import TuringStudy
-    from bridge.machines.turing_margin import TuringMarginStudy
-    from symbolic.icgd import results as icgd
-
-    icgd_studies = (GradientStudy(), ReluSumStudy(), *(StepStudy(result) for result in icgd.RESULTS), TrajectoryStudy())
-    training = (
-        FirstStageStudy(),
-        BalanceStudy(),
-        LossesStudy(),
-        FixedPointStudy(),
-        TrendsStudy(),
-        KaramataStudy(),
-        PhasesStudy(),
-        LyapunovGramStudy(),
-        LyapunovHeadStudy(),
-        Figure2Study(),
-    )
-    machines = (
-        ApproximationStudy(),
-        CircuitStudy(),
-        RoundingStudy(),
-        MarginStudy(),
-        SampleComplexityStudy(),
-        TuringStudy(),
-        TuringMarginStudy(),
-    )
-    return {study.result.id: study for study in (*icgd_studies, VanillaStudy(), *training, *machines)}
+    return {id: find_study(id) for id in PLACES}
 
 
+@cache
 def find_study(result_id: str) -> Study:
     """The study of that result. Raises UsageError for an id that is unknown (with the nearest ones) or planned."""
-    return studies()[find_result(result_id).id]
+    result = find_result(result_id)
+    module, name = PLACES[result.id]
+    kind = getattr(import_module(f"bridge.{module}"), name)
+    study: Study = kind(result) if name in OF_SEVERAL else kind()
+    return study

@@ -13,7 +13,7 @@ from bridge.record import Flag, Row, Verdict, Witness
 from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
-from symbolic.statements import Quantity
+from symbolic.statements import Kind, Quantity
 
 Tiers = dict[str, Bound]
 OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
@@ -121,14 +121,16 @@ def direct_row(
     derived: float | None = None,
     instance: float | None = None,
     measured: float | None = None,
+    attacked: float | None = None,
     remark: str = "",
     witness: Witness | None = None,
     params: dict[str, Any] | None = None,
 ) -> Row:
     """A row of which proofs or runs of the case's own gave the numbers and the verdict on each tier.
 
-    The ratio is that of derived to measured. `params`, if the row stands at a point of its own; the quantity's remark
-    comes first. Raises ValueError for a violated tier without a witness or a remark that says why.
+    The ratio is that of our sharpest bound to what was measured or attacked. `params`, if the row stands at a point of
+    its own ({}: at none of the grid); the quantity's remark comes first. Raises ValueError for a violated tier without
+    a witness or a remark that says why.
     """
     said = "; ".join(filter(None, [quantity.remark, remark]))
     if Verdict.VIOLATED in verdict.values() and witness is None and not said:
@@ -146,12 +148,20 @@ def direct_row(
         derived=derived,
         instance=instance,
         measured=measured,
-        ratio=derived / measured if derived is not None and measured else None,
+        attacked=attacked,
+        ratio=_ratio_of(quantity.kind, [x for x in (derived, instance) if x is not None], measured or attacked),
         verdict=verdict,
         remark=said,
         witness=witness,
         order=_order(quantity),
     )
+
+
+def _ratio_of(kind: Kind, ours: list[float], found: float | None) -> float | None:
+    """The sharpest of our bounds over what was found; None where there is neither, and for a rate."""
+    if not ours or not found or kind is Kind.RATE:
+        return None
+    return (max(ours) if kind is Kind.LOWER else min(ours)) / found
 
 
 def _order(quantity: Quantity) -> str:

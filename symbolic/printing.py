@@ -99,10 +99,13 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
     whole = _lines(left, relation, expression, notation)
     if _widest(whole) <= 2 * WIDEST:
         return whole
-    main, parts = _with_names(expression, notation)
+    main, parts = with_names(expression, notation)
     if not parts:
         return whole
-    shown = [_lines(left, relation, main, notation), *(_lines(name, "=", part, notation) for name, part in parts)]
+    shown = [
+        _lines(left, relation, main, notation),
+        *(_lines(latex(name), "=", part, notation) for name, part in parts),
+    ]
     if max(map(_widest, shown)) > _widest(whole) / 2:
         return whole
     return "\\begin{gathered}\n" + " \\\\\n".join(shown) + "\n\\end{gathered}"
@@ -131,7 +134,7 @@ def _widest(display: str) -> int:
     return max(letters(line) for line in display.split("\\\\"))
 
 
-def _with_names(expression: Any, notation: Notation | None) -> tuple[Any, list[tuple[str, Any]]]:
+def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
     """The expression by names of its repeated parts, and name and part in the order in which they build on each other.
 
     What is hardly longer than a name stays where it is, and so does what has the index of a sum in it.
@@ -140,15 +143,16 @@ def _with_names(expression: Any, notation: Notation | None) -> tuple[Any, list[t
     letter = next((each for each in NAMES if each not in taken), "")
     found, (main,) = sp.cse(expression, symbols=sp.numbered_symbols("part"))
     known: dict[sp.Basic, sp.Basic] = {}
-    parts: list[tuple[str, Any]] = []
+    parts: list[tuple[sp.Symbol, Any]] = []
     for symbol, part in found if letter else ():
         written = part.xreplace(known)
-        of_an_index = not part.free_symbols <= expression.free_symbols | {symbol for symbol, _ in found}
+        of_an_index = not written.free_symbols <= expression.free_symbols | {name for name, _ in parts}
         if of_an_index or letters(latex(written, notation)) <= WORTH_A_NAME:
             known[symbol] = written
             continue
-        known[symbol] = sp.Symbol(f"{letter}_{len(parts) + 1}", **symbol.assumptions0)
-        parts.append((f"{letter}_{{{len(parts) + 1}}}", written))
+        name = sp.Symbol(f"{letter}_{len(parts) + 1}", **symbol.assumptions0)
+        known[symbol] = name
+        parts.append((name, written))
     return main.xreplace(known), parts
 
 

@@ -2,17 +2,20 @@
 
 from pathlib import Path
 
+import sympy as sp
 import typer
 from rich.console import RenderableType
 from rich.table import Table
 
-from bridge.cli.description import claim_record, derivation_steps, drawn_formula, formula, result_record
+from bridge.cli.description import claim_record, derivation_steps, drawn_formula, formula, result_record, wrapped
 from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
-from symbolic.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
+from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, find_result, status
 from symbolic.derivation import Step
+from symbolic.printing import with_names
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result
 
+TALL = 6  # lines of a formula
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: "<=", Kind.LOWER: ">=", Kind.RATE: "~"}
 
 
@@ -33,7 +36,7 @@ def list_claims(*, as_json: bool) -> None:
 
 def show_claim(id: str, *, as_json: bool) -> None:
     claim = find_claim(id)
-    result = results().get(id)
+    result = find_result(id) if id in PLACES else None
     if as_json:
         show_json(claim_record(claim) | (result_record(result) if result else {}))
     elif result:
@@ -122,7 +125,16 @@ def _derived_formula(formula: Formula) -> list[str]:
 
 
 def _formula(expression: object) -> list[str]:
-    return [f"      {line}" for line in drawn_formula(expression)]
+    """A tall one with its repeated parts named below it, where that takes half the lines."""
+    drawn = drawn_formula(expression)
+    if len(drawn) > TALL and isinstance(expression, sp.Expr):
+        main, parts = with_names(expression)
+        named = [
+            *wrapped(formula(main)),
+            *(line for name, part in parts for line in wrapped(f"{name} = {formula(part)}")),
+        ]
+        drawn = named if 2 * len(named) <= len(drawn) else drawn
+    return [f"      {line}" for line in drawn]
 
 
 def _step(step: Step) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bridge.export.layout import Layout, layout, value_words
 from bridge.export.numbers import plain
 from bridge.record import TIERS, Comparison, Row, Verdict
-from symbolic.catalogue import results
+from symbolic.catalogue import PLACES, find_result
 from symbolic.statements import Quantity
 
 TOO_SMALL = "(below 1e-308)"
@@ -147,8 +147,7 @@ def reasons(comparison: Comparison) -> list[Reason]:
 
 
 def _quantities(comparison: Comparison) -> Sequence[Quantity]:
-    result = results().get(comparison.result)
-    return result.quantities if result else ()
+    return find_result(comparison.result).quantities if comparison.result in PLACES else ()
 
 
 def _without(own: Collection[str], remark: str) -> str:

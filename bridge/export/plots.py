@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from bridge.export.files import write_bytes
 from bridge.export.layout import is_final, layout, value_words
 from bridge.record import Comparison, Row, Verdict
-from bridge.registry import studies
+from bridge.registry import PLACES, find_study
 from symbolic.statements import UsageError
 
 PANELS = 6  # more would be too small to read
@@ -73,7 +73,7 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
 
 
 def _own_figure(comparison: Comparison) -> Any:
-    study = studies().get(comparison.result)
+    study = find_study(comparison.result) if comparison.result in PLACES else None
     return study.figure(comparison) if study else None
 
 
@@ -90,7 +90,7 @@ def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:
 
 def _main(comparison: Comparison, names: Sequence[str]) -> str:
     """The study's main quantity where the network has it; else the first final one, and no prediction in raw units."""
-    study = studies().get(comparison.result)
+    study = find_study(comparison.result) if comparison.result in PLACES else None
     at_network = {row.quantity for row in comparison if row.scope == "network"}
     if study and study.main_quantity in at_network:
         return study.main_quantity

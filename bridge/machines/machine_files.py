@@ -12,13 +12,16 @@ The notation of the busy beavers, all in one word: `1RB1LB_1LA1RZ`, a row for ea
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from os.path import exists
 from pathlib import Path
-from string import ascii_uppercase
+from string import ascii_uppercase, digits
 
+from bridge.export.layout import value_words
 from bridge.files import read_text
-from numeric.machines.machine import MachineError, Rule, TuringMachine
+from bridge.machines.complaints import Complaints
+from numeric.machines.machine import MachineError, Rule, TuringMachine, Wrong
 from symbolic.statements import UsageError
 
 LIBRARY = Path(__file__).parent / "library"
@@ -29,31 +32,6 @@ MANY = ("accept", "reject", "alphabet")  # directives of several words
 BEAVER = re.compile(r"(?=.*[0-9][LR][A-Z])[0-9A-Z_-]+")
 TRIPLE = re.compile(r"([0-9])([LR])([A-Z])")
 HALT = "halt"  # the state of `---`
-SHOWN = 8  # complaints in one message
-
-
-class Complaints:
-    """What is wrong in one text; `end` raises `error`, which names file, line and column of each."""
-
-    def __init__(self, source: str):
-        self.source = source
-        self.said: list[tuple[int, int, str]] = []
-
-    def add(self, line: int, what: str, column: int = 0) -> None:
-        self.said.append((line, column, what))
-
-    def end(self) -> None:
-        if self.said:
-            raise self.error()
-
-    def error(self) -> UsageError:
-        lines = [self._line(*each) for each in sorted(self.said)[:SHOWN]]
-        more = [f"and {len(self.said) - SHOWN} more"] if len(self.said) > SHOWN else []
-        return UsageError("\n".join([*lines, *more]))
-
-    def _line(self, line: int, column: int, what: str) -> str:
-        place = ":".join([self.source, *(str(number) for number in (line, column) if number)])
-        return f"{place}: {what}"
 
 
 def shipped() -> tuple[str, ...]:
@@ -73,15 +51,18 @@ def read_machine(name_or_path: str) -> TuringMachine:
 
 
 def tokens_of(machine: TuringMachine, text: str, source: str = "") -> tuple[str, ...]:
-    """The symbols of an input: its characters, or its words where the machine has symbols of several characters.
+    """The symbols of an input: its words; its characters, if it is one word and every symbol is one character.
 
     Raises UsageError that names each symbol outside the alphabet, and where the file says what the alphabet is.
     """
-    tokens = tuple(text) if all(len(symbol) == 1 for symbol in machine.alphabet) else tuple(text.split())
+    spaced = any(symbol.isspace() for symbol in machine.alphabet)  # then spaces part no words
+    words = (text,) if spaced else tuple(text.split())
+    characters = len(words) == 1 and all(len(symbol) == 1 for symbol in machine.alphabet)
+    tokens = tuple(words[0]) if characters else words
     try:
         machine.indices(tokens)
     except MachineError as error:
-        raise in_file(error, source or machine.name, f"; the input was '{written(tokens)}'") from None
+        raise in_file(error, source or machine.name, f"; the input was '{value_words(written(tokens))}'") from None
     return tokens
 
 
@@ -98,18 +79,14 @@ def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachin
         parts = _beaver(lines[0][0], *lines[0][1][0], complaints)
     else:
         parts = _quintuples(lines, complaints)
-    complaints.end()
-    try:
-        return parts.machine(name)
-    except MachineError as error:
-        raise in_file(error, source) from None
+    return _made(parts, name, complaints)
 
 
 def in_file(error: MachineError, source: str, behind: str = "") -> UsageError:
     """The same complaints, each with the file and the line it speaks of, and `behind` it what it has to do with."""
     complaints = Complaints(source)
-    for line, what in error.complaints:
-        complaints.add(line, what + behind)
+    for each in error.complaints:
+        complaints.add(each.kind, each.line, each.what + behind)
     return complaints.error()
 
 
@@ -137,6 +114,7 @@ class Parts:
     transitions: dict[tuple[str, str], Rule] = field(default_factory=dict)
     lines: dict[object, int] = field(default_factory=dict)
     advice: dict[str, str] = field(default_factory=dict)
+    other: "Parts | None" = None  # the same, of two rules for one state and symbol the first instead of the last
 
     def machine(self, name: str) -> TuringMachine:
         return TuringMachine(
@@ -152,6 +130,23 @@ class Parts:
             self.lines,
             self.advice,
         )
+
+
+def _made(parts: Parts, name: str, complaints: Complaints) -> TuringMachine:
+    """The machine. Raises all complaints, those that the definition adds among them."""
+    machine = None
+    try:
+        machine = parts.machine(name)
+    except MachineError as error:
+        complaints.add_of(error.complaints)
+    if parts.other is not None:  # whose missing rules `missing: reject` may have filled in
+        try:
+            parts.other.machine(name)
+        except MachineError as error:
+            complaints.add_of([each for each in error.complaints if each.kind is not Wrong.MISSING])
+    if machine is None or complaints.said:
+        raise complaints.error()
+    return machine
 
 
 # Quintuples.
@@ -188,7 +183,10 @@ def _quintuples(lines: list[tuple[int, list[Field]]], complaints: Complaints) ->
     parts = _declared(given, complaints)
     _list_names(parts, told)
     parts.advice = _advice(parts, told)
-    parts.transitions = _expanded(parts, told, complaints)
+    if _complain_of_repeated(told, complaints):
+        parts.other = replace(parts, lines=dict(parts.lines))
+        parts.other.transitions = _expanded(parts.other, told[::-1])
+    parts.transitions = _expanded(parts, told)
     if words := given.get("missing"):
         _fill(parts, *words, complaints)
     return parts
@@ -197,22 +195,29 @@ def _quintuples(lines: list[tuple[int, list[Field]]], complaints: Complaints) ->
 def _directive(line: int, fields: list[Field], given: dict[str, tuple[int, list[str]]], complaints: Complaints) -> None:
     name, words = fields[0][1][:-1], [word for _, word in fields[1:]]
     if name not in DIRECTIVES:
-        complaints.add(line, f"unknown directive '{name}'; there are {', '.join(DIRECTIVES)}", fields[0][0])
+        meant = get_close_matches(name, DIRECTIVES)
+        said = f"unknown directive '{name}'; there are {', '.join(DIRECTIVES)}"
+        complaints.add_unread("directive", line, said, fields[0][0], lost=[*meant, *words])
     elif name in given:
-        complaints.add(line, f"'{name}' was given in line {given[name][0]} already", fields[0][0])
+        said = f"'{name}' was given in line {given[name][0]} already"
+        complaints.add_unread("given twice", line, said, fields[0][0], lost=words)
     elif not words or (len(words) > 1 and name not in MANY):
-        complaints.add(line, f"'{name}' takes {'some words' if name in MANY else 'one word'}, not {len(words)}")
+        said = f"'{name}' takes {'some words' if name in MANY else 'one word'}, not {len(words)}"
+        complaints.add_unread("words", line, said, lost=[name, *words])
     else:
         given[name] = (line, words)
 
 
 def _rule(line: int, fields: list[Field], complaints: Complaints) -> Told | None:
-    if len(fields) != 5:
-        complaints.add(line, f"a rule has five fields (state symbol new_symbol move new_state), not {len(fields)}")
+    words = [word for _, word in fields]
+    if len(words) != 5:
+        said = f"a rule has five fields (state symbol new_symbol move new_state), not {len(words)}"
+        complaints.add_unread("fields", line, said, lost=[word.rstrip(":") for word in words])
         return None
-    state, symbol, write, move, to = (word for _, word in fields)
+    state, symbol, write, move, to = words
     if move.upper() not in MOVES:
-        complaints.add(line, f"move '{move}' is none of {', '.join(MOVES)}", fields[3][0])
+        said = f"move '{move}' is none of {', '.join(MOVES)}"
+        complaints.add_unread("letter of a move", line, said, fields[3][0], lost=[state])
         return None
     return Told(line, state, symbol, write, MOVES[move.upper()], to)
 
@@ -225,10 +230,10 @@ def _declared(given: Mapping[str, tuple[int, list[str]]], complaints: Complaints
     parts.blank = words.get("blank", ("_",))[0]
     if "start" in words:
         parts.start = words["start"][0]
-    else:
-        complaints.add(0, "no start state; add a line 'start: STATE'")
-    if not parts.accept and not parts.reject:
-        complaints.add(0, "no terminal state; add a line 'accept: STATE' or 'reject: STATE'")
+    elif "start" not in complaints.lost:
+        complaints.add("no start", 0, "no start state; add a line 'start: STATE'")
+    if not parts.accept and not parts.reject and not complaints.lost & {"accept", "reject"}:
+        complaints.add("no terminal", 0, "no terminal state; add a line 'accept: STATE' or 'reject: STATE'")
     parts.two_way = _choice("two-way", {"yes": True, "no": False}, given, complaints)
     return parts
 
@@ -239,7 +244,7 @@ def _choice(
     """The answer to a directive, False where it is not given."""
     line, (word, *_) = given.get(name, (0, ["no"]))
     if line and word not in answers:
-        complaints.add(line, f"'{name}' is {' or '.join(answers)}, not '{word}'")
+        complaints.add("answer", line, f"'{name}' is {' or '.join(answers)}, not '{word}'")
     return answers.get(word, False)
 
 
@@ -263,6 +268,7 @@ def _advice(parts: Parts, told: list[Told]) -> dict[str, str]:
     return {
         "undefined": f"where it ends the run, write 'accept: {accept}' or 'reject: {reject}', else rules for it",
         "missing": f"write one, or 'missing: reject'{rejecting}",
+        "symbol": "a line 'alphabet: ...' adds symbols",
         "start": "no rule begins with it" + (any_state if any(rule.state == ANY for rule in told) else ""),
     }
 
@@ -271,9 +277,8 @@ def _running(parts: Parts) -> list[str]:
     return [state for state in parts.states if state not in parts.accept + parts.reject]
 
 
-def _expanded(parts: Parts, told: list[Told], complaints: Complaints) -> dict[tuple[str, str], Rule]:
+def _expanded(parts: Parts, told: list[Told]) -> dict[tuple[str, str], Rule]:
     """Every (state, symbol) with the rule that counts most for it."""
-    _refuse_repeated(told, complaints)
     running = _running(parts)
     rules: dict[tuple[str, str], Rule] = {}
     for each in sorted(told, key=lambda rule: rule.order):
@@ -284,23 +289,24 @@ def _expanded(parts: Parts, told: list[Told], complaints: Complaints) -> dict[tu
     return rules
 
 
-def _refuse_repeated(told: list[Told], complaints: Complaints) -> None:
+def _complain_of_repeated(told: list[Told], complaints: Complaints) -> bool:
+    """Whether there are any."""
     first: dict[tuple[str, str], int] = {}
     for rule in told:
         before = first.setdefault((rule.state, rule.symbol), rule.line)
         if before != rule.line:
-            complaints.add(
-                rule.line, f"state '{rule.state}' on symbol '{rule.symbol}' has a rule in line {before} already"
-            )
+            said = f"state '{rule.state}' on symbol '{rule.symbol}' has a rule in line {before} already"
+            complaints.add("repeated rule", rule.line, said)
+    return len(first) < len(told)
 
 
 def _fill(parts: Parts, line: int, words: list[str], complaints: Complaints) -> None:
     """`missing: reject`: what has no rule goes to the reject state and changes nothing else."""
     if words[0] not in ("reject", "error"):
-        complaints.add(line, f"'missing' is reject or error, not '{words[0]}'")
-    elif words[0] == "reject" and not parts.reject:
-        complaints.add(line, "'missing: reject' needs a line 'reject: STATE'")
-    elif words[0] == "reject":
+        complaints.add_unread("answer", line, f"'missing' is reject or error, not '{words[0]}'", lost=())
+    elif words[0] == "reject" and not parts.reject and "reject" not in complaints.lost:
+        complaints.add_unread("reject", line, "'missing: reject' needs a line 'reject: STATE'", lost=())
+    elif words[0] == "reject" and parts.reject:
         for state in _running(parts):
             for symbol in parts.alphabet:
                 parts.transitions.setdefault((state, symbol), (parts.reject[0], symbol, 0))
@@ -315,12 +321,14 @@ def _beaver(line: int, column: int, word: str, complaints: Complaints) -> Parts:
     symbols = max(len(rows[0]) // 3, 1)
     parts = Parts(start="A", blank="0", two_way=True, alphabet=tuple(str(digit) for digit in range(symbols)))
     if len(rows) > len(ascii_uppercase):
-        complaints.add(line, f"{len(rows)} states, but there are {len(ascii_uppercase)} letters")
+        said = f"{len(rows)} states, but there are {len(ascii_uppercase)} letters"
+        complaints.add_unread("states", line, said, lost=())
     halting: dict[str, None] = {}
     for state, row in zip(ascii_uppercase, rows, strict=False):
         parts.lines[state,] = line
         if len(row) != 3 * symbols:
-            complaints.add(line, f"row {state} is '{row}', not {symbols} triples as row A", column)
+            said = f"row {state} is '{row}', not {symbols} triples as row A"
+            complaints.add_unread("row", line, said, column, lost=digits)
         for symbol, place in enumerate(range(0, min(len(row), 3 * symbols), 3)):
             rule = _triple(line, column + place, row[place : place + 3], str(symbol), complaints)
             parts.transitions[state, str(symbol)] = rule
@@ -338,5 +346,6 @@ def _triple(line: int, column: int, triple: str, symbol: str, complaints: Compla
         return HALT, symbol, 0
     if found := TRIPLE.fullmatch(triple):
         return found[3], found[1], MOVES[found[2]]
-    complaints.add(line, f"'{triple}' is no digit, L or R, and letter, and not '---'", column)
+    said = f"'{triple}' is no digit, L or R, and letter, and not '---'"
+    complaints.add_unread("triple", line, said, column, lost=())
     return HALT, symbol, 0

@@ -105,7 +105,7 @@ class MarginCase(DirectCase):
             printed=self.printed_margin,
             derived=self.derived_margin,
             instance=self.instance_margin.move,
-            measured=distance if math.isfinite(distance) else None,
+            attacked=distance if math.isfinite(distance) else None,
             remark=said,
             witness=witness,
         )
@@ -142,6 +142,8 @@ class MarginCase(DirectCase):
             raise UsageError(f"{self.result.id}: '{name}' takes a change of the parameters; {error}") from None
         if not turned:
             raise UsageError(f"{self.result.id}: this change of the parameters does not turn the answer")
+        if not math.isfinite(norm(inputs)):
+            raise UsageError(f"{self.result.id}: this change of the parameters has no finite norm in float64")
         return self._judged(name, norm(inputs), inputs, "a given change of the parameters, run again: the answer turns")
 
     # The instance: the induction with each layer's own norms and this input's exact activations.
@@ -211,34 +213,45 @@ class MarginCase(DirectCase):
         return self.chosen.least(theory.PRINTED_TERMS)
 
     @cached_property
+    def chosen_for_derived(self) -> Constants:
+        """The same for the derived bound."""
+        return best_constants(*self._widths_and_norms, theory.derived_margin().args)
+
+    @cached_property
     def derived_margin(self) -> float:
-        terms = theory.derived_margin().args
-        return best_constants(*self._widths_and_norms, terms).least(terms)
+        return self.chosen_for_derived.least(theory.derived_margin().args)
 
     def _constants(self, budget: Budget) -> list[Row]:
         return [self._constant(name, self._found(name, budget)) for name in NAMES]
 
     def _constant(self, name: str, found: float | None) -> Row:
-        quantity, number = self.result.quantity(name), self.chosen.of(name)
-        kept = found is None or (found >= number if quantity.kind is Kind.LOWER else found <= number)
-        finite = number if math.isfinite(number) else None
-        asked = finite is not None or name == "sigma_h"
-        verdict = Verdict.PROVED if kept else Verdict.UNDECIDED
+        """As it enters the printed bound, and as it enters the derived one: each has its own best radius."""
+        quantity = self.result.quantity(name)
+        numbers = {"printed": self.chosen.of(name), "derived": self.chosen_for_derived.of(name)}
+        finite = {tier: number for tier, number in numbers.items() if math.isfinite(number)}
+        sign = -1 if quantity.kind is Kind.LOWER else 1
+        kept = {tier: found is None or sign * found <= sign * number for tier, number in finite.items()}
         return direct_row(
             self,
             quantity,
-            {"derived": verdict} if asked else {},
-            derived=finite,
-            measured=found,
-            remark="" if finite is not None else _why_infinite(name),
+            {tier: Verdict.PROVED if held else Verdict.UNDECIDED for tier, held in kept.items() if found is not None},
+            printed=finite.get("printed"),
+            derived=finite.get("derived"),
+            attacked=found,
+            remark=self._about(name, bool(finite)),
         )
+
+    def _about(self, name: str, finite: bool) -> str:
+        if name == "sigma_zeta" and not self.network.corrections:
+            return "one layer of gates has no zeta: any radius below 1 would do"
+        return "" if finite else _why_infinite(name)
 
     def _found(self, name: str, budget: Budget) -> float | None:
         """The largest value (of sigma_zeta the smallest) an attack finds at this input; None where it is chosen."""
         if name == "lambda":
             return max((1.0, *(float(self._exact[f"g[{i}]"].norm()) for i in range(1, self.layered.q - 1))))
         if name == "sigma_zeta":
-            return smallest_error_left(self.dtype)
+            return smallest_error_left(torch.float64)
         if name.startswith("sigma"):
             return None
         return self._largest_move(name, budget)

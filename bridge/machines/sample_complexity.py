@@ -10,6 +10,8 @@ import flint
 import sympy as sp
 
 from bridge.budget import Budget
+from bridge.export.layout import value_words
+from bridge.export.numbers import DIGITS
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
@@ -23,6 +25,7 @@ INSIDE = "printed: the number inside O, whose constant is unspecified"
 SMALL_BALLS = ((2, 0.25), (3, 0.4))  # dimension and radius: packings in the unit ball
 AVERAGES = ((2, 1), (2, 4), (3, 4))  # dimension and vertices averaged; the first is sharp
 FINE = 12  # parts of a unit on the grid of the small balls
+TWICE = 2  # the probability of the two targets' error over what Definition 2.2 allows
 FEW = 16  # samples of the row with one parameter
 COUNTED = 2**40  # samples up to which float64 counts the small classes well enough to judge by
 NOT_COUNTED = "the class is counted up to n = 2^40"
@@ -69,22 +72,30 @@ class SampleComplexityCase(DirectCase):
         quantity = self.result.quantity(name)
         return None if quantity.printed is None else self.number(quantity.printed.bound, more)
 
+    @staticmethod
+    def elsewhere(**point: int | float) -> dict[str, Any]:
+        """For `row`: a row that stands at a point of its own, which its remark names, and not on the grid."""
+        return {"params": {}, "at": ", ".join(f"{name} = {value_words(value)}" for name, value in point.items())}
+
     def row(
         self, name: str, measured: float | None, remark: str, more: Mapping[sp.Symbol, Any] | None = None, **own: Any
     ) -> Row:
-        """A row: the derived tier stands against one class, known exactly; a printed order has no constant to judge."""
+        """A row: the derived tier stands against one class, known exactly; a printed order has no constant to judge.
+
+        A printed formula that leaves a polynomial open has no number, and nothing to judge either.
+        """
         quantity = self.result.quantity(name)
         printed, derived = self.printed_number(name, more), self.derived_number(name, more)
         verdict = {"derived": _against(measured, derived)}
         inside = False
-        if quantity.printed is not None:
+        if quantity.printed is not None and not quantity.printed.bound.has(theory.poly):
             inside = quantity.printed.order is Order.O
             verdict["printed"] = Verdict.UNDECIDED if inside else _against(measured, printed)
         left_open = inside and printed is not None and "verdict" not in own
-        judged_apart = own.pop("verdict", {})
+        judged_apart, at = own.pop("verdict", {}), own.pop("at", "")
         exceeded = [tier for tier in verdict.keys() - judged_apart.keys() if verdict[tier] is Verdict.VIOLATED]
         more_than = f"more than what is {' and '.join(sorted(exceeded))}" if exceeded else ""
-        said = "; ".join(filter(None, [remark, INSIDE if left_open else "", more_than]))
+        said = "; ".join(filter(None, [f"at {at}" if at else "", remark, INSIDE if left_open else "", more_than]))
         return direct_row(
             self, quantity, {**verdict, **judged_apart}, printed=printed, derived=derived, measured=measured,
             remark=said, **own,
@@ -117,8 +128,8 @@ class SampleComplexityCase(DirectCase):
         for p, k in AVERAGES:
             seen = exact.farthest(exact.l1_grid(p, FINE), exact.vertex_averages(p, k))
             more = {theory.alpha: 1, theory.p: p, theory.k: k}
-            point = {"alpha": 1.0, "p": p, "k": k}
-            rows.append(self.row("vertices", seen, f"a grid of step 1/{FINE} and all averages", more, params=point))
+            point = self.elsewhere(alpha=1.0, p=p, k=k)
+            rows.append(self.row("vertices", seen, f"a grid of step 1/{FINE} and all averages", more, **point))
         return rows
 
     def _cover(self) -> list[Row]:
@@ -129,8 +140,8 @@ class SampleComplexityCase(DirectCase):
         for dimension, small in SMALL_BALLS:
             more = {theory.alpha: 1, theory.p: dimension, theory.gamma: 1, theory.eps: small}
             seen = math.log(exact.packing(exact.l1_grid(dimension, FINE), small))
-            point = {"alpha": 1.0, "p": dimension, "gamma": 1.0, "eps": small}
-            rows.append(self.row("cover", seen, "a packing, which no cover can beat", more, params=point))
+            point = self.elsewhere(alpha=1.0, p=dimension, gamma=1.0, eps=small)
+            rows.append(self.row("cover", seen, "a packing, which no cover can beat", more, **point))
         return rows
 
     def _rademacher(self) -> Row:
@@ -148,7 +159,10 @@ class SampleComplexityCase(DirectCase):
         eps, delta = self.params["eps"], self.params["delta"]
         useful = 2 * delta < 1 and self.ratio >= 1 and (2 * eps < 1 or name != "samples")
         fewest = math.floor(math.log(2 * delta) / math.log1p(-eps)) if useful else None
-        said = "measured: so many are too few for any rule, for one of two targets that differ at one input"
+        said = (
+            "measured: up to so many samples, any rule exceeds that error with probability delta or more for one of "
+            "two targets, which differ at one input: no smaller number would be enough"
+        )
         return self.row(name, None if fewest is None else float(fewest), said if useful else "")
 
     def _margins(self) -> Row:
@@ -172,7 +186,8 @@ class SampleComplexityCase(DirectCase):
 
     def _minimiser(self) -> Row:
         eps, n = self.params["eps"], self.params["n"]
-        return self._two_targets(eps, min(1.0 / n, 1.0 - eps), n)
+        most = -math.expm1(math.log(2 * TWICE * float(theory.DEFINITION)) / n)
+        return self._two_targets(eps, min(most, 0.5, 1.0 - eps), n)  # 1.0 - eps is exact where it is the least
 
     def _two_targets(self, eps: float, eta: float, n: int) -> Row:
         chance = self.ball(theory.TWO_TARGETS_CHANCE, {theory.eta: eta, theory.n: n})
@@ -183,6 +198,8 @@ class SampleComplexityCase(DirectCase):
         )
         more = {theory.eps: eps, theory.n: n}
         error = float(Fraction(eps) + Fraction(eta))
+        if f"{error:.{DIGITS}g}" == f"{eps:.{DIGITS}g}":
+            said += f"; the excess, eta, does not show in {DIGITS} digits: it falls like 1/n"
         verdict = {"printed": Verdict.VIOLATED if refuted else Verdict.UNDECIDED}
         if self.ratio < 1:
             return self.row("minimiser", None, "alpha < gamma: no two targets in the ball", more)
@@ -201,7 +218,7 @@ class SampleComplexityCase(DirectCase):
             "the floor is 0, and so is every multiple of it, but alpha e_1 and -alpha e_1 are more than two radii apart"
         )
         row = self.row(
-            "cover", math.log(2), said, more, params={"alpha": ratio, "p": 2, "gamma": 1.0, "eps": 1.0},
+            "cover", math.log(2), said, more, **self.elsewhere(alpha=ratio, p=2, gamma=1.0, eps=1.0),
             verdict={"printed": Verdict.VIOLATED if refuted else Verdict.UNDECIDED},
         )  # fmt: skip
         return self._finding(row, FLOOR, {"ratio": [ratio]}, math.log(2), 0.0)
@@ -213,7 +230,7 @@ class SampleComplexityCase(DirectCase):
         more = {theory.alpha: 1, theory.p: 1, theory.gamma: 1, theory.n: n}
         row = self.row(
             "rademacher", float(seen), "log p = 0 for p = 1, and so is every multiple; log(2p) is meant", more,
-            params={"alpha": 1.0, "p": 1, "gamma": 1.0, "n": n},
+            **self.elsewhere(alpha=1.0, p=1, gamma=1.0, n=n),
             verdict={"printed": Verdict.VIOLATED if seen > 0 else Verdict.UNDECIDED},
         )  # fmt: skip
         return self._finding(row, ONE_PARAMETER, {"n": [float(n)]}, float(seen), 0.0)

@@ -11,7 +11,7 @@ import torch
 from bridge.budget import Budget
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
 from bridge.machines.largest_move import LargestMove
-from bridge.machines.turing_runs import Task, task_of
+from bridge.machines.turing_runs import INPUTS, Task, task_of
 from bridge.record import NamedTable, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
@@ -41,6 +41,12 @@ FAR, SLOPE_TOLERANCE = (1000, 4000), 0.05  # bits at which the exponent is measu
 CLOSED = 1e-6  # relative width of what counts as enclosed
 JUMP, CLOSER = 1e-6, 100  # distance to the exact input that shows that a layer is not Lipschitz; then so much closer
 
+NO_CONSTANT = (
+    "no finite constant: at a tie the least change of h selects another value. Were the parameters of unused modules "
+    "no part of theta, the unused attentions would be Lipschitz; but the text's architecture holds them, as 0, and the "
+    "margin moves all of theta; and Claim C.4's layer is used"
+)
+
 
 class TuringMarginCase(DirectCase):
     """One machine on one input. `attack` is the number of perturbed networks that an attack runs."""
@@ -50,6 +56,7 @@ class TuringMarginCase(DirectCase):
     def __init__(self, result: Result, params: Mapping[str, Any], task: Task, *, dtype: str, device: str) -> None:
         super().__init__(result, params, dtype=dtype, device=device)
         self.task = task
+        self._measured: list[MeasuredMargin] = []  # both constructions at several T, once the rows have been asked for
         if task.trace.accepted is None:
             raise UsageError(f"{result.id}: {task.source} neither accepts nor rejects '{params['input']}'")
 
@@ -64,7 +71,22 @@ class TuringMarginCase(DirectCase):
         """The derived bound over T, and what decides it."""
         steps = [2**k for k in range(2, 17, 2)]
         rows = [[T, self._bits(T), self._derived(T).move, self._derived(T).binding] for T in steps]
-        return [NamedTable(title="derived bound over T", columns=["T", "w_pos", "margin >=", "decided by"], rows=rows)]
+        derived = NamedTable(title="derived bound over T", columns=["T", "w_pos", "margin >=", "decided by"], rows=rows)
+        return [derived, *self._attacked_table()]
+
+    def _attacked_table(self) -> list[NamedTable]:
+        """What the slopes are fitted to."""
+        found = {(one.T, one.construction): one.flip.distance for one in self._measured}
+        steps = sorted({T for T, _ in found})
+        if len(steps) < FEWEST_POINTS:
+            return []
+        fits = [(name, slope(self._measured, name)) for name in (BINARY, SCALAR)]
+        said = "; ".join(f"{name}: slope {fit.value:.2f} (95 %: {fit.low:.2f} to {fit.high:.2f})" for name, fit in fits)
+        rows: list[list[str | int | float | None]] = [
+            [T, found.get((T, BINARY)), found.get((T, SCALAR))] for T in steps
+        ]
+        title = f"margins that attacks found over T, by positions; {said}"
+        return [NamedTable(title=title, columns=["T", f"{BINARY} <=", f"{SCALAR} <="], rows=rows)]
 
     # The bounds.
 
@@ -108,7 +130,7 @@ class TuringMarginCase(DirectCase):
             verdict,
             derived=derived.move,
             instance=instance.move,
-            measured=found,
+            attacked=found,
             remark=said,
         )
 
@@ -181,9 +203,11 @@ class TuringMarginCase(DirectCase):
         pairs = list(zip(self._jumps(distance), self._jumps(distance / CLOSER), strict=True))
         refuting = [(jump, closer) for jump, closer in pairs if closer.ratio > CLOSER / 2 * jump.ratio]
         if not refuting:
-            said = "this run has no two tokens that tie and differ, or none at which the output jumps"
+            said = (
+                "this run has no two tokens that tie and differ, or none at which the output is seen to jump in float64"
+            )
             return direct_row(self, quantity, {"printed": Verdict.UNDECIDED}, remark=said)
-        said = "; ".join(_jump_words(*pair) for pair in refuting)
+        said = "; ".join([NO_CONSTANT, *(_jump_words(*pair) for pair in refuting)])
         steepest = max(jump.ratio for jump, _ in refuting)
         witness = Witness(
             result=self.result.id,
@@ -208,8 +232,8 @@ class TuringMarginCase(DirectCase):
     # Slopes in T.
 
     def _slopes(self, budget: Budget) -> list[Row]:
-        measured = self._short_runs(budget)
-        return [self._slope("attack.slope", BINARY, measured), self._slope("scalar.slope", SCALAR, measured)]
+        self._measured = self._short_runs(budget)
+        return [self._slope("attack.slope", BINARY), self._slope("scalar.slope", SCALAR)]
 
     def _short_runs(self, budget: Budget) -> list[MeasuredMargin]:
         """Both constructions on inputs of one repeated symbol on which the machine takes about that many steps."""
@@ -233,15 +257,16 @@ class TuringMarginCase(DirectCase):
             return f"no slope: with {self._numbers} parameters the attacks at several T take minutes"
         return f"no slope: the machine halts on too few words of one symbol within {SHORT_RUNS[-1]} steps"
 
-    def _slope(self, name: str, construction: str, measured: list[MeasuredMargin]) -> Row:
+    def _slope(self, name: str, construction: str) -> Row:
+        """Not shown where its confidence does not even settle its sign."""
         quantity = self.result.quantity(name)
-        at = {one.T: one.flip.distance for one in measured if one.construction == construction}
-        if len(at) < FEWEST_POINTS:
+        if sum(one.construction == construction for one in self._measured) < FEWEST_POINTS:
             return direct_row(self, quantity, {}, remark=self._why_no_slope())
-        fit = slope(measured, construction)
-        found = ", ".join(f"{distance:.3g} at T = {T}" for T, distance in at.items())
-        said = f"95 % confidence {fit.low:.2f} to {fit.high:.2f}; {found}"
-        return direct_row(self, quantity, {}, measured=fit.value, remark=said)
+        fit = slope(self._measured, construction)
+        settled = fit.low > 0 or fit.high < 0
+        said = f"95 % confidence {fit.low:.2f} to {fit.high:.2f}"
+        said += "" if settled else ": these few short runs do not tell its sign"
+        return direct_row(self, quantity, {}, measured=fit.value if settled else None, remark=said)
 
 
 def _networks(asked: int, size: int) -> int:
@@ -271,8 +296,10 @@ class TuringMarginStudy(Study):
 
     result = theory.TURING_MARGIN
     main_quantity = "margin"
+    implied = ("input",)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TuringMarginCase:
         values = self.resolved(params)
+        values.setdefault("input", INPUTS.get(str(values["machine"]), ""))
         task = task_of(str(values["machine"]), str(values["input"]), values["T"])
         return TuringMarginCase(self.result, {**values, "T": task.T}, task, dtype=dtype, device=device)

@@ -12,14 +12,18 @@ from bridge.export.layout import value_words
 from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of, written
 from bridge.record import NamedTable
 from numeric.machines.decoder import Run
-from numeric.machines.machine import MachineError, Trace, TuringMachine, simulate
+from numeric.machines.machine import Complaint, MachineError, Trace, TuringMachine, Wrong, simulate
 from numeric.machines.simulation import Agreement, SimulatingDecoder, hot, number
 from symbolic.statements import UsageError
 
 FIRST_TRY, LONGEST = 64, 4096  # steps simulated for T = 0: doubled until the machine halts
 MOST_STEPS = 2**16  # T at most: a run keeps every step
 MOST_SHOWN = 40  # characters of the tape in a title
-INPUTS = {"increment": "1011", "palindrome": "0110", "addition": "101+11"}  # of the shipped machines; others: none
+INPUTS = {
+    "increment": "1011",
+    "palindrome": "0110",
+    "addition": "101+11",
+}  # of the shipped machines; others: none
 DIFFERS = "differs"
 TRACE = ("written", "move", "state", "location", "symbol", "i'")  # in the order in which a step happens
 LEGEND = (
@@ -68,18 +72,18 @@ def task_of(machine_name: str, text: str, T: int) -> Task:
 def _still_running(trace: Trace, tokens: Sequence[str]) -> MachineError:
     machine, T = trace.machine, trace.steps
     state, symbol = machine.states[trace.state[-1]], machine.alphabet[trace.symbol[-1]]
-    said = f"the machine has not halted after T = {T} steps on the input '{written(tokens)}'; "
+    said = f"the machine has not halted after T = {T} steps on the input '{value_words(written(tokens))}'; "
     said += f"next is this rule, of state '{state}' and symbol '{symbol}'"
     if T < MOST_STEPS:
         said += f"; raise T, as in --set T={min(2 * T, MOST_STEPS)}, if it ever halts"
-    return MachineError(machine.name, [(machine.lines.get((state, symbol), 0), said)])
+    return MachineError(machine.name, [Complaint(Wrong.RUN, machine.lines.get((state, symbol), 0), said)])
 
 
 def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps: int) -> Trace:
     try:
         return simulate(machine, tokens, steps)
     except MachineError as error:
-        raise in_file(error, source, f" on the input '{written(tokens)}'") from None
+        raise in_file(error, source, f" on the input '{value_words(written(tokens))}'") from None
 
 
 @dataclass(frozen=True, eq=False)

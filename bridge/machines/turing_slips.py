@@ -38,14 +38,16 @@ def _whole(case: DirectCase, inputs: Inputs, name: str, least: int) -> int:
     return int(numbers[0])
 
 
-def witness_of(case: DirectCase, name: str, error: float, inputs: Mapping[str, Tensor]) -> Witness:
+def witness_of(
+    case: DirectCase, name: str, error: float, inputs: Mapping[str, Tensor], *, printed: float = 0.0
+) -> Witness:
     return Witness(
         result=case.result.id,
         quantity=name,
         params=case.full_params,
         inputs={key: value.tolist() for key, value in inputs.items()},
         error_lower=error,
-        bounds={"printed": 0.0},
+        bounds={"printed": printed},
     )
 
 
@@ -68,7 +70,8 @@ def _width_bits(case: DirectCase, largest: int) -> Row:
         derived=float(derived),
         measured=float(needed),
         remark=f"at T = {largest}",
-        witness=witness_of(case, "width_bits", float(needed), numbers) if refuted else None,
+        params={},
+        witness=witness_of(case, "width_bits", float(needed), numbers, printed=float(printed)) if refuted else None,
     )
 
 
@@ -78,14 +81,15 @@ def _pair(case: DirectCase, network: SimulatingDecoder, states: int, symbols: in
     quantity, at = case.result.quantity("pair"), letters(network)
     grows = limit == sp.oo
     numbers = {name: torch.tensor([float(each)], dtype=torch.float64) for name, each in (("Z", states), ("A", symbols))}
+    printed, derived = (float(bound.subs(at)) for bound in (_bound(quantity), quantity.closed_form))
     return direct_row(
         case,
         quantity,
         {"printed": Verdict.VIOLATED if grows else Verdict.UNDECIDED},
-        printed=float(_bound(quantity).subs(at)),
-        derived=float(quantity.closed_form.subs(at)),
+        printed=printed,
+        derived=derived,
         remark=f"along |Z| = {states} t, |A| = {symbols} t the ratio tends to {limit} with t",
-        witness=witness_of(case, "pair", 0.0, numbers) if grows else None,
+        witness=witness_of(case, "pair", derived, numbers, printed=printed) if grows else None,
     )
 
 

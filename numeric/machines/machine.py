@@ -7,6 +7,7 @@ last step that wrote where the head stands now.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -15,15 +16,39 @@ from jaxtyping import Int64
 Rule = tuple[str, str, int]  # next state, symbol to write, move
 MOVES = (-1, 0, 1)
 NEVER = 0  # i' of a cell that no step has written
+MOST_LISTED = 12  # symbols in one complaint
+
+
+class Wrong(StrEnum):
+    """What a complaint is about."""
+
+    START = "start"
+    UNDEFINED = "undefined"  # a state
+    SYMBOL = "symbol"  # outside the alphabet
+    MOVE = "move"
+    TERMINAL = "terminal"  # with rules, or accepting and rejecting
+    MISSING = "missing"  # rules
+    REPEATED = "repeated"
+    RUN = "run"  # it goes wrong on an input, or does not end
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """`line` of the file, or 0; `names` of the states, symbols and directives that it rests on."""
+
+    kind: Wrong
+    line: int
+    what: str
+    names: frozenset[str] = frozenset()
 
 
 class MachineError(ValueError):
-    """A table, or an input, that makes no machine run. `complaints` are (line of the file or 0, what is wrong)."""
+    """A table, or an input, that makes no machine run."""
 
-    def __init__(self, name: str, complaints: Sequence[tuple[int, str]]):
+    def __init__(self, name: str, complaints: Sequence[Complaint]):
         self.complaints = tuple(complaints)
-        self.line = next((line for line, _ in self.complaints if line), 0)
-        said = (f"line {line}: {what}" if line else what for line, what in self.complaints)
+        self.line = next((each.line for each in self.complaints if each.line), 0)
+        said = (f"line {each.line}: {each.what}" if each.line else each.what for each in self.complaints)
         super().__init__(f"machine {name}: " + "; ".join(said))
 
 
@@ -33,8 +58,8 @@ class TuringMachine:
 
     `two_way`: the tape has no left end. `lines` says where in a file a rule (state, symbol), a state (state,) or a
     directive "start", "accept", ... stands, for messages; `advice` what can be written there, in {}'s place the state,
-    against a state that is "undefined", a "missing" rule, a "start" that is no state. Raises MachineError with all that
-    is wrong, at once.
+    against a state that is "undefined", a "missing" rule, a "start" that is no state, a "symbol" that is none. Raises
+    MachineError with all that is wrong, at once.
     """
 
     name: str
@@ -86,10 +111,12 @@ class TuringMachine:
         known = self.symbol_index
         first_rule = min((line for at, line in self.lines.items() if isinstance(at, tuple) and len(at) == 1), default=0)
         line = self._line("alphabet") or first_rule
+        listed = " ".join(self.alphabet)
         strange = [
-            (line, f"input symbol {place}, '{token}', is not in the alphabet {' '.join(self.alphabet)}")
+            Complaint(Wrong.SYMBOL, line, f"input symbol {place}, '{token}', is not in the alphabet {listed}{advice}")
             for place, token in enumerate(tokens, start=1)
             if token not in known
+            for advice in [self._advice("symbol", token)]
         ]
         if strange:
             raise MachineError(self.name, strange)
@@ -97,52 +124,76 @@ class TuringMachine:
 
     # What can be wrong.
 
-    def _of_names(self) -> list[tuple[int, str]]:
+    def _of_names(self) -> list[Complaint]:
         named = [("start", self.start), *(("accept", s) for s in sorted(self.accept))]
         named += [("reject", s) for s in sorted(self.reject)]
         wrong = [
-            (self._line(role), f"{role} state '{state}' is not a state{self._advice(role, state)}")
+            self._complaint(
+                Wrong.START if role == "start" else Wrong.UNDEFINED,
+                role,
+                f"{role} state '{state}' is not a state{self._advice(role, state)}",
+                state,
+            )
             for role, state in named
             if state not in self.states
         ]
         if self.blank not in self.alphabet:
-            wrong.append((self._line("blank"), f"the blank '{self.blank}' is not in the alphabet"))
-        wrong += [(self._line("alphabet"), f"symbol '{s}' is listed twice") for s in _repeated(self.alphabet)]
-        wrong += [(self._line((s,)), f"state '{s}' is listed twice") for s in _repeated(self.states)]
+            said = f"the blank '{self.blank}' is not in the alphabet"
+            wrong.append(self._complaint(Wrong.SYMBOL, "blank", said, "blank", self.blank))
+        wrong += [
+            self._complaint(Wrong.REPEATED, "alphabet", f"symbol '{s}' is listed twice")
+            for s in _repeated(self.alphabet)
+        ]
+        wrong += [self._complaint(Wrong.REPEATED, (s,), f"state '{s}' is listed twice") for s in _repeated(self.states)]
         both = sorted(self.accept & self.reject)
-        return wrong + [(self._line("reject"), f"state '{state}' both accepts and rejects") for state in both]
+        return wrong + [
+            self._complaint(Wrong.TERMINAL, "reject", f"state '{s}' both accepts and rejects") for s in both
+        ]
 
-    def _of_rule(self, read: tuple[str, str], rule: Rule) -> list[tuple[int, str]]:
+    def _of_rule(self, read: tuple[str, str], rule: Rule) -> list[Complaint]:
         (state, symbol), (to, write, move) = read, rule
         wrong = [
-            f"state '{name}' is not defined{self._advice('undefined', name)}"
+            self._complaint(
+                Wrong.UNDEFINED, read, f"state '{name}' is not defined{self._advice('undefined', name)}", name
+            )
             for name in dict.fromkeys((state, to))
             if name not in self.states
         ]
         wrong += [
-            f"symbol '{s}' is not in the alphabet" for s in dict.fromkeys((symbol, write)) if s not in self.alphabet
+            self._complaint(Wrong.SYMBOL, read, f"symbol '{s}' is not in the alphabet", s)
+            for s in dict.fromkeys((symbol, write))
+            if s not in self.alphabet
         ]
         if move not in MOVES:
-            wrong.append(f"move {move} is none of -1, 0, 1")
+            wrong.append(self._complaint(Wrong.MOVE, read, f"move {move} is none of -1, 0, 1"))
         if state in self.terminal:
-            wrong.append(f"the terminal state '{state}' has a rule")
-        return [(self._line(read), what) for what in wrong]
+            wrong.append(self._complaint(Wrong.TERMINAL, read, f"the terminal state '{state}' has a rule"))
+        return wrong
 
-    def _of_missing(self) -> list[tuple[int, str]]:
-        return [
-            (self._line((state,)), f"state '{state}' has no rule for the symbol '{symbol}'{advice}")
-            for state in self.states
-            if state not in self.terminal
-            for advice in [self._advice("missing", state)]
-            for symbol in self.alphabet
-            if (state, symbol) not in self.transitions
-        ]
+    def _of_missing(self) -> list[Complaint]:
+        """One for each state."""
+        wrong = []
+        for state in self.states:
+            missing = [symbol for symbol in self.alphabet if (state, symbol) not in self.transitions]
+            if missing and state not in self.terminal:
+                said = f"state '{state}' has no rule for the {_listed(missing)}{self._advice('missing', state)}"
+                wrong.append(self._complaint(Wrong.MISSING, (state,), said))
+        return wrong
+
+    def _complaint(self, kind: Wrong, at: Hashable, what: str, *names: str) -> Complaint:
+        return Complaint(kind, self._line(at), what, frozenset(names))
 
     def _line(self, what: Hashable) -> int:
         return self.lines.get(what, 0)
 
     def _advice(self, against: str, state: str) -> str:
         return f"; {self.advice[against].replace('{}', state)}" if against in self.advice else ""
+
+
+def _listed(symbols: Sequence[str]) -> str:
+    quoted = [f"'{symbol}'" for symbol in symbols[:MOST_LISTED]]
+    more = f" and {len(symbols) - MOST_LISTED} more" if len(symbols) > MOST_LISTED else ""
+    return f"symbol{'s' if len(symbols) > 1 else ''} {', '.join(quoted)}{more}"
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -237,7 +288,7 @@ def _trace(machine: TuringMachine, told: np.ndarray, cells: np.ndarray, first: i
 def _leaves(machine: TuringMachine, z: int, a: int, step: int) -> MachineError:
     state, symbol = machine.states[z], machine.alphabet[a]
     what = f"the head leaves the tape on the left in step {step} (state '{state}' reads '{symbol}' in cell 1)"
-    return MachineError(machine.name, [(machine.lines.get((state, symbol), 0), what)])
+    return MachineError(machine.name, [Complaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
 
 
 def simulate_many(machine: TuringMachine, inputs: Sequence[Sequence[str]], steps: int) -> list[Trace]:

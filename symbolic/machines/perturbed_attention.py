@@ -101,11 +101,11 @@ def _moved(name: str, error: sp.Expr) -> Approximated:
 #   ||V_hat(h_hat_t) - v|| <= ||V_hat|| ||dh|| + ||dV|| sqrt(||h||^2 + 1).
 # A null value that is attended to moves by t_0 alone, which has no larger factor.
 #
-# o_0 is a parameter, and it enters the first layer at step 1 with no zeta before it: there the stream is off by t_init,
-# the move of o_0, in place of c t_zeta (c from `rounding_move`, at least 1). In the first layer no attention is at
+# h_0^(0) is a parameter, and it enters the first layer at step 0 with no zeta before it: there the stream is off by
+# t_init, its move, in place of c t_zeta (c from `rounding_move`, at least 1). In the first layer no attention is at
 # work, and an idle one adds rho times the error of the token that it attends to. Those terms are (1 + rho) t_init at
 # step 1, and later at most c t_zeta + rho max(c t_zeta, t_init): both within c (1 + rho) ||(t_zeta, t_init)||. So
-# t_zeta stands for the two together, and the bound, c (1 + rho) t_zeta in these terms, covers o_0 as well.
+# t_zeta stands for the two together, and the bound, c (1 + rho) t_zeta in these terms, covers it as well.
 @cache
 def layer_output(kind: str) -> LayerBound:
     """The raw output of the layer, ahead of its rounding, provided that the attended positions have survived."""

@@ -205,6 +205,15 @@ def rounding_layers_margin() -> sp.Expr:
     return sp.simplify(largest_safe(rounding_layer(at_most).error * eps, eps, THIRD).value)
 
 
+DIGITS = 6  # behind the point
+
+
+def rounding_layers_number() -> sp.Expr:
+    """`rounding_layers_margin` as a decimal number, rounded down."""
+    shifted = sp.floor(rounding_layers_margin() * 10**DIGITS)
+    return sp.Float(sp.Rational(shifted, 10**DIGITS), DIGITS)
+
+
 def rounding_layer_corrected() -> Approximated:
     """The induction's step: the error after the next (exact) rounding is 0 again."""
     at = rounding_layers_margin()
@@ -284,6 +293,7 @@ ROUNDING = Result(
         Formula(r"\rho_f", plain_margin, "margin of the plain toy", citation=_TEXT),
         Formula(r"C(z, z')", stage_cost, "squared change that takes a layer's output from z to z'"),
         Formula(r"\kappa_D", weight, "V_D(z) >= kappa_D (1 - 1/(2z))^2 for what the last D layers cost", Kind.LOWER),
+        Formula(r"\rho_{\tilde f}", rounding_layers_number, "`rounding_layers` in digits, rounded down", Kind.LOWER),
         Formula(r"\lim_D \sqrt{D} \rho_f", plain_order, "constant of the plain margin's decay", Kind.RATE),
     ),
     remarks=("The printed changes delta_i = 3/d are meant as -3/d: the weights become 1 - 3/d.",),

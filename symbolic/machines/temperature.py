@@ -41,8 +41,10 @@ def leak_derivation() -> Derivation:
 # all that is asked for, in every layer anew.
 @cache
 def sufficient() -> Knob:
-    """The least inverse temperature at which `leak` is at most eps, in closed form."""
+    """The least inverse temperature at which `leak` is at most eps, in closed form; `bound`: what leaks at it."""
     others = sp.Symbol("r", positive=True)  # n - 1: positive, which n alone does not say
     bound = leak_derivation().bound("leak").subs(keys, others + 1)
     found = knob_for(bound, inverse_temperature, eps)
-    return Knob(found.symbol, found.value.subs(others, keys - 1), found.bound.subs(others, keys - 1), found.condition)
+    value = sp.log(others * sp.together(sp.expand(sp.exp(found.value) / others)))
+    reached = sp.simplify(found.bound)
+    return Knob(found.symbol, value.subs(others, keys - 1), reached.subs(others, keys - 1), found.condition)

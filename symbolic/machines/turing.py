@@ -135,8 +135,10 @@ def _of_softmax() -> tuple[Quantity, ...]:
             Kind.UPPER,
             Quantifier.FOR_ALL,
             leaked,
-            worst_case={temperature.inverse_temperature: beta},
+            worst_case={},
             scopes=(),
+            remark="eps at the inverse temperature below",
+            derive=lambda: temperature.sufficient().bound,
         ),
         Quantity(
             "inverse_temperature",

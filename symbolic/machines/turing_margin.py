@@ -189,10 +189,7 @@ _QUANTITIES = (
         quantifier=Quantifier.EXISTS,
         printed=Printed(sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.O),
         scopes=(),
-        remark="no finite constant: at a tie the least change of h selects another value; no derived bound needs one. "
-        "Were the parameters of unused modules no part of theta, the unused attentions would be Lipschitz; but the "
-        "text's architecture holds them, as 0, and the margin moves all of theta; and Claim C.4's layer, which is "
-        "used, has no such constant either",
+        remark="no derived bound needs such a constant",
     ),
     Quantity(
         name="attack.slope",
@@ -224,7 +221,7 @@ TURING_MARGIN = Result(
     claim=r"\rho_F(\theta, x, y) \ge 1/\mathrm{poly}(k, |\mathcal{A}|, \log T)",
     parameters=(
         Parameter("machine", None, MACHINES, "palindrome"),
-        Parameter("input", None, "the input; symbols of more than one character are separated by spaces", "101"),
+        Parameter("input", None, "what stands on the tape: one character a symbol, or symbols apart by spaces", ""),
         Parameter("T", T, "steps of the machine; 0: as many as it takes", 0, integer=True),
     ),
     hypotheses=(Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),),

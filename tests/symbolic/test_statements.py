@@ -12,7 +12,7 @@ from symbolic.catalogue import Claim
 from symbolic.citations import WU2024, Citation
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
-from symbolic.printing import WIDEST, equation, letters
+from symbolic.printing import WIDEST, equation, letters, with_names
 from symbolic.statements import Quantity, Result
 
 ALL = list(results().values())
@@ -179,6 +179,15 @@ def test_repeated_parts_of_a_wide_formula_are_named_and_the_index_of_a_sum_stays
     assert max(letters(line) for line in shown.split("\\\\")) <= 2 * WIDEST
     summed = sp.sqrt(sp.Sum(part.subs(a, a * k) + sp.exp(part.subs(a, a * k)), (k, 1, 5)))
     assert "gathered" not in equation("f", "=", summed)
+    x, y, n = sp.symbols("x y n", positive=True)
+    g = sp.exp(k * x + sp.sqrt(k**2 + 1) + k**3 * y)
+    h = sp.sin(g + sp.sqrt(x * k + y)) + sp.cos(g)
+    for total in (sp.Sum(h**2 + 1 / h, (k, 1, n)), sp.sqrt(part + sp.exp(part))):
+        main, parts = with_names(total)
+        assert all(k not in named.free_symbols for _, named in parts)
+        for name, named in reversed(parts):
+            main = main.subs(name, named)
+        assert main == total
 
 
 def test_listing_derives_no_formula() -> None:
@@ -186,6 +195,15 @@ def test_listing_derives_no_formula() -> None:
         "import sys; from symbolic.catalogue import results; "
         "sys.exit(any('expression' in f.__dict__ for r in results().values() for f in r.formulas)"
         " or any('closed_form' in q.__dict__ for r in results().values() for q in r.quantities))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_result_is_imported_when_it_is_asked_for_and_no_other() -> None:
+    code = (
+        "import sys; from symbolic.catalogue import CLAIMS, find_result, status; [status(c) for c in CLAIMS]; "
+        "find_result('machines.circuit'); "
+        "sys.exit('symbolic.machines.circuit' not in sys.modules or 'symbolic.icgd.results' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

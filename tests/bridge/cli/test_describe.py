@@ -149,3 +149,9 @@ def test_a_planned_result_cannot_be_run(command: str, run: Command) -> None:
 
 def test_latex_into_a_missing_folder(run: Command, tmp_path: Path) -> None:
     assert "there is no folder" in refused(run("latex", "induction.vanilla", "-o", tmp_path / "no" / "claim.tex"))
+
+
+def test_a_tall_formula_is_shown_with_its_repeated_parts_named(run: Command) -> None:
+    shown = run("show", "machines.turing_margin").out
+    assert "      u_1 = (lambda_ + 3*sigma_zeta)**2/9" in shown
+    assert "rho*sqrt(u_1*(W_Q*k" in shown

@@ -102,7 +102,7 @@ def test_what_is_missing_is_rejected_only_where_the_file_says_so() -> None:
     tm = rules("a 0 1 R a", HEAD + "missing: reject\n")
     assert tm.rule("a", "_") == ("no", "_", 0)
     for head in (HEAD, HEAD + "missing: error\n"):
-        with pytest.raises(UsageError, match="state 'a' has no rule for the symbol '1'"):
+        with pytest.raises(UsageError, match="state 'a' has no rule for the symbols '1', '_'"):
             rules("a 0 1 R a", head)
 
 
@@ -123,7 +123,11 @@ def test_files_are_read_and_named_by_their_stem(tmp_path: Path) -> None:
 def test_symbols_of_several_letters_make_an_input_of_words() -> None:
     tm = rules("a one two R yes\na * * R yes\n")
     assert tokens_of(tm, " one  two ") == ("one", "two")
-    assert tokens_of(read("palindrome"), "0110") == ("0", "1", "1", "0")
+    for text in ("0110", "0 1 1 0", " 0110 "):
+        assert tokens_of(read("palindrome"), text) == ("0", "1", "1", "0")
+    assert tokens_of(read("palindrome"), "  ") == ()
+    with pytest.raises(UsageError, match="input symbol 2, '11', is not in the alphabet 0 1 _"):
+        tokens_of(read("palindrome"), "0 11 0")
     assert (written(("one", "two")), written(("0", "1")), written(())) == ("one two", "01", "")
 
 
@@ -132,7 +136,8 @@ def test_an_input_outside_the_alphabet_is_told_from_the_line_that_says_what_it_i
         tokens_of(read("palindrome"), "0x")
     unlisted = rules("a * * R yes\n", HEAD + "missing: reject\n")  # without `alphabet:`; the first rule is in line 5
     with pytest.raises(
-        UsageError, match=r"^own.tm:5: input symbol 1, '2', is not in the alphabet _; the input was '2'$"
+        UsageError,
+        match=r"^own.tm:5: input symbol 1, '2', is not in the alphabet _; a line 'alphabet: ...' adds .*'2'$",
     ):
         tokens_of(unlisted, "2", "own.tm")
     with pytest.raises(UsageError, match=r"^1RZ1RZ:1: input symbol 1, 'x', is not in the alphabet 0 1; "):
@@ -183,6 +188,62 @@ def test_errors_of_a_whole_file() -> None:
         rules("a 0 1 R yes\na _ _ R yes\n", "start: a\naccept: yes\n")
     with pytest.raises(UsageError, match=r"(?s)move '2' is none .*and 12 more$"):
         rules("a 0 1 2 3\n" * 20)
+
+
+TWO = "a 0 1 R went\na 0 0 R gone\n" + FULL + "yes 0 0 R a\n"  # a rule twice, states undefined, one terminal
+
+
+@pytest.mark.parametrize(
+    "unreadable", ["tapes: 2\n", "b 0 1 X b\n", "b 0 1 R\n", "b 0 1 R b b b\n"], ids=["directive", "move", "4", "7"]
+)
+def test_mistakes_of_writing_hide_no_others(unreadable: str) -> None:
+    with pytest.raises(UsageError) as alone:
+        rules(TWO, HEAD.replace("start: a", "start: begin"))
+    with pytest.raises(UsageError) as refused:
+        rules(TWO + unreadable, HEAD.replace("start: a", "start: begin"))
+    for said in (
+        "'begin' is not a state",
+        "'went' is not",
+        "'gone' is not",
+        "a rule in line 4",
+        "terminal state 'yes'",
+    ):
+        assert said in str(alone.value)
+        assert said in str(refused.value)
+    assert len(str(refused.value).split("\n")) == len(str(alone.value).split("\n")) + 1
+
+
+@pytest.mark.parametrize(
+    ("head", "table"),
+    [
+        (HEAD, "a 0 1 R b\na * * R yes\nb 0 1 X yes\n"),  # b's rule
+        (HEAD, "a 0 1 R yes\na _ _ R\n"),  # a's rule
+        ("strat: a\naccept: yes\n", FULL),
+        ("start: a\nacept: yes\n", FULL),
+        ("start: a\naccept yes\n", FULL),
+        ("start: a b\naccept: yes\n", FULL),
+        ("start: a\naccept: no\naccept: yes\n", FULL),
+        (HEAD + "blank: x y\nalphabet: 0 x\n", FULL),
+        (HEAD + "missing: maybe\n", "a 0 1 R yes\n"),
+    ],
+    ids=["state", "rule", "start", "accept", "colon", "two starts", "twice", "blank", "missing"],
+)
+def test_what_a_line_may_have_said_that_was_not_understood_is_not_called_missing(head: str, table: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        rules(table, head)
+    assert len(str(refused.value).split("\n")) == 1, refused.value
+
+
+def test_many_mistakes_of_one_kind_cut_off_no_other_kind() -> None:
+    states = "".join(f"a{k} 0 1 R a{k + 1}\n" for k in range(20))  # each without rules for 1 and the blank
+    with pytest.raises(UsageError) as refused:
+        rules(states + "a20 * * R went\na20 7 1 R yes\nyes 0 0 R a0\n", HEAD + "alphabet: 0 1 _\n")
+    lines = str(refused.value).split("\n")
+    first = next(line for line in lines if "has no rule" in line)
+    assert first.startswith("test.tm:5: state 'a0' has no rule for the symbols '1', '_'; write one")
+    for said in ("'a' is not a state", "'went' is not defined", "'7' is not in the", "'yes' has a rule"):
+        assert any(said in line for line in lines)
+    assert (len(lines), lines[-1]) == (9, "and 16 more")
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,11 @@ def test_every_lower_bound_is_below_the_attack(c17: MarginCase) -> None:
     assert set(rows) == {quantity.name for quantity in c17.result.quantities}
     for name in ("margin", "shared"):
         row = rows[name]
-        assert 0 < row.printed < row.derived < row.instance < row.measured
-        assert row.instance > row.measured / 20  # not vacuous
+        assert 0 < row.printed < row.derived < row.instance < row.attacked
+        assert row.instance > row.attacked / 20  # not vacuous
         assert set(row.verdict.values()) == {Verdict.PROVED}
     for name in NAMES:
-        assert rows[name].verdict == {"derived": Verdict.PROVED}
+        assert set(rows[name].verdict.values()) <= {Verdict.PROVED}
 
 
 def test_the_attack_turns_the_answer_and_a_bound_that_is_too_large_is_found_out(c17: MarginCase) -> None:
@@ -109,7 +109,7 @@ def test_one_layer_of_gates_has_f_0_alone(tmp_path: Path) -> None:
     one = case(str(file), input="11")
     rows = {row.quantity: row for row in one.rows(BUDGET)}
     assert one.printed_margin == pytest.approx(one.chosen.of("sigma_zeta") / one.chosen.of("mu_0"), rel=1e-9)
-    assert one.printed_margin <= one.derived_margin <= rows["margin"].measured
+    assert one.printed_margin <= one.derived_margin <= rows["margin"].attacked
     for name in ("mu", "kappa_theta", "kappa_xi", "sigma_xi"):
         assert (rows[name].derived, rows[name].verdict) == (None, {})
 
@@ -125,7 +125,7 @@ def test_a_printed_bound_above_a_flip_is_refuted_by_a_witness_that_replays(
     inputs = {name: torch.tensor(part) for name, part in row.witness.inputs.items()}
     again = c17.replay_finding("shared", inputs)
     assert again.verdict == row.verdict
-    assert again.measured == pytest.approx(flip.distance)
+    assert again.attacked == pytest.approx(flip.distance)
     with pytest.raises(UsageError, match="does not turn the answer"):
         c17.replay_finding("shared", {name: part / 9 for name, part in inputs.items()})
     with pytest.raises(UsageError, match=r"no parameter 'zeta\.W1'"):

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from bridge.budget import Budget
+from bridge.export.layout import layout
 from bridge.machines import sample_complexity as study
 from bridge.machines.sample_complexity import SampleComplexityCase, SampleComplexityStudy
 from bridge.record import Flag, Row, Verdict
@@ -115,8 +116,10 @@ def test_samples_beyond_counting_leave_the_classes_out(n: int) -> None:
 
 
 def test_orders_are_not_judged_and_open_polynomials_have_no_number() -> None:
-    for name in ("samples", "cover", "rademacher", "margins", "circuits", "turing"):
+    for name in ("samples", "cover", "rademacher", "margins"):
         assert row(name, rows()).verdict["printed"] is Verdict.UNDECIDED
+    for name in ("circuits", "turing"):
+        assert row(name, rows()).verdict == {"derived": Verdict.KEPT}
     assert "counts no samples" in row("samples", rows()).remark
     assert row("circuits", rows()).printed is None
     assert row("circuits", rows()).derived > row("samples", rows()).derived
@@ -140,6 +143,37 @@ def test_refuted_statements_replay_from_their_witness(name: str) -> None:
     again = case().replay_finding(name, inputs)
     assert again.verdict == found.verdict
     assert again.witness.error_lower > again.witness.bounds["printed"]
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 5000, 2_000_000_000])
+@pytest.mark.parametrize("eps", [0.1, 0.3, 0.7])
+def test_two_targets_err_as_much_as_is_still_refuted(n: int, eps: float) -> None:
+    found = row("minimiser", case(n=n, eps=eps).rows(BUDGET))
+    (eta,) = found.witness.inputs["eta"]
+    chance = np.exp(n * np.log1p(-eta)) / 2
+    assert found.measured == found.witness.error_lower == pytest.approx(eps + eta, abs=1e-15)
+    assert chance >= 0.02 * (1 - 1e-6)  # twice what Definition 2.2 allows
+    assert eta > 2.5 / n or eta >= min(0.5, 1 - eps)
+    assert ("does not show" in found.remark) == (f"{found.measured:.4g}" == f"{eps:.4g}") == (n > 5000)
+    again = {key: torch.tensor(value, dtype=torch.float64) for key, value in found.witness.inputs.items()}
+    assert case(n=n, eps=eps).replay_finding(study.TWO_TARGETS, again).verdict["printed"] is Verdict.VIOLATED
+
+
+def test_only_rows_at_the_point_of_the_study_have_its_parameters() -> None:
+    made = case()
+    own, elsewhere = [each for each in rows() if each.params], [each for each in rows() if not each.params]
+    assert all(each.params == made.params for each in own)
+    assert layout(rows()).varying == ()
+    assert [each.quantity for each in elsewhere] == ["vertices"] * 3 + ["cover"] * 3 + ["rademacher"]
+    for each in elsewhere:
+        assert "at alpha = 1" in each.remark, each.quantity
+    assert len({each.remark for each in elsewhere}) == len(elsewhere)
+
+
+def test_what_is_measured_for_samples_is_said_and_is_too_few() -> None:
+    found = row("samples", rows())
+    assert "measured: up to so many samples" in found.remark
+    assert (1 - 0.1) ** found.measured / 2 >= 0.01 > (1 - 0.1) ** (found.measured + 1) / 2
 
 
 def test_witnesses_that_show_nothing_refute_nothing() -> None:

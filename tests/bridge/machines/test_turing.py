@@ -364,3 +364,9 @@ def test_random_inputs_on_which_the_head_leaves_the_tape_are_counted_apart(tmp_p
     drawn = random_inputs(task, 40, 10**6, 0)
     assert drawn.refused > 0
     assert len(drawn.inputs) + drawn.refused == 40
+
+
+def test_a_long_input_is_not_repeated_in_an_error():
+    with pytest.raises(UsageError) as refused:
+        case(machine="increment", input="1" * 5000 + "x")
+    assert len(str(refused.value)) < 200

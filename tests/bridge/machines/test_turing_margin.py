@@ -66,8 +66,8 @@ def test_the_closed_forms_cover_every_layer(name: str, word: str, T: int) -> Non
 
 def test_the_bounds_lie_below_the_attack(short: TuringMarginCase) -> None:
     row = short._margin(BUDGET)
-    assert 0 < row.derived < row.instance < row.measured
-    assert row.instance > row.measured / 10
+    assert 0 < row.derived < row.instance < row.attacked
+    assert row.instance > row.attacked / 10
     assert row.verdict == {"derived": Verdict.PROVED, "instance": Verdict.PROVED}
 
 
@@ -162,3 +162,11 @@ def test_the_jump_is_from_the_exact_input(short: TuringMarginCase) -> None:
 def test_what_has_no_prediction_has_no_margin() -> None:
     with pytest.raises(UsageError, match="has not halted after T = 2 steps"):
         case(machine="palindrome", input="1001", T=2)
+
+
+@pytest.mark.parametrize(("name", "word"), [("palindrome", "0110"), ("addition", "101+11"), ("1RZ1RZ", "")])
+def test_each_machine_has_an_input_of_its_own_unless_one_is_given(name: str, word: str) -> None:
+    made = case(machine=name)
+    assert made.task.tokens == tuple(word)
+    assert made.params["input"] == made.full_params["input"] == word
+    assert case(machine="palindrome", input="1 0").task.tokens == ("1", "0")

@@ -148,7 +148,7 @@ WRONG = {
     "symbol read": ({"transitions": {**GOOD, ("go", "2"): ("go", "1", 1)}}, "symbol '2' is not in the alphabet"),
     "symbol written": ({"transitions": {**GOOD, ("go", "0"): ("go", "2", 1)}}, "symbol '2' is not in the alphabet"),
     "move": ({"transitions": {**GOOD, ("go", "0"): ("go", "0", 2)}}, "move 2 is none of -1, 0, 1"),
-    "missing": ({"transitions": {("go", "0"): ("go", "1", 1)}}, "no rule for the symbol '_'; .*symbol '1'"),
+    "missing": ({"transitions": {("go", "0"): ("go", "1", 1)}}, "'go' has no rule for the symbols '_', '1'$"),
     "terminal": ({"transitions": {**GOOD, ("yes", "0"): ("go", "1", 1)}}, "terminal state 'yes' has a rule"),
     "start": ({"start": "begin"}, "start state 'begin' is not a state"),
     "accept": ({"accept": frozenset({"yes", "fine"})}, "accept state 'fine' is not a state"),
@@ -171,9 +171,17 @@ def test_everything_wrong_is_said_at_once_with_its_line() -> None:
     rules = {**GOOD, ("go", "0"): ("went", "7", 1)}
     with pytest.raises(MachineError) as error:
         machine(transitions=rules, start="off", lines={("go", "0"): 3, "start": 1})
-    assert error.value.complaints == (
+    assert tuple((each.line, each.what) for each in error.value.complaints) == (
         (1, "start state 'off' is not a state"),
         (3, "state 'went' is not defined"),
         (3, "symbol '7' is not in the alphabet"),
     )
     assert error.value.line == 1
+
+
+def test_a_long_alphabet_is_not_listed_whole_where_its_rules_are_missing() -> None:
+    symbols = tuple(f"s{k}" for k in range(40))
+    with pytest.raises(
+        MachineError, match=r"^machine walk: state 'go' has no rule for the symbols 's0', .* and 28 more$"
+    ):
+        machine(alphabet=symbols, blank="s0", transitions={})

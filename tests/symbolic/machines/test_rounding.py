@@ -78,6 +78,12 @@ def test_the_lower_bound_of_what_is_to_come_holds_and_is_tight(depth: int) -> No
     assert not invariant_holds(1.02 * weights[1], weights[0])
 
 
+def test_the_number_of_the_rounding_layers_is_the_formula_rounded_down() -> None:
+    number, exact = float(rounding.rounding_layers_number()), float(rounding.rounding_layers_margin())
+    assert exact - 10**-rounding.DIGITS < number <= exact
+    assert number in [float(each.expression) for each in ROUNDING.formulas if each.expression.is_Float]
+
+
 def test_moved_rounding_layers_stay_within_a_third() -> None:
     safe = float(rounding.rounding_layers_margin())
     assert 0.04 < safe < THIRD

@@ -123,6 +123,9 @@ def test_every_cost_has_its_count_and_every_printed_number_its_label() -> None:
             assert quantity.printed.citation.label
 
 
-def test_the_worst_case_of_the_leak_is_what_was_asked_for() -> None:
-    derived = TURING.quantity("leak").derived()
-    assert sp.simplify(derived - temperature.eps) == 0
+def test_at_the_least_temperature_leaks_what_was_asked_for() -> None:
+    n, eps, beta = temperature.keys, temperature.eps, temperature.sufficient().value
+    leak, temperature_of = TURING.quantity("leak"), TURING.quantity("inverse_temperature")
+    assert leak.closed_form == eps
+    assert sp.simplify(leak.derived().subs(temperature.inverse_temperature, beta) - eps) == 0
+    assert temperature_of.closed_form == beta == sp.log((n - 1) * (1 - eps) / eps)
