@@ -5,6 +5,7 @@ of halved, ||g_j|| <= lambda + sigma_zeta in place of 2 lambda, so never below t
 induction with each layer's own numbers, in the joint form of `perturbed_layers`.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import sympy as sp
@@ -161,30 +162,26 @@ def _constant(name: str, symbol: str, meaning: str, kind: Kind, **more: object) 
     )
 
 
+_MARGIN = Quantity(
+    name="margin",
+    latex_symbol=r"\rho_F",
+    meaning="smallest joint 2-norm of a move of all parameters that flips the prediction at this input",
+    norm="2, over all weights and biases",
+    domain="this input; the printed and derived bounds hold for all",
+    kind=Kind.LOWER,
+    quantifier=Quantifier.FOR_ALL,
+    printed=Printed(PRINTED_BOUND, THEOREM),
+    derive=derived_margin,
+    scopes=(),
+)
+
 _QUANTITIES = (
-    Quantity(
-        name="margin",
-        latex_symbol=r"\rho_F",
-        meaning="smallest joint 2-norm of a move of all parameters that flips the prediction at this input",
-        norm="2, over all weights and biases",
-        domain="this input; the printed and derived bounds hold for all",
-        kind=Kind.LOWER,
-        quantifier=Quantifier.FOR_ALL,
-        printed=Printed(PRINTED_BOUND, THEOREM),
-        derive=derived_margin,
-        scopes=(),
-    ),
-    Quantity(
+    _MARGIN,
+    replace(
+        _MARGIN,
         name="shared",
         latex_symbol=r"\rho_{F'}",
         meaning="the same where all roundings share one set of parameters (Definition D.5)",
-        norm="2, over all weights and biases",
-        domain="this input; the printed and derived bounds hold for all",
-        kind=Kind.LOWER,
-        quantifier=Quantifier.FOR_ALL,
-        printed=Printed(PRINTED_BOUND, THEOREM),
-        derive=derived_margin,
-        scopes=(),
     ),
     _constant("lambda", r"\lambda", "largest size of an exact layer, at least 1", Kind.UPPER),
     _constant("mu_0", r"\mu_0", "how far the first layer moves with its parameters", Kind.UPPER),
