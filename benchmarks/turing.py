@@ -10,7 +10,7 @@ import torch
 from bridge.machines.machine_files import read_machine, shipped
 from bridge.machines.turing_costs import built, letters
 from bridge.machines.turing_runs import INPUTS, side_by_side
-from numeric.machines.machine import TuringMachine, simulate
+from numeric.machines.machine import TuringMachine, simulate, simulate_many
 from numeric.machines.transformer import simulating_decoder
 from symbolic.machines import turing_counts as counts
 
@@ -49,7 +49,7 @@ def every_machine() -> None:
         machine = read_machine(name)
         inputs = [tuple(INPUTS.get(name, "")), *(words_for(name, random) for _ in range(COUNT - 1))]
         T = 107 if machine.two_way else max(simulate(machine, words, 400).halted_at or 0 for words in inputs)
-        traces = [simulate(machine, words, T) for words in inputs]
+        traces = simulate_many(machine, inputs, T)
         network = simulating_decoder(machine, T)
         for dtype in DTYPES:
             start = time.perf_counter()

@@ -5,8 +5,7 @@ The engine knows no topic: a Study resolves parameters to Cases, a Case samples,
 
 import itertools
 import platform
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -24,6 +23,7 @@ from bridge.record import Comparison, Row, Witness
 from bridge.registry import find_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
+from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
 
 Progress = Callable[[int, int, str], None]
@@ -161,17 +161,6 @@ def environment(dtype: str, device: str, budget: Budget, inputs: str) -> dict[st
         "restarts": budget.restarts,
         "inputs": f"{inputs} and attacked" if budget.attack else inputs,
     }
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """One torch thread: tensors here are small (threads made a run ten times slower), and sums keep their order."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from symbolic.statements import Quantity, UsageError
 TIERS = ("derived", "printed", "instance")
 CLOSED_FORM_OPERATIONS = 20  # SymPy's solver is asked for expressions up to this size; beyond, bisection
 DOUBLINGS = 200
-REFINEMENTS = 100
 
 
 @dataclass(frozen=True)

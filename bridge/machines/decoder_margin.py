@@ -15,8 +15,6 @@ from symbolic.machines import perturbed_attention as attention
 from symbolic.machines import perturbed_layers as layers
 from symbolic.machines import turing_margin as theory
 
-NO_SIZE = sp.Integer(0)
-
 
 def w_pos_for(T: int, *, two_way: bool) -> int:
     """Bits for the largest position: T + 1, or 2 T + 1 behind T blank cells."""

@@ -16,6 +16,7 @@ from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from bridge.verdicts import float64_above
+from numeric.balls import float_below
 from numeric.machines import complexities as exact
 from symbolic.machines import sample_complexity as theory
 from symbolic.statements import Order, UsageError
@@ -158,7 +159,7 @@ class SampleComplexityCase(DirectCase):
         """Fewer samples than any rule needs: two targets that differ at one input of mass a little above eps."""
         eps, delta = self.params["eps"], self.params["delta"]
         useful = 2 * delta < 1 and self.ratio >= 1 and (2 * eps < 1 or name != "samples")
-        fewest = math.floor(math.log(2 * delta) / math.log1p(-eps)) if useful else None
+        fewest = math.floor(float_below(self.ball(theory.FEWEST))) if useful else None
         said = (
             "measured: up to so many samples, any rule exceeds that error with probability delta or more for one of "
             "two targets, which differ at one input: no smaller number would be enough"

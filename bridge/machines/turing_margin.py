@@ -35,7 +35,6 @@ SHORT_RUNS = (4, 6, 8, 12)  # steps at which both constructions are attacked; `b
 LONGEST_ATTACKED = 200  # steps; beyond it an attack takes minutes
 LARGEST_FITTED = 2_000_000  # parameters of a decoder that is attacked at several T
 ATTACK_WORK, FEWEST_NETWORKS = 800_000_000, 16  # parameters times steps times networks of an attack
-FEW, MANY = 8, 4096  # steps of the quantity `decay`
 FEWEST_POINTS = 3  # of a slope with a confidence
 FAR, SLOPE_TOLERANCE = (1000, 4000), 0.05  # bits at which the exponent is measured; relative, from the limit
 CLOSED = 1e-6  # relative width of what counts as enclosed
@@ -172,10 +171,11 @@ class TuringMarginCase(DirectCase):
     # The ratio lies between least over greatest and greatest over least, as each bound lies between a move at which
     # all conditions surely hold and one at which one of them surely fails.
     def _decay(self) -> Row:
-        many, few = self._derived(MANY), self._derived(FEW)
+        many, few = self._derived(theory.MANY), self._derived(theory.FEW)
         low, high = many.move / few.above, many.above / few.move
         closed = low > 0 and high <= low * (1 + CLOSED)
-        said = f"{many.move:.4g} at T = {MANY} over {few.move:.4g} at T = {FEW}; in [{low:.9g}, {high:.9g}], by balls"
+        said = f"{many.move:.4g} at T = {theory.MANY} over {few.move:.4g} at T = {theory.FEW}; "
+        said += f"in [{low:.9g}, {high:.9g}], by balls"
         return direct_row(
             self,
             self.result.quantity("decay"),

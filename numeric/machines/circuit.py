@@ -6,7 +6,6 @@ Shapes: N inputs, m input bits, r_i gates in layer i, `outputs` outputs, P pertu
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from numeric.machines.gates import NO_PARENT, GateKind, Layer, LayeredCircuit
+from numeric.threads import one_thread
 
 CACHED = 2**17  # numbers that a block of inputs may take in the widest layer, so that a block stays in the cache
 
@@ -124,7 +124,7 @@ class CircuitNetwork:
         starts = representable_thirds(dtype)
         outputs = torch.tensor(self.layered.outputs, device=device)
         answers = torch.empty((len(bits), len(outputs)), dtype=dtype, device=device)
-        with _one_thread():
+        with one_thread():
             for first, h in self._blocks_of_inputs(bits, dtype, device):
                 for i, layer in enumerate(layers, start=1):
                     h = layer(h)  # (r_i, N')
@@ -158,17 +158,6 @@ class CircuitNetwork:
             h = _two_layers(parameters, f"zeta[{i}]", h) if i <= self.corrections else h
         answers = _affine(parameters["readout.W"], parameters["readout.b"], h)
         return answers.squeeze(-2) if bits.ndim == 1 else answers
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """A step on a block takes microseconds; threads that wait for each other on shared cores make it far more."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _affine(W: Tensor, b: Tensor, h: Tensor) -> Tensor:

@@ -14,7 +14,6 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 
 NETWORK = LayeredNetwork(N, d_x, K, d_y)
 
-LEMMA_1 = Citation(WU2024, "Lemma 1", "(3.6)")
 LEMMA_15 = Citation(WU2024, "Lemma 15")
 DEFINITION_3 = Citation(WU2024, "Definition 3", "(3.7), (3.8)")
 D4 = Citation(WU2024, "Appendix D.1", "(D.4)")

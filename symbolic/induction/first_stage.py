@@ -16,7 +16,7 @@ from symbolic.dynamics import gradient_flow
 from symbolic.induction import letters
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
-from symbolic.induction.training import L, M, alpha, g_star, m, sigma_init, t, u
+from symbolic.induction.training import L, M, g_star, m, sigma_init, t, u
 from symbolic.inequalities import Inequality
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result, UsageError
 
@@ -173,7 +173,6 @@ RATE_FLOOR = SHARE_FLOOR * g_0 * g_star / n * sp.exp(-p_tilde)
 # From d e^p~ / dt >= SHARE_FLOOR g_0 g* / n.
 LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
 # At u -> 0 the share tends to 1, so that e^p~ ~ g_0 g* t / n in the end.
-AT_START = {g_0: sigma_init, g_star: alpha / (1 + alpha)}  # (12), but for p(0) = w_K(0) = w_Q(0) = 0
 
 LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.citations import WANG2024, Citation
 from symbolic.dynamics import Flow
 from symbolic.induction import coordinates
 from symbolic.induction.training import (
@@ -259,14 +258,13 @@ def long_series() -> dict[sp.Symbol, sp.Expr]:
 
 # -- the statements ----------------------------------------------------------------------------------------------------
 
-# What the proofs ask for explicitly of "L = Omega(1/sigma_init)" and "w* = O(1)".
+# What the proofs ask for explicitly of "L = Omega(1/sigma_init)" (wang2024, Appendix C.1 Part I) and "w* = O(1)"
+# (Appendix C.2 Part II).
 NEGLIGIBLE = sp.Rational(1, 10_000)
-LONG_ENOUGH_AT = Citation(WANG2024, "Appendix C.1 Part I", "'sufficiently large L = Omega(1/sigma_init)'")
 LONG_ENOUGH = (
     sp.Lt((L - 3) * sp.exp(-(L - 3) * sigma_init), NEGLIGIBLE, evaluate=False),
     sp.Lt(sp.exp(-(L - 5) * sigma_init), NEGLIGIBLE, evaluate=False),
 )
-MODERATE_AT = Citation(WANG2024, "Appendix C.2 Part II", "'Let v* <= 0.3 = O(1)'")
 MODERATE = sp.Le(w_star**2, sp.Rational(3, 10), evaluate=False)
 # (L-2) sigma_init of Figure 2: the reading of L = Omega(1/sigma_init) where no proof says more.
 REACH = sp.Integer(10)

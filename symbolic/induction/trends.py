@@ -37,7 +37,6 @@ H_RAMP = (  # (24), over h*
 T_1_FIRST = sp.sqrt(1 - LEAST * w_star**4) * (L - 2) * sp.log(1 / (1 - 1 / PLATEAU))  # (25)
 T_1_SECOND = 2 * (L - 2) * (1 - w_star**4 / 2)
 OVERSHOOT = 1 + sp.Rational(4375, 100_000) * w_star  # (26), over h*
-R_PRINTED = 1 + sp.Rational(4, 100) * w_star
 LOG_W_PRINTED_ABOVE = 4 * w_star**2 * (1 - 4 * w_star**4) ** sp.Rational(3, 2) * TAU / (1 + alpha)  # (27)
 T_HALF_FIRST = (L - 2) * (  # (28)
     (1 + alpha) ** 2 * sp.log(w_star / (2 * sigma_init)) / (4 * w_star**2 * (1 - 4 * w_star**4) ** sp.Rational(3, 2))

@@ -34,7 +34,6 @@ from symbolic.statements import (
 )
 
 THEOREM = Citation(WEI2021, "Theorem D.6", "eq. (D.5)")
-CONDITIONS = Citation(WEI2021, "Condition D.3, Condition D.4")
 
 lam = sp.Symbol("lambda_", positive=True)  # the size of every exact layer, at least 1
 mu, mu_0 = sp.symbols("mu mu_0", positive=True)

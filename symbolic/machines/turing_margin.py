@@ -6,7 +6,7 @@ layer, the score gaps survive and the raw output stays within 1/3 of its bits: r
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import sympy as sp
@@ -142,6 +142,19 @@ def exponent() -> sp.Expr:
     return power
 
 
+FEW, MANY = 8, 4096  # steps of `decay`
+
+_SLOPE = Quantity(
+    name="attack.slope",
+    latex_symbol=r"d \log \rho / d \log T",
+    meaning="fitted slope in log T of the attacked margin of the construction of Appendix C",
+    norm="exponent",
+    domain="one machine, inputs of growing length",
+    kind=Kind.RATE,
+    quantifier=Quantifier.EXISTS,
+    scopes=(),
+)
+
 _QUANTITIES = (
     Quantity(
         name="margin",
@@ -170,14 +183,14 @@ _QUANTITIES = (
     ),
     Quantity(
         name="decay",
-        latex_symbol=r"\rho(4096) / \rho(8)",
-        meaning="derived bound for 4096 steps over that for 8 steps",
+        latex_symbol=rf"\rho({MANY}) / \rho({FEW})",
+        meaning=f"derived bound for {MANY} steps over that for {FEW} steps",
         norm="a ratio of margins",
         domain="this machine's Z and A",
         kind=Kind.EXACT,
         quantifier=Quantifier.FOR_ALL,
         scopes=(),
-        remark="what falls like 1/T falls by 1/512 there",
+        remark=f"what falls like 1/T falls by {sp.Rational(FEW, MANY)} there",
     ),
     Quantity(
         name="lipschitz",
@@ -191,26 +204,13 @@ _QUANTITIES = (
         scopes=(),
         remark="no derived bound needs such a constant",
     ),
-    Quantity(
-        name="attack.slope",
-        latex_symbol=r"d \log \rho / d \log T",
-        meaning="fitted slope in log T of the attacked margin of the construction of Appendix C",
-        norm="exponent",
-        domain="one machine, inputs of growing length",
-        kind=Kind.RATE,
-        quantifier=Quantifier.EXISTS,
-        scopes=(),
-    ),
-    Quantity(
+    _SLOPE,
+    replace(
+        _SLOPE,
         name="scalar.slope",
-        latex_symbol=r"d \log \rho / d \log T",
         meaning="the same with positions of size 1/T, as in older constructions",
-        norm="exponent",
         domain="the same machine and inputs",
-        kind=Kind.RATE,
-        quantifier=Quantifier.EXISTS,
         construction="positions of size 1/T",
-        scopes=(),
     ),
 )
 

@@ -1,0 +1,17 @@
+"""Torch on one thread, for work on small tensors."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other make a step of microseconds take far longer, and reorder sums."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
