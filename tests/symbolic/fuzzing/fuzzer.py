@@ -1,0 +1,117 @@
+"""Runs random programs and counts, for each rule, how often it was checked and how closely its bounds were attained."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import symbolic.calculus
+import symbolic.calculus.layers
+from tests.symbolic.fuzzing.moves import MOVES, Move
+from tests.symbolic.fuzzing.program import Checked, Program, Rules, Violation
+
+# A sharp rule has to be attained within 1 %.
+ATTAINED = 0.99
+
+
+def library() -> dict[str, Callable[..., Any]]:
+    """The rules under test, by name; a test plants a wrong one by replacing an entry."""
+    names = {name: getattr(symbolic.calculus, name) for name in symbolic.calculus.__all__}
+    layers = {name: getattr(symbolic.calculus.layers, name) for name in ("iterate", "recursion_from", "stack")}
+    return names | layers
+
+
+@dataclass
+class Count:
+    """What was seen of one move: programs, points, and the largest ratios of truth to bound."""
+
+    programs: int = 0
+    points: int = 0
+    sharp: bool = True
+    ratios: dict[str, float] = field(default_factory=dict)
+
+    def add(self, step: Checked, points: int) -> None:
+        self.points += points
+        self.sharp = self.sharp and step.sharp
+        for measured in step.measured:
+            self.raise_to(measured.quantity, measured.ratio)
+        if step.limit is not None:
+            self.raise_to("limit", step.limit)
+
+    def raise_to(self, quantity: str, ratios: np.ndarray) -> None:
+        self.ratios[quantity] = max(self.ratios.get(quantity, 0.0), float(np.max(ratios)))
+
+    @property
+    def attained(self) -> float:
+        """How close the error came to its local bound; for a bound of 0, how close the premise came to its limit."""
+        return max(self.ratios.get("error, locally", 0.0), self.ratios.get("limit", 0.0))
+
+
+@dataclass
+class Tally:
+    """The counts of a run, by move, and the violations that it found."""
+
+    counts: dict[str, Count] = field(default_factory=dict)
+    programs: int = 0
+    points: int = 0
+    violations: list[Violation] = field(default_factory=list)
+
+    def add(self, program: Program) -> None:
+        self.programs += 1
+        self.points += program.points
+        for name in {step.move for step in program.checked}:
+            self.counts.setdefault(name, Count()).programs += 1
+        for step in program.checked:
+            self.counts[step.move].add(step, program.points)
+
+    def not_attained(self) -> list[str]:
+        """The sharp moves that no point attained within 1 %."""
+        return [name for name, count in sorted(self.counts.items()) if count.sharp and count.attained < ATTAINED]
+
+    def table(self) -> str:
+        lines = [f"{'rule':26s} {'programs':>9s} {'points':>9s} {'error/local':>12s} {'size':>8s} {'radius':>8s}  sharp"]
+        for name, count in sorted(self.counts.items()):
+            size, radius = (count.ratios.get(quantity) for quantity in ("size", "radius"))
+            columns = [f"{ratio:8.4f}" if ratio is not None else f"{'-':>8s}" for ratio in (size, radius)]
+            lines.append(
+                f"{name:26s} {count.programs:9d} {count.points:9d} {count.attained:12.4f} {' '.join(columns)}  "
+                f"{'yes' if count.sharp else 'no'}"
+            )
+        lines.append(f"{self.programs} programs, {self.points} points, {len(self.violations)} violations")
+        return "\n".join(lines)
+
+
+def fuzz(
+    programs: int,
+    seed: int,
+    *,
+    points: int = 64,
+    rules: Rules | None = None,
+    moves: Mapping[str, Move] = MOVES,
+    most_violations: int = 1,
+) -> Tally:
+    """Run that many random programs, all drawn from one seed; it stops after `most_violations`."""
+    tally = Tally()
+    for program in random_programs(programs, seed, points=points, rules=rules or library(), moves=moves, tally=tally):
+        tally.add(program)
+        if len(tally.violations) >= most_violations:
+            break
+    return tally
+
+
+def random_programs(
+    programs: int, seed: int, *, points: int, rules: Rules, moves: Mapping[str, Move], tally: Tally
+) -> Iterator[Program]:
+    rng = np.random.default_rng(seed)
+    names = sorted(moves)
+    for number in range(programs):
+        program = Program(rng, rules, points, tokens=2 if rng.random() < 0.6 else 3)
+        try:
+            for name in rng.choice(names, rng.integers(4, 9)):
+                program.move = str(name)
+                moves[program.move].run(program)
+        except Violation as violation:
+            violation.where = f"seed {seed}, program {number}, "
+            tally.violations.append(violation)
+        yield program
