@@ -14,6 +14,8 @@ def evaluate(expression: Any, at: Values) -> Any:
     """The expression at numbers or arrays of one shape. Raises TypeError for a node it does not know."""
     if expression.is_Symbol:
         return at[expression]
+    if expression is sp.zoo:  # SymPy writes 0^(-l) as zoo^l, which is 1 at l = 0
+        return math.inf
     if expression.is_Number or expression.is_NumberSymbol:
         return float(expression)
     rule = _NODES.get(expression.func)
@@ -63,6 +65,17 @@ def _cases(expression: sp.Expr, at: Values) -> Any:
 def _holds(condition: Any, at: Values) -> bool:
     left, right = (evaluate(side, at) for side in condition.args)
     return bool(_RELATIONS[condition.func](left, right))
+
+
+def satisfied(condition: Any, at: Values) -> bool:
+    """Whether the relation holds at the values, up to rounding."""
+    if condition in (sp.true, sp.false):
+        return bool(condition)
+    if isinstance(condition, sp.And):
+        return all(satisfied(part, at) for part in condition.args)
+    left, right = (evaluate(side, at) for side in condition.args)
+    close = bool(np.all(np.isclose(left, right, rtol=1e-9, atol=1e-12)))
+    return close or bool(np.all(_RELATIONS[condition.func](left, right)))
 
 
 def _layers(combine: Callable[[list[Any]], Any]) -> Callable[[sp.Expr, Values], Any]:

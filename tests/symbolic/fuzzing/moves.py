@@ -12,6 +12,7 @@ import sympy as sp
 
 from symbolic.calculus import Norm
 from tests.symbolic.fuzzing import maps
+from tests.symbolic.fuzzing.evaluation import evaluate
 from tests.symbolic.fuzzing.maps import About, Map
 from tests.symbolic.fuzzing.program import NAME, Program
 from tests.symbolic.fuzzing.realised import Measured, Realised
@@ -20,21 +21,28 @@ from tests.symbolic.fuzzing.vectors import lengths, softmax_weights, units
 
 @dataclass(frozen=True)
 class Move:
-    """One way to use `rule`. `size_sharp`: whether the size that the rule states is attained; if not, `why`."""
+    """One way to use `rule`; rarer, by its weight, where SymPy takes long.
+
+    `error_loose` and `size_loose` say why this use attains the rule's error or size only nearly; else it has to.
+    """
 
     name: str
     rule: str
     run: Callable[[Program], Any]
-    size_sharp: bool = True
-    why: str = ""
+    error_loose: str = ""
+    size_loose: str = ""
+    weight: float = 1.0
 
 
 MOVES: dict[str, Move] = {}
 
 
-def move(name: str, rule: str, size_loose: str = "") -> Callable[[Callable[[Program], Any]], Callable[[Program], Any]]:
-    def registered(run: Callable[[Program], Any]) -> Callable[[Program], Any]:
-        MOVES[name] = Move(name, rule, run, not size_loose, size_loose)
+Run = Callable[[Program], Any]
+
+
+def move(name: str, rule: str, **more: Any) -> Callable[[Run], Run]:
+    def registered(run: Run) -> Run:
+        MOVES[name] = Move(name, rule, run, **more)
         return run
 
     return registered
@@ -63,12 +71,12 @@ def _named(made: Map) -> dict[str, Any]:
     return {} if made.rule == "change_norm" else dict(made.arguments)
 
 
-def _one_premise(name: str, make: Callable[[Program, About], Map], norm: Norm | None = None, loose: str = "") -> None:
+def _one_premise(name: str, make: Callable[[Program, About], Map], norm: Norm | None = None, **more: str) -> None:
     def run(program: Program) -> None:
         x = program.pick(norm)
         mapped(program, x, make(program, about(program, x)))
 
-    move(name, make.__name__ if name == make.__name__ else name.split(",")[0], loose)(run)
+    move(name, name.split(",")[0], **more)(run)
 
 
 @move("given", "given")
@@ -77,7 +85,7 @@ def given(program: Program) -> None:
 
 
 _one_premise("apply_function", maps.apply_function)
-_one_premise("apply_function, Taylor", maps.taylor, loose="the sine is below its argument")
+_one_premise("apply_function, Taylor", maps.taylor, error_loose="the sine is not linear", size_loose="the same")
 _one_premise("linear_map", maps.linear_map)
 _one_premise("mean", maps.mean)
 _one_premise("change_norm", maps.change_norm)
@@ -86,7 +94,7 @@ _one_premise("project, box", maps.project_box)
 _one_premise("soft_threshold", maps.soft_threshold)
 _one_premise("perturbed_map", maps.perturbed_map)
 _one_premise("perturbed_map, known", maps.perturbed_map_known)
-_one_premise("perturbed_map, pooled", maps.perturbed_map_pooled, loose="A is at its limit only if it is not moved")
+_one_premise("perturbed_map, pooled", maps.perturbed_map_pooled, size_loose="A is at its limit where it is not moved")
 _one_premise("perturbed_function", maps.perturbed_function)
 _one_premise("exclude", maps.exclude)
 _one_premise("correct", maps.correct)
@@ -146,9 +154,9 @@ def pooled_sum(program: Program) -> None:
 
 
 # An error c_1 t + c_2 u in two groups of parameters, carried through a linear map, then pooled: t : u = c_1 : c_2.
-@move("pool", "pool")
+@move("pool", "pool", weight=0.5)
 def pool(program: Program) -> None:
-    t, u = sp.symbols("t u", nonnegative=True)
+    t, u = (program.symbol(name, nonnegative=True) for name in ("t", "u"))
     first, second, total = program.number(0.1), program.number(0.1), program.number(0.1)
     spread, size = program.number(0.3, 2.0), program.number()
     norm, dim = program.any_norm(), program.whole(1, 3)
@@ -218,11 +226,11 @@ def known_size(program: Program) -> None:
 
 
 # The first and the last block come from the pool, the family has an error that depends on its index.
-@move("stack", "stack")
+@move("stack", "stack", weight=0.5)
 def stack(program: Program) -> None:
     first, last = program.pick(Norm.TWO), program.pick(Norm.TWO)
     count, dim, size, scale = program.whole(1, 5), program.whole(1, 2), program.number(), program.number(0.05, 0.5)
-    index = sp.Symbol("k", integer=True, positive=True)
+    index = program.symbol("k", integer=True, positive=True)
     family = program.apply("given", NAME, dim=dim, norm=Norm.TWO, size=size / index, error=scale * index)
     blocks = [(first.exact, first.near)] if count > 1 else []
     for k in range(2, count):
@@ -299,7 +307,7 @@ def led_scores(program: Program, tight: bool) -> tuple[Realised, float, np.ndarr
     return program.start({"dim": keys, "size": size, "error": error}, exact, near), margin, first
 
 
-@move("softmax_to_hard_max", "softmax_to_hard_max")
+@move("softmax_to_hard_max", "softmax_to_hard_max", weight=0.6)
 def softmax_to_hard_max(program: Program) -> Realised:
     scores, margin, first = led_scores(program, tight=program.chance(0.1))
     beta = program.number(0.5, 6.0)
@@ -373,11 +381,11 @@ def recur(program: Program) -> None:
 
 
 # The coefficients of layer l are a + b/(1 + l) and c + d l.
-@move("iterate, by layer", "iterate")
+@move("iterate, by layer", "iterate", weight=0.5)
 def iterate_by_layer(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 4)
     a, b, c, d = (program.number(0.1, 0.9) if program.chance(0.8) else 0.0 for _ in range(4))
-    layer = sp.Symbol("l", integer=True, nonnegative=True)
+    layer = program.symbol("l", integer=True, nonnegative=True)
     recursion = program.apply("LinearRecursion", sp.Integer(0), a + b / (1 + layer), c + d * layer, layer)
     factors, offsets = [a + b / (1 + k) for k in range(depth)], [c + d * k for k in range(depth)]
     size = float(np.prod(factors)) * program.size(x)
@@ -406,12 +414,12 @@ def iterate_derived(program: Program) -> None:
     if program.size(x) == 0.0:
         return
     there = about(program, x, layer=True)
-    error = sp.Symbol("err", nonnegative=True)
+    error = program.symbol("err", nonnegative=True)
     dim, norm = x.exact.shape[-1], x.value.norm
     premise = program.apply("given", NAME, dim=dim, norm=norm, size=program.size(x), error=error)
     layer, made = premise, []
     for _ in range(program.whole(1, 3)):
-        here = About(there.norm, there.dim, float(layer.size), there.error, layer=True)
+        here = About(there.norm, there.dim, float(evaluate(layer.size, program.at)), there.error, layer=True)
         made.append(LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here))
         layer = program.apply(made[-1].rule, layer, NAME, **made[-1].arguments)
     skip = (0.25, 0.75) if program.chance(0.4) else None
@@ -484,7 +492,7 @@ def converge_exactly(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
-@move("converge", "converge")
+@move("converge", "converge", weight=0.3)
 def converge(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 3)
     quadratic = _inside(program, x, 0.499)
@@ -493,7 +501,7 @@ def converge(program: Program) -> None:
         "converge", x, NAME, quadratic=quadratic, offset=offset, depth=depth, size=program.size(x)
     )
     exact, near = _iterated(x, lambda e: quadratic * e**2 + offset, depth)
-    program.conclude(value, exact, near, norm=x.value.norm)
+    program.conclude(value, exact, near, norm=x.value.norm, known_ratio=2.0 ** (2**depth - 1))
 
 
 # Gradient descent on f(w) = L w^2 / 2 from f(w) = gap: the step 1/L lowers f by g^2 / (2 L), down to the infimum at
@@ -522,20 +530,20 @@ def descend(program: Program) -> None:
 
 # z_(l+1) = A f(z_l), |f(z)| <= s |z|, and f_hat is known on [-R, R] only and wild outside, where R is what the induction
 # says. Each layer applies f_hat on that range; the range obligations are closed by the sizes, or by `confine`.
-@move("confine", "confine")
+@move("confine", "confine", weight=0.3)
 def confine(program: Program) -> None:
-    x, depth = program.pick(Norm.INF), program.whole(1, 3)
+    x, depth = program.given(Norm.INF, size=program.number()), program.whole(1, 3)
     spread, slope, eps = program.number(0.3, 1.5), program.number(0.3, 1.5), program.number(0.01, 0.5)
     dim, start = x.exact.shape[-1], program.size(x) + program.bound(x)
-    radius, free = sp.Symbol("z", positive=True), sp.Symbol("R", positive=True)
-    recursion = program.apply("MonotoneRecursion", sp.Float(start), spread * (slope * radius + eps), radius)
+    radius, free = (program.symbol(name, positive=True) for name in ("z", "R"))
+    recursion = program.apply("MonotoneRecursion", sp.sympify(start), spread * (slope * radius + eps), radius)
     invariant = program.apply("finite_depth", recursion, depth)
-    reach = float(invariant.bound)
-    layer, at, largest = x, {free: reach}, np.zeros(program.points)
+    reach = float(evaluate(invariant.bound, program.at))
+    layer, at, largest, size = x, {free: reach}, np.zeros(program.points), program.size(x)
     for _ in range(depth):
         exact, near = layer.exact, layer.near
         largest = np.maximum(largest, np.maximum(np.abs(exact), np.abs(near)).max((-1, -2)))
-        size = slope * float(layer.value.size)
+        size = slope * spread * size if layer is not x else slope * size
         value = program.apply("apply_function", layer, NAME, eps=eps, lipschitz=slope, size=size, radius=free)
         values, moved = slope * exact, slope * near
         moved = np.where(np.abs(near) <= reach * (1 + 1e-9), moved + eps * np.where(moved < values, -1, 1), 1e9)

@@ -15,6 +15,7 @@ from tests.symbolic.fuzzing.vectors import largest, supporting, units
 Rules = Mapping[str, Callable[..., Any]]
 
 NAME = object()  # stands for the name of the new value in the arguments of a rule
+KINDS = ("floats", "rationals", "letters")
 TAME = 1e3  # larger values are not built upon: float64 would be what is tested
 NORMS = tuple(Norm)
 
@@ -67,17 +68,24 @@ class Violation(Exception):
 
 @dataclass
 class Program:
-    """Values, their vectors at `points` points of `tokens` tokens each, and the lines that derive them."""
+    """Values, their vectors at `points` points of `tokens` tokens each, and the lines that derive them.
+
+    `kind`: the rules get their numbers as floats, as rationals where they are simple ones, or as letters, whose values
+    enter only where a bound is evaluated.
+    """
 
     rng: np.random.Generator
     rules: Rules
     points: int = 64
     tokens: int = 2
+    kind: str = "floats"
     pool: list[Realised] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     checked: list[Checked] = field(default_factory=list)
     move: str = ""
+    at: dict[sp.Symbol, Any] = field(default_factory=dict)  # the values of letters
     _errors: dict[sp.Symbol, Any] = field(default_factory=dict)
+    _numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     _labels: dict[int, tuple[str, Any]] = field(default_factory=dict)
     _compasses: dict[int, np.ndarray] = field(default_factory=dict)
 
@@ -91,6 +99,8 @@ class Program:
         """Often one of the round numbers at which rules change their branch."""
         if self.rng.random() < 0.3:
             return float(np.clip(self.rng.choice([0.5, 1.0, 2.0]), low, high))
+        if self.kind == "rationals" and high - low >= 0.5:
+            return float(np.ceil(4 * self.rng.uniform(low, high - 0.25)) / 4)
         return float(self.rng.uniform(low, high))
 
     def whole(self, low: int, high: int) -> int:
@@ -139,24 +149,22 @@ class Program:
         fitting = [
             one
             for one in self.pool
-            if (norm is None or one.value.norm is norm)
-            and (dim is None or one.exact.shape[-1] == dim)
-            and max(self.size(one), self.bound(one)) < TAME
+            if (norm is None or one.value.norm is norm) and (dim is None or one.exact.shape[-1] == dim)
         ]
         if not fitting or self.chance(fresh):
             return self.given(norm, dim, **wanted)
         return fitting[self.whole(0, len(fitting) - 1)]
 
     def size(self, one: Realised) -> float:
-        return float(one.value.size)
+        return self._numbers[one.value.name]["size"]
 
     def bound(self, one: Realised) -> float:
-        return float(one.value.error)
+        return self._numbers[one.value.name]["error"]
 
     def given(self, norm: Norm | None = None, dim: int | None = None, **wanted: Any) -> Realised:
         """Tokens on the sphere of their size (around a centre, where there is a radius), errors on that of theirs."""
         norm, dim = norm or self.any_norm(), dim or self.whole(1, 4)
-        size = wanted.get("size", self.number())
+        size = wanted.get("size", 0.0 if self.chance(0.03) else self.number())
         error = wanted.get("error", 0.0 if self.chance(0.1) else self.number(0.01, 1.5))
         radius = wanted.get("radius", size * self.rng.uniform() if self.chance(0.5) else None)
         exact, centre = self._tokens(norm, dim, size, radius)
@@ -167,7 +175,7 @@ class Program:
         return self.start(arguments, exact, near, centre)
 
     def start(self, arguments: Mapping[str, Any], exact: np.ndarray, near: np.ndarray, centre: Any = None) -> Realised:
-        move, self.move = self.move, "given"
+        move, self.move = self.move, "given, probabilities" if arguments.get("probabilities") else "given"
         value = self.apply("given", NAME, **arguments)
         result = self.conclude(value, exact, near, norm=arguments.get("norm", Norm.INF), centre=centre)
         self.move = move
@@ -188,18 +196,16 @@ class Program:
 
     def apply(self, rule: str, *arguments: Any, **named: Any) -> Any:
         """The rule's conclusion; the call is noted as a line of code."""
-        target = f"v{len(self.lines)}"
-        words, uses = [], set()
+        arguments, named = tuple(map(self._spelt, arguments)), {k: self._spelt(v, k) for k, v in named.items()}
+        target, uses = f"v{len(self.lines)}", set[str]()
 
         def word(argument: Any) -> str:
-            if isinstance(argument, Realised):
-                argument = argument.value
             if argument is NAME:
                 return repr(target)
-            label = argument.name if isinstance(argument, Approximated) else self._labels.get(id(argument), ("",))[0]
-            uses.update([label] if label else [])
             if isinstance(argument, tuple):
                 return f"({''.join(word(each) + ', ' for each in argument)})"
+            label = argument.name if isinstance(argument, Approximated) else self._labels.get(id(argument), ("",))[0]
+            uses.update([label] if label else sorted(map(str, getattr(argument, "free_symbols", ()))))
             return label or (f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument))
 
         words = [word(argument) for argument in arguments]
@@ -207,14 +213,39 @@ class Program:
         self.lines.append(Line(target, f"{target} = {rule}({', '.join(words)})", frozenset(uses)))
 
         def passed(argument: Any) -> Any:
-            if argument is NAME:
-                return target
-            return argument.value if isinstance(argument, Realised) else argument
+            return target if argument is NAME else argument
 
         result = self.rules[rule](*map(passed, arguments), **{key: passed(each) for key, each in named.items()})
         if not isinstance(result, Approximated):
             self._labels[id(result)] = (target, result)
         return result
+
+    def _spelt(self, argument: Any, key: str = "") -> Any:
+        """The argument as the rule gets it: numbers in the kind of this program."""
+        if isinstance(argument, Realised):
+            return argument.value
+        if isinstance(argument, tuple):
+            return tuple(map(self._spelt, argument))
+        argument = float(argument) if isinstance(argument, float) else argument  # numpy's print otherwise
+        if self.kind == "letters" and isinstance(argument, float) and argument > 0:
+            return self._letter(argument, positive=True)
+        if self.kind == "letters" and isinstance(argument, int) and key in ("depth", "steps"):
+            return self._letter(argument, integer=True, positive=True)
+        if self.kind == "rationals" and isinstance(argument, float) and (8 * argument).is_integer():
+            return sp.Rational(argument)
+        return argument
+
+    def _letter(self, value: Any, **assumptions: bool) -> sp.Symbol:
+        letter = self.symbol(f"a{len(self.at)}", remark=f"  # {value!r}", **assumptions)
+        self.at[letter] = value
+        return letter
+
+    def symbol(self, name: str, remark: str = "", **assumptions: bool) -> sp.Symbol:
+        words = ", ".join(f"{assumption}={holds}" for assumption, holds in assumptions.items())
+        line = Line(name, f"{name} = Symbol({name!r}, {words}){remark}", frozenset())
+        if line not in self.lines:
+            self.lines.append(line)
+        return sp.Symbol(name, **assumptions)
 
     def conclude(
         self,
@@ -227,21 +258,29 @@ class Program:
         at: Mapping[sp.Symbol, Any] | None = None,
         limit: np.ndarray | None = None,
         also: tuple[Measured, ...] = (),
+        known_ratio: float | None = None,
         keep: bool = True,
     ) -> Realised:
-        """Check all that the value says of the vectors; raises Violation. It joins the pool if it is to be kept."""
-        result = Realised(value, exact, near, centre, norm, at or {})
+        """Check all that the value says of the vectors; raises Violation. It joins the pool if it is to be kept.
+
+        `known_ratio`, of a rule that is not sharp: what its bound is at most in units of the error that is attained.
+        """
+        result = Realised(value, exact, near, centre, norm, {**self.at, **(at or {})})
         step = value.derivation.step(value.name)
         local = evaluate(step.local, {**self._errors, **result.at})
         here = Measured("error, locally", local, result.error, result.scale)
-        promises = (here, *result.promises(), *also)
+        if known_ratio is not None:
+            also = (*also, Measured("bound over error", known_ratio, here.bound / result.error))
+        promises = (here, *result.promises(), *result.owed(), *also)
         for measured in promises:
             if np.any(measured.violated):
                 raise self._violation(result, measured)
         self._errors[value.error_symbol] = result.error
         self.checked.append(Checked(self.move, result, promises, limit))
         if keep:
-            self.pool.append(result)
+            self._numbers[value.name] = {m.quantity: float(m.bound) for m in promises if m.quantity in ("size", "error")}
+            if max(self._numbers[value.name].values()) < TAME:
+                self.pool.append(result)
         return result
 
     def _violation(self, result: Realised, measured: Measured) -> Violation:
@@ -261,7 +300,7 @@ class Program:
     def _alone(self, result: Realised, point: int) -> str:
         """The step on givens that have the size and the true error of its premises at the point, and the vectors."""
         words = []
-        named = {one.value.name: one for one in self.pool}
+        named = {step.result.value.name: step.result for step in self.checked}
         for premise in result.value.derivation.step(result.value.name).premises:
             one = named.get(premise)
             if one is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from symbolic.calculus import Approximated, Norm
-from tests.symbolic.fuzzing.evaluation import evaluate
+from tests.symbolic.fuzzing.evaluation import evaluate, satisfied
 from tests.symbolic.fuzzing.vectors import lengths
 
 # Bounds and vectors are float64 numbers; chains of some ten rules lose a few 1e-15 of the largest number at hand.
@@ -84,6 +84,15 @@ class Realised:
                 promise("probabilities", 0.0, np.maximum(-each, 0.0).max((-1, -2)))
                 promise("probabilities", 0.0, np.abs(each.sum(-1) - 1.0).max(-1))
         return promises
+
+    def owed(self) -> list[Measured]:
+        """The last step's open obligations: a program keeps to the premises, so that they hold where they are left."""
+        step = self.value.derivation.step(self.value.name)
+        return [
+            Measured(f"obligation ({obligation.statement})", 0.0, float(not satisfied(obligation.condition, self.at)))
+            for obligation in step.obligations
+            if obligation.open
+        ]
 
     def spread(self) -> np.ndarray:
         """The largest distance of an exact token from the centre; infinite where no centre is known."""
