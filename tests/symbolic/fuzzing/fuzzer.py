@@ -50,7 +50,7 @@ class Count:
         For a bound of 0: how close the premise came to its limit. For one that is not sharp: how close the ratio of
         bound to error came to the largest that is known.
         """
-        names = ("error, locally", "limit") if self.sharp else ("bound over error",)
+        names = ("error, locally", "limit") if self.sharp else ("bound over known ratio",)
         return max(self.ratios.get(name, 0.0) for name in names)
 
 
@@ -82,7 +82,9 @@ class Tally:
         return missed
 
     def table(self) -> str:
-        lines = [f"{'rule':26s} {'programs':>9s} {'points':>9s} {'error/local':>12s} {'size':>8s} {'radius':>8s}  sharp"]
+        lines = [
+            f"{'rule':26s} {'programs':>9s} {'points':>9s} {'error/local':>12s} {'size':>8s} {'radius':>8s}  sharp"
+        ]
         for name, count in sorted(self.counts.items()):
             size, radius = (count.ratios.get(quantity) for quantity in ("size", "radius"))
             columns = [f"{ratio:8.4f}" if ratio is not None else f"{'-':>8s}" for ratio in (size, radius)]
@@ -102,11 +104,16 @@ def fuzz(
     rules: Rules | None = None,
     moves: Mapping[str, Move] = MOVES,
     most_violations: int = 1,
+    watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Run that many random programs, all drawn from one seed; it stops after `most_violations`."""
+    """Run that many random programs, all drawn from one seed; it stops after `most_violations`.
+
+    `watch` is called after each program.
+    """
     tally = Tally()
     for program in random_programs(programs, seed, points=points, rules=rules or library(), moves=moves, tally=tally):
         tally.add(program)
+        watch(tally)
         if len(tally.violations) >= most_violations:
             break
     return tally
@@ -123,7 +130,7 @@ def random_programs(
         tokens, kind = (2 if rng.random() < 0.6 else 3), str(rng.choice(KINDS, p=SHARES))
         program = Program(rng, rules, points, tokens, kind)
         try:
-            for name in rng.choice(names, rng.integers(3, 7), p=chances):
+            for name in rng.choice(names, rng.integers(4, 7), p=chances):
                 program.move = str(name)
                 moves[program.move].run(program)
         except Violation as violation:

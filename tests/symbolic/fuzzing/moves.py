@@ -163,7 +163,7 @@ def pool(program: Program) -> None:
     angle = program.rng.uniform(0, np.pi / 2, program.points)
     angle = np.where(program.straight, np.arctan2(second, first), angle)
     at = {t: total * np.cos(angle), u: total * np.sin(angle)}
-    exact, centre = program._tokens(norm, dim, size, None)
+    exact, _ = program.spread_tokens(norm, dim, size, None)
     near = exact + (first * at[t] + second * at[u])[:, None, None] * program.directions(dim, norm)
     x = program.apply("given", NAME, dim=dim, norm=norm, size=size, error=first * t + second * u)
     x = program.conclude(x, exact, near, norm=norm, at=at, keep=False)
@@ -212,7 +212,7 @@ def inner_product(program: Program) -> None:
 def known_size(program: Program) -> None:
     norm, dim, size = program.any_norm(), program.whole(1, 3), program.number(0.5)
     error = size * program.rng.uniform()
-    exact, _ = program._tokens(norm, dim, size, None)
+    exact, _ = program.spread_tokens(norm, dim, size, None)
     near = exact * (1 - error / size)
     x = program.start({"dim": dim, "norm": norm, "size": size, "error": error}, exact, near)
     y = program.pick()
@@ -234,7 +234,7 @@ def stack(program: Program) -> None:
     family = program.apply("given", NAME, dim=dim, norm=Norm.TWO, size=size / index, error=scale * index)
     blocks = [(first.exact, first.near)] if count > 1 else []
     for k in range(2, count):
-        exact, _ = program._tokens(Norm.TWO, dim, size / k, None)
+        exact, _ = program.spread_tokens(Norm.TWO, dim, size / k, None)
         blocks.append((exact, exact + scale * k * program.directions(dim, Norm.TWO)))
     blocks.append((last.exact, last.near))
     exact, near = (np.concatenate(each, -1) for each in zip(*blocks, strict=True))
@@ -357,9 +357,7 @@ def attend(program: Program) -> None:
 # --- iterations ------------------------------------------------------------------------------------------------------
 
 
-def _layers(
-    program: Program, x: Realised, factors: list[float], offsets: list[float]
-) -> tuple[np.ndarray, np.ndarray]:
+def _layers(program: Program, x: Realised, factors: list[float], offsets: list[float]) -> tuple[np.ndarray, np.ndarray]:
     """Layer by layer: an operator of norm exactly the factor, then a perturbation of length exactly the offset."""
     exact, near, norm = x.exact, x.near, x.value.norm
     for factor, offset in zip(factors, offsets, strict=True):
@@ -470,9 +468,7 @@ def converge_limit(program: Program) -> None:
     x, share = program.pick(), program.rng.uniform(0, 0.9)
     quadratic = _inside(program, x, 0.9 * (1 + np.sqrt(1 - share)) / 2)
     offset = float(share / (4 * quadratic))
-    value = program.apply(
-        "converge", x, NAME, quadratic=quadratic, offset=offset, depth=sp.oo, size=program.size(x)
-    )
+    value = program.apply("converge", x, NAME, quadratic=quadratic, offset=offset, depth=sp.oo, size=program.size(x))
     exact, near = _iterated(x, lambda e: quadratic * e**2 + offset, 120)
     program.conclude(value, exact, near, norm=x.value.norm)
 
@@ -497,9 +493,7 @@ def converge(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 3)
     quadratic = _inside(program, x, 0.499)
     offset = float((1e-7 if program.chance(0.3) else program.rng.uniform(0, 0.24)) / quadratic)
-    value = program.apply(
-        "converge", x, NAME, quadratic=quadratic, offset=offset, depth=depth, size=program.size(x)
-    )
+    value = program.apply("converge", x, NAME, quadratic=quadratic, offset=offset, depth=depth, size=program.size(x))
     exact, near = _iterated(x, lambda e: quadratic * e**2 + offset, depth)
     program.conclude(value, exact, near, norm=x.value.norm, known_ratio=2.0 ** (2**depth - 1))
 
@@ -528,8 +522,8 @@ def descend(program: Program) -> None:
 # --- invariants ------------------------------------------------------------------------------------------------------
 
 
-# z_(l+1) = A f(z_l), |f(z)| <= s |z|, and f_hat is known on [-R, R] only and wild outside, where R is what the induction
-# says. Each layer applies f_hat on that range; the range obligations are closed by the sizes, or by `confine`.
+# z_(l+1) = A f(z_l), |f(z)| <= s |z|; f_hat is known on [-R, R] only and wild outside, where R is what the induction
+# says. The range obligations speak of a letter R; `confine` discharges them.
 @move("confine", "confine", weight=0.3)
 def confine(program: Program) -> None:
     x, depth = program.given(Norm.INF, size=program.number()), program.whole(1, 3)

@@ -1,4 +1,4 @@
-"""A random program: rules applied to a pool of values, each with its vectors at a batch of points, each step checked."""
+"""A random program: rules applied to a pool of values, each with vectors at a batch of points; each step is checked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class Checked:
 
 
 @dataclass(eq=False)
-class Violation(Exception):
+class Violation(Exception):  # noqa: N818 - what the field calls it
     """A promise that a step did not keep, at one point. `str` gives the program, cut down to what the step needs."""
 
     move: str
@@ -167,7 +167,7 @@ class Program:
         size = wanted.get("size", 0.0 if self.chance(0.03) else self.number())
         error = wanted.get("error", 0.0 if self.chance(0.1) else self.number(0.01, 1.5))
         radius = wanted.get("radius", size * self.rng.uniform() if self.chance(0.5) else None)
-        exact, centre = self._tokens(norm, dim, size, radius)
+        exact, centre = self.spread_tokens(norm, dim, size, radius)
         near = exact + error * self.directions(dim, norm)
         arguments = {"dim": dim, "norm": norm, "size": size, "error": error}
         if radius is not None:
@@ -181,7 +181,7 @@ class Program:
         self.move = move
         return result
 
-    def _tokens(self, norm: Norm, dim: int, size: float, radius: float | None) -> tuple[np.ndarray, np.ndarray]:
+    def spread_tokens(self, norm: Norm, dim: int, size: float, radius: float | None) -> tuple[np.ndarray, np.ndarray]:
         radius_of = size if radius is None else radius
         along = self.signs(self.points, 1) * self.compass(dim, norm)
         shares = self.rng.uniform(-1, 1, (self.points, self.tokens))
@@ -270,7 +270,7 @@ class Program:
         local = evaluate(step.local, {**self._errors, **result.at})
         here = Measured("error, locally", local, result.error, result.scale)
         if known_ratio is not None:
-            also = (*also, Measured("bound over error", known_ratio, here.bound / result.error))
+            also = (*also, Measured("bound over known ratio", result.error, here.bound / known_ratio, result.scale))
         promises = (here, *result.promises(), *result.owed(), *also)
         for measured in promises:
             if np.any(measured.violated):
@@ -278,7 +278,9 @@ class Program:
         self._errors[value.error_symbol] = result.error
         self.checked.append(Checked(self.move, result, promises, limit))
         if keep:
-            self._numbers[value.name] = {m.quantity: float(m.bound) for m in promises if m.quantity in ("size", "error")}
+            self._numbers[value.name] = {
+                m.quantity: float(m.bound) for m in promises if m.quantity in ("size", "error")
+            }
             if max(self._numbers[value.name].values()) < TAME:
                 self.pool.append(result)
         return result
