@@ -182,7 +182,7 @@ def test_pooled_moves_of_common_groups_are_attained_by_the_right_shares() -> Non
 
 def test_a_correction_undoes_small_errors_and_promises_nothing_beyond() -> None:
     rng = np.random.default_rng(1)
-    assert all(corrected_random(rng) == (0.0, 0.0) for _ in range(100))
+    assert all(corrected_random(rng).error == 0.0 for _ in range(100))
     assert correct(number(error=s), "Cx", sigma=R).derivation.obligations[-1].condition == sp.Le(s, R)
     with pytest.raises(DerivationError, match="it is false that the error of 'x' is at most 1"):
         correct(number(error=sp.Rational(1001, 1000)), "Cx", sigma=1)
