@@ -44,7 +44,7 @@ from symbolic.calculus import (
     softmax,
     softmax_to_hard_max,
 )
-from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.vectors import ORDER, onto_ball, shrink, softmax_weights
 
@@ -293,6 +293,16 @@ def stack_sharp(count: int) -> Realised:
     moved = np.concatenate([[0.5] if count > 1 else [], 1 / inner, [0.5]])
     result = stack(first, family, k, last, count=count, name="blocks", dim=exact.size)
     return shown(result, exact, exact + moved, Norm.TWO)
+
+
+def either_sharp(count: int) -> Realised:
+    """(1, 2) off by 1/2 for one layer, 3 off by 1/4 for several."""
+    n = sp.Symbol("n", integer=True, positive=True)
+    one = given("one", dim=2, norm=Norm.ONE, size=3, error=1)
+    several = given("several", dim=1, norm=Norm.ONE, size=3, error=sp.Rational(1, 4))
+    exact, near = ([[1.0, 2.0]], [[1.5, 2.5]]) if count == 1 else ([[3.0]], [[3.25]])
+    result = either(one, sp.Eq(n, 1), several, name="x")
+    return Realised(result, np.array(exact), np.array(near), None, Norm.ONE, {n: count})
 
 
 def pooled_sum_sharp() -> Realised:
@@ -571,6 +581,7 @@ CASES = [
     RuleCase("mean", "mean", mean_sharp, mean_random),
     *(RuleCase(f"concatenate in norm {n}", "concatenate", lambda n=n: concatenate_sharp(n)) for n in Norm),
     *(RuleCase(f"stack of {count}", "stack", lambda count=count: stack_sharp(count)) for count in (1, 2, 5)),
+    *(RuleCase(f"either, at {count}", "either", lambda count=count: either_sharp(count)) for count in (1, 2)),
     *(
         RuleCase(f"change_norm {s} to {t}", "change_norm", lambda s=s, t=t, v=v: change_sharp(s, t, np.array(v)))
         for v, pairs in (

@@ -121,12 +121,12 @@ def safe_perturbation() -> tuple[float, float]:
 
 
 def one_layer() -> tuple[float, float]:
-    """2 (z + 1/4) off by 3/4 in all after one more layer, from an error of 1/8."""
+    """(z + 1/4) / 2 off by 3/16 from an error of 1/8."""
     error = sp.Symbol("err", nonnegative=True)
     z = given("z", dim=1, size=1, error=error)
-    f = linear_map(apply_function(z, "f", eps=sp.Rational(1, 4), lipschitz=1, size=1), "2f", operator_norm=2, dim=1)
+    f = linear_map(apply_function(z, "f", eps=sp.Rational(1, 4), lipschitz=1, size=1), "f/2", operator_norm=Half, dim=1)
     recursion = recursion_from(z, f)
-    return float(recursion.factor / 8 + recursion.offset), 2 * (1 / 8 + 1 / 4)
+    return float(recursion.factor / 8 + recursion.offset), (1 / 8 + 1 / 4) / 2
 
 
 NUMBER_CASES = [

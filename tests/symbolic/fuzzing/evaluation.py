@@ -71,8 +71,8 @@ def satisfied(condition: Any, at: Values) -> bool:
     """Whether the relation holds at the values, up to rounding."""
     if condition in (sp.true, sp.false):
         return bool(condition)
-    if isinstance(condition, sp.And):
-        return all(satisfied(part, at) for part in condition.args)
+    if isinstance(condition, sp.And | sp.Or):
+        return (all if isinstance(condition, sp.And) else any)([satisfied(part, at) for part in condition.args])
     left, right = (evaluate(side, at) for side in condition.args)
     close = bool(np.all(np.isclose(left, right, rtol=1e-9, atol=1e-12)))
     return close or bool(np.all(_RELATIONS[condition.func](left, right)))
@@ -103,6 +103,7 @@ _NODES: dict[Any, Callable[[Any, Values], Any]] = {
     sp.exp: _by(np.exp),
     sp.log: _by(np.log),
     sp.tanh: _by(np.tanh),
+    sp.floor: _by(np.floor),
     sp.Abs: _by(np.abs),
     sp.Max: _extreme(np.maximum),
     sp.Min: _extreme(np.minimum),

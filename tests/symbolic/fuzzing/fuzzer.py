@@ -19,7 +19,9 @@ SHARES = (0.7, 0.2, 0.1)  # of the programs in floats, rationals and letters: Sy
 def library() -> dict[str, Callable[..., Any]]:
     """The rules under test, by name; a test plants a wrong one by replacing an entry."""
     names = {name: getattr(symbolic.calculus, name) for name in symbolic.calculus.__all__}
-    layers = {name: getattr(symbolic.calculus.layers, name) for name in ("iterate", "recursion_from", "stack")}
+    layers = {
+        name: getattr(symbolic.calculus.layers, name) for name in ("either", "iterate", "recursion_from", "stack")
+    }
     return names | layers
 
 

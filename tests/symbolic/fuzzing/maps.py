@@ -99,7 +99,7 @@ def apply_function(program: Program, about: About) -> Map:
     ]
     f = functions[kind]
     arguments = {"eps": eps, "lipschitz": slope, "size": slope * about.size}
-    bounded = not about.layer and program.chance(0.5)
+    bounded = not about.layer and reach > 0 and program.chance(0.5)
     if bounded:
         arguments["radius"] = reach * (1 + 1e-12)
 
@@ -115,7 +115,7 @@ def apply_function(program: Program, about: About) -> Map:
 
 # sin against its argument: eps depends on the range (Taylor's remainder).
 def taylor(program: Program, about: About) -> Map:
-    reach = about.size + about.error
+    reach = max(about.size + about.error, 1e-3)
     arguments = {"eps": reach**3 / 6, "lipschitz": 1.0, "size": about.size, "radius": reach * (1 + 1e-12)}
     return Map("apply_function", arguments, lambda exact, near: (np.sin(exact), near), about.norm)
 

@@ -242,6 +242,18 @@ def stack(program: Program) -> None:
     program.conclude(value, exact, near, norm=Norm.TWO, keep=exact.shape[-1] <= 6)
 
 
+# A count decides which of the two it is.
+@move("either", "either")
+def either(program: Program) -> None:
+    first = program.pick()
+    second = program.pick(first.value.norm)
+    count = program.symbol("n", integer=True, positive=True)
+    at = {count: program.whole(1, 3)}
+    value = program.apply("either", first, sp.Eq(count, 1), second, name=NAME)
+    chosen = first if at[count] == 1 else second
+    program.conclude(value, chosen.exact, chosen.near, norm=first.value.norm, at=at, keep=False)
+
+
 # --- softmax and hard max --------------------------------------------------------------------------------------------
 
 

@@ -129,7 +129,7 @@ def test_a_failure_prints_code_that_runs_to_the_same_bound(seed: int) -> None:
     wrong = planted.changed(library()["linear_map"], planted.smaller_error)
     names = {name: MOVES[name] for name in ("linear_map", "add", "confine", "pool", "attend", "iterate, derived layer")}
     violation = fuzz(60, seed, rules=library() | {"linear_map": wrong}, moves=names).violations[0]
-    names_of = library() | {"linear_map": wrong, "Norm": Norm, "Symbol": sp.Symbol, "sqrt": sp.sqrt}
+    names_of = library() | {"linear_map": wrong, "Norm": Norm, "Symbol": sp.Symbol, "Eq": sp.Eq}
     at_hand = {**names_of, "Rational": sp.Rational, "Integer": sp.Integer}
     program = "\n".join(line.text for line in violation.lines)
     exec(program, at_hand)
@@ -138,7 +138,7 @@ def test_a_failure_prints_code_that_runs_to_the_same_bound(seed: int) -> None:
     premise = conclusion.derivation.steps[-1].premises[0]
     alone = re.search(rf"{premise} = given\(.*error=(\S+?),", violation.alone)
     assert alone is not None
-    error = {sp.Symbol(f"e_{premise}", nonnegative=True): float(alone[1])}
+    error = {at_hand[premise].error_symbol: float(alone[1])}
     local = evaluate(conclusion.derivation.steps[-1].local, values | error)
     assert local == pytest.approx(float(np.broadcast_to(violation.measured.bound, 64)[violation.point]), rel=1e-12)
     assert violation.alone.count("# exact") == 2
