@@ -8,9 +8,11 @@ import numpy as np
 
 import symbolic.calculus
 import symbolic.calculus.layers
-from tests.symbolic.fuzzing.moves import MOVES, Move
+from tests.symbolic.fuzzing import iteration_moves, premise_moves, softmax_moves
+from tests.symbolic.fuzzing.move import Move
 from tests.symbolic.fuzzing.program import KINDS, Checked, Program, Rules, Violation
 
+MOVES = {each.name: each for each in (*premise_moves.MOVES, *softmax_moves.MOVES, *iteration_moves.MOVES)}
 # A sharp rule has to be attained within 1 %.
 ATTAINED = 0.99
 SHARES = (0.7, 0.2, 0.1)  # of the programs in floats, rationals and letters: SymPy takes longest with letters
@@ -31,6 +33,7 @@ class Count:
 
     programs: int = 0
     points: int = 0
+    refused: int = 0
     sharp: bool = True
     ratios: dict[str, float] = field(default_factory=dict)
 
@@ -70,15 +73,17 @@ class Tally:
         self.points += program.points
         for name in {step.move for step in program.checked}:
             self.counts.setdefault(name, Count()).programs += 1
+        for name in program.refused:
+            self.counts.setdefault(name, Count()).refused += 1
         for step in program.checked:
             self.counts[step.move].add(step, program.points)
 
     def not_attained(self, moves: Mapping[str, Move] = MOVES) -> list[str]:
         """What no point attained within 1 %, though it should be attained: 'move: quantity'."""
         missed = []
-        for name, move in sorted(moves.items()):
+        for name, each in sorted(moves.items()):
             count = self.counts.get(name, Count())
-            expected = {"error": not move.error_loose, "size": not move.size_loose, "radius": "radius" in count.ratios}
+            expected = {"error": not each.error_loose, "size": not each.size_loose, "radius": "radius" in count.ratios}
             reached = {"error": count.attained} | {q: count.ratios.get(q, 0.0) for q in ("size", "radius")}
             missed += [f"{name}: {q}" for q, wanted in expected.items() if wanted and reached[q] < ATTAINED]
         return missed
@@ -88,12 +93,10 @@ class Tally:
             f"{'rule':26s} {'programs':>9s} {'points':>9s} {'error/local':>12s} {'size':>8s} {'radius':>8s}  sharp"
         ]
         for name, count in sorted(self.counts.items()):
-            size, radius = (count.ratios.get(quantity) for quantity in ("size", "radius"))
-            columns = [f"{ratio:8.4f}" if ratio is not None else f"{'-':>8s}" for ratio in (size, radius)]
-            lines.append(
-                f"{name:26s} {count.programs:9d} {count.points:9d} {count.attained:12.4f} {' '.join(columns)}  "
-                f"{'yes' if count.sharp else 'no'}"
-            )
+            ratios = (count.attained, count.ratios.get("size"), count.ratios.get("radius"))
+            shown = ["-" if ratio is None else f"{ratio:.4f}" for ratio in ratios]
+            numbers = (count.programs, count.points, count.refused)
+            lines.append(row.format(name, *numbers, *shown, "yes" if count.sharp else "no"))
         lines.append(f"{self.programs} programs, {self.points} points, {len(self.violations)} violations")
         return "\n".join(lines)
 

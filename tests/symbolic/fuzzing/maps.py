@@ -21,13 +21,23 @@ Pair = tuple[np.ndarray, np.ndarray]  # exact, near
 
 @dataclass(frozen=True)
 class About:
-    """What a map has to fit: the norm, dimension, size and (closed) error of its argument, and whether it may grow."""
+    """What a map has to fit: the norm, dimension, size and (closed) error of its argument.
+
+    `layer`: it is part of a layer that is run again and again, so that norm and dimension stay; a layer that `fits`
+    keeps the size, and knows its functions everywhere.
+    """
 
     norm: Norm
     dim: int
     size: float
     error: float
-    layer: bool = False  # one layer of a recursion: the size must not grow, norm and dimension must stay
+    layer: bool = False
+    fits: bool = True
+
+    @property
+    def most(self) -> float:
+        """The largest norm or slope of a map."""
+        return 2.5 if not self.layer else 1.0 if self.fits else 1.2
 
 
 @dataclass(frozen=True)
@@ -87,9 +97,9 @@ def along(moved: np.ndarray, norm: Norm) -> np.ndarray:
 
 # f_hat may be off by eps in either direction at each argument; it is wild outside the range that it is known on.
 def apply_function(program: Program, about: About) -> Map:
-    slope = program.number(0.2, 1.0 if about.layer else 2.5)
+    slope = program.number(0.2, about.most)
     eps = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
-    reach = about.size + about.error
+    reach = (about.size + about.error) * (1.0 if about.fits else program.number(0.9, 2.5))
     kind = program.whole(0, 3)
     functions: list[Callable[[np.ndarray], np.ndarray]] = [
         lambda z: slope * z,
@@ -99,7 +109,7 @@ def apply_function(program: Program, about: About) -> Map:
     ]
     f = functions[kind]
     arguments = {"eps": eps, "lipschitz": slope, "size": slope * about.size}
-    bounded = not about.layer and reach > 0 and program.chance(0.5)
+    bounded = not (about.layer and about.fits) and reach > 0 and program.chance(0.5)
     if bounded:
         arguments["radius"] = reach * (1 + 1e-12)
 
@@ -121,7 +131,7 @@ def taylor(program: Program, about: About) -> Map:
 
 
 def linear_map(program: Program, about: About) -> Map:
-    size = program.number(0.2, 1.0 if about.layer else 2.5)
+    size = program.number(0.2, about.most)
     target = about.norm if about.layer or program.chance(0.4) else program.any_norm()
     dim = about.dim if about.layer else program.whole(1, 4)
     offset = 0.0 if about.layer or program.chance(0.5) else program.number(0.1, 2.0)
@@ -211,7 +221,7 @@ def soft_threshold(program: Program, about: About) -> Map:
 
 # Numbers along one functional and one direction: A x = (A_hat - p) x where A_hat is at its limit, or A is at its own.
 def perturbed_map(program: Program, about: About, known: bool = False) -> Map:
-    size, off = program.number(0.3, 1.0 if about.layer else 2.0), program.number(0.01, 0.6)
+    size, off = program.number(0.3, about.most), program.number(0.01, 0.6)
     target = about.norm if about.layer or program.chance(0.5) else program.any_norm()
     dim = about.dim if about.layer else program.whole(1, 4)
     near_size = abs(size - off) + 2 * min(size, off) * program.rng.uniform() if known else size + off
@@ -255,7 +265,7 @@ def perturbed_map_pooled(program: Program, about: About) -> Map:
 
 
 def perturbed_function(program: Program, about: About) -> Map:
-    slope = program.number(0.2, 1.0 if about.layer else 2.5)
+    slope = program.number(0.2, about.most)
     eps = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
     target = about.norm if about.layer or program.chance(0.5) else program.any_norm()
     dim = about.dim if about.layer else program.whole(1, 4)

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus import Approximated, Derivation, Norm, Obligation, Step
+from symbolic.calculus import Approximated, Derivation, LinearRecursion, Norm, Obligation, Step
 
 Rule = Callable[..., Any]
 Change = Callable[[Approximated], Approximated]
@@ -72,3 +72,9 @@ def attention_without_radius(attend: Rule) -> Rule:
         return with_last(attend(weights, values, name), local=values.error_symbol)
 
     return wrong
+
+
+def recursion_without_premises(premise: Approximated, layer: Approximated) -> LinearRecursion:
+    """A layer taken for the step of a recursion, whether the next layer can start from it or not."""
+    factor = sp.diff(layer.error, premise.error)
+    return LinearRecursion(sp.Integer(0), factor, layer.error.subs(premise.error, 0))

@@ -82,6 +82,7 @@ class Program:
     pool: list[Realised] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     checked: list[Checked] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)  # moves whose rules refused what they got, or owe it
     move: str = ""
     at: dict[sp.Symbol, Any] = field(default_factory=dict)  # the values of letters
     _errors: dict[sp.Symbol, Any] = field(default_factory=dict)
@@ -246,6 +247,9 @@ class Program:
         if line not in self.lines:
             self.lines.append(line)
         return sp.Symbol(name, **assumptions)
+
+    def refuse(self) -> None:
+        self.refused.append(self.move)
 
     def conclude(
         self,

@@ -13,9 +13,9 @@ import symbolic.calculus.layers
 from symbolic.calculus import Approximated, Norm
 from tests.symbolic.fuzzing import planted
 from tests.symbolic.fuzzing.evaluation import evaluate, satisfied
-from tests.symbolic.fuzzing.fuzzer import Tally, fuzz, library
+from tests.symbolic.fuzzing.fuzzer import MOVES, Tally, fuzz, library
 from tests.symbolic.fuzzing.maps import operator_norm
-from tests.symbolic.fuzzing.moves import MOVES, Move
+from tests.symbolic.fuzzing.move import Move
 from tests.symbolic.fuzzing.realised import Measured
 from tests.symbolic.fuzzing.vectors import lengths, supporting, units
 
@@ -30,6 +30,7 @@ def test_random_programs_keep_every_bound_and_attain_the_sharp_ones(seed: int) -
     assert SHARDS * tally.programs >= 2_000
     assert SHARDS * tally.points >= 100_000
     assert tally.not_attained() == []
+    assert 0 < tally.counts["iterate, any layer"].refused < tally.counts["iterate, any layer"].points / 64
 
 
 def test_every_rule_that_concludes_a_value_is_fuzzed() -> None:
@@ -106,6 +107,14 @@ def test_a_wrong_norm_alone_is_found() -> None:
     to_itself = planted.changed(library()["change_norm"], planted.another_norm)
     tally = fuzz(60, 11, rules=library() | {"change_norm": to_itself}, moves=only_one)
     assert tally.violations
+
+
+def test_a_layer_that_does_not_fit_its_successor_is_found() -> None:
+    """The size that a layer was derived with grows, or its argument leaves the range: the fuzzer sees what follows."""
+    rules = library() | {"recursion_from": planted.recursion_without_premises}
+    tally = fuzz(100, 11, rules=rules, moves={"any layer": MOVES["iterate, any layer"]}, most_violations=5)
+    assert len(tally.violations) == 5
+    assert all(re.match(r"error|size", violation.measured.quantity) for violation in tally.violations)
 
 
 def test_a_loose_rule_is_reported_as_not_attained() -> None:
