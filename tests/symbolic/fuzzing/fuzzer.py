@@ -89,9 +89,8 @@ class Tally:
         return missed
 
     def table(self) -> str:
-        lines = [
-            f"{'rule':26s} {'programs':>9s} {'points':>9s} {'error/local':>12s} {'size':>8s} {'radius':>8s}  sharp"
-        ]
+        row = "{:26s} {:>9} {:>9} {:>8} {:>12} {:>8} {:>8}  {}"
+        lines = [row.format("rule", "programs", "points", "refused", "error/local", "size", "radius", "sharp")]
         for name, count in sorted(self.counts.items()):
             ratios = (count.attained, count.ratios.get("size"), count.ratios.get("radius"))
             shown = ["-" if ratio is None else f"{ratio:.4f}" for ratio in ratios]

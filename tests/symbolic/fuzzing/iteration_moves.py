@@ -65,7 +65,7 @@ LAYER_MAPS = (
 
 # One layer is derived on a premise with an error symbol; then it runs `depth` times on the vectors. Its maps keep the
 # size, so that the sizes that it was derived with hold at every layer.
-@move("iterate, derived layer", "iterate")
+@move("iterate, derived layer", "iterate", weight=0.6)
 def iterate_derived(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 4)
     if program.size(x) == 0.0:
@@ -95,7 +95,7 @@ def iterate_derived(program: Program) -> None:
 
 # The same with layers that need not fit: they may grow, and know their functions on a range only. Either the rules
 # refuse, or the bound holds.
-@move("iterate, any layer", "iterate")
+@move("iterate, any layer", "iterate", weight=0.6)
 def iterate_any(program: Program) -> None:
     x, depth = program.given(size=program.number()), program.whole(1, 4)
     dim, norm, size = x.exact.shape[-1], x.value.norm, program.size(x) * program.whole(1, 2)
@@ -177,7 +177,7 @@ def converge_exactly(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
-@move("converge", "converge", weight=0.3)
+@move("converge", "converge", weight=0.2)
 def converge(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 3)
     quadratic = _inside(program, x, 0.499)
