@@ -19,16 +19,16 @@ from tests.symbolic.fuzzing.realised import Realised
 # --- one premise -----------------------------------------------------------------------------------------------------
 
 
-def about(program: Program, x: Realised, layer: bool = False) -> About:
-    return About(x.value.norm, x.exact.shape[-1], program.size(x), program.bound(x), layer)
+def about(program: Program, x: Realised) -> About:
+    return About(x.value.norm, x.exact.shape[-1], program.size(x), program.bound(x))
 
 
-def mapped(program: Program, x: Realised, made: Map, **options: Any) -> Realised:
+def mapped(program: Program, x: Realised, made: Map) -> Realised:
     value = program.apply(made.rule, x, *_positional(made), NAME, **_named(made))
     limit = made.limit(x.exact, x.near) if made.limit else None
     exact, near = made.run(x.exact, x.near)
     centre = made.centre(x.centre) if made.centre and x.centre is not None else None
-    return program.conclude(value, exact, near, norm=made.norm, centre=centre, limit=limit, **options)
+    return program.conclude(value, exact, near, norm=made.norm, centre=centre, limit=limit)
 
 
 def _positional(made: Map) -> list[Any]:
