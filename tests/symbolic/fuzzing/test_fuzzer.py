@@ -1,5 +1,6 @@
 """Random programs keep their bounds and attain them; wrong rules, planted on purpose, are found and shown."""
 
+import functools
 import inspect
 import re
 import typing
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import benchmarks.fuzzing
 import symbolic.calculus
 import symbolic.calculus.layers
 from symbolic.calculus import Approximated, Norm
@@ -72,7 +74,7 @@ EXACT = {"hard_max", "correct"}  # their bound is 0: there is no smaller one
 @pytest.mark.parametrize("rule", [r for r in sharp_rules(lambda m: m.error_loose) if r not in EXACT | {"confine"}])
 def test_an_error_bound_that_is_a_thousandth_too_small_is_found(rule: str) -> None:
     tally = found(rule, planted.changed(library()[rule], planted.smaller_error))
-    assert_blamed(tally, rule, "error, locally")
+    assert_blamed(tally, rule, "local error")
 
 
 @pytest.mark.parametrize("rule", [r for r in sharp_rules(lambda m: m.size_loose) if r != "confine"])
@@ -88,10 +90,10 @@ def test_a_radius_that_is_a_thousandth_too_small_is_found(rule: str) -> None:
 
 
 WRONG = [
-    ("attend", planted.attention_without_radius(library()["attend"]), "error, locally"),
+    ("attend", planted.attention_without_radius(library()["attend"]), "local error"),
     ("change_norm", planted.changed(library()["change_norm"], planted.called_probabilities), "probabilities"),
     ("linear_map", planted.changed(library()["linear_map"], planted.another_dim), "dim"),
-    ("mean", planted.changed(library()["mean"], planted.another_norm), "norm|error, locally|error|size"),
+    ("mean", planted.changed(library()["mean"], planted.another_norm), "norm|local error|error|size"),
     ("add", planted.changed(library()["add"], planted.forgetting), "error"),
     ("softmax", planted.changed(library()["softmax"], planted.owing), r"obligation \(the size is below 0\)"),
 ]
@@ -156,6 +158,23 @@ def test_a_failure_prints_code_that_runs_to_the_same_bound(seed: int) -> None:
 def test_one_seed_gives_one_run() -> None:
     first, second, other = (fuzz(15, seed).table() for seed in (3, 3, 4))
     assert first == second != other
+
+
+def test_the_long_run_exits_with_1_for_a_violation_and_with_0_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = library() | {"softmax": planted.changed(library()["softmax"], planted.smaller_error)}
+    monkeypatch.setattr("sys.argv", ["fuzzing", "--points", "1900", "--seed", "11"])
+    assert benchmarks.fuzzing.main() == 0
+    shown = capsys.readouterr()
+    assert "30 programs, 1920 points, 0 violations" in shown.out
+    assert shown.err.count("\n") == 10
+    monkeypatch.setattr(benchmarks.fuzzing, "fuzz", functools.partial(fuzz, rules=wrong))
+    assert benchmarks.fuzzing.main() == 1
+    assert "softmax: the local error of" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["fuzzing", "--points", "0"])
+    with pytest.raises(SystemExit, match="2"):
+        benchmarks.fuzzing.main()
 
 
 # --- the tools -------------------------------------------------------------------------------------------------------
