@@ -2,8 +2,8 @@
 
 import os
 import stat
+from collections.abc import Callable
 from itertools import islice
-from typing import BinaryIO
 
 from symbolic.statements import UsageError
 
@@ -15,19 +15,19 @@ def read_bytes(path: str, purpose: str, most: int = MOST_BYTES) -> bytes:
 
     A device or a pipe is refused before it is opened: some never end, and opening a pipe waits for a writer.
     """
+    if "\0" in path:
+        raise UsageError(f"{purpose}: {path!r} is not a path")
     try:
         _require_file(os.stat(path), path, purpose, most)
         with open(path, "rb", opener=_without_waiting) as file:
             _require_file(os.fstat(file.fileno()), path, purpose, most)
-            return _read(file, path, purpose, most)
+            return _read(file.read, path, purpose, most)
     except FileNotFoundError:
         raise UsageError(f"{purpose}: there is no file '{path}'") from None
     except IsADirectoryError:
         raise UsageError(f"{purpose}: '{path}' is a folder; name a file") from None
     except OSError as error:
         raise UsageError(f"{purpose}: cannot read '{path}' ({error.strerror})") from None
-    except ValueError:  # a path with a null character
-        raise UsageError(f"{purpose}: {path!r} is not a path") from None
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -44,9 +44,9 @@ def _require_file(found: os.stat_result, path: str, purpose: str, most: int) -> 
         raise UsageError(f"{purpose}: '{path}' has {found.st_size} bytes; at most {most} are read")
 
 
-def _read(file: BinaryIO, path: str, purpose: str, most: int) -> bytes:
+def _read(read: Callable[[int], bytes], path: str, purpose: str, most: int) -> bytes:
     """The content, and not what a file that grows, or one without a known size, has beyond the limit."""
-    chunks = iter(lambda: file.read(CHUNK), b"")
+    chunks = iter(lambda: read(CHUNK), b"")
     content = b"".join(islice(chunks, most // CHUNK + 1))
     if len(content) > most:
         raise UsageError(f"{purpose}: '{path}' has more than {most} bytes, which is all that is read")

@@ -18,7 +18,7 @@ from typing import Any
 import sympy as sp
 
 from bridge.certify.expressions import symbols_to_record, to_record
-from bridge.certify.proving import Box, Leaf, Node, Outcome, Split, Status
+from bridge.certify.proving import MOST_CUTS, Box, Leaf, Node, Outcome, Split, Status
 from bridge.export.files import write_text
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
@@ -26,7 +26,6 @@ from symbolic.statements import UsageError
 FORMAT, VERSION = "boundsmith-certificate", 1
 OPEN = "open"
 MOST_BYTES = 16 << 20  # of a file: four million cuts, read into a few hundred MiB
-MOST_CUTS = 4_000  # of one box: its ends have so many bits, and so many boxes wait for their node
 
 Parameters = Mapping[str, Any]
 

@@ -29,9 +29,12 @@ class Deadline:
         self._clock, self._alarmed = clock, alarmed
         self._start = clock()
 
-    def restart(self) -> None:
-        """The seconds count from now on: what came before, such as loading a topic, was not the work itself."""
-        self._start = self._clock()
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """What happens inside, such as loading a topic, does not count."""
+        before = self._clock()
+        yield
+        self._start += self._clock() - before
 
     @property
     def spent(self) -> float:

@@ -146,7 +146,7 @@ def parse_claim(record: Any, where: str, ask: Ask = lambda: None) -> ParsedClaim
     if status is Status.REFUTED:
         point, value = _point(record["point"], inequality, where), fraction(record["value"], where)
         return ParsedClaim(inequality, origin, status, Tree((), where), point=point, value=value)
-    tree, share = _tree(record["tree"], where), fraction(record["share"], where)
+    tree, share = _tree(record["tree"], where, ask), fraction(record["share"], where)
     if (OPEN in tree.forms) != (status is Status.UNDECIDED):
         raise UsageError(f"{where}: open boxes make a verdict undecided, and nothing else does; it says {verdict}.")
     settled = _settled(inequality, tree, ask)
@@ -263,11 +263,12 @@ def _point(record: Any, inequality: Inequality, where: str) -> tuple[Fraction, .
     return tuple(fraction(record[name], where) for name in names)
 
 
-def _tree(record: Any, where: str) -> Tree:
+def _tree(record: Any, where: str, ask: Ask) -> Tree:
     if not isinstance(record, list):
         raise UsageError(f"{where}: the tree {shown(record)} is no list.")
     boxes = 0
     for at, node in enumerate(record):
+        ask()
         place = f"{where}, node {at}"
         if not isinstance(node, list) or not 1 <= len(node) <= 2:
             raise UsageError(f'{place}: {shown(node)} is neither [axis], [axis, "p/q"] nor [form, count].')

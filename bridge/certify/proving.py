@@ -16,6 +16,7 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bridge.balls import SMALLEST_NORMAL
 from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.forms import Box, Cell, Enclosures, as_ball, positive, shown
 from bridge.certify.search import likely_lowest
@@ -24,7 +25,7 @@ from symbolic.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
 LOOK = 64  # boxes between two reports
-MOST_CUTS = 1_000  # of one box: eight coordinates of 125 bits, far below what balls can tell apart
+MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot tell apart
 
 
 class Status(StrEnum):
@@ -252,10 +253,7 @@ class _Search:
 
     def _cut(self, part: _Part, weights: list[float]) -> "tuple[_Part, _Part] | None":
         """The two halves across the coordinate that matters most; across the relatively widest if none is known to."""
-        widest = [
-            float((high - low) / width) if width else 0.0
-            for (low, high), width in zip(part.box, self.widths, strict=True)
-        ]
+        widest = [_relative(high - low, width) for (low, high), width in zip(part.box, self.widths, strict=True)]
         if max(widest) == 0.0 or part.cuts == MOST_CUTS:
             return None
         # A coordinate is not cut a thousandfold while another is whole: its weight may be all overestimation.
@@ -285,6 +283,11 @@ class _Search:
             if fails and self.enclosures.inside(point):
                 return dict(zip(self.enclosures.coordinates, point, strict=True)), float_above(value)
         return None
+
+
+def _relative(part: Fraction, whole: Fraction) -> float:
+    """The share as a float; not 0 for a coordinate that can still be cut, however small."""
+    return max(float(part / whole), SMALLEST_NORMAL) if part else 0.0
 
 
 def _weights(box: Box, slopes: Sequence[Arb]) -> list[float]:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -192,8 +192,7 @@ def _claim(tree: ast.expr, text: str, *, evaluate: bool) -> tuple[sp.Expr, bool]
         raise UsageError(_at(text, tree.col_offset, "is no single comparison by >=, >, <= or <"))
     sign, strict = COMPARISONS[type(tree.ops[0])]
     left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
-    difference = _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
-    return _product(sp.Integer(sign), difference, evaluate), strict
+    return _product(sp.Integer(sign), _difference(left, right, evaluate), evaluate), strict
 
 
 def _sum(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
@@ -208,6 +207,22 @@ def _product(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
         return left * right
     factors = left.args if left.is_Mul else (left,)
     return sp.Mul(*factors, right, evaluate=False)
+
+
+def _difference(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+    return _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
+
+
+def _quotient(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+    return _product(left, sp.Pow(right, -1, evaluate=evaluate), evaluate)
+
+
+STEPS: dict[type, Callable[[sp.Expr, sp.Expr, bool], sp.Expr]] = {
+    ast.Add: _sum,
+    ast.Sub: _difference,
+    ast.Mult: _product,
+    ast.Div: _quotient,
+}
 
 
 def _expression(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
@@ -241,21 +256,28 @@ def _name(node: ast.Name, text: str) -> sp.Expr:
 
 
 def _operation(node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
-    left, right = _expression(node.left, text, evaluate), _expression(node.right, text, evaluate)
-    if isinstance(node.op, ast.Add):
-        return _sum(left, right, evaluate)
-    if isinstance(node.op, ast.Sub):
-        return _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
-    if isinstance(node.op, ast.Mult):
-        return _product(left, right, evaluate)
-    if isinstance(node.op, ast.Div):
-        if right == 0:
-            raise UsageError(_at(text, node.right.col_offset, "is 0, and divides"))
-        return _product(left, sp.Pow(right, -1, evaluate=evaluate), evaluate)
+    if type(node.op) in STEPS:
+        return _chain(node, text, evaluate)
     if isinstance(node.op, ast.Pow):
-        return _power(left, right, node, text, evaluate)
+        base, exponent = _expression(node.left, text, evaluate), _expression(node.right, text, evaluate)
+        return _power(base, exponent, node, text, evaluate)
     hint = "; powers are written **" if isinstance(node.op, ast.BitXor) else ""
     raise UsageError(_at(text, node.col_offset, f"has an operation other than + - * / **{hint}"))
+
+
+def _chain(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
+    """Sums and products from the left; without recursion, for a long sum is a deep tree."""
+    steps: list[ast.BinOp] = []
+    while isinstance(node, ast.BinOp) and type(node.op) in STEPS:
+        steps.append(node)
+        node = node.left
+    found = _expression(node, text, evaluate)
+    for step in reversed(steps):
+        right = _expression(step.right, text, evaluate)
+        if isinstance(step.op, ast.Div) and right == 0:
+            raise UsageError(_at(text, step.right.col_offset, "is 0, and divides"))
+        found = STEPS[type(step.op)](found, right, evaluate)
+    return found
 
 
 def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:

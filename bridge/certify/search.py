@@ -80,7 +80,9 @@ def _descend(function: Callable[[np.ndarray], np.ndarray], start: np.ndarray) ->
         value = float(function(np.clip(x, 0, 1)[None])[0])
         return value if np.isfinite(value) else 1e300
 
-    found = minimize(objective, start, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(start), options={"maxiter": 100})
+    bounds = [(0.0, 1.0)] * len(start)
+    with np.errstate(all="ignore"):  # a slope may be no float; the search then ends
+        found = minimize(objective, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100})
     end: np.ndarray = np.clip(found.x, 0, 1)
     return end if objective(end) < objective(start) else start
 

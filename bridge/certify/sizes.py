@@ -17,6 +17,7 @@ import sympy as sp
 from bridge.certify.tapes import FUNCTIONS
 from bridge.lowering import balls
 from bridge.lowering.common import shortened
+from bridge.lowering.lowering import deep_recursion
 from numeric.balls import Arb, working_precision
 from symbolic.statements import UsageError
 
@@ -142,9 +143,7 @@ class _Sizes:
 
     def _function(self, node: Any, part: Size) -> Size:
         if isinstance(node, sp.gamma | sp.loggamma) and part.value is not None and not abs(part.value) <= MOST_GAMMA:
-            raise UsageError(
-                f"{self.where}: {_words(node)} is gamma of a number beyond {MOST_GAMMA}; take a smaller one."
-            )
+            raise UsageError(f"{self.where}: {_words(node)}: gamma is taken of numbers up to {MOST_GAMMA} only.")
         value = None if part.value is None else ONE_ARGUMENT[type(node)](part.value)
         power = 0 if value is not None else 1
         if isinstance(node, sp.exp):
@@ -203,4 +202,5 @@ def _power_of_ball(base: Arb, exponent: sp.Expr, value: Arb) -> Arb:
 
 
 def _words(node: sp.Basic) -> str:
-    return shortened(node, 60)
+    with deep_recursion():
+        return shortened(node, 60)

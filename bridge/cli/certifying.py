@@ -119,13 +119,13 @@ def run_expression(
             run = Run(text, read_inequality(text, ranges, where, deadline), seconds)
     except OutOfTime:
         run = Run(text, [], seconds)
-        typed, reason = typed_inequality(text, ranges, where), _over(seconds, "it was simplified")
+        typed, reason = typed_inequality(text, ranges, where), _over(deadline, "it was simplified")
         run.claims.append(Claim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
     _run(run, output, as_json, deadline)
 
 
-def _over(seconds: float, stage: str) -> str:
-    return f"the time limit of {seconds:g} s was over while {stage}"
+def _over(deadline: Deadline, stage: str) -> str:
+    return f"the time limit of {deadline.seconds:g} s was over while {stage}"
 
 
 def _checked_seconds(seconds: float | None, default: float) -> float:
@@ -242,9 +242,8 @@ def _explained(outcome: Outcome) -> Iterator[str]:
     elif outcome.status is Status.UNDECIDED:
         left = [box_words(outcome.inequality, box) for box in outcome.open_boxes[:1]]
         largest = f"; the largest: {left[0]}" if left else ""
-        yield f"{outcome.inequality.name} is undecided: {max(1, len(outcome.open_boxes))} boxes are open{largest}"
-        if outcome.reason:
-            yield f"{outcome.inequality.name}: {outcome.reason}"
+        why = f"{outcome.reason}; " if outcome.reason else ""
+        yield f"{outcome.inequality.name} is undecided: {why}{max(1, len(outcome.open_boxes))} boxes are open{largest}"
 
 
 def _digits(value: Fraction) -> str:
