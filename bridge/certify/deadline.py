@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 GRACE, AGAIN = 0.25, 0.5  # seconds: the work's own question comes first; an alarm lost in a destructor comes again
+LONGEST = 1e8  # seconds that a timer takes: three years
 
 
 class OutOfTime(BaseException):
@@ -59,7 +60,8 @@ class Deadline:
             raise OutOfTime
 
         handler = signal.signal(signal.SIGALRM, expired)
-        timer = signal.setitimer(signal.ITIMER_REAL, max(0.0, self.seconds - self.spent) + GRACE, AGAIN)
+        left = min(max(0.0, self.seconds - self.spent), LONGEST)
+        timer = signal.setitimer(signal.ITIMER_REAL, left + GRACE, AGAIN)
 
         def put_back() -> None:
             signal.setitimer(signal.ITIMER_REAL, *timer)

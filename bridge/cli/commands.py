@@ -165,7 +165,8 @@ def certify(
     seconds: Annotated[
         float | None,
         typer.Option(
-            metavar="S", help="Time limit: for each inequality (default 60); with --check for the whole file (600)."
+            metavar="S",
+            help="Time limit: for stating the inequalities and for each of them (60); with --check for the file (600).",
         ),
     ] = None,
     output: Annotated[

@@ -80,6 +80,12 @@ def test_the_alarm_is_no_exception_that_a_library_might_catch() -> None:
         swallowing()
 
 
+def test_a_time_longer_than_any_timer_is_taken() -> None:
+    for seconds in (1e300, float("inf")):
+        with Deadline(seconds, alarmed=True).interrupting():
+            assert signal.getitimer(signal.ITIMER_REAL)[0] > NEVER
+
+
 def test_no_alarm_is_set_unless_asked_for_nor_in_another_thread(handler: Any) -> None:
     found: list[Any] = []
 
