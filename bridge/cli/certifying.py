@@ -1,10 +1,10 @@
-"""`boundsmith certify`: prove what a result states (or what the user types), or re-check a certificate file."""
+"""`boundsmith certify`: prove what a result states, or what the user types."""
 
 import contextlib
 import difflib
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -15,8 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.certify.certificate import Claim, Origin, certificate_text
-from bridge.certify.checking import SECONDS as SECONDS_OF_CHECK
-from bridge.certify.checking import Checked, CheckedClaim, Recheck, check_certificate
 from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.obligations import stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
@@ -34,7 +32,7 @@ from symbolic.catalogue import find_result
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
-SHOWN_BOXES, SHOWN_CLAIMS, SHOWN_DIGITS = 20, 200, 60
+SHOWN_BOXES, SHOWN_DIGITS = 20, 60
 SECONDS_OF_PROOF = 60.0  # for each inequality
 STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: "yellow"}
 
@@ -58,7 +56,7 @@ def run_certify(
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
     given = check_names(id, parameters(settings))
     params = {p.name: p.default for p in find_result(id).parameters if p.default is not None} | given
-    seconds = _checked_seconds(seconds, SECONDS_OF_PROOF)
+    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
     find_study(id)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
@@ -111,7 +109,7 @@ def run_expression(
 
     One that SymPy cannot simplify in time is undecided, just as it was typed.
     """
-    seconds = _checked_seconds(seconds, SECONDS_OF_PROOF)
+    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
     deadline = Deadline(seconds, alarmed=True)
     try:
@@ -128,7 +126,7 @@ def _over(deadline: Deadline, stage: str) -> str:
     return f"the time limit of {deadline.seconds:g} s was over while {stage}"
 
 
-def _checked_seconds(seconds: float | None, default: float) -> float:
+def checked_seconds(seconds: float | None, default: float) -> float:
     if seconds is None:
         return default
     if not 0 < seconds < float("inf"):
@@ -199,11 +197,11 @@ def _run_blocks(run: Run) -> Iterator[Any]:
     if run.origin:
         yield "at " + ", ".join(f"{name} = {value}" for name, value in run.origin.parameters.items())
     if run.claims:
-        table = _table("inequality", "verdict", "boxes", "seconds", "settled")
+        table = table_of("inequality", "verdict", "boxes", "seconds", "settled")
         for claim in run.claims:
             o = claim.outcome
             settled = "-" if o.status is Status.REFUTED else f"{100 * _below_one(o):.4g} %"
-            table.add_row(o.inequality.name, _verdict(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
+            table.add_row(o.inequality.name, verdict_text(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
         yield table
     for claim in run.claims:
         yield from _explained(claim.outcome)
@@ -215,14 +213,14 @@ def _run_blocks(run: Run) -> Iterator[Any]:
         yield "interrupted: what was not begun or not finished is undecided"
 
 
-def _table(*headings: str) -> Table:
+def table_of(*headings: str) -> Table:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for at, heading in enumerate(headings):
         table.add_column(heading, no_wrap=at > 0, justify="left" if at < 2 else "right")
     return table
 
 
-def _verdict(status: Status) -> Text:
+def verdict_text(status: Status) -> Text:
     return Text(str(status), style=STYLES[status])
 
 
@@ -280,88 +278,3 @@ def _claim_record(outcome: Outcome) -> dict[str, Any]:
         for box in outcome.open_boxes[:SHOWN_BOXES]
     ]
     return record | {"share": outcome.share, "open": len(outcome.open_boxes), "largest_open": boxes}
-
-
-def run_check(path: Path, others: Mapping[str, Any], seconds: float | None, *, as_json: bool) -> None:
-    """Exit code 0 if every claim is decided and confirmed, 1 if not; a file that is no certificate is a UsageError."""
-    given = [name for name, value in others.items() if value]
-    if given:
-        raise UsageError(f"--check re-checks one file and takes no {', '.join(given)}; leave them out.")
-    seconds = _checked_seconds(seconds, SECONDS_OF_CHECK)
-    with progress(f"checking {path}") as report:
-        checked = check_certificate(
-            str(path),
-            progress=lambda boxes, share: report(round(1000 * share), 1000, f"{boxes} boxes re-checked"),
-            deadline=Deadline(seconds, alarmed=True),
-        )
-    if as_json:
-        show_json(_checked_record(checked))
-    else:
-        show(*_checked_blocks(checked))
-    if not checked.holds:
-        raise typer.Exit(1)
-
-
-RECHECK_STYLES = {Recheck.CONFIRMED: "green", Recheck.FAILED: "bold red", Recheck.SKIPPED: "yellow"}
-
-
-def _checked_blocks(checked: Checked) -> Iterator[Any]:
-    table = _table("inequality", "claimed", "re-check", "boxes")
-    shown = checked.claims[:SHOWN_CLAIMS]
-    for claim in shown:
-        name = claim.name if claim.copies == 1 else f"{claim.name} ({claim.copies} copies)"
-        recheck = Text(str(claim.recheck), style=RECHECK_STYLES[claim.recheck])
-        table.add_row(name, _verdict(claim.verdict), recheck, str(claim.boxes))
-    yield table
-    if len(checked.claims) > len(shown):
-        yield f"and {len(checked.claims) - len(shown)} more claims; --json has all"
-    yield from (f"{claim.name}: {words}" for claim in shown for words in _remarks(claim))
-    yield from (f"the certificate {gap}: that quantity is not shown by it" for gap in checked.gaps)
-    yield f"the certificate {checked.path} {_summary(checked)}"
-
-
-def _summary(checked: Checked) -> str:
-    if checked.holds:
-        return "holds for what is in it, which is not all of what is stated" if checked.gaps else "holds"
-    if checked.skipped:
-        left = f"{checked.skipped} of {checked.count} claims were not re-checked"
-        failed = any(claim.recheck is Recheck.FAILED for claim in checked.claims)
-        others = "does not hold" if failed else "is not confirmed"
-        return f"{others}: {left} within the time limit of {checked.seconds:g} s; --seconds allows more"
-    return "does not hold, or leaves something undecided"
-
-
-def _remarks(claim: CheckedClaim) -> Iterator[str]:
-    if claim.recheck is Recheck.SKIPPED:
-        return
-    if claim.reason:
-        yield claim.reason
-    elif claim.verdict is Status.UNDECIDED:
-        yield f"undecided: only {100 * min(float(claim.share), 0.9999):.4g} % of the box is proved, the rest is open"
-    if claim.origin is None:
-        yield "typed by the user; no result states it"
-
-
-def _checked_record(checked: Checked) -> dict[str, Any]:
-    return {
-        "path": checked.path,
-        "holds": checked.holds,
-        "complete": not checked.gaps and not checked.skipped,
-        "gaps": list(checked.gaps),
-        "not_rechecked": checked.skipped,
-        "written_by": checked.package,
-        "claims": [
-            {
-                "name": claim.name,
-                "copies": claim.copies,
-                "result": claim.origin.result if claim.origin else None,
-                "verdict": str(claim.verdict),
-                "recheck": str(claim.recheck),
-                "confirmed": claim.confirmed,
-                "reason": claim.reason,
-                "boxes": claim.boxes,
-                "share": str(claim.share),
-            }
-            for claim in checked.claims
-        ],
-    }

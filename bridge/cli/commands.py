@@ -193,7 +193,8 @@ def certify(
     What the time limit leaves over is undecided. With --check the exit code is 0 only if everything in the file is
     decided and confirmed, 1 if it is not or was not reached in time, and 2 for a file that is no certificate.
     """
-    from bridge.cli.certifying import run_certify, run_check, run_expression
+    from bridge.cli.certifying import run_certify, run_expression
+    from bridge.cli.rechecking import run_check
     from symbolic.statements import UsageError
 
     typed = {"--range": ranges, "--where": where}

@@ -16,7 +16,7 @@ from bridge.certify.certificate import digest
 from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.proving import Leaf, Outcome, Split, Status
 from bridge.certify.reading import defined_where, read_claim, read_inequality
-from bridge.cli import certifying
+from bridge.cli import certifying, rechecking
 from bridge.cli.certifying import belongs
 from symbolic import UsageError
 from symbolic.inequalities import Inequality
@@ -209,7 +209,8 @@ def expires(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
             found.seconds = float(questions)
             return found
 
-        monkeypatch.setattr(certifying, "Deadline", deadline)
+        for module in (certifying, rechecking):
+            monkeypatch.setattr(module, "Deadline", deadline)
 
     return after
 
@@ -292,7 +293,8 @@ def test_the_time_limit_of_a_recheck_is_longer(run: Command, tmp_path: Path, mon
         given.append(seconds)
         return Deadline(seconds)
 
-    monkeypatch.setattr(certifying, "Deadline", noted)
+    for module in (certifying, rechecking):
+        monkeypatch.setattr(module, "Deadline", noted)
     run("certify", "--expression", "x + 1", "--range", "x=0,1", "-o", tmp_path / "c.json")
     run("certify", "--check", tmp_path / "c.json")
     run("certify", "--check", tmp_path / "c.json", "--seconds", "3.5")
@@ -302,7 +304,7 @@ def test_the_time_limit_of_a_recheck_is_longer(run: Command, tmp_path: Path, mon
 def test_long_tables_of_claims_are_cut_and_say_so(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certifying, "SHOWN_CLAIMS", 1)
+    monkeypatch.setattr(rechecking, "SHOWN_CLAIMS", 1)
     run("certify", "--expression", "sqrt(x) + 1", "--range", "x=0,1", "-o", tmp_path / "c.json")
     assert "and 1 more claims; --json has all" in run("certify", "--check", tmp_path / "c.json").out
 
