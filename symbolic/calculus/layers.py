@@ -212,7 +212,8 @@ def stack(
     for value in (first, family, last):
         require_norm("stack", value, Norm.TWO)
     count = as_expr(count)
-    dim = sp.Piecewise((last.dim, _equals(count, 1)), (_dimension_of_several(first, family, index, last, count), True))
+    alone, several = _equals(count, 1), _dimension_of_several(first, family, index, last, count)
+    dim = sp.Piecewise((last.dim.xreplace({alone: sp.true}), alone), (several.xreplace({alone: sp.false}), True))
     bounds = (value for each in (first, family, last) for value in (each.error, each.size))
     layer = _fresh("i", (count, *bounds), positive=True)
 
@@ -240,8 +241,9 @@ def stack(
 def _dimension_of_several(
     first: Approximated, family: Approximated, index: sp.Symbol, last: Approximated, count: sp.Expr
 ) -> sp.Expr:
-    if not family.dim.has(index):
-        return first.dim + (count - 2) * family.dim + last.dim
+    member = family.dim.subs(index, sp.Dummy("m", integer=True, nonnegative=True) + 2)
+    if not member.free_symbols - family.dim.free_symbols:  # all of one dimension
+        return first.dim + (count - 2) * member + last.dim
     return first.dim + sp.Sum(family.dim, (index, 2, count - 1)).doit() + last.dim
 
 

@@ -57,7 +57,6 @@ from symbolic.icgd.symbols import (
     j,
     neurons,
     nu,
-    parameters,
     rho,
     rho_N,
 )

@@ -42,7 +42,6 @@ from symbolic.icgd.symbols import (
     d_y,
     j,
     nu,
-    parameters,
     rho,
     rho_N,
 )

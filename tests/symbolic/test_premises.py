@@ -555,3 +555,15 @@ m = sp.Symbol("m", integer=True, nonnegative=True)
 )
 def test_signs_are_shown_where_they_are_clear_and_only_there(expression: sp.Expr, shown: bool | None) -> None:
     assert is_nonnegative(sp.sympify(expression)) is shown
+
+
+def test_dimensions_of_layers_and_families_are_counted() -> None:
+    before = given("before", dim=sp.Symbol("w", integer=True, positive=True), norm=Norm.TWO, size=1, error=e)
+    layer = recursion_from(before, linear_map(before, "y", operator_norm=1, dim=K))
+    x = given("x", dim=7, norm=Norm.TWO, size=1, error=1)
+    assert iterate(x, "z", layer, 3, size=1).dim == K
+    assert iterate(x, "z", layer, 0, size=1).dim == 7
+    assert iterate(x, "z", layer, N - 1, size=1).dim.subs(N, 1) == 7
+    j = sp.Symbol("j", integer=True, positive=True)
+    member = given("m", dim=j, norm=Norm.TWO, size=1)
+    assert [stack(x, member, j, x, count=k, name="all").dim for k in (1, 2, 5)] == [7, 14, 14 + 2 + 3 + 4]

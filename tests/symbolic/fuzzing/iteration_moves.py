@@ -45,7 +45,7 @@ def iterate_by_layer(program: Program) -> None:
     recursion = program.apply("LinearRecursion", sp.Integer(0), a + b / (1 + layer), c + d * layer, layer)
     factors, offsets = [a + b / (1 + k) for k in range(depth)], [c + d * k for k in range(depth)]
     size = float(np.prod(factors)) * program.size(x)
-    value = program.apply("iterate", x, NAME, recursion, depth, dim=x.exact.shape[-1], size=size)
+    value = program.apply("iterate", x, NAME, recursion, depth, size=size)
     exact, near = _layers(program, x, factors, offsets)
     program.conclude(value, exact, near, norm=x.value.norm)
 
@@ -82,7 +82,7 @@ def iterate_derived(program: Program) -> None:
     if skip:
         layer = program.apply("add", premise, layer, name=NAME, coefficients=skip)
     recursion = program.apply("recursion_from", premise, layer)
-    value = program.apply("iterate", x, NAME, recursion, depth, dim=dim, size=program.size(x))
+    value = program.apply("iterate", x, NAME, recursion, depth, size=program.size(x))
     exact, near = x.exact, x.near
     for _ in range(depth):
         before = exact, near
@@ -110,7 +110,7 @@ def iterate_any(program: Program) -> None:
         recursion = program.apply("recursion_from", premise, layer)
         growth = float(evaluate(layer.size, program.at)) / size
         end = growth**depth * program.size(x)
-        value = program.apply("iterate", x, NAME, recursion, depth, dim=dim, size=end)
+        value = program.apply("iterate", x, NAME, recursion, depth, size=end)
     except DerivationError:
         program.refuse()
         return

@@ -190,7 +190,7 @@ def stack(program: Program) -> None:
         blocks.append((exact, exact + scale * k * program.directions(dim, Norm.TWO)))
     blocks.append((last.exact, last.near))
     exact, near = (np.concatenate(each, -1) for each in zip(*blocks, strict=True))
-    value = program.apply("stack", first, family, index, last, count=count, name=NAME, dim=exact.shape[-1])
+    value = program.apply("stack", first, family, index, last, count=count, name=NAME)
     program.conclude(value, exact, near, norm=Norm.TWO, keep=exact.shape[-1] <= 6)
 
 
