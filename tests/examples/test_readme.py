@@ -22,7 +22,7 @@ SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     if not (folder / "examples").exists():
         (folder / "examples").symlink_to(ROOT / "examples")
-    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
 
 
 def test_the_readme_shows_python_and_commands() -> None:

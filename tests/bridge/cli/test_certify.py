@@ -195,7 +195,7 @@ def test_conditions_narrow_the_box(run: Command) -> None:
     assert verdicts == ["refuted", "proved"]
 
 
-def test_time_that_runs_out_leaves_an_honest_undecided(run: Command, tmp_path: Path) -> None:
+def test_time_that_runs_out_leaves_an_honest_undecided(run: Command, ticking: None, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     outcome = run(
         *("certify", "--expression", "(x - 1/3)**2 >= 0*x + (x - 1/3)*(x - 1/3)*y", "--range", "x=0,1"),
