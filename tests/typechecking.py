@@ -8,7 +8,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jaxtyping
@@ -71,17 +71,27 @@ def answering(fn: Callable[..., Any], result: object) -> Callable[..., Any]:
 
 def kind_of(value: object) -> Hashable | None:
     """What a check of types and shapes can depend on; None where that is not to be found out quickly."""
-    if isinstance(value, str | bool):
-        return (type(value), value)
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return (type(value), value.dtype, tuple(value.shape))
-    if isinstance(value, list | tuple | Mapping):
-        if len(value) > MOST_PARTS:
-            return None
-        values = value.values() if isinstance(value, Mapping) else value
-        parts = [kind_of(each) for each in (*values, *(value if isinstance(value, Mapping) else ()))]
-        return None if None in parts else (type(value), *parts)
-    return type(value)
+    reader = reader_of(type(value))
+    return type(value) if reader is None else reader(value)
+
+
+@functools.cache
+def reader_of(cls: type) -> Callable[[Any], Hashable | None] | None:
+    """How the kind of a value of this class is read, if it is more than the class."""
+    if issubclass(cls, str | bool):
+        return lambda value: (cls, value)
+    if hasattr(cls, "dtype") and hasattr(cls, "shape"):
+        return lambda value: (cls, value.dtype, tuple(value.shape))
+    if issubclass(cls, Mapping):
+        return lambda value: kind_of_parts(cls, [*value, *value.values()])
+    return (lambda value: kind_of_parts(cls, value)) if issubclass(cls, list | tuple) else None
+
+
+def kind_of_parts(cls: type, values: Sequence[object]) -> Hashable | None:
+    if len(values) > MOST_PARTS:
+        return None
+    parts = tuple([kind_of(each) for each in values])
+    return None if None in parts else (cls, parts)
 
 
 def names_a_shape(hint: Any) -> bool:
