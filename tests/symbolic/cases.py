@@ -49,6 +49,7 @@ class RuleCase:
     name: str
     sharp: Callable[[], Instance]
     random: Callable[[np.random.Generator], Instance] | None = None
+    draws: int = 300
 
 
 def norm(vector: np.ndarray, which: Norm) -> float:
@@ -457,6 +458,6 @@ CASES = [
     RuleCase("contract in the limit", lambda: contraction_sharp(None)),
     RuleCase("converge from below", lambda: quadratic_floor(sp.Integer(0))),
     RuleCase("converge from above", lambda: quadratic_floor(sp.Rational(7, 5))),
-    RuleCase("converge without offset", quadratic_exact, quadratic_random),
+    RuleCase("converge without offset", quadratic_exact, quadratic_random, draws=50),
     RuleCase("descend", descent_sharp, descent_random),
 ]

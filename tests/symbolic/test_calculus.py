@@ -47,7 +47,7 @@ def test_the_bound_is_attained_and_the_mutant_fails(case: RuleCase) -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case.random], ids=lambda case: case.name)
 def test_the_bound_holds_on_random_instances(case: RuleCase) -> None:
     rng = np.random.default_rng(7)
-    assert all(holds(*case.random(rng)) for _ in range(300))
+    assert all(holds(*case.random(rng)) for _ in range(case.draws))
 
 
 def test_a_hard_max_survives_errors_below_half_the_margin_and_not_above() -> None:
