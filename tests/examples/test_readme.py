@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 COMMANDS = re.findall(r"^(boundsmith [^#\n]*)", README, flags=re.MULTILINE)
-FEW = {"samples": 16, "attack": 20, "restarts": 4}  # in place of the default budget, which tests nothing more here
+FEW = {"samples": 8, "attack": 5, "restarts": 2}  # in place of the default budget, which tests nothing more here
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 
 
