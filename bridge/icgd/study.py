@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import flint
@@ -290,13 +290,19 @@ def setting_of(params: Mapping[str, Any]) -> Setting:
     )
 
 
+@lru_cache(maxsize=64)
+def gradient_bound(layers: int) -> sp.Expr:
+    """The derived bound in the paper's worst-case letters."""
+    bound = chain.derive(sp.Integer(layers)).derivation.bound("gradient")
+    return bound.subs(chain.worst_case(), simultaneous=True)
+
+
 def plan_for(setting: Setting, params: Mapping[str, Any]) -> Emulation | NotRepresentable:
     """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound."""
     reach = float(params.get("R") or 0.0)
     if params.get("relus"):
         return with_relus(setting, int(params["relus"]), int(params.get("relus_r1") or 0), reach)
-    bound = chain.derive(sp.Integer(setting.shape.N)).derivation.bound("gradient")
-    chosen = accuracies_for(setting, float(params["eps"]), bound.subs(chain.worst_case(), simultaneous=True))
+    chosen = accuracies_for(setting, float(params["eps"]), gradient_bound(setting.shape.N))
     return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen, reach)
 
 
