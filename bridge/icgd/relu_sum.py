@@ -195,6 +195,7 @@ class ReluSumStudy(Study):
 
     result = theory.RELU_SUM
     main_quantity = "error"
+    through_network = ("activation", "order", "R", "eps")
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> ReluSumCase:
         complete = {

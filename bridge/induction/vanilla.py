@@ -194,6 +194,7 @@ class VanillaStudy(Study):
     result = theory.VANILLA
     main_quantity = "output"
     implied = ("d",)
+    through_network = ("W_star", "d")
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> VanillaCase:
         return VanillaCase(*self._resolve(params, seed), dtype, device)

@@ -4,6 +4,8 @@ A Result lists its quantities with a symbolic layer j; `quantities_for` gives th
 layer, under the names of the taps: p[1], r'[1], g, s[1], ..., gradient, w.
 """
 
+from functools import cache
+
 import sympy as sp
 
 from symbolic.citations import WU2024, Citation
@@ -124,7 +126,12 @@ def quantities_for(result: Result, layers: int) -> tuple[Quantity, ...]:
     """The quantities of one of these Results for a network of `layers` layers. Raises UsageError below 1."""
     if layers < 1:
         raise UsageError(f"{result.id}: N = {layers} does not meet N >= 1 ({_REASONS['N']}).")
-    return tuple(_lemma(_network(result.id, layers), result.id))
+    return _written_out(result.id, layers)
+
+
+@cache
+def _written_out(id: str, layers: int) -> tuple[Quantity, ...]:
+    return tuple(_lemma(_network(id, layers), id))
 
 
 def _network(id: str, layers: int | None) -> Network:
