@@ -1,13 +1,14 @@
 """`solve`: the inverse of a bound: which value of a knob gives this error, and which error this budget gives."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from bridge.registry import find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
-from bridge.solving.search import Found, NoAnswer, Search, Shape
+from bridge.solving.search import RISING, Found, NoAnswer, Search, Unchanged
 from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
 from bridge.study import Study
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
@@ -160,7 +161,7 @@ def _error_at(study: Study, curve: Curve) -> Solution:
     assert probe.bound is not None  # it is admissible
     return Solution(
         "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params,
-        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, wanted, probe), bool(wanted.scopes),
+        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, wanted), bool(wanted.scopes),
     )  # fmt: skip
 
 
@@ -176,6 +177,11 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Foun
     grid = grid_of(interval, _one(knob), integer=knob.integer, tied=bool(curve.ties))
     try:
         return Search(curve.at, grid, error, integer=knob.integer).run()
+    except Unchanged:
+        raise UsageError(
+            f"solve: the {curve.tier} bound of '{curve.quantity}' does not depend on {knob.name}: it is the same at every "
+            f"value that was searched"
+        ) from None
     except NoAnswer as why:
         raise UsageError(
             f"solve: no {knob.name} gives a {curve.tier} bound of '{curve.quantity}' of at most {error:g}: {why}"
@@ -192,10 +198,10 @@ def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
     values = {symbol: value for symbol, value in fixed.items() if symbol not in following}
     found = interval_of(knob.symbol, hypotheses, values, knob.integer)
     if knob.name in study.automatic:
-        found = found.above(0, is_open=True) if not knob.integer else found.above(1, is_open=False)
+        found = found.above(Fraction(0), is_open=True) if not knob.integer else found.above(Fraction(1), is_open=False)
     low, high = study.searched.get(knob.name, (None, None))
-    found = found if low is None else found.above(low, is_open=False)
-    return found if high is None else found.below(high, is_open=False)
+    found = found if low is None else found.above(Fraction(low), is_open=False)
+    return found if high is None else found.below(Fraction(high), is_open=False)
 
 
 def _solution(
@@ -216,7 +222,7 @@ def _solution(
         params={**params, curve.knob: found.value, **{t.parameter.name: probe.params[t.parameter.name] for t in curve.ties}},
         conditions=conditions_at(study.result, probe.bound, names),
         closed_form_conditions=form.conditions if form else (),
-        note=_note(study, curve, wanted, probe),
+        note=_note(study, curve, wanted),
         of_error=bool(wanted.scopes),
     )
 
@@ -224,21 +230,20 @@ def _solution(
 def _method(curve: Curve, found: Found) -> str:
     """What the answer is among the values searched, and what ends it."""
     knob, (low, high) = curve.knob, found.searched
-    extreme = "largest" if found.shape is Shape.RISES else "least"
+    extreme = "largest" if found.shape in RISING else "least"
     words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; the {extreme} value that meets it"
     followers = ", ".join(f"{tie.parameter.name} = {tie.value}" for tie in curve.ties)
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
-        return f"{words}, as every value up to it does" if found.shape is Shape.RISES else f"{words}; it is the least searched"
+        return f"{words}, as every value up to it does" if found.shape in RISING else f"{words}; it is the least searched"
     value, probe = found.beyond
     side = "above" if value > found.value else "below"
     return words if probe.state is State.ADMISSIBLE else f"{words}; {side} it: {probe.reason}"
 
 
-def _note(study: Study, curve: Curve, wanted: Quantity, probe: Probe) -> str:
-    said = [probe.note] if probe.note else []
-    if curve.tier == "printed":
-        errata = study.errata(wanted)
-        said.append(NOT_GUARANTEED)
-        said += [f"errata: {'; '.join(errata)}"] if errata else []
-    return "; ".join(said)
+def _note(study: Study, curve: Curve, wanted: Quantity) -> str:
+    """What a printed bound does not promise, and what is wrong with it."""
+    if curve.tier != "printed":
+        return ""
+    errata = "; ".join(study.errata(wanted))
+    return f"{NOT_GUARANTEED}{'; errata: ' if errata else ''}{errata}"

@@ -273,7 +273,7 @@ class Study(ABC):
     `implied` names the parameters that the others determine (d, by a matrix): they have no default of their own;
     `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
     the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
-    from the others; `searched` the range of a parameter at whose ends a point already takes a second to build.
+    from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
     """
 
     result: Result
@@ -282,7 +282,7 @@ class Study(ABC):
     through_network: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     automatic: tuple[str, ...] = ()
-    searched: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    searched: Mapping[str, tuple[float | None, float | None]] = MappingProxyType({})
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:

@@ -5,6 +5,7 @@ uniform knots needs of order eps^(-1/2), with every constant known.
 """
 
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -52,7 +53,15 @@ ROUNDING_SHARE = sp.Rational(1, 1024)
 def secant_cells(radius: Any = R, curvature: Any = sup_f2, accuracy: Any = eps) -> sp.Expr:
     """The least M for which the secant error of M cells on [-radius, radius] leaves ROUNDING_SHARE of `accuracy`."""
     at = {_HALF: sp.sympify(radius), _BEND: sp.sympify(curvature), _TARGET: sp.sympify(accuracy)}
-    return sp.Max(1, sp.ceiling(sp.sqrt(_least_cells_squared().subs(at))))
+    squared = _least_cells_squared().subs(at)
+    return sp.Max(1, sp.Integer(_root_above(squared)) if squared.is_Rational else sp.ceiling(sp.sqrt(squared)))
+
+
+def _root_above(square: sp.Rational) -> int:
+    """The least whole number whose square is at least that: exact, where SymPy's ceiling of a root evaluates floats."""
+    whole = -(-int(square.p) // int(square.q))
+    root = math.isqrt(whole)
+    return root if root * root >= whole else root + 1
 
 
 @cache

@@ -44,7 +44,14 @@ from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result, UsageError
 
 ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
-MOST_SEARCHED = 1 << 15  # ReLUs: half a second of certifying for each function
+SEARCHED: Mapping[str, tuple[float | None, float | None]] = MappingProxyType(
+    {
+        **dict.fromkeys(("relus", "relus_r1"), (FEWEST_RELUS, 1 << 15)),  # half a second of certifying a function
+        "eps": (1e-8, None),
+        **dict.fromkeys(("B_v", "B_x", "B_y", "R"), (None, 1 << 7)),
+        **dict.fromkeys(("K", "d", "d_x", "d_y"), (None, 1 << 20)),
+    }
+)
 WHOLE_STEP = ("icgd.step", "icgd.dimensions")
 MAIN = {
     "icgd.forward": "p[1]",
@@ -214,7 +221,7 @@ class StepStudy(Study):
         *("eps", "relus", "R", "relus_r1", "activation", "loss"),
     )
     automatic = ("relus", "R", "relus_r1")
-    searched = MappingProxyType({name: (FEWEST_RELUS, MOST_SEARCHED) for name in ("relus", "relus_r1")})
+    searched = SEARCHED
 
     def __init__(self, result: Result) -> None:
         self.result = result

@@ -34,8 +34,9 @@ def may_depend(study: Study, quantity: Quantity, tier: str, knob: Parameter) -> 
 def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) -> dict[str, Any]:
     """The parameters on which the bound depends at this probe, with their values there.
 
-    A parameter with a number is left out if no change of it that is admitted changes the bound; one without (a matrix,
-    the name of a function) if it only shapes the network and the bound has no letter for what it is there.
+    A parameter with a number is left out if no change of it that is admitted changes the bound, and where its 0 means
+    that the others set it; one without (a matrix, the name of a function) if it only shapes the network and the bound has
+    no letter for what it is there.
     """
     letters = letters_of(quantity, curve.tier)
     own = {p.symbol for p in study.result.parameters if p.symbol is not None}
@@ -44,7 +45,8 @@ def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) 
     for parameter in study.result.parameters:
         value = probe.params.get(parameter.name)
         named = parameter.symbol in letters or parameter.name in study.through_network
-        if parameter.name == curve.knob or value is None or not named:
+        set_by_others = parameter.name in study.automatic and value == 0
+        if parameter.name == curve.knob or value is None or not named or set_by_others:
             continue
         if parameter.symbol is None or not isinstance(value, int | float):
             kept |= {parameter.name: value} if shaped else {}
@@ -68,9 +70,10 @@ def _given(curve: Curve, probe: Probe) -> Mapping[str, Any]:
 
 
 def _others(value: float | int, parameter: Parameter) -> tuple[float | int, ...]:
+    """Two neighbours, the one that is cheaper to build first."""
     if parameter.integer:
-        return (int(value) + 1, int(value) - 1) if value else (1, 64)
-    return (2.0 * value, value / 2) if value else (1.0, 64.0)
+        return int(value) - 1, int(value) + 1
+    return (value / 2, 2.0 * value) if value else (1.0, -1.0)
 
 
 def _differ(moved: Probe, probe: Probe) -> bool:

@@ -1,7 +1,7 @@
 """A bound at one value of a knob, decided as `compare` decides it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -28,6 +28,9 @@ class State(StrEnum):
     NOT_REPRESENTABLE = "not representable"
 
 
+REFUSED = {Verdict.OUTSIDE: State.FORBIDDEN, Verdict.NOT_REPRESENTABLE: State.NOT_REPRESENTABLE}
+
+
 class Kind(StrEnum):
     """Where a condition comes from."""
 
@@ -47,13 +50,12 @@ class Condition:
 class Probe:
     """One point: its bound where that can be relied on, else the reason why not.
 
-    `params` has every parameter of the case; `note` is what else `compare` says of the point.
+    `params` has every parameter of the case.
     """
 
     state: State
     bound: Bound | None = None
     reason: str = ""
-    note: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def meets(self, error: float) -> bool:
@@ -117,13 +119,9 @@ def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> 
     case = study.case_of(params, quantity)
     named = case.result.quantity(quantity)
     refusal = case.refusal(named)
-    if refusal is not None and refusal.verdict is Verdict.OUTSIDE:
-        return Probe(State.FORBIDDEN, reason=refusal.reason)
-    if refusal is not None and tier == "instance":
-        return Probe(State.NOT_REPRESENTABLE, reason=refusal.reason)
-    found = _judged(bound_of(study, case, named, tier))
-    note = f"the network is not representable: {refusal.reason}" if refusal else ""
-    return Probe(found.state, found.bound, found.reason, note, {**params, **_known(case)})
+    if refusal is not None:
+        return Probe(REFUSED[refusal.verdict], reason=refusal.reason)
+    return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_known(case)})
 
 
 def _broken(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> Probe | None:

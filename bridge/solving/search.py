@@ -20,6 +20,7 @@ from bridge.solving.values import Grid, Number
 SAME = 1e-9  # relative: two bounds as close as that count as equal
 CLOSE = 1e-12  # relative width at which a place counts as located
 STEPS = 48  # of locating a place, at most: each halves the bracket, in logarithms, at least every second time
+ENOUGH, NEAR_ENOUGH = 20, 1e-6  # steps after which that relative width is enough: a bound with jumps has no secants
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -29,12 +30,20 @@ class Shape(StrEnum):
     FALLS = "falls"
     RISES = "rises"
     FALLS_THEN_RISES = "first falls, then rises"
-    TURNS = "rises and falls"
+    FALLS_OVERALL = "falls, but not everywhere"
+    RISES_OVERALL = "rises, but not everywhere"
     CONSTANT = "does not change"
+
+
+RISING = (Shape.RISES, Shape.RISES_OVERALL)
 
 
 class NoAnswer(Exception):
     """No value that was searched meets the error: a clause that says why."""
+
+
+class Unchanged(Exception):
+    """The bound is the same at every value that was searched."""
 
 
 @dataclass(frozen=True)
@@ -56,20 +65,20 @@ class Search:
         self.seen: dict[Number, Probe] = {}
 
     def run(self) -> Found:
-        """Raises NoAnswer."""
+        """Raises NoAnswer, and Unchanged."""
         for value in self.grid.first:
             self.probe(value)
         if not self._meeting():
             self._try_more()
         shape = shape_of([self.seen[value].number for value in sorted(self.seen)])
-        if shape is Shape.CONSTANT:
-            raise NoAnswer("the bound does not change with it")
+        if shape is Shape.CONSTANT and self._admissible():
+            raise Unchanged
         if not self._meeting():
             self._approach_the_least()
         meeting = self._meeting()
         if not meeting:
             raise NoAnswer(self._why())
-        downwards = shape is not Shape.RISES
+        downwards = shape not in RISING
         value = meeting[0] if downwards else meeting[-1]
         return self._located(value, shape, downwards=downwards)
 
@@ -151,8 +160,8 @@ class Search:
     def _closed_in(self, outside: Number, inside: Number) -> tuple[Number, Number]:
         """The secant in logarithms, and the middle wherever that has not halved the bracket."""
         halved = True
-        for _ in range(STEPS):
-            if self._close(outside, inside):
+        for step in range(STEPS):
+            if self._close(outside, inside, CLOSE if step < ENOUGH else NEAR_ENOUGH):
                 break
             width = self._apart(outside, inside)
             middle = self._secant(outside, inside) if halved else None
@@ -196,10 +205,10 @@ class Search:
             return abs(math.log(abs(start)) - math.log(abs(end)))
         return float(abs(end - start))
 
-    def _close(self, start: Number, end: Number) -> bool:
+    def _close(self, start: Number, end: Number, width: float = CLOSE) -> bool:
         if self.integer:
             return abs(end - start) <= 1
-        return abs(end - start) <= CLOSE * max(abs(start), abs(end))
+        return abs(end - start) <= width * max(abs(start), abs(end))
 
     # Why there is no answer.
 
@@ -208,16 +217,18 @@ class Search:
         if not known:
             return self._why_none()
         least = min(known, key=self._number)
-        words = f"the least bound found is {_shown(self._number(least))}, at {least:.10g}"
-        return f"{words}{self._ends_beside(least)}"
+        order = sorted(self.seen)
+        words = f"from {order[0]:.4g} to {order[-1]:.4g} the least bound found is {_shown(self._number(least))}"
+        return f"{words}, at {least:.10g}{self._ends_beside(least)}"
 
     def _ends_beside(self, value: Number) -> str:
         """The condition that ends the admissible values next to this one, if one does."""
         order = sorted(self.seen)
         place = order.index(value)
-        beside = [order[k] for k in (place - 1, place + 1) if 0 <= k < len(order)]
-        ended = [each for each in beside if self.seen[each].state is not State.ADMISSIBLE]
-        return "".join(f"; at {each:.10g}: {self.seen[each].reason}" for each in ended[:1])
+        sides = {"below": place - 1, "above": place + 1}
+        beside = {side: self.seen[order[k]] for side, k in sides.items() if 0 <= k < len(order)}
+        ended = {side: each.reason for side, each in beside.items() if each.state is not State.ADMISSIBLE}
+        return "".join(f"; {side} that: {reason}" for side, reason in ended.items())
 
     def _why_none(self) -> str:
         if not self.seen:
@@ -242,8 +253,8 @@ def shape_of(bounds: list[float | None]) -> Shape:
             last = bound
     shapes = {(): Shape.CONSTANT, (False,): Shape.FALLS, (True,): Shape.RISES, (False, True): Shape.FALLS_THEN_RISES}
     if len(known) == 1:
-        return Shape.TURNS  # one value tells nothing of a direction
-    return shapes.get(tuple(turns), Shape.TURNS)
+        return Shape.FALLS_OVERALL  # one value tells nothing of a direction: the least is as good as any
+    return shapes.get(tuple(turns), Shape.RISES_OVERALL if known[-1] > known[0] else Shape.FALLS_OVERALL)
 
 
 def _shown(bound: float) -> str:

@@ -16,8 +16,8 @@ from symbolic.statements import Hypothesis, Parameter, Result, UsageError
 Number = float | int
 
 NEAR = (1, 2, 3, 4, 6, 8)  # powers of 2 from the anchor: of the first look, with FAR
-FAR = (64, 128, 256, 512, 1000)
-BETWEEN = (5, 7, 10, 12, 16, 20, 24, 32, 40, 48, 96, 192, 384, 768)  # where the first look has found nothing
+FAR = (64, 128, 256)
+BETWEEN = (5, 7, 10, 12, 16, 20, 24, 32, 40, 48, 96, 192, 512, 1000)  # where the first look has found nothing
 SMALL, ALL_SMALL = 8, 64  # whole numbers above the least that are tried: at first, and at most
 FIRST_POWERS = (4, 5, 6, 8, 10, 12, 20, 32, 48, 62)
 LARGEST_WHOLE = 2**62
