@@ -34,9 +34,9 @@ def may_depend(study: Study, quantity: Quantity, tier: str, knob: Parameter) -> 
 def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) -> dict[str, Any]:
     """The parameters on which the bound depends at this probe, with their values there.
 
-    A parameter with a number is left out if no change of it that is admitted changes the bound, and where its 0 means
-    that the others set it; one without (a matrix, the name of a function) if it only shapes the network and the bound has
-    no letter for what it is there.
+    A parameter that shapes the network is left out if no change of it that is admitted changes the bound, and where its
+    0 means that the others set it; one without a number (a matrix, the name of a function) if the bound has no letter
+    for what it shapes. One that only has its letter in the bound is kept.
     """
     letters = letters_of(quantity, curve.tier)
     own = {p.symbol for p in study.result.parameters if p.symbol is not None}
@@ -50,7 +50,7 @@ def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) 
             continue
         if parameter.symbol is None or not isinstance(value, int | float):
             kept |= {parameter.name: value} if shaped else {}
-        elif _changes(curve, parameter, value, probe):
+        elif parameter.name not in study.through_network or _changes(curve, parameter, value, probe):
             kept[parameter.name] = value
     return kept
 

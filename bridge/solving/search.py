@@ -71,7 +71,7 @@ class Search:
         if not self._meeting():
             self._try_more()
         shape = shape_of([self.seen[value].number for value in sorted(self.seen)])
-        if shape is Shape.CONSTANT and self._admissible():
+        if shape is Shape.CONSTANT:
             raise Unchanged
         if not self._meeting():
             self._approach_the_least()
@@ -252,7 +252,7 @@ def shape_of(bounds: list[float | None]) -> Shape:
                 turns.append(rises)
             last = bound
     shapes = {(): Shape.CONSTANT, (False,): Shape.FALLS, (True,): Shape.RISES, (False, True): Shape.FALLS_THEN_RISES}
-    if len(known) == 1:
+    if len(known) < 2:
         return Shape.FALLS_OVERALL  # one value tells nothing of a direction: the least is as good as any
     return shapes.get(tuple(turns), Shape.RISES_OVERALL if known[-1] > known[0] else Shape.FALLS_OVERALL)
 

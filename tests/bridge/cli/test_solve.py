@@ -24,7 +24,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             value=7.600902376208978,
             bound=0.000999999999999762,
             requested=arguments.get("error"),
-            quantity="output",
+            quantity=arguments.get("quantity", "output"),
             tier="derived",
             closed_form="log(2/error)",
             closed_form_conditions=("error > 0", "p > 0"),
