@@ -173,8 +173,8 @@ def _usable(curve: Curve, probe: Probe) -> float | None:
 
 
 def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Found:
-    interval = _interval(study, curve, knob)
-    grid = grid_of(interval, _one(knob), integer=knob.integer, tied=bool(curve.ties))
+    interval, within = _interval(study, curve, knob), _affordable(study, knob)
+    grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties))
     try:
         return Search(curve.at, grid, error, integer=knob.integer).run()
     except Unchanged:
@@ -189,7 +189,7 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Foun
 
 
 def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
-    """What the hypotheses allow, within what a search can afford."""
+    """What the hypotheses allow."""
     assert knob.symbol is not None  # it is a number
     tied = {tie.condition for tie in curve.ties}
     hypotheses = [h for h in study.result.hypotheses if h.condition not in tied]
@@ -198,9 +198,14 @@ def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
     values = {symbol: value for symbol, value in fixed.items() if symbol not in following}
     found = interval_of(knob.symbol, hypotheses, values, knob.integer)
     if knob.name in study.automatic:
-        found = found.above(Fraction(0), is_open=True) if not knob.integer else found.above(Fraction(1), is_open=False)
+        found = found.above(Fraction(1 if knob.integer else 0), is_open=not knob.integer)
+    return found
+
+
+def _affordable(study: Study, knob: Parameter) -> Interval:
+    """Where a point does not take seconds to build."""
     low, high = study.searched.get(knob.name, (None, None))
-    found = found if low is None else found.above(Fraction(low), is_open=False)
+    found = Interval() if low is None else Interval().above(Fraction(low), is_open=False)
     return found if high is None else found.below(Fraction(high), is_open=False)
 
 

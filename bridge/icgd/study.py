@@ -47,8 +47,8 @@ ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of 
 SEARCHED: Mapping[str, tuple[float | None, float | None]] = MappingProxyType(
     {
         **dict.fromkeys(("relus", "relus_r1"), (FEWEST_RELUS, 1 << 15)),  # half a second of certifying a function
-        "eps": (1e-8, None),
-        **dict.fromkeys(("B_v", "B_x", "B_y", "R"), (None, 1 << 7)),
+        "eps": (1e-7, None),
+        **dict.fromkeys(("B_v", "B_x", "B_y", "R"), (None, 1 << 5)),
         **dict.fromkeys(("K", "d", "d_x", "d_y"), (None, 1 << 20)),
     }
 )

@@ -104,14 +104,15 @@ class Search:
                 return
 
     def _promising(self) -> list[Number]:
-        """The values between those of the first look, next to its least bound first."""
+        """The values around the least bound of the first look, up to its neighbours; all of them where it has none."""
         known = self._admissible()
         if not known:
             return list(self.grid.more)
-        least = min(known, key=self._number)
-        order = sorted([*self.seen, *self.grid.more])
+        least, order = min(known, key=self._number), sorted(self.seen)
         place = order.index(least)
-        return sorted(self.grid.more, key=lambda value: abs(order.index(value) - place))
+        low = order[place - 1] if place > 0 else -math.inf
+        high = order[place + 1] if place + 1 < len(order) else math.inf
+        return [value for value in self.grid.more if low < value < high]
 
     def _number(self, value: Number) -> float:
         number = self.probe(value).number

@@ -20,7 +20,6 @@ FAR = (64, 128, 256)
 BETWEEN = (5, 7, 10, 12, 16, 20, 24, 32, 40, 48, 96, 192, 512, 1000)  # where the first look has found nothing
 SMALL, ALL_SMALL = 8, 64  # whole numbers above the least that are tried: at first, and at most
 FIRST_POWERS = (4, 5, 6, 8, 10, 12, 20, 32, 48, 62)
-LARGEST_WHOLE = 2**62
 MANTISSA = 40  # bits of a knob that another parameter follows: a small multiple of it is a float64 too
 
 
@@ -150,26 +149,33 @@ class Grid:
     more: tuple[Number, ...]
 
 
-def grid_of(interval: Interval, default: Any, *, integer: bool, tied: bool = False) -> Grid:
-    """Powers of 2 times a unit away from the default, towards both ends of the interval; small whole numbers at first."""
-    if integer:
-        return _grid_of_whole(interval)
+def grid_of(interval: Interval, within: Interval, default: Any, *, integer: bool, tied: bool = False) -> Grid:
+    """Powers of 2 times a unit away from the default, towards both ends of the interval; small whole numbers at first.
+
+    `within` is what a search can afford: its ends are no places that are worth approaching.
+    """
+    sides = _whole_numbers(interval, within) if integer else _reals(interval, within, default, tied)
+    return Grid(*(tuple(sorted(v for v in side if v in interval and v in within)) for side in sides))
+
+
+def _reals(interval: Interval, within: Interval, default: Any, tied: bool) -> tuple[set[float], set[float]]:
     anchor = _anchor(interval, default)
     first, more = (_spread(interval, anchor, powers) for powers in (NEAR + FAR, BETWEEN))
+    ends = [float(end) for end in (within.low, within.high) if math.isfinite(end)]
     round_off = _rounded if tied else float
-    return Grid(*(tuple(sorted({v for v in map(round_off, side) if v in interval})) for side in (first, more)))
+    return {round_off(v) for v in [*first, *ends]}, {round_off(v) for v in more}
 
 
-def _grid_of_whole(interval: Interval) -> Grid:
-    low = -LARGEST_WHOLE if interval.low == -math.inf else int(interval.low)
-    high = LARGEST_WHOLE if interval.high == math.inf else int(interval.high)
-    start = max(low, min(high, 1)) if interval.low == -math.inf else low
+def _whole_numbers(interval: Interval, within: Interval) -> tuple[set[int], set[int]]:
+    low = max(interval.low, within.low)
+    start = 1 if low == -math.inf else int(low)
+    start = min(start, int(interval.high)) if interval.high < math.inf else start
+    ends = {int(end) for end in (interval.high, within.high) if end < math.inf}
     first = {*range(start, start + SMALL + 1), *(start + 2**k for k in FIRST_POWERS)}
-    more = {*range(start, start + ALL_SMALL + 1), *(start + 2**k for k in range(63)), high}
-    if interval.low == -math.inf:
-        first |= {2 * start - each for each in first}
-        more |= {2 * start - each for each in more}
-    return Grid(*(tuple(sorted(v for v in side if low <= v <= high)) for side in (first, more)))
+    more = {*range(start, start + ALL_SMALL + 1), *(start + 2**k for k in range(62)), *ends}
+    if low == -math.inf:
+        first, more = ({*side, *(2 * start - each for each in side)} for side in (first, more))
+    return first, more
 
 
 def _anchor(interval: Interval, default: Any) -> float:
