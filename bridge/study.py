@@ -282,7 +282,7 @@ class Study(ABC):
     through_network: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     automatic: tuple[str, ...] = ()
-    searched: Mapping[str, tuple[float | None, float | None]] = MappingProxyType({})
+    searched: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType({})
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:

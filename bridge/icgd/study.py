@@ -44,7 +44,7 @@ from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result, UsageError
 
 ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
-SEARCHED: Mapping[str, tuple[float | None, float | None]] = MappingProxyType(
+SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType(
     {
         **dict.fromkeys(("relus", "relus_r1"), (FEWEST_RELUS, 1 << 15)),  # half a second of certifying a function
         "eps": (1e-7, None),

@@ -104,14 +104,13 @@ class Search:
                 return
 
     def _promising(self) -> list[Number]:
-        """The values around the least bound of the first look, up to its neighbours; all of them where it has none."""
+        """The values around the least bound of the first look, up to its admissible neighbours; all if it has none."""
         known = self._admissible()
         if not known:
             return list(self.grid.more)
-        least, order = min(known, key=self._number), sorted(self.seen)
-        place = order.index(least)
-        low = order[place - 1] if place > 0 else -math.inf
-        high = order[place + 1] if place + 1 < len(order) else math.inf
+        place = known.index(min(known, key=self._number))
+        low = known[place - 1] if place > 0 else -math.inf
+        high = known[place + 1] if place + 1 < len(known) else math.inf
         return [value for value in self.grid.more if low < value < high]
 
     def _number(self, value: Number) -> float:

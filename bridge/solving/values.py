@@ -171,8 +171,8 @@ def _whole_numbers(interval: Interval, within: Interval) -> tuple[set[int], set[
     start = 1 if low == -math.inf else int(low)
     start = min(start, int(interval.high)) if interval.high < math.inf else start
     ends = {int(end) for end in (interval.high, within.high) if end < math.inf}
-    first = {*range(start, start + SMALL + 1), *(start + 2**k for k in FIRST_POWERS)}
-    more = {*range(start, start + ALL_SMALL + 1), *(start + 2**k for k in range(62)), *ends}
+    first = {*range(start, start + SMALL + 1), *(start - start % 2 + 2**k for k in FIRST_POWERS)}
+    more = {*range(start, start + ALL_SMALL + 1), *(start - start % 2 + 2**k for k in range(62)), *ends}
     if low == -math.inf:
         first, more = ({*side, *(2 * start - each for each in side)} for side in (first, more))
     return first, more
