@@ -1,10 +1,10 @@
 """Whether `solve` keeps what it promises: every knob, tier and quantity of every result, at several errors.
 
-`python -m benchmarks.solving` asks all questions (an hour), `--sample N` a seeded selection of N; N = 25, with the calls
-of `NAMED`, runs in the tests. An answer of the derived or the instance tier is given to the engine of `compare`: its
-verdict on that quantity and tier must not be `outside`, `violated` or conditional. Where the network is too large for a
-run, hypotheses and obligations are checked from scratch instead. A printed answer must say that nothing guarantees it
-and name its errata. The exit code is 1 if anything fails.
+`python -m benchmarks.solving` asks all questions (an hour), `--result ID` those on one result, `--sample N` a seeded
+selection of N beside the calls of `NAMED`; that of 6 runs in the tests. An answer of the derived or the instance tier
+is judged by the engine of `compare`: its verdict on that quantity and tier must not be `outside`, `violated` or
+conditional. Where the network is too large for a run, hypotheses and obligations are checked from scratch instead. A
+printed answer must say that nothing guarantees it and name its errata. The exit code is 1 if anything fails.
 """
 
 import argparse
@@ -57,7 +57,8 @@ class Question:
 
     @property
     def words(self) -> str:
-        return f"solve {self.result} --for {self.knob} --error {self.error:.6g} --quantity {self.quantity} --tier {self.tier}"
+        call = f"solve {self.result} --for {self.knob} --error {self.error:.6g}"
+        return f"{call} --quantity {self.quantity} --tier {self.tier}"
 
 
 @dataclass(frozen=True)

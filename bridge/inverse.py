@@ -8,9 +8,10 @@ from bridge.registry import find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
-from bridge.solving.search import RISING, Found, NoAnswer, Search, Unchanged
+from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
 from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
 from bridge.study import Study
+from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
 TIERS = ("derived", "printed", "instance")
@@ -54,10 +55,10 @@ def solve(
     """The value of the parameter `for_` at which the bound meets `error`; with for_="error", the bound itself.
 
     `result` is the id of a result, or a study. For a bound that falls as the knob grows the answer is the least value
-    that meets the error among those searched, for one that rises the largest, for one that turns the least. At the
-    answer every hypothesis holds, every open obligation is decided by balls, and the bound there, evaluated as `compare`
-    evaluates it, is at most `error`. The other parameters take `params` and their defaults (the first of a default
-    grid); one that an equality among the hypotheses ties to the knob follows it. Raises UsageError.
+    that meets the error among those searched, for one that rises the largest, for one that falls and then rises the
+    least. At the answer every hypothesis holds, every open obligation is decided by balls, and the bound, evaluated as
+    `compare` evaluates it, is at most `error`. The other parameters take `params` and their defaults (the first of a
+    default grid); one that an equality among the hypotheses ties to the knob follows it. Raises UsageError.
     """
     study = result if isinstance(result, Study) else find_study(result)
     _check_call(study, for_, error, tier)
@@ -126,10 +127,12 @@ def _positive_error(error: float | int | None) -> float:
 
 
 def _wanted(study: Study, curve: Curve, knob: Parameter) -> Quantity:
-    """The quantity, as the result or a point has it. Raises UsageError if it has no bound that the knob could change."""
+    """The quantity, as the result or a point has it. Raises UsageError if it has no bound that the knob can change."""
     wanted = _quantity(study, curve, None if knob.default is None else _one(knob))
     if wanted.kind not in TRUSTED:
-        raise UsageError(f"solve: '{wanted.name}' is a {wanted.kind} bound, so no value of {knob.name} keeps an error below it")
+        raise UsageError(
+            f"solve: '{wanted.name}' is a {wanted.kind} bound, so no value of {knob.name} keeps an error below it"
+        )
     if formula(wanted, curve.tier) is None and curve.tier != "instance":
         raise UsageError(f"solve: quantity '{wanted.name}' has no {curve.tier} bound")
     if curve.tier == "instance" and "network" not in wanted.scopes:
@@ -177,12 +180,12 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Foun
     grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties))
     try:
         return Search(curve.at, grid, error, integer=knob.integer).run()
-    except Unchanged:
+    except UnchangedError:
         raise UsageError(
-            f"solve: the {curve.tier} bound of '{curve.quantity}' does not depend on {knob.name}: it is the same at every "
-            f"value that was searched"
+            f"solve: the {curve.tier} bound of '{curve.quantity}' does not depend on {knob.name}: it is the same at "
+            f"every value that was searched"
         ) from None
-    except NoAnswer as why:
+    except NoAnswerError as why:
         raise UsageError(
             f"solve: no {knob.name} gives a {curve.tier} bound of '{curve.quantity}' of at most {error:g}: {why}"
         ) from None
@@ -212,19 +215,23 @@ def _affordable(study: Study, knob: Parameter) -> Interval:
 def _solution(
     study: Study, curve: Curve, wanted: Quantity, probe: Probe, found: Found, error: float, form: ClosedForm | None
 ) -> Solution:
-    assert probe.bound is not None and probe.number is not None  # it is admissible
+    assert probe.bound is not None  # it is admissible
     params = parameters_of(study, curve, wanted, probe)
     names = [curve.knob, *(tie.parameter.name for tie in curve.ties), *params]
     return Solution(
         name=curve.knob,
         value=found.value,
-        bound=probe.number,
+        bound=float_above(probe.bound.ball),
         requested=error,
         quantity=curve.quantity,
         tier=curve.tier,
         method=_method(curve, found),
         closed_form=form.text if form else None,
-        params={**params, curve.knob: found.value, **{t.parameter.name: probe.params[t.parameter.name] for t in curve.ties}},
+        params={
+            **params,
+            curve.knob: found.value,
+            **{t.parameter.name: probe.params[t.parameter.name] for t in curve.ties},
+        },
         conditions=conditions_at(study.result, probe.bound, names),
         closed_form_conditions=form.conditions if form else (),
         note=_note(study, curve, wanted),
@@ -236,11 +243,14 @@ def _method(curve: Curve, found: Found) -> str:
     """What the answer is among the values searched, and what ends it."""
     knob, (low, high) = curve.knob, found.searched
     extreme = "largest" if found.shape in RISING else "least"
-    words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; the {extreme} value that meets it"
+    words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
+    words += f"the {extreme} value that meets it"
     followers = ", ".join(f"{tie.parameter.name} = {tie.value}" for tie in curve.ties)
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
-        return f"{words}, as every value up to it does" if found.shape in RISING else f"{words}; it is the least searched"
+        return (
+            f"{words}, as every value up to it does" if found.shape in RISING else f"{words}; it is the least searched"
+        )
     value, probe = found.beyond
     side = "above" if value > found.value else "below"
     return words if probe.state is State.ADMISSIBLE else f"{words}; {side} it: {probe.reason}"

@@ -203,7 +203,9 @@ class Case(ABC):
         numbers = {**self.values, **{symbol: value for symbol, value in known.items() if symbol not in worst}}
         letters = frozenset(worst.items())
         steps = quantity.derivation.upto(quantity.step or quantity.name)
-        found = [Checked(o.statement, truth(bound_to(o.condition, letters), numbers)) for o in steps.obligations if o.open]
+        found = [
+            Checked(o.statement, truth(bound_to(o.condition, letters), numbers)) for o in steps.obligations if o.open
+        ]
         checked = tuple(dict.fromkeys(found))
         outside = "; ".join(f"it is false that {each.statement}" for each in checked if each.holds is False)
         conditional = any(each.holds is not True for each in checked)

@@ -61,5 +61,6 @@ def _answer(solution: dict[str, Any]) -> str:
     if solution["requested"] is None:
         return f"the {tier} bound on the {what} of {quantity} is {bound}"
     verb = "would give, were it true," if tier == "printed" else "guarantees"
-    answer = f"{solution['name']} = {solution['value']} {verb} {'an' if what == 'error' else 'a'} {what} of {quantity} of at most {bound}"
+    article = "an" if what == "error" else "a"
+    answer = f"{solution['name']} = {solution['value']} {verb} {article} {what} of {quantity} of at most {bound}"
     return f"{answer} (requested: {solution['requested']}; {tier} bound{UNPROVED if tier == 'printed' else ''})"

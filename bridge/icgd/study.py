@@ -216,7 +216,7 @@ class StepStudy(Study):
     """One of the results of one step."""
 
     fixed = ("N",)
-    through_network = (
+    through_network: tuple[str, ...] = (
         *("N", "K", "d", "d_x", "d_y", "B_v", "B_x", "B_y"),
         *("eps", "relus", "R", "relus_r1", "activation", "loss"),
     )

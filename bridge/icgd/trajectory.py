@@ -482,7 +482,9 @@ class TrajectoryStudy(StepStudy):
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         general = self.result.quantity(MAPPING if quantity.name == MAPPING else "path")
         known = [theory.finding_quantity(check) for check in theory.WITNESSES]
-        refuted = [each for each in known if each.printed and general.printed and each.printed.bound == general.printed.bound]
+        refuted = [
+            each for each in known if each.printed and general.printed and each.printed.bound == general.printed.bound
+        ]
         return (*Study.errata(self, quantity), *(f"{each.name}: {each.meaning}" for each in refuted))
 
     def findings(self) -> list[Row]:

@@ -41,7 +41,7 @@ def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) 
     letters = letters_of(quantity, curve.tier)
     own = {p.symbol for p in study.result.parameters if p.symbol is not None}
     shaped = curve.tier == "instance" or bool(letters - own)
-    kept = {}
+    kept: dict[str, Any] = {}
     for parameter in study.result.parameters:
         value = probe.params.get(parameter.name)
         named = parameter.symbol in letters or parameter.name in study.through_network

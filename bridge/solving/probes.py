@@ -195,4 +195,3 @@ def conditions_at(result: Result, bound: Bound, names: Sequence[str]) -> tuple[C
     decided = [each.statement for each in bound.checked]
     hypotheses = [Condition(words, Kind.HYPOTHESIS) for words in assumed]
     return (*hypotheses, *(Condition(words, Kind.OBLIGATION) for words in decided))
-

@@ -38,11 +38,11 @@ class Shape(StrEnum):
 RISING = (Shape.RISES, Shape.RISES_OVERALL)
 
 
-class NoAnswer(Exception):
+class NoAnswerError(Exception):
     """No value that was searched meets the error: a clause that says why."""
 
 
-class Unchanged(Exception):
+class UnchangedError(Exception):
     """The bound is the same at every value that was searched."""
 
 
@@ -65,19 +65,19 @@ class Search:
         self.seen: dict[Number, Probe] = {}
 
     def run(self) -> Found:
-        """Raises NoAnswer, and Unchanged."""
+        """Raises NoAnswerError, and UnchangedError."""
         for value in self.grid.first:
             self.probe(value)
         if not self._meeting():
             self._try_more()
         shape = shape_of([self.seen[value].number for value in sorted(self.seen)])
         if shape is Shape.CONSTANT:
-            raise Unchanged
+            raise UnchangedError
         if not self._meeting():
             self._approach_the_least()
         meeting = self._meeting()
         if not meeting:
-            raise NoAnswer(self._why())
+            raise NoAnswerError(self._why())
         downwards = shape not in RISING
         value = meeting[0] if downwards else meeting[-1]
         return self._located(value, shape, downwards=downwards)
@@ -246,7 +246,7 @@ def shape_of(bounds: list[float | None]) -> Shape:
     turns: list[bool] = []  # whether it rises, a run each
     last = known[0] if known else 0.0
     for bound in known[1:]:
-        if abs(bound - last) > SAME * max(abs(bound), abs(last)) or math.inf in (bound, last) and bound != last:
+        if abs(bound - last) > SAME * max(abs(bound), abs(last)) or (math.inf in (bound, last) and bound != last):
             rises = bound > last
             if not turns or turns[-1] != rises:
                 turns.append(rises)

@@ -111,7 +111,9 @@ class Tie:
         exact = {symbol: sp.Rational(as_exact(values[symbol])) for symbol in self.value.free_symbols}
         number = self.value.xreplace(exact)
         if self.parameter.integer and not number.is_Integer:
-            raise UsageError(f"{self.parameter.name} = {number} is not a whole number, as {sp.sstr(self.condition)} asks")
+            raise UsageError(
+                f"{self.parameter.name} = {number} is not a whole number, as {sp.sstr(self.condition)} asks"
+            )
         return int(number) if self.parameter.integer else float(number)
 
 

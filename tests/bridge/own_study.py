@@ -11,8 +11,8 @@ from torch import Tensor
 
 from bridge.study import Case, Inputs, Study, torch_device, torch_dtype
 from numeric.balls import float_above
-from symbolic.induction.vanilla import VANILLA
 from symbolic.calculus import Derivation, Norm, Step
+from symbolic.induction.vanilla import VANILLA
 from symbolic.statements import Hypothesis, Kind, Parameter, Quantifier, Quantity, Result, UsageError
 
 NAME = "own"

@@ -116,7 +116,7 @@ def test_what_the_obligation_forbids_is_outside_to_compare_and_no_answer(monkeyp
     assert row.verdict["derived"] is Verdict.OUTSIDE
     with pytest.raises(UsageError, match="cannot be relied on: it is false that the factor"):
         solve(study, for_="error", beta=3.0)
-    with pytest.raises(UsageError, match="no b gives .* it is false that the factor"):
+    with pytest.raises(UsageError, match=r"no b gives .* it is false that the factor"):
         solve(study, for_="b", error=0.1, beta=3.0)
 
 
@@ -214,7 +214,7 @@ def test_of_a_bound_that_falls_and_then_rises_the_least_value_is_returned(error:
 
 
 def test_a_minimum_above_the_error_is_named() -> None:
-    with pytest.raises(UsageError, match="the least bound found is 2, at (1|0.9999999)"):
+    with pytest.raises(UsageError, match=r"the least bound found is 2, at (1|0.9999999)"):
         solve(OwnStudy(k + 1 / k, {k: 3.3}), for_="k", error=1.9)
 
 
