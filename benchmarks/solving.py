@@ -107,6 +107,14 @@ def bound_at_defaults(study: Study, quantity: str, tier: str) -> float:
 
 
 def ask(question: Question) -> Outcome:
+    """The outcome; one that failed is printed at once, since a whole run takes long."""
+    outcome = _asked(question)
+    if outcome.failure:
+        print(f"FAILED {question.words}: {outcome.failure}", flush=True)
+    return outcome
+
+
+def _asked(question: Question) -> Outcome:
     start = time.perf_counter()
     try:
         solution = solve(
@@ -129,6 +137,7 @@ REASONS = (
     "has no instance bound",
     "so no value of",
     "the least bound found is",
+    "goes with relus",
     "gives a",
 )
 
@@ -231,8 +240,6 @@ def report(outcomes: list[Outcome]) -> int:
     for kind, count in sorted(Counter(each.kind for each in outcomes).items()):
         print(f"{count:6} {kind}")
     failures = [each for each in outcomes if each.failure]
-    for each in failures:
-        print(f"FAILED {each.question.words}: {each.failure}")
     slowest = sorted(outcomes, key=lambda each: -each.seconds)[:5]
     late = sum(each.seconds > LIMIT for each in outcomes)
     print(f"{len(outcomes)} questions, {len(failures)} failures, {late} took longer than {LIMIT:g} s; the slowest:")

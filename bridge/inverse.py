@@ -120,6 +120,10 @@ def _number(study: Study, name: str, value: Any) -> Any:
     return value if study.result.parameter(name).symbol is None else study.result.number(name, value)
 
 
+def _a(tier: str) -> str:
+    return f"an {tier}" if tier == "instance" else f"a {tier}"
+
+
 def _positive_error(error: float | int | None) -> float:
     if error is None or not 0 < error < float("inf"):
         raise UsageError(f"solve: error = {error} has to be a positive number; give the error to be met")
@@ -187,7 +191,7 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Foun
         ) from None
     except NoAnswerError as why:
         raise UsageError(
-            f"solve: no {knob.name} gives a {curve.tier} bound of '{curve.quantity}' of at most {error:g}: {why}"
+            f"solve: no {knob.name} gives {_a(curve.tier)} bound of '{curve.quantity}' of at most {error:g}: {why}"
         ) from None
 
 
