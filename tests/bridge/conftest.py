@@ -1,8 +1,6 @@
-"""A folder in which all processes of one run of the tests find the records of default runs; a clock for `prove`."""
+"""A folder in which all processes of one run of the tests find the records of default runs."""
 
-import itertools
 import os
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,10 +12,3 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """The folder above those of the single processes, if there are several."""
     own = tmp_path_factory.getbasetemp()
     defaults.SHARED["folder"] = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-
-
-@pytest.fixture
-def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever `prove` looks at the clock, a millisecond has passed."""
-    ticks = itertools.count()
-    monkeypatch.setattr("bridge.certify.proving.time", SimpleNamespace(monotonic=lambda: next(ticks) / 1000))
