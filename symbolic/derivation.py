@@ -29,9 +29,21 @@ class Norm(StrEnum):
         return {"inf": r"\infty", "1": "1", "2": "2"}[self.value]
 
 
+def as_norm(value: Any) -> Norm:
+    """`value` as a norm. Raises DerivationError for what is none."""
+    try:
+        return Norm(value)
+    except ValueError:
+        raise DerivationError(f"the norm {value!r} is not one of {', '.join(Norm)}") from None
+
+
 @dataclass(frozen=True)
 class Step:
-    """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises."""
+    """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises.
+
+    `per_unit`: what stands in `local` beside these errors may be stated per unit of a perturbation (see `pooled_sum`).
+    `about` is what else is said of a given, so that two givens of one name are the same only if all of it is.
+    """
 
     name: str
     norm: Norm
@@ -42,6 +54,8 @@ class Step:
     source: Citation | None = None
     obligations: tuple[Obligation, ...] = ()
     sharp: bool = True
+    per_unit: bool = False
+    about: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -187,13 +201,6 @@ class Approximated:
     def error_symbol(self) -> ErrorSymbol:
         return error_symbol(self.name)
 
-    def subs(self, values: Mapping[Any, Any]) -> "Approximated":
-        """The same value with expressions in place of symbols in its size, dimension and radius."""
-        size, dim, radius = (
-            None if e is None else e.subs(values, simultaneous=True) for e in (self.size, self.dim, self.radius)
-        )
-        return replace(self, size=size, dim=dim, radius=radius)
-
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The value that `step` concludes, its derivation being mine and the others' with the step appended."""
         derivation = self.derivation.then(step, *(other.derivation for other in others))
@@ -219,14 +226,15 @@ def given(
 
     `probabilities` says that the exact and the approximate vector are both non-negative and add up to 1.
     """
-    numbers = {"error": as_expr(error), "size": as_expr(size)}
+    norm, numbers = as_norm(norm), {"error": as_expr(error), "size": as_expr(size)}
     if radius is not None:
         numbers["radius"] = as_expr(radius)
     if probabilities:
         _require_unit_sum(name, norm, numbers["size"])
     dim = as_expr(dim)
     obligations = (*nonnegative("given", name, **numbers), *whole("given", name, least=1, dimension=dim))
-    step = Step(name, norm, "given", numbers["error"], (), reason, source, obligations)
+    about = (dim, numbers["size"], numbers.get("radius"), probabilities)
+    step = Step(name, norm, "given", numbers["error"], (), reason, source, obligations, per_unit=True, about=about)
     return Approximated(name, dim, norm, numbers["size"], Derivation((step,)), numbers.get("radius"), probabilities)
 
 

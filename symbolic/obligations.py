@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
 
@@ -71,17 +72,17 @@ class RangeObligation(Obligation):
 # --- signs -----------------------------------------------------------------------------------------------------------
 
 
-# What SymPy's assumptions do not see: a sum over terms, a case distinction and a maximum have the sign of their parts;
-# and (1 - q^n)/(1 - q) is 1 + q + ... + q^(n-1), which is not negative for q >= 0, n >= 0 (at q = 1 it is n).
+# SymPy takes a sum to have the sign of its terms, wherever its index runs. What its assumptions do not see: a sum over
+# terms, a case distinction and a maximum have the sign of their parts; and (1 - q^n)/(1 - q) is 1 + q + ... + q^(n-1), which is not negative for q >= 0, n >= 0 (at q = 1 it is n).
 def is_nonnegative(expression: sp.Expr) -> bool | None:
     """Whether an expression is >= 0 wherever its symbols meet their assumptions; None where that is not clear."""
-    if expression.is_nonnegative or expression.is_negative:
+    if not expression.has(sp.Sum, sp.Product) and (expression.is_nonnegative or expression.is_negative):
         return bool(expression.is_nonnegative)
     return True if _nonnegative_by_parts(expression) else None
 
 
 def _nonnegative_by_parts(expression: sp.Expr) -> bool:
-    if expression.is_nonnegative:
+    if not expression.has(sp.Sum, sp.Product) and expression.is_nonnegative:
         return True
     if isinstance(expression, sp.Add):
         return all(map(_nonnegative_by_parts, expression.args)) or _nonnegative_from_one(expression)
@@ -90,12 +91,31 @@ def _nonnegative_by_parts(expression: sp.Expr) -> bool:
     if isinstance(expression, sp.Max):
         return any(map(_nonnegative_by_parts, expression.args))
     if isinstance(expression, sp.Pow):
-        return _nonnegative_by_parts(expression.base) and expression.exp.is_real is True
+        return _nonnegative_power(expression)
     if isinstance(expression, sp.Sum | sp.Product):
-        return _nonnegative_by_parts(expression.function)
+        return _nonnegative_by_terms(expression)
     if isinstance(expression, sp.Piecewise):
         return all(map(_nonnegative_by_parts, branches(expression)))
     return isinstance(expression, sp.Mul) and _nonnegative_product(expression)
+
+
+def _nonnegative_power(power: sp.Expr) -> bool:
+    """0 has no negative powers; those of other numbers >= 0 are positive."""
+    if power.exp.is_negative and not power.base.is_nonzero:
+        return False
+    return power.exp.is_real is True and _nonnegative_by_parts(power.base)
+
+
+# A sum from a to b < a - 1 has a sign of its own (Karr's convention), and its index runs where its limits say, whatever
+# it was declared to be.
+def _nonnegative_by_terms(total: sp.Expr) -> bool:
+    term = total.function
+    for index, low, high in total.limits:
+        if not _nonnegative_by_parts(high - low + 1):
+            return False
+        beyond = sp.Dummy(index.name, integer=True, nonnegative=True)
+        term = term.xreplace({index: low + beyond})
+    return _nonnegative_by_parts(term)
 
 
 def _nonnegative_from_one(total: sp.Expr) -> bool:
@@ -198,7 +218,7 @@ def whole(rule: str, name: str, *, least: int, **counts: sp.Expr) -> tuple[Oblig
 
 def _is_whole(count: sp.Expr) -> bool | None:
     if isinstance(count, sp.Float):
-        return bool(count == sp.floor(count))
+        return float(count).is_integer()
     if isinstance(count, sp.Piecewise | sp.Max | sp.Min):
         parts = [branch[0] if isinstance(count, sp.Piecewise) else branch for branch in count.args]
         return True if all(map(_is_whole, parts)) else None
@@ -267,8 +287,9 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
 # --- premises for every error up to a largest one, or for every layer ------------------------------------------------
 
 
-# A relation "gap >= 0" (or > 0) whose gap is monotone in x holds for all x in [low, high] if it holds at the end where
-# the gap is least. Where no sign of the slope is clear, nothing is known of x, and no number discharges the premise.
+# A relation "gap >= 0" (or > 0) whose gap is continuous and monotone in x holds for all x in [low, high] if it holds at
+# the end where the gap is least. Where that is not clear, nothing is known of x, and no number discharges the premise.
+# Of a range the largest argument and the least radius are kept, which is what `confine` compares an invariant with.
 def for_all(obligation: Obligation, x: sp.Symbol, low: sp.Expr, high: sp.Expr, where: str) -> Obligation:
     """The obligation for every x from `low` to `high` (numbers between, or whole numbers), at its worst end.
 
@@ -276,11 +297,35 @@ def for_all(obligation: Obligation, x: sp.Symbol, low: sp.Expr, high: sp.Expr, w
     """
     if not obligation.open or x not in getattr(obligation.condition, "free_symbols", ()):
         return obligation
+    if isinstance(obligation, RangeObligation):
+        largest = _extreme(obligation.largest, x, low, high, least=False)
+        radius = _extreme(obligation.radius, x, low, high, least=True)
+        ranges = replace(obligation, condition=sp.Le(largest, radius), largest=largest, radius=radius)
+        return replace(ranges, statement=_stated_once(obligation.statement, where))
     if _clear_between(obligation.condition, x, low, high):
         return replace(obligation, condition=sp.true)
     end = _worst_end(obligation.condition, x, low, high)
-    worst = obligation.subs({x: sp.Dummy(x.name, **x.assumptions0) if end is None else end})
-    return worst if worst.statement.endswith(where) else replace(worst, statement=f"{worst.statement}, {where}")
+    worst = obligation.subs({x: _anywhere(x, high) if end is None else end})
+    return replace(worst, statement=_stated_once(worst.statement, where))
+
+
+def _stated_once(statement: str, where: str) -> str:
+    return statement if statement.endswith(where) else f"{statement}, {where}"
+
+
+def _anywhere(x: sp.Symbol, high: sp.Expr) -> sp.Expr:
+    """high - m, with a letter m >= 0 that no number is ever given to: what is clear for it holds up to `high`."""
+    return high - sp.Dummy("m", nonnegative=True, integer=x.is_integer)
+
+
+def _extreme(expression: sp.Expr, x: sp.Symbol, low: sp.Expr, high: sp.Expr, *, least: bool) -> sp.Expr:
+    """The least or the largest value for x from `low` to `high`; in a letter of its own where that is not clear."""
+    if x not in expression.free_symbols:
+        return expression
+    direction = monotone(expression, x)
+    if direction is None:
+        return expression.subs(x, _anywhere(x, high))
+    return expression.subs(x, low if (direction > 0) is least else high)
 
 
 def _clear_between(condition: Any, x: sp.Symbol, low: sp.Expr, high: sp.Expr) -> bool:
@@ -296,12 +341,57 @@ def _clear_between(condition: Any, x: sp.Symbol, low: sp.Expr, high: sp.Expr) ->
 
 
 def _worst_end(condition: Any, x: sp.Symbol, low: sp.Expr, high: sp.Expr) -> sp.Expr | None:
-    if isinstance(condition, sp.Le | sp.Lt):
-        slope = sp.diff(condition.rhs - condition.lhs, x)
-    elif isinstance(condition, sp.Ge | sp.Gt):
-        slope = sp.diff(condition.lhs - condition.rhs, x)
-    else:
+    if not isinstance(condition, sp.Le | sp.Lt | sp.Ge | sp.Gt):
         return None
-    if is_nonnegative(slope):
-        return low
-    return high if is_nonnegative(-slope) else None
+    direction = monotone(condition.gts - condition.lts, x)
+    return None if direction is None else low if direction > 0 else high
+
+
+# --- continuity ------------------------------------------------------------------------------------------------------
+
+CONTINUOUS = (sp.exp, sp.tanh, sp.sinh, sp.cosh, sp.asinh, sp.atan, sp.erf, sp.erfc, sp.sin, sp.cos)
+
+
+def monotone(expression: sp.Expr, x: sp.Symbol) -> int | None:
+    """1 for what clearly does not fall in x, -1 for what does not rise; None where neither is clear."""
+    if not is_continuous(expression, x):
+        return None
+    slope = slope_in(expression, x)
+    return 1 if is_nonnegative(slope) else -1 if is_nonnegative(-slope) else None
+
+
+def slope_in(expression: sp.Expr, x: sp.Symbol) -> sp.Expr:
+    """d expression / d x, with the slopes of undefined functions (which do not decrease) as non-negative symbols."""
+    slope = sp.diff(expression, x)
+    unknown = slope.atoms(sp.Derivative, sp.Subs)
+    return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
+
+
+# A derivative says nothing of jumps: those of a case distinction in x, of floor and sign, and at a pole. An undefined
+# function is one that does not decrease; its jumps are upwards.
+def is_continuous(expression: sp.Expr, x: sp.Symbol) -> bool:
+    """Whether no jump and no pole in x is possible, but for upward jumps of undefined functions."""
+    if not isinstance(expression, sp.Basic) or x not in expression.free_symbols or expression == x:
+        return True
+    if not _no_jump_at(expression, x):
+        return False
+    if isinstance(expression, sp.Piecewise):
+        return all(is_continuous(branch, x) for branch, _ in expression.args)
+    if isinstance(expression, sp.Sum | sp.Product):
+        return is_continuous(expression.function, x)
+    return all(is_continuous(part, x) for part in expression.args)
+
+
+def _no_jump_at(node: sp.Basic, x: sp.Symbol) -> bool:
+    if isinstance(node, sp.Piecewise):
+        return not any(x in condition.free_symbols for _, condition in node.args)
+    if isinstance(node, sp.Sum | sp.Product):
+        return not any(x in part.free_symbols for limits in node.limits for part in limits)
+    if isinstance(node, sp.Pow):
+        base, exponent = node.base, node.exp
+        whole_power = bool(exponent.is_integer and exponent.is_nonnegative) and x not in exponent.free_symbols
+        return whole_power or bool(base.is_positive) or bool(is_nonnegative(base) and exponent.is_positive)
+    if isinstance(node, sp.log):
+        return bool(node.args[0].is_positive)
+    kinds = (sp.Add, sp.Mul, sp.Max, sp.Min, sp.Abs, AppliedUndef, *CONTINUOUS)
+    return isinstance(node, kinds)

@@ -13,7 +13,17 @@ import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
-from symbolic.obligations import Obligation, RangeObligation, at_most, is_nonnegative, nonnegative, whole
+from symbolic.obligations import (
+    Obligation,
+    RangeObligation,
+    at_most,
+    for_all,
+    is_continuous,
+    is_nonnegative,
+    nonnegative,
+    slope_in,
+    whole,
+)
 
 _INDEX = sp.Symbol("l", integer=True, nonnegative=True)
 
@@ -36,6 +46,11 @@ class MonotoneRecursion:
 
     def __post_init__(self) -> None:
         nonnegative("MonotoneRecursion", str(self.radius), start=self.start)
+        if not is_continuous(self.step, self.radius):
+            raise DerivationError(
+                f"MonotoneRecursion: {sp.sstr(self.step)} may jump in {self.radius}; give a step without case "
+                f"distinctions, rounding and poles in {self.radius}"
+            )
         slope = self.slope()
         if slope.is_negative:
             raise DerivationError(
@@ -45,7 +60,7 @@ class MonotoneRecursion:
 
     def slope(self) -> sp.Expr:
         """d step / d radius, with the slopes of undefined functions written as non-negative symbols."""
-        return _slope(self.step, self.radius)
+        return slope_in(self.step, self.radius)
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
@@ -56,14 +71,24 @@ class MonotoneRecursion:
         slope = sp.diff(self.step, self.radius)
         return (*first, Obligation(f"{sp.sstr(self.step)} does not decrease in {self.radius}", sp.Ge(slope, 0)))
 
+    def obligations_up_to(self, radius: sp.Expr) -> tuple[Obligation, ...]:
+        """The same for every radius from 0 to `radius`, whatever value the symbol has elsewhere."""
+        where = f"for every {self.radius} from 0 to {sp.sstr(radius)}"
+        return tuple(for_all(o, self.radius, sp.Integer(0), radius, where) for o in self.obligations)
+
     def next(self, radius: Any) -> sp.Expr:
         return self.step.subs(self.radius, as_expr(radius))
 
     def unrolled(self, depth: int) -> list[sp.Expr]:
-        """R_0, ..., R_depth as expressions."""
+        """R_0, ..., R_depth as expressions; a rational of more than 60 digits is rounded up, which keeps a bound."""
         radii = [self.start]
-        for _ in range(depth):
-            radii.append(self.next(radii[-1]))
+        for layer in range(depth):
+            radii.append(_short(self.next(radii[-1])))
+            if radii[-1].count_ops() > MOST_OPERATIONS:
+                raise DerivationError(
+                    f"MonotoneRecursion: R_{layer + 1} has more than {MOST_OPERATIONS} operations; give `growth` for a "
+                    f"closed form, or numbers"
+                )
         return radii
 
     def run(self, steps: Sequence[Callable[[Any], Any]], start: Any) -> list[Any]:
@@ -84,14 +109,15 @@ class MonotoneRecursion:
         Its closed form has symbolic depth. For beta(R) = sup of |r| over [-R, R]: c = |r(0)|, s = L_r. Raises
         DerivationError where a larger f does not show to give a larger step, so that its bound says nothing.
         """
-        step, owed = self.step, self.obligations
+        step = self.step
+        owed: tuple[Obligation, ...] = ()
         for function, (intercept, slope) in growth.items():
             affine = {"intercept": as_expr(intercept), "slope": as_expr(slope)}
             owed += nonnegative("MonotoneRecursion.linear", str(function), **affine)
             _require_growing(step, function)
             step = step.replace(function, _affine(affine["intercept"], affine["slope"]))
         factor = sp.diff(step, self.radius)
-        if factor.has(self.radius):
+        if factor.has(self.radius) or not is_continuous(step, self.radius):
             raise DerivationError(
                 f"MonotoneRecursion.linear: {sp.sstr(step)} is not affine in {self.radius}; give (c, s) with "
                 f"f(R) <= c + s R for each function f of the step"
@@ -106,11 +132,15 @@ class MonotoneRecursion:
         return rf"{r}_{{{l}+1}} = {next_radius},\qquad {r}_0 = {sp.latex(self.start)}"
 
 
-def _slope(expression: sp.Expr, x: sp.Symbol) -> sp.Expr:
-    """d expression / d x, with the slopes of undefined functions written as non-negative symbols."""
-    slope = sp.diff(expression, x)
-    unknown = slope.atoms(sp.Derivative, sp.Subs)
-    return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
+MOST_OPERATIONS = 2000
+_DIGITS = 60
+
+
+def _short(radius: sp.Expr) -> sp.Expr:
+    if not radius.is_Rational or max(abs(radius.p), radius.q) < 10**_DIGITS:
+        return radius
+    scale = sp.Integer(10) ** (_DIGITS - len(str(abs(radius.p) // radius.q)))
+    return sp.ceiling(radius * scale) / scale
 
 
 def _require_growing(step: sp.Expr, function: Any) -> None:
@@ -121,7 +151,7 @@ def _require_growing(step: sp.Expr, function: Any) -> None:
         inner = {each: value for each, value in values.items() if each != outer}
         flat = _outermost(within, inner)
         for value in flat.free_symbols & set(values.values()):
-            if not is_nonnegative(_slope(flat, value)):
+            if not is_nonnegative(slope_in(flat, value)):
                 raise DerivationError(
                     f"MonotoneRecursion.linear: cannot show that {sp.sstr(step)} does not decrease in {function}, so "
                     f"that an upper bound on {function} bounds nothing"
@@ -173,7 +203,7 @@ def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
         at_most("the interval is mapped into itself", recursion.next(radius), radius),
     )
     reason = "induction over the layers: start <= R, step(R) <= R"
-    return Invariant(radius, closing + recursion.obligations, reason)
+    return Invariant(radius, closing + recursion.obligations_up_to(radius), reason)
 
 
 def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *, growth: Any = None) -> Invariant:
@@ -182,7 +212,7 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
     With symbolic depth the recursion is replaced by the linear one that `growth` gives (`MonotoneRecursion.linear`).
     """
     depth = as_expr(depth)
-    owed = (*recursion.obligations, *whole("finite_depth", str(recursion.radius), least=0, depth=depth))
+    owed = whole("finite_depth", str(recursion.radius), least=0, depth=depth)
     if growth is None and not depth.is_Integer:
         raise DerivationError(f"finite_depth: the depth {sp.sstr(depth)} is symbolic; give `growth` for a closed form")
     if growth is None:
@@ -193,7 +223,7 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
     bound = needed if radius is None else as_expr(radius)
     closing = at_most("the arguments of all layers fit", needed, bound)
     reason = f"induction over layers 0 .. {sp.sstr(depth)}: R_(l+1) = step(R_l)"
-    return Invariant(bound, tuple(dict.fromkeys((closing, *owed))), reason)
+    return Invariant(bound, (closing, *owed, *recursion.obligations_up_to(needed)), reason)
 
 
 def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:

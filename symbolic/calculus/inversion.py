@@ -13,7 +13,7 @@ import sympy as sp
 from symbolic.obligations import is_nonnegative
 
 SMALL = 12  # numerators and denominators that SymPy's algebra takes in its stride
-MOST_OPERATIONS = 400
+MOST_OPERATIONS, SHORT = 400, 120
 SMOOTH = (sp.exp, sp.log, sp.tanh, sp.sinh, sp.cosh, sp.asinh, sp.atan, sp.erf, sp.erfc)
 
 
@@ -51,13 +51,23 @@ def falls_or_rises(expression: sp.Expr, x: sp.Symbol) -> int | None:
     if expression.count_ops() > MOST_OPERATIONS or poles(expression, x) != ():
         return None
     slope = sp.diff(expression, x)
-    for form in (lambda: slope, lambda: sp.factor(sp.simplify(slope))):
+    forms = [lambda: slope, lambda: sp.factor_terms(sp.powsimp(slope))]
+    if _is_short(slope, x):
+        forms.append(lambda: sp.factor(sp.simplify(slope)))
+    for form in forms:
         shown = form()
         if is_nonnegative(shown):
             return 1
         if shown.is_nonpositive or is_nonnegative(-shown):
             return -1
     return None
+
+
+def _is_short(expression: sp.Expr, x: sp.Symbol) -> bool:
+    """SymPy simplifies it, or finds its limit, in a moment: a quotient in one power or exponential, or one function."""
+    kinds = {type(f) for f in expression.atoms(sp.Function) if x in f.free_symbols}
+    powers = {p.base for p in expression.atoms(sp.Pow) if not p.exp.is_integer and x in p.base.free_symbols}
+    return len(kinds) + len(powers) <= 1 and expression.count_ops() <= SHORT
 
 
 def poles(expression: sp.Expr, x: sp.Symbol) -> tuple[sp.Expr, ...] | None:
@@ -97,9 +107,20 @@ def _outside(root: sp.Expr, x: sp.Symbol) -> bool:
 
 
 def limit_at_infinity(expression: sp.Expr, x: sp.Symbol) -> sp.Expr | None:
-    """What the formula tends to as x grows; None where SymPy does not know."""
+    """What the formula tends to as x grows; None where SymPy does not know, or would think long."""
+    return _limit(expression, x, sp.oo, "-")
+
+
+def limit_at_zero(expression: sp.Expr, x: sp.Symbol) -> sp.Expr | None:
+    """What the formula tends to as x falls to 0."""
+    return _limit(expression, x, sp.Integer(0), "+")
+
+
+def _limit(expression: sp.Expr, x: sp.Symbol, end: sp.Expr, direction: str) -> sp.Expr | None:
+    if not _is_short(expression, x):
+        return None
     try:
-        limit = sp.limit(expression, x, sp.oo)
+        limit = sp.limit(expression, x, end, direction)
     except (NotImplementedError, ValueError):
         return None
     return None if limit.has(sp.Limit, sp.AccumBounds, sp.nan) else limit
@@ -136,7 +157,8 @@ def _undo_power(power: sp.Pow, x: sp.Symbol, value: sp.Expr) -> tuple[sp.Expr, .
         return solutions(exponent, x, sp.log(value) / sp.log(base))
     if x in exponent.free_symbols:
         return None
-    root = value ** (1 / exponent)
+    odd = bool(exponent.is_integer and exponent.is_odd)
+    root = sp.real_root(value, exponent) if odd and not value.is_nonnegative else value ** (1 / exponent)
     if base.is_nonnegative or not (exponent.is_integer and exponent.is_even):
         return solutions(base, x, root)
     branches = [solutions(base, x, branch) for branch in (root, -root)]

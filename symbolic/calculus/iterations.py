@@ -62,12 +62,15 @@ def contraction_steps(start: Any, factor: Any, offset: Any, accuracy: Any) -> sp
     rest = _rest(factor, offset)
     if sp.Gt(accuracy, rest) == sp.false:
         raise DerivationError(f"contraction_steps: {accuracy} is asked for, but the bound only tends to {rest}")
+    at_zero = sp.And(sp.Eq(factor, 0), sp.Gt(accuracy, rest))
     if factor == 0:
-        return sp.Piecewise((0, sp.Le(start, accuracy)), (1, True))
+        return sp.Piecewise((0, sp.Le(start, accuracy)), (1, at_zero))
     needed = sp.ceiling(sp.log((accuracy - rest) / (start - rest)) / sp.log(factor))
     premises = sp.And(sp.Gt(factor, 0), sp.Lt(factor, 1), sp.Gt(accuracy, rest))
-    at_zero = sp.And(sp.Eq(factor, 0), sp.Gt(accuracy, rest))
     return sp.Piecewise((0, sp.Le(start, accuracy)), (1, at_zero), (needed, premises))
+
+
+MOST_SQUARINGS = 12
 
 
 # g(e) = a e^2 + b is increasing on e >= 0 and, for 4 a b < 1, has the fixed points
@@ -118,13 +121,28 @@ class QuadraticRecursion:
         )
 
     def after(self, steps: Any) -> sp.Expr:
-        """A bound on e_n that squares in each step, for 2 quadratic start < 1 (offset 0: quadratic start < 1)."""
+        """A bound on e_n that squares in each step, for 2 quadratic start < 1 (offset 0: quadratic start < 1).
+
+        And for 4 quadratic offset <= 1. Raises DerivationError where one of these is false; `converge` owes them.
+        """
         steps = as_expr(steps)
         whole("QuadraticRecursion.after", "the recursion", least=0, steps=steps)
+        self._require_squares()
+        if steps.is_Integer and steps > MOST_SQUARINGS:
+            raise DerivationError(f"QuadraticRecursion: {steps} squarings are too many to write out; leave a symbol")
         if self.offset == 0:
             return (self.quadratic * self.start) ** (2**steps) / self.quadratic
         doubled = 2 * self.quadratic
         return sp.Max((doubled * self.start) ** (2**steps) / doubled, 2 * self.offset)
+
+    def _require_squares(self) -> None:
+        scale = self.quadratic if self.offset == 0 else 2 * self.quadratic
+        if sp.Lt(scale * self.start, 1) == sp.false:
+            raise DerivationError(f"QuadraticRecursion: the start {self.start} is not below {1 / scale}")
+        if sp.Le(4 * self.quadratic * self.offset, 1) == sp.false:
+            raise DerivationError(
+                f"QuadraticRecursion: 4 a b = {4 * self.quadratic * self.offset} is above 1: no floor"
+            )
 
     # (2 a e_0)^(2^n) <= 2 a accuracy as soon as 2^n >= log(2 a accuracy) / log(2 a e_0): both logarithms are negative.
     def steps_to(self, accuracy: Any) -> sp.Expr:
@@ -135,12 +153,13 @@ class QuadraticRecursion:
         scale = self.quadratic if self.offset == 0 else 2 * self.quadratic
         if accuracy.is_nonpositive:
             raise DerivationError(f"steps_to: an accuracy of {accuracy} is asked for; give one above 0")
-        if self.start == 0 or sp.Le(self.start, accuracy) == sp.true:
-            return sp.Integer(0)  # no step is needed if the start is accurate enough
-        if sp.Lt(scale * self.start, 1) == sp.false:
-            raise DerivationError(f"steps_to: the start {self.start} is not below {1 / scale}, where squaring helps")
+        if self.start == 0:
+            return sp.Integer(0)
+        self._require_squares()
         needed = sp.ceiling(sp.log(sp.log(scale * accuracy) / sp.log(scale * self.start)) / sp.log(2))
-        return sp.Piecewise((0, sp.Le(self.start, accuracy)), (needed, sp.Lt(scale * self.start, 1)))
+        floor = sp.And(sp.Ge(accuracy, 2 * self.offset), sp.Le(4 * self.quadratic * self.offset, 1))
+        squares = sp.And(sp.Lt(scale * self.start, 1), floor)
+        return sp.Piecewise((0, sp.And(sp.Le(self.start, accuracy), squares)), (needed, squares))
 
     def run(self, coefficients: Sequence[tuple[Any, Any]], start: Any) -> list[Any]:
         """e_0, e_1, ... with each step's own (quadratic, offset)."""

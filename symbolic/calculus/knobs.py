@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.inversion import Tamed, falls_or_rises, limit_at_infinity, poles, solutions
+from symbolic.calculus.inversion import Tamed, falls_or_rises, limit_at_infinity, limit_at_zero, poles, solutions
 from symbolic.derivation import DerivationError, as_expr
 
 
@@ -69,6 +69,10 @@ def _ends_are_higher(bound: sp.Expr, knob: sp.Expr) -> bool:
     return all(sp.limit(bound, knob, end, direction) == sp.oo for end, direction in ((0, "+"), (sp.oo, "-")))
 
 
+def _never_positive(value: sp.Expr) -> bool:
+    return bool(value.is_extended_real is False or sp.simplify(value).is_negative)
+
+
 # If the bound decreases in the knob, every knob from the solution of bound = accuracy on is enough, and none below is.
 # A solution exists as soon as the accuracy is above the limit at oo; one that is not positive says that every knob
 # will do.
@@ -76,7 +80,8 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     """The least knob whose bound is at most `accuracy`, in closed form, for a bound that decreases in the knob.
 
     Monotone is shown by the sign of the derivative, else DerivationError. An integer knob is rounded up, to 1 at least.
-    `condition` of the answer: the accuracy is above what the bound tends to, else no knob is enough.
+    `condition` of the answer: the accuracy is above what the bound tends to, else no knob is enough, and at most the
+    bound at 0, beyond which every knob is.
     """
     bound, accuracy = as_expr(bound), as_expr(accuracy)
     target = sp.Dummy(knob.name, positive=True)  # solved over the reals, rounded up at the end
@@ -92,12 +97,19 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
         raise DerivationError(
             f"knob_for: no {knob} is enough: the bound tends to {reached}, and {accuracy} is asked for"
         )
+    highest = limit_at_zero(tamed.expression, target)
+    if highest is None:
+        raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} at {knob} = 0 is known; use bridge.solve")
+    in_reach = sp.Le(accuracy, tamed.back(highest))
+    if in_reach == sp.false:  # every knob will do
+        value = sp.Integer(1 if knob.is_integer else 0)
+        return Knob(knob, value, bound.subs(knob, value), sp.And(condition, in_reach))
     wanted = sp.Dummy("accuracy", positive=True)
-    found = solutions(tamed.expression, target, wanted) or ()
+    found = [value for value in solutions(tamed.expression, target, wanted) or () if not _never_positive(value)]
     if len(found) != 1:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
     value = tamed.back(sp.simplify(found[0])).subs(wanted, accuracy)
     if value.is_extended_real is False:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} is never {accuracy}; give an accuracy that it takes")
     value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value
-    return Knob(knob, value, bound.subs(knob, value), condition)
+    return Knob(knob, value, bound.subs(knob, value), sp.And(condition, in_reach))

@@ -6,9 +6,20 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.recursions import LinearRecursion, geometric_sum
+from symbolic.calculus.recursions import LinearRecursion, geometric_sum, restated
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm
-from symbolic.obligations import Obligation, for_all, is_nonnegative, nonnegative, shown_at_most, unless, whole
+from symbolic.obligations import (
+    Obligation,
+    for_all,
+    is_continuous,
+    is_nonnegative,
+    nonnegative,
+    shown_at_most,
+    unless,
+    whole,
+)
+
+EVERY_LAYER = "in every layer"
 
 
 # One layer, derived by the rules from a premise with a symbolic error e, has a bound that is affine in e with
@@ -22,20 +33,42 @@ def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symb
 
     Raises DerivationError if the bound is not affine in the error, or if the layer is not what its premise was.
     """
-    error = premise.error
-    if not error.is_Symbol:
-        raise DerivationError(f"recursion_from: the error of '{premise.name}' has to be a symbol, it is {error}")
-    if premise.name not in {step.name for step in layer.derivation.steps}:
+    error, layers = premise.error, index or sp.Dummy("l", integer=True, nonnegative=True)
+    _require_letters(premise, layers)
+    if premise.derivation.step(premise.name) not in layer.derivation.steps:
         raise DerivationError(f"recursion_from: '{layer.name}' is not derived from '{premise.name}'")
     factor = sp.diff(layer.error, error)
-    if factor.has(error):
+    if factor.has(error) or not is_continuous(layer.error, error):
         raise DerivationError(f"recursion_from: the error of '{layer.name}' is not affine in that of '{premise.name}'")
-    layers = index or sp.Dummy("l", integer=True, nonnegative=True)
-    owed = tuple(o for o in layer.derivation.obligations if o.open)
+    owed = tuple(_reopened(o, error, layers) for o in layer.derivation.obligations)
+    owed = tuple(o for o in owed if o.open)
     offset = layer.error.subs(error, 0)
     one = LinearRecursion(sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed)
-    following = replace(one, premise=premise.subs({layers: layers + 1}))
+    following = replace(one, premise=restated(premise, {layers: layers + 1}))
     return replace(one, obligations=owed + _meets(layer, following, "recursion_from"))
+
+
+# No letter of the caller's may be taken for the error of a layer or for its number. Of both nothing may be known but
+# that they are at least 0.
+def _require_letters(premise: Approximated, index: sp.Symbol) -> None:
+    error = premise.error
+    if not (isinstance(error, sp.Dummy) and error.is_nonnegative and error.is_positive is None):
+        raise DerivationError(
+            f"recursion_from: the error of '{premise.name}' is {sp.sstr(error)}; give a letter of its own, "
+            f"sp.Dummy('e', nonnegative=True)"
+        )
+    if not (index.is_integer and index.is_nonnegative and index.is_positive is None and index.is_even is None):
+        raise DerivationError(
+            f"recursion_from: the number of a layer, {index}, has to be any whole number from 0 on: "
+            f"sp.Symbol('l', integer=True, nonnegative=True)"
+        )
+
+
+def _reopened(obligation: Obligation, *letters: sp.Symbol) -> Obligation:
+    """What a hypothesis grants of one layer's error or number has to hold for all of them."""
+    if obligation.granted and any(x in getattr(obligation.condition, "free_symbols", ()) for x in letters):
+        return replace(obligation, discharged_by="", granted=False)
+    return obligation
 
 
 def _meets(value: Approximated, recursion: LinearRecursion, rule: str) -> tuple[Obligation, ...]:
@@ -88,11 +121,12 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     started = replace(recursion, start=x.error_symbol, offset=offset)
     obligations = (
         *whole("iterate", name, least=0, depth=depth),
-        *nonnegative("iterate", name, factor=recursion.factor, offset=offset, size=size),
+        *nonnegative("iterate", name, size=size),
+        *_in_every_layer(nonnegative("iterate", name, factor=recursion.factor, offset=offset), recursion.index, depth),
         *_owed_by_each(replace(started, start=x.error), depth),
     )
     if recursion.premise is not None:
-        first = replace(recursion, premise=recursion.premise.subs({recursion.index: 0}))
+        first = replace(recursion, premise=restated(recursion.premise, {recursion.index: 0}))
         obligations += _meets(x, first, "iterate")
     step = Step(
         name,
@@ -123,9 +157,13 @@ def _owed_by_each(recursion: LinearRecursion, depth: sp.Expr) -> tuple[Obligatio
     if recursion.premise is None or not recursion.obligations:
         return recursion.obligations
     last = depth - 1 if is_nonnegative(depth - 1) else sp.Max(depth - 1, 0)
-    largest, zero, where = recursion.largest(last), sp.Integer(0), "in every layer"
-    at_largest = (for_all(o, recursion.premise.error, zero, largest, where) for o in recursion.obligations)
-    return tuple(for_all(o, recursion.index, zero, depth - 1, where) for o in at_largest)
+    error, largest = recursion.premise.error, recursion.largest(last)
+    at_largest = (for_all(o, error, sp.Integer(0), largest, EVERY_LAYER) for o in recursion.obligations)
+    return _in_every_layer(at_largest, recursion.index, depth)
+
+
+def _in_every_layer(owed: Iterable[Obligation], index: sp.Symbol, depth: sp.Expr) -> tuple[Obligation, ...]:
+    return tuple(for_all(o, index, sp.Integer(0), depth - 1, EVERY_LAYER) for o in owed)
 
 
 def _with_powers(closed: sp.Expr) -> sp.Expr:
@@ -134,8 +172,11 @@ def _with_powers(closed: sp.Expr) -> sp.Expr:
 
 
 def _power(product: sp.Product) -> sp.Expr:
-    factor, (index, first, last) = product.args
-    return product if factor.has(index) else factor ** (last - first + 1)
+    factor, *limits = product.args
+    if len(limits) > 1 or factor.has(limits[0][0]):
+        return product
+    _, first, last = limits[0]
+    return factor ** (last - first + 1)
 
 
 # Inside a sum over the layers a case distinction would multiply the summand (SymPy moves it to the front), and close to
@@ -151,11 +192,13 @@ def written_out(expression: sp.Expr) -> sp.Expr:
     return expression.xreplace(sums)
 
 
-def _fresh(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Symbol:
-    """A whole number that stands nowhere in the expressions; the same ones give the same symbol."""
-    taken = {str(symbol) for expression in expressions for symbol in expression.free_symbols}
-    names = (name, *(f"{name}_{count}" for count in range(1, len(taken) + 2)))
-    return sp.Symbol(next(each for each in names if each not in taken), integer=True, **assumptions)
+# A letter of a sum: no symbol of a caller's is equal to it, and the same sum has the same one, so that a value that is
+# derived twice is derived alike.
+def _fresh(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Dummy:
+    """A whole number that stands nowhere in the expressions, bound letters included."""
+    taken = set().union(*(expression.atoms(sp.Dummy) for expression in expressions))
+    letters = (sp.Dummy(name, dummy_index=k, integer=True, **assumptions) for k in range(len(taken) + 1))
+    return next(letter for letter in letters if letter not in taken)
 
 
 # Each of two derivations is used in its own case only, and owes nothing in the other.
@@ -254,7 +297,7 @@ def _for_several(derivation: Derivation, index: sp.Symbol, count: sp.Expr, kept:
     def of_all(step: Step) -> Step:
         if step.name in kept:
             return step
-        owed = (for_all(o, index, sp.Integer(2), count - 1, where) for o in step.obligations)
+        owed = (for_all(_reopened(o, index), index, sp.Integer(2), count - 1, where) for o in step.obligations)
         return replace(step, obligations=tuple(unless(alone, o) for o in owed))
 
     return Derivation(tuple(map(of_all, derivation.steps)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr
+from symbolic.derivation import Approximated, Norm, Step, as_expr, as_norm
 from symbolic.obligations import nonnegative, whole
 
 
@@ -23,7 +23,7 @@ def linear_map(
 ) -> Approximated:
     """A x + b. `operator_norm` bounds ||A|| from x's norm to the norm `target` (x's own by default); `bias` ||b||."""
     operator_norm, bias, dim = as_expr(operator_norm), as_expr(bias), as_expr(dim)
-    norm = target or x.norm
+    norm = as_norm(target or x.norm)
     if radius is None and x.radius is not None:
         radius = operator_norm * x.radius
     numbers = {"operator_norm": operator_norm, "bias": bias}

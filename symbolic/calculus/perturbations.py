@@ -8,8 +8,17 @@ import sympy as sp
 from symbolic.calculus.inversion import falls_or_rises, limit_at_infinity, solutions
 from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import add
-from symbolic.derivation import Approximated, DerivationError, Norm, Obligation, Step, as_expr
-from symbolic.obligations import nonnegative, real, whole
+from symbolic.derivation import (
+    Approximated,
+    DerivationError,
+    Norm,
+    Obligation,
+    Step,
+    as_expr,
+    as_norm,
+    error_symbol,
+)
+from symbolic.obligations import is_continuous, is_nonnegative, nonnegative, real, whole
 
 
 # With dA = A_hat - A and dx = x_hat - x, the same difference can be split in two ways:
@@ -37,12 +46,14 @@ def perturbed_map(
     perturbation and x's error are per unit of one perturbation of all parameters, in the 2-norm, and x does not depend
     on A; it wants `perturbed_norm`.
     """
-    norm, spread, dim = target or x.norm, as_expr(operator_norm), as_expr(dim)
+    norm, spread, dim = as_norm(target or x.norm), as_expr(operator_norm), as_expr(dim)
     numbers = {"operator_norm": spread, "perturbation": as_expr(perturbation)}
     if perturbed_norm is not None:
         numbers["perturbed_norm"] = as_expr(perturbed_norm)
     elif pooled:
         raise DerivationError(f"perturbed_map: '{name}' is pooled; give perturbed_norm, a bound on ||A_hat||")
+    if pooled:
+        _require_per_unit("perturbed_map", x)
     through = numbers.get("perturbed_norm", spread + numbers["perturbation"]) * x.error_symbol
     direct = numbers["perturbation"] * x.size
     step = Step(
@@ -56,6 +67,7 @@ def perturbed_map(
             *whole("perturbed_map", name, least=1, dimension=dim),
         ),
         reason=reason or "A_hat x_hat - A x = A_hat dx + dA x" + (", Cauchy-Schwarz" if pooled else ""),
+        per_unit=True,
     )
     return x.follows(step, dim=dim, size=spread * x.size)
 
@@ -65,9 +77,12 @@ def perturbed_map(
 def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximated:
     """The sum of values that depend on different parameters; errors per unit of one perturbation of all of them.
 
-    Raises DerivationError for values whose errors have a source in common: `add` them, or `pool` by groups.
+    Each given and each perturbed map stands for parameters of its own. Raises DerivationError for values whose errors
+    have a source in common (`add` them, or `pool` by groups), or grow slower than the perturbation (softmax does).
     """
     _require_independent(name, values)
+    for value in values:
+        _require_per_unit("pooled_sum", value)
     total = add(*values, name=name)
     step = Step(
         name,
@@ -94,6 +109,31 @@ def _require_independent(name: str, values: Sequence[Approximated]) -> None:
                 )
 
 
+# A perturbation of size t <= 1 has to move the value by at most t times its error. So it is if the error is convex in t
+# and 0 at t = 0; here: a polynomial in t with coefficients >= 0 and without a constant, or of degree 1 under roots.
+# What a step adds by itself (an eps, an offset) does not shrink with t, unless it is `per_unit`.
+def _require_per_unit(rule: str, value: Approximated) -> None:
+    """Raises DerivationError where a smaller perturbation may move the value by more than its share of the error."""
+    for step in value.derivation.steps:
+        if step.per_unit or value.derivation.bound(step.name) == 0:
+            continue
+        t = sp.Dummy("t", positive=True)
+        scaled = step.local.subs({error_symbol(name): t * error_symbol(name) for name in step.premises})
+        if sp.simplify(scaled - t * step.local) == 0 or _grows_from_zero(scaled, t):
+            continue
+        raise DerivationError(
+            f"{rule}: '{value.name}' is not stated per unit of a perturbation: step '{step.name}' ({step.rule}) with "
+            f"{sp.sstr(step.local)} does not shrink with it; use add"
+        )
+
+
+def _grows_from_zero(scaled: sp.Expr, t: sp.Symbol) -> bool:
+    if not scaled.is_polynomial(t):
+        return False
+    *others, constant = sp.Poly(scaled, t).all_coeffs()
+    return bool(constant == 0) and all(is_nonnegative(each) for each in others)
+
+
 # Groups of parameters that are moved by t_1, t_2, ... with sum t_k^2 <= r^2 (disjoint groups, and r the 2-norm of the
 # whole perturbation): an error of at most sum c_k t_k is at most r sqrt(sum c_k^2), which is Cauchy-Schwarz.
 # Unlike `pooled_sum` this is for values that depend on common groups. Equality: t_k proportional to c_k.
@@ -104,19 +144,21 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
     """
     if len(set(groups)) < len(groups) or any(e is not None and e.has(*groups) for e in (x.size, x.radius, x.dim)):
         raise DerivationError(
-            f"pool: the groups {', '.join(map(str, groups))} have to be different, and none may stand in the size, "
-            f"radius or dimension of '{x.name}'"
+            f"pool: the groups {', '.join(g.name for g in groups)} have to be different, and none may stand in the "
+            f"size, radius or dimension of '{x.name}'"
         )
     total, slopes = as_expr(total), [sp.factor_terms(sp.diff(x.error, group)) for group in groups]
-    if x.error.subs(dict.fromkeys(groups, 0)) != 0 or any(slope.has(*groups) for slope in slopes):
-        raise DerivationError(f"pool: the error of '{x.name}' is no linear form in {', '.join(map(str, groups))}")
+    jumps = not all(is_continuous(x.error, group) for group in groups)
+    if jumps or x.error.subs(dict.fromkeys(groups, 0)) != 0 or any(slope.has(*groups) for slope in slopes):
+        raise DerivationError(f"pool: the error of '{x.name}' is no linear form in {', '.join(g.name for g in groups)}")
+    numbers = {group.name: slope for group, slope in zip(groups, slopes, strict=True)}
     step = Step(
         name,
         x.norm,
         "pooled perturbation",
         total * sp.sqrt(sp.Add(*(slope**2 for slope in slopes))),
         premises=(x.name,),
-        obligations=nonnegative("pool", name, total=total, **dict(zip(map(str, groups), slopes, strict=True))),
+        obligations=nonnegative("pool", name, total=total, **numbers),
         reason=reason or "Cauchy-Schwarz over disjoint groups of parameters that are moved together",
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
@@ -140,7 +182,7 @@ def perturbed_function(
     dim = x.dim if dim is None else as_expr(dim)
     step = Step(
         name,
-        target or x.norm,
+        as_norm(target or x.norm),
         "Lipschitz map",
         numbers["eps"] + numbers["lipschitz"] * x.error_symbol,
         premises=(x.name,),
@@ -186,6 +228,7 @@ def largest_safe(bound: Any, perturbation: sp.Symbol, margin: Any) -> Knob:
     if falls_or_rises(smooth, free) != 1:
         raise DerivationError(f"largest_safe: cannot show that {sp.sstr(bound)} grows with {perturbation}")
     at_zero = smooth.subs(free, 0)
+    real("largest_safe", str(perturbation), bound=at_zero)
     condition = sp.Le(at_zero, margin)
     if condition == sp.false:
         raise DerivationError(
@@ -193,9 +236,16 @@ def largest_safe(bound: Any, perturbation: sp.Symbol, margin: Any) -> Knob:
         )
     # The bound grows from its value at 0: what keeps it below the margin for good is a limit that is not above it.
     highest = limit_at_infinity(smooth, free)
-    if highest is not None and sp.Le(highest, margin) == sp.true:
+    if highest is None:
+        raise DerivationError(
+            f"largest_safe: no limit of {sp.sstr(bound)} in {perturbation} is known; use bridge.solve"
+        )
+    all_are_safe = sp.Le(highest, margin)
+    if all_are_safe == sp.true:
         return Knob(perturbation, sp.oo, highest, condition)
     found = [value for value in solutions(smooth, free, margin) or () if not value.is_negative]
-    if len(found) != 1:
-        raise DerivationError(f"largest_safe: {sp.sstr(smooth)} = {margin} has no closed solution; use bridge.solve")
-    return Knob(perturbation, found[0], sp.simplify(smooth.subs(free, found[0])), condition)
+    if len(found) != 1 or found[0].is_extended_real is False:
+        raise DerivationError(f"largest_safe: {sp.sstr(bound)} = {margin} has no closed solution; use bridge.solve")
+    reached = sp.simplify(smooth.subs(free, found[0]))
+    value = sp.Piecewise((sp.oo, all_are_safe), (found[0], True))
+    return Knob(perturbation, value, sp.Piecewise((highest, all_are_safe), (reached, True)), condition)

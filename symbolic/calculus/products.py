@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr
+from symbolic.derivation import Approximated, Norm, Step, as_expr, as_norm
 from symbolic.obligations import nonnegative, whole
 
 
@@ -34,7 +34,7 @@ def bilinear(
     moved = known["approximate_size"] * y.error_symbol if known else both
     step = Step(
         name,
-        norm or x.norm,
+        as_norm(norm or x.norm),
         "product",
         constant * (y.size * x.error_symbol + moved),
         premises=(x.name, y.name),

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, Step, as_expr
+from symbolic.derivation import Approximated, DerivationError, Step, as_expr
 from symbolic.obligations import Obligation, nonnegative, whole
 
 
@@ -46,8 +46,17 @@ def _equal_ratios(p: sp.Expr, count: sp.Expr) -> sp.Expr:
     return several if count.is_positive or p.is_nonzero else sp.Piecewise((0, sp.Eq(count, 0)), (several, True))
 
 
+MOST_BITS = 10**6
+
+
 def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-    """base^exponent, with exp(u)^n written exp(n u)."""
+    """base^exponent, with exp(u)^n written exp(n u). Raises DerivationError where its digits would fill a book."""
+    if base.is_Rational and exponent.is_Integer:
+        bits = max(abs(base.p), base.q).bit_length() * abs(exponent)
+        if base not in (0, 1) and bits > MOST_BITS:
+            raise DerivationError(
+                f"({base})^{exponent} has too many digits to be written out; leave the depth a symbol"
+            )
     return sp.exp(base.args[0] * exponent) if isinstance(base, sp.exp) else base**exponent
 
 
@@ -76,9 +85,17 @@ class LinearRecursion:
     dim: sp.Expr | None = None
     obligations: tuple[Obligation, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raises DerivationError for a coefficient that is clearly negative."""
+        nonnegative("LinearRecursion", "the recursion", start=self.start, factor=self.factor, offset=self.offset)
+
     def closed(self, depth: Any) -> sp.Expr:
         """e_depth with symbolic depth; for coefficients that vary with the layer, as a finite product and sum."""
         depth = as_expr(depth)
+        if depth.has(self.index) or self.start.has(self.index):  # the caller's letter, not the number of a layer
+            layer = sp.Dummy(self.index.name, integer=True, nonnegative=True)
+            factor, offset = (e.subs(self.index, layer) for e in (self.factor, self.offset))
+            return replace(self, factor=factor, offset=offset, index=layer).closed(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
             return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
         later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
@@ -97,10 +114,16 @@ class LinearRecursion:
         return last if grows else sp.Max(self.start, last)
 
     def subs(self, values: Mapping[Any, Any]) -> "LinearRecursion":
-        """The same recursion with expressions in place of symbols, all at once, in what it owes too."""
+        """The same recursion with expressions in place of symbols, all at once, in what it owes too.
+
+        Raises DerivationError for the number of the layer and for its error, which stand for all of them.
+        """
+        bound = {self.index} | (set() if self.premise is None else {self.premise.error})
+        if bound & set(values):
+            raise DerivationError(f"LinearRecursion.subs: {bound & set(values)} stands for every layer; leave it out")
         start, factor, offset = (e.subs(values, simultaneous=True) for e in (self.start, self.factor, self.offset))
         owed = tuple(obligation.subs(values) for obligation in self.obligations)
-        premise = None if self.premise is None else self.premise.subs(values)
+        premise = None if self.premise is None else restated(self.premise, values)
         dim = None if self.dim is None else self.dim.subs(values, simultaneous=True)
         return replace(self, start=start, factor=factor, offset=offset, premise=premise, dim=dim, obligations=owed)
 
@@ -114,6 +137,14 @@ class LinearRecursion:
             rf"e_{{{l}+1}} \le {_factor_latex(self.factor)}\,e_{{{l}}} + {sp.latex(self.offset)},"
             rf"\qquad e_0 = {sp.latex(self.start)}"
         )
+
+
+def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
+    """What is said of a premise (size, dimension, radius) with expressions in place of symbols; not its derivation."""
+    size, dim, radius = (
+        None if e is None else e.subs(values, simultaneous=True) for e in (premise.size, premise.dim, premise.radius)
+    )
+    return replace(premise, size=size, dim=dim, radius=radius)
 
 
 def _factor_latex(factor: sp.Expr) -> str:
@@ -131,6 +162,12 @@ class CoupledRecursion:
     start: tuple[sp.Expr, sp.Expr]
     matrix: tuple[tuple[sp.Expr, sp.Expr], tuple[sp.Expr, sp.Expr]]
     offset: tuple[sp.Expr, sp.Expr]
+
+    def __post_init__(self) -> None:
+        """Raises DerivationError for a coefficient that is clearly negative."""
+        (a, b), (c, d) = self.matrix
+        numbers = zip("abcdefgh", (a, b, c, d, *self.start, *self.offset), strict=True)
+        nonnegative("CoupledRecursion", "the recursion", **{name: as_expr(number) for name, number in numbers})
 
     def closed(self, depth: Any) -> tuple[sp.Expr, sp.Expr]:
         """(e, f) at `depth`, which may be symbolic; the offsets' part is a finite sum over the layers."""
@@ -195,6 +232,8 @@ def recur(
 ) -> Approximated:
     """A value after `depth` layers, each of which takes an error e to at most factor e + offset."""
     factor, offset, depth, size = as_expr(factor), as_expr(offset), as_expr(depth), as_expr(size)
+    obligations = whole("recur", name, least=0, depth=depth)
+    obligations += nonnegative("recur", name, factor=factor, offset=offset, size=size)
     recursion = constant_recursion(x.error_symbol, factor, offset)
     step = Step(
         name,
@@ -202,10 +241,7 @@ def recur(
         "recursion",
         recursion.closed(depth),
         premises=(x.name,),
-        obligations=(
-            *whole("recur", name, least=0, depth=depth),
-            *nonnegative("recur", name, factor=factor, offset=offset, size=size),
-        ),
+        obligations=obligations,
         reason=reason or recursion.latex(),
     )
     return x.follows(step, dim=x.dim, size=size)

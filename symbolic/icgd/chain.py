@@ -185,7 +185,7 @@ class Recursions:
         return self.derivative.bound().subs(BEFORE, e)
 
 
-BEFORE, AFTER = sp.Symbol("e_before", nonnegative=True), sp.Symbol("e_after", nonnegative=True)
+BEFORE, AFTER = sp.Dummy("e_before", nonnegative=True), sp.Dummy("e_after", nonnegative=True)
 SIZE_BEFORE, SIZE_AFTER = sp.Symbol("S_before", nonnegative=True), sp.Symbol("S_after", nonnegative=True)
 DELTA, WIDTH = sp.Symbol("delta", nonnegative=True), sp.Symbol("width", integer=True, positive=True)
 

@@ -99,7 +99,7 @@ def _hidden(layer: sp.Expr, name: str, *, input_at: sp.Expr | None = None) -> Ap
     reason = rf"c_{{j}}^2 = {sp.latex(recursion.factor)}\,c_{{j-1}}^2 + {sp.latex(recursion.offset)}, " + (
         rf"c_1^2 = {sp.latex(recursion.start)}"
     )
-    step = Step(name, Norm.TWO, "recursion", error, reason=reason)
+    step = Step(name, Norm.TWO, "recursion", error, reason=reason, per_unit=True)
     return Approximated(name, sp.sympify(K), Norm.TWO, size, Derivation((step,)))
 
 
@@ -171,7 +171,7 @@ def _family() -> tuple[Approximated, LinearRecursion, Approximated]:
     top = _top(below_top)
     below = _hidden(N - 2, "p[N-2]", input_at=N - 1)
     first = _backward_layer(top, below, "[N-1]", rho_N, b_r1 * _U, d_y)
-    error = sp.Symbol("f", nonnegative=True)
+    error = sp.Dummy("f", nonnegative=True)
     size = sp.Symbol("S", nonnegative=True)  # of s(m+1); the bound has it as `_signal`, layer by layer
     above = given("s[m+1]", dim=K, norm=Norm.TWO, size=size, error=error)
     layer = N - 2 - _layer  # m

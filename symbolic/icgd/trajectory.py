@@ -63,7 +63,7 @@ SYMBOLS = {
 # and moves by at most L_f e; the projection does not expand: e + eta (L_f e + eps) = (1 + eta L_f) e + eta eps.
 def step_recursion() -> LinearRecursion:
     """The distance of the two iterations, step by step."""
-    distance = sp.Symbol("e", nonnegative=True)
+    distance = sp.Dummy("e", nonnegative=True)
     w = given("w", dim=_D, norm=Norm.TWO, size=_B_w, error=distance)
     gradient = perturbed_function(w, "gradient", lipschitz=L_f, eps=eps, size=_B_g, reason="grad f is L_f-Lipschitz")
     moved = add(w, gradient, name="w - eta gradient", coefficients=(1, -eta))

@@ -486,7 +486,7 @@ def recursion_sharp(factor: sp.Expr) -> Realised:
 
 def layers_sharp(derived: bool) -> Realised:
     """Four layers z -> a_l z + b_l: read off one layer 2 z + 1/4, or with a_l = 1/(1 + l), b_l = l."""
-    layer, error = sp.Symbol("l", integer=True, nonnegative=True), sp.Symbol("err", nonnegative=True)
+    layer, error = sp.Symbol("l", integer=True, nonnegative=True), sp.Dummy("err", nonnegative=True)
     if derived:
         z = given("z", dim=1, size=16, error=error)
         f = apply_function(z, "f", eps=sp.Rational(1, 4), lipschitz=1, size=16)

@@ -122,7 +122,7 @@ def safe_perturbation() -> tuple[float, float]:
 
 def one_layer() -> tuple[float, float]:
     """(z + 1/4) / 2 off by 3/16 from an error of 1/8."""
-    error = sp.Symbol("err", nonnegative=True)
+    error = sp.Dummy("err", nonnegative=True)
     z = given("z", dim=1, size=1, error=error)
     f = linear_map(apply_function(z, "f", eps=sp.Rational(1, 4), lipschitz=1, size=1), "f/2", operator_norm=Half, dim=1)
     recursion = recursion_from(z, f)

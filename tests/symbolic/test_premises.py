@@ -49,7 +49,7 @@ HALF, ZERO, ONE = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1)
 free = sp.Symbol("free")  # nothing is known of it, not even that it is real
 sign = sp.Symbol("sign", real=True)
 count = sp.Symbol("count", integer=True)
-e = sp.Symbol("e", nonnegative=True)
+e = sp.Dummy("e", nonnegative=True)
 R = sp.Symbol("R", positive=True)
 N, K = sp.symbols("N K", integer=True, positive=True)
 
@@ -127,11 +127,11 @@ NOT_NEGATIVE: dict[str, tuple[Rule, str]] = {
     "converge, size": (lambda v: converge(number(), "y", quadratic=HALF, offset=0, size=v), "the size of 'y'"),
     "iterate, factor": (
         lambda v: iterate(number(), "y", LinearRecursion(ZERO, sp.sympify(v), ONE), 2, size=1),
-        "the factor of 'y'",
+        "the factor of 'the recursion'",
     ),
     "iterate, offset": (
         lambda v: iterate(number(), "y", LinearRecursion(ZERO, ONE, sp.sympify(v)), 2, size=1),
-        "the offset of 'y'",
+        "the offset of 'the recursion'",
     ),
     "iterate, size": (
         lambda v: iterate(number(), "y", LinearRecursion(ZERO, HALF, HALF), 2, size=v),
@@ -330,9 +330,8 @@ def test_what_no_end_decides_stays_open_for_all_numbers() -> None:
 def test_obligations_survive_every_later_rule() -> None:
     x = apply_function(number(error=e), "f", eps=0, lipschitz=1, size=1, radius=R)
     y = number("y", norm=Norm.TWO)
-    before = given(
-        "before", dim=1, norm=Norm.TWO, size=sp.Symbol("S", nonnegative=True), error=sp.Symbol("b", nonnegative=True)
-    )
+    anything, error = sp.Symbol("S", nonnegative=True), sp.Dummy("b", nonnegative=True)
+    before = given("before", dim=1, norm=Norm.TWO, size=anything, error=error)
     in_two = change_norm(x, Norm.TWO, "x2")
     rules = [
         linear_map(x, "z", operator_norm=1, dim=1),
@@ -497,7 +496,7 @@ def test_steps_of_a_quadratic_recursion_from_any_start() -> None:
     assert squares.steps_to(HALF) == 0
     with pytest.raises(DerivationError, match="an accuracy of 0 is asked for"):
         squares.steps_to(0)
-    with pytest.raises(DerivationError, match="the start 3 is not below 1/2, where squaring helps"):
+    with pytest.raises(DerivationError, match="the start 3 is not below 1/2"):
         QuadraticRecursion(sp.Integer(3), sp.Integer(2), sp.Integer(0)).steps_to(HALF)
     with pytest.raises(DerivationError, match="the start of 'the recursion' is -1"):
         QuadraticRecursion(sp.Integer(-1), sp.Integer(2), sp.Integer(0))

@@ -71,6 +71,8 @@ def test_a_step_that_decreases_is_refused_and_one_of_unknown_slope_is_an_obligat
         MonotoneRecursion(sp.Integer(1), 1 / R, R)
     wavy = MonotoneRecursion(sp.Integer(1), sp.sin(R) + R / 2, R)
     assert wavy.obligations[0].condition == sp.Ge(sp.cos(R) + sp.Rational(1, 2), 0)
+    (owed,) = (o for o in invariant_interval(wavy, 7).obligations if o.open and "decrease" in o.statement)
+    assert R not in owed.condition.free_symbols  # for every radius up to 7, not for the one that R may be
 
 
 @pytest.mark.parametrize("start", [sp.Rational(1, 10), sp.Integer(9)])

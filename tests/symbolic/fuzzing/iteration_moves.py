@@ -71,7 +71,7 @@ def iterate_derived(program: Program) -> None:
     if program.size(x) == 0.0:
         return
     dim, norm = x.exact.shape[-1], x.value.norm
-    error = program.symbol("err", nonnegative=True)
+    error = program.letter("err")
     premise = program.apply("given", NAME, dim=dim, norm=norm, size=program.size(x), error=error)
     layer, made = premise, []
     for _ in range(program.whole(1, 3)):
@@ -99,7 +99,7 @@ def iterate_derived(program: Program) -> None:
 def iterate_any(program: Program) -> None:
     x, depth = program.given(size=program.number()), program.whole(1, 4)
     dim, norm, size = x.exact.shape[-1], x.value.norm, program.size(x) * program.whole(1, 2)
-    error = program.symbol("err", nonnegative=True)
+    error = program.letter("err")
     try:
         premise = program.apply("given", NAME, dim=dim, norm=norm, size=size, error=error)
         layer, made = premise, []

@@ -41,7 +41,7 @@ def _named(made: Map) -> dict[str, Any]:
 
 def _one_premise(name: str, make: Callable[[Program, About], Map], norm: Norm | None = None, **more: str) -> Move:
     def run(program: Program) -> None:
-        x = program.pick(norm)
+        x = program.given(norm) if make is maps.perturbed_map_pooled else program.pick(norm)  # per unit: a given is
         mapped(program, x, make(program, about(program, x)))
 
     return Move(name, name.split(",")[0], run, **more)

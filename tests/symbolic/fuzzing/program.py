@@ -248,6 +248,13 @@ class Program:
             self.lines.append(line)
         return sp.Symbol(name, **assumptions)
 
+    def letter(self, name: str) -> sp.Dummy:
+        """The error of a layer: a letter of its own."""
+        line = Line(f"_{name}", f"_{name} = Dummy({name!r}, nonnegative=True)", frozenset())
+        if line not in self.lines:
+            self.lines.append(line)
+        return sp.Dummy(name, dummy_index=len(self.lines), nonnegative=True)
+
     def refuse(self) -> None:
         self.refused.append(self.move)
 

@@ -276,10 +276,10 @@ def test_exact_functions_get_no_share_and_unfelt_ones_no_limit() -> None:
 
 # The rules of symbolic/calculus/layers.py.
 def test_a_recursion_is_read_off_a_layer_or_refused() -> None:
-    e = sp.Symbol("e_0", nonnegative=True)
+    e = sp.Dummy("e_0", nonnegative=True)
     x = given("x", dim=3, norm=Norm.TWO, size=1, error=e)
     assert recursion_from(x, linear_map(x, "y", operator_norm=B_v, dim=3)).factor == B_v
-    with pytest.raises(DerivationError, match="has to be a symbol"):
+    with pytest.raises(DerivationError, match="the error of 'z' is 2; give a letter of its own"):
         recursion_from(given("z", dim=3, size=1, error=2), x)
     with pytest.raises(DerivationError, match="not affine"):
         recursion_from(x, bilinear(x, x, "x x", dim=3))
