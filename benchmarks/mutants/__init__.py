@@ -11,7 +11,8 @@ these files exist. Left out, because no test of a value could or should tell the
 - docstrings, string constants, f-strings, `raise` statements, and the arguments `reason`, `source`, `statement`,
   `because` and `meaning`: the wording of a message;
 - type annotations, imports and decorators: mypy and the import contracts check them;
-- `latex`, `_repr_latex_`, `__repr__`, `__str__` and functions that end in `_latex`: what is printed, and not what holds.
+- `latex`, `_repr_latex_`, `__repr__`, `__str__`, functions that end in `_latex`, and `__all__`: what is printed or
+  exported, and not what holds.
 
 The score is found / (drawn - equivalent). A fault is found if a test fails, if the module no longer imports, or if the
 tests no longer end. A fault that changes no result at all is equivalent; `benchmarks/mutants_equivalent.toml` lists

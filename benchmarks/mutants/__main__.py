@@ -1,6 +1,7 @@
 """The command line of `python -m benchmarks.mutants`."""
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -17,7 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     files = faults.targets(ROOT, options.only)
     if not files:
-        return _refused(f"no target has '{options.only}' in its path; the targets are {', '.join(faults.targets(ROOT))}")
+        return _refused(
+            f"no target has '{options.only}' in its path; the targets are {', '.join(faults.targets(ROOT))}"
+        )
     candidates = faults.enumerate_faults(ROOT, files)
     drawn = faults.draw(candidates, options.count, options.seed)
     print(f"{len(drawn)} faults drawn of {len(candidates)} in {len(files)} files, seed {options.seed}")
@@ -56,11 +59,11 @@ def measure(found: record.Record, options: argparse.Namespace) -> int:
     started = time.monotonic()
     trial.preload()
     try:
-        clean = trials.clean_run(ROOT, tests)
-    except trials.CleanRunFailed as error:
+        clean = trials.clean_run(ROOT, tests, faults.targets(ROOT))
+    except trials.CleanRunError as error:
         return _refused(str(error))
     _clean_times(clean, tests)
-    for fault, outcome in trials.run_trials(ROOT, found.remaining(), tests, clean, options.jobs, options.limit):
+    for fault, outcome in trials.run_trials(ROOT, found.remaining(), clean, options.jobs, options.limit):
         found.outcomes[fault.key] = outcome
         print(f"[{len(found.reached):3d}/{len(found.faults)}] {outcome.verdict:10s} {outcome.seconds:6.1f} s  "
               f"{fault.operator:15s} {fault.file}:{fault.line}  {outcome.test}", flush=True)  # fmt: skip
@@ -72,7 +75,7 @@ def measure(found: record.Record, options: argparse.Namespace) -> int:
 
 def _clean_times(clean: trials.Clean, tests: Sequence[str]) -> None:
     print(f"without a fault, {clean.wall:.1f} s by the clock; seconds of processor time:")
-    print(f"{clean.seconds['collection']:7.1f}  imports and collection")
+    print(f"{clean.seconds[trial.COLLECTION]:7.1f}  {trial.COLLECTION}")
     for file in tests:
         spent = sum(seconds for test, seconds in clean.seconds.items() if test.partition("::")[0] == file)
         print(f"{spent:7.1f}  {file}")
@@ -92,4 +95,5 @@ def _refused(message: str) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that no child is left behind
     sys.exit(main())

@@ -168,7 +168,7 @@ def sign(node: ast.AST, source: Source) -> Iterator[Edit]:
     pairs = [("positive", "nonnegative"), ("negative", "nonpositive")]
     other = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
     match node:
-        case ast.Attribute(value, str(name)) if name.startswith("is_") and name[3:] in other:
+        case ast.Attribute(_, str(name)) if name.startswith("is_") and name[3:] in other:
             yield Edit(source.end(node) - len(name), source.end(node), f"is_{other[name[3:]]}")
         case ast.keyword(str(name)) if name in other:
             yield Edit(source.start(node), source.start(node) + len(name), other[name])
@@ -252,14 +252,14 @@ def drop_element(node: ast.AST, source: Source) -> Iterator[Edit]:
             yield source.replaced(node, f"{opening}{rest}{closing}")
 
 
-OPERATORS: Mapping[str, Operator] = {
-    operator.__name__: operator
-    for operator in (
-        drop_factor, drop_term, plus_minus, negate, max_sum, swap_operands, exponent, off_by_one, flag, drop_function,
-        rounding, builtin, swap_arguments, drop_keyword, strictness, equality, sign, and_or, drop_condition, drop_not,
-        condition, branch, precondition, drop_statement, obligation, drop_element,
-    )  # fmt: skip
-}
+# fmt: off
+_ALL: tuple[Operator, ...] = (
+    drop_factor, drop_term, plus_minus, negate, max_sum, swap_operands, exponent, off_by_one, flag, drop_function,
+    rounding, builtin, swap_arguments, drop_keyword, strictness, equality, sign, and_or, drop_condition, drop_not,
+    condition, branch, precondition, drop_statement, obligation, drop_element,
+)
+# fmt: on
+OPERATORS: Mapping[str, Operator] = {operator.__name__: operator for operator in _ALL}
 
 
 # --- what the operators ask of a node --------------------------------------------------------------------------------
@@ -270,11 +270,11 @@ def _is_operation(node: ast.AST, *kinds: type[ast.operator]) -> bool:
 
 
 def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _text_operand(node: ast.BinOp) -> bool:
-    return any(_is_text(side) or isinstance(side, ast.BinOp) and _text_operand(side) for side in (node.left, node.right))
+def _text_operand(node: ast.AST) -> bool:
+    return _is_text(node) or (isinstance(node, ast.BinOp) and (_text_operand(node.left) or _text_operand(node.right)))
 
 
 def _displays(*nodes: ast.AST) -> bool:
@@ -294,9 +294,7 @@ def _only_raises(node: ast.If) -> bool:
     return all(isinstance(statement, ast.Raise) for statement in node.body)
 
 
-def _compared(
-    node: ast.AST, source: Source, others: Mapping[type[ast.cmpop], tuple[str, str]]
-) -> Iterator[Edit]:
+def _compared(node: ast.AST, source: Source, others: Mapping[type[ast.cmpop], tuple[str, str]]) -> Iterator[Edit]:
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]
         for left, kind, right in zip(operands, node.ops, operands[1:], strict=False):

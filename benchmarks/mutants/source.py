@@ -1,9 +1,10 @@
 """One source file: its syntax tree, the parents of the nodes, and the exact text of each node."""
 
 import ast
+import functools
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,14 @@ class Source:
         lengths = [len(line) for line in code.splitlines(keepends=True)]
         self._starts = [sum(lengths[:k]) for k in range(len(lengths) + 1)]
 
-    @cached_property
+    @functools.cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
-    def start(self, node: ast.AST) -> int:
+    def start(self, node: Any) -> int:
         return self._starts[node.lineno - 1] + node.col_offset
 
-    def end(self, node: ast.AST) -> int:
+    def end(self, node: Any) -> int:
         return self._starts[node.end_lineno - 1] + node.end_col_offset
 
     def text(self, node: ast.AST) -> str:
@@ -39,7 +40,7 @@ class Source:
         """The text in parentheses, unless it binds so closely that it needs none."""
         text = self.text(node)
         atomic = isinstance(node, ast.Name | ast.Constant | ast.Attribute | ast.Call | ast.Subscript)
-        return text if atomic or text.startswith("(") and isinstance(node, ast.Tuple) else f"({text})"
+        return text if atomic or (text.startswith("(") and isinstance(node, ast.Tuple)) else f"({text})"
 
     def replaced(self, node: ast.AST, text: str) -> Edit:
         return Edit(self.start(node), self.end(node), text)
@@ -66,7 +67,11 @@ class Source:
         """Whether the edit, inside this statement of the module, changes the syntax tree."""
         first, last = self.lines(self.start(statement), self.end(statement))
         after = self.applied(edit)[first : last + len(edit.text.encode()) - (edit.end - edit.start)]
-        return ast.dump(ast.parse(after)) != ast.dump(ast.parse(self.code[first:last]))
+        return ast.dump(ast.parse(after)) != self._dump(first, last)
+
+    @functools.cache  # noqa: B019 - a source lives as long as its enumeration
+    def _dump(self, first: int, last: int) -> str:
+        return ast.dump(ast.parse(self.code[first:last]))
 
     def lines(self, start: int, end: int) -> tuple[int, int]:
         """The whole lines that hold the bytes from start to end."""

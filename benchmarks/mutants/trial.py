@@ -1,6 +1,7 @@
 """One trial: the tests run in a process of their own, where one module of the program has other source text."""
 
 import contextlib
+import gc
 import importlib
 import importlib.machinery
 import os
@@ -8,11 +9,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 THIRD_PARTY = (
@@ -21,8 +22,9 @@ THIRD_PARTY = (
     "hypothesis.strategies", "_hypothesis_pytestplugin", "pytest_benchmark.plugin", "nbmake.pytest_plugin", "syrupy",
     "xdist.plugin", "typer", "rich.table", "rich.progress",
 )  # fmt: skip
-QUIETLY = ("-q", "-p", "no:cacheprovider",
+QUIETLY = ("-q", "--tb=no", "-p", "no:cacheprovider",
            "-W", "ignore::pytest.PytestAssertRewriteWarning")  # plugins of pytest are preloaded  # fmt: skip
+COLLECTION = "imports and collection"  # what is timed beside the tests
 SLOWER = 10  # a test that takes so many times its time without a fault no longer ends
 SHORTEST = 20.0  # seconds of processor time that any test may take
 MEMORY = 12 * 2**30  # bytes of address space: a fault may build expressions without end
@@ -44,6 +46,7 @@ class Report:
     exit_code: int = 0
     failed: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    reached: dict[str, set[str]] = field(default_factory=dict)  # without a fault: the functions that each test enters
     executed: bool = False  # whether the served module was imported to its end
 
 
@@ -56,30 +59,42 @@ def preload() -> None:
         sys.modules["torch"].set_num_threads(1)  # no pool of threads that a fork would lose
 
 
-def run_tests(
-    answer: Connection, root: Path, tests: Sequence[str], served: Served | None, budgets: dict[str, float]
+def run_clean(answer: Connection, root: Path, tests: Sequence[str], targets: Sequence[str]) -> None:
+    """The body of the child that runs all tests without a fault, and notes the functions of the targets they enter."""
+    report = Report()
+    _run(answer, root, tests, [], report, _Reach(report, {str(root / file): file for file in targets}))
+
+
+def run_with(answer: Connection, root: Path, tests: Mapping[str, float], collection: float, served: Served) -> None:
+    """The body of the child that runs tests, each with its time without a fault, up to the first failure."""
+    report = Report()
+    sys.meta_path.insert(0, _Finder(served, report))
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    _run(answer, root, list(files), ["-x"], report, _Watch(report, tests, collection))
+
+
+def _run(
+    answer: Connection, root: Path, files: Sequence[str], options: Sequence[str], report: Report, plugin: object
 ) -> None:
-    """The body of the child. Without `served` it runs all tests, with it up to the first failure."""
     import pytest
 
     _leave_the_parent(root)
-    report = Report()
-    if served is not None:
-        sys.meta_path.insert(0, _Finder(served, report))
     with tempfile.TemporaryDirectory() as aside:
-        options = [*QUIETLY, *(["-x"] if served else []), *_hypothesis_options(aside)]
-        report.exit_code = int(pytest.main([*options, *tests], plugins=[_Watch(report, budgets)]))
+        every = [*QUIETLY, *options, *_hypothesis_options(aside)]
+        report.exit_code = int(pytest.main([*every, *files], plugins=[plugin]))
     answer.send(report)
     answer.close()
 
 
 def _leave_the_parent(root: Path) -> None:
     """A group of processes of its own, no output, limited memory."""
+    gc.freeze()  # what the parent left is no garbage: collecting it would copy all of its memory
     if hasattr(os, "setsid"):
         os.setsid()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    sys.stdout = sys.stderr = os.fdopen(nowhere, "w")
     os.chdir(root)
     sys.path.insert(0, str(root))
     with contextlib.suppress(ImportError, ValueError, OSError):
@@ -95,7 +110,7 @@ def _hypothesis_options(aside: str) -> list[str]:
     except ImportError:
         return []
     set_hypothesis_home_dir(aside)
-    return ["--hypothesis-seed=0"]
+    return ["-p", "hypothesispytest", "--hypothesis-seed=0"]
 
 
 class _Finder:
@@ -115,7 +130,7 @@ class _Finder:
 
 
 def _serving(loader: type, served: Served, report: Report) -> type:
-    class Serving(loader):  # type: ignore[misc]
+    class Serving(loader):
         def get_data(self, path: str) -> bytes:
             return served.source if os.path.samefile(path, served.path) else super().get_data(path)
 
@@ -129,21 +144,27 @@ def _serving(loader: type, served: Served, report: Report) -> type:
     return Serving
 
 
-class _Watch:
-    """A pytest plugin: which tests fail, how long each takes, and an alarm for those that do not end."""
+class _Timed:
+    """A pytest plugin: which tests fail, and how long each takes."""
 
-    def __init__(self, report: Report, budgets: dict[str, float]) -> None:
-        self.report, self.budgets = report, budgets
-        self._begin("collection")
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.begin(COLLECTION)
+
+    def begin(self, what: str) -> None:
+        self._started = time.process_time()
+
+    def finish(self, what: str) -> None:
+        self.report.seconds[what] = time.process_time() - self._started
 
     def pytest_collection_finish(self) -> None:
-        self._finish("collection")
+        self.finish(COLLECTION)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._begin(nodeid)
+        self.begin(nodeid)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self._finish(nodeid)
+        self.finish(nodeid)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
@@ -153,12 +174,54 @@ class _Watch:
         if report.failed:
             self.report.failed.append(report.nodeid)
 
-    def _begin(self, what: str) -> None:
-        self._started = time.process_time()
-        if self.budgets and hasattr(signal, "setitimer"):  # processor time: a busy machine ends no test
-            signal.setitimer(signal.ITIMER_PROF, max(SHORTEST, SLOWER * self.budgets.get(what, 0.0)))
 
-    def _finish(self, what: str) -> None:
-        self.report.seconds[what] = time.process_time() - self._started
+class _Reach(_Timed):
+    """Notes the functions of the targets that each test enters, by a profiler that sees all calls."""
+
+    def __init__(self, report: Report, targets: Mapping[str, str]) -> None:
+        self.targets = targets
+        super().__init__(report)
+
+    def begin(self, what: str) -> None:
+        reached = self.report.reached.setdefault(what, set())
+        targets = self.targets
+
+        def entered(frame: FrameType, event: str, _: Any) -> None:
+            if event == "call" and frame.f_code.co_filename in targets:
+                reached.add(function_of(targets[frame.f_code.co_filename], frame.f_code.co_qualname))
+
+        super().begin(what)
+        sys.setprofile(entered)
+
+    def finish(self, what: str) -> None:
+        sys.setprofile(None)
+        super().finish(what)
+
+
+def function_of(file: str, qualname: str) -> str:
+    """A function by file and name, a lambda or a comprehension counting as the function it stands in."""
+    return f"{file}:{'.'.join(part for part in qualname.split('.') if not part.startswith('<'))}"
+
+
+class _Watch(_Timed):
+    """Keeps the wanted tests in the wanted order, and sets an alarm for those that do not end."""
+
+    def __init__(self, report: Report, tests: Mapping[str, float], collection: float) -> None:
+        self.tests, self.collection = tests, collection
+        super().__init__(report)
+
+    def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
+        place = {test: k for k, test in enumerate(self.tests)}
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in place])
+        items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
+
+    def begin(self, what: str) -> None:
+        super().begin(what)
+        if hasattr(signal, "setitimer"):  # processor time: a busy machine ends no test
+            usual = self.tests.get(what, self.collection)
+            signal.setitimer(signal.ITIMER_PROF, max(SHORTEST, SLOWER * usual))
+
+    def finish(self, what: str) -> None:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, 0)
+        super().finish(what)
