@@ -6,27 +6,15 @@ gives the closed form (substitute), the LaTeX (print the steps), and the slack o
 at measured premises).
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 import sympy as sp
 
 from symbolic.citations import Citation
-
-
-class DerivationError(ValueError):
-    """A rule was applied to values it does not fit: says which rule, what came and what it wants."""
-
-
-def as_expr(value: Any) -> sp.Expr:
-    """`value` as a SymPy expression. A string is refused: SymPy would run it as code."""
-    if isinstance(value, str):
-        raise DerivationError(
-            f"expected a SymPy expression or a number, got the string {value!r}; build it from symbols"
-        )
-    return sp.sympify(value, strict=True)
+from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
 
 
 class Norm(StrEnum):
@@ -39,39 +27,6 @@ class Norm(StrEnum):
     @property
     def latex(self) -> str:
         return {"inf": r"\infty", "1": "1", "2": "2"}[self.value]
-
-
-@dataclass(frozen=True)
-class Obligation:
-    """A premise that only a certificate can give, or a range that must be covered.
-
-    `condition` is a SymPy relation; `discharged_by` says what proves it ("" while it is open).
-    """
-
-    statement: str
-    condition: Any
-    discharged_by: str = ""
-
-    @property
-    def open(self) -> bool:
-        return not self.discharged_by and self.condition != sp.true
-
-
-def not_negative(rule: str, name: str, **numbers: sp.Expr) -> tuple[Obligation, ...]:
-    """What is left to show for the coefficients of a rule, which all have to be non-negative.
-
-    Raises DerivationError for one that is negative; one whose sign is not known becomes an obligation.
-    """
-    for what, number in numbers.items():
-        if number.is_negative:
-            raise DerivationError(
-                f"{rule}: the {what} of '{name}' is {sp.sstr(number)}, but it bounds a norm: give it >= 0"
-            )
-    return tuple(
-        Obligation(f"the {what} of '{name}' is not negative", sp.Ge(number, 0))
-        for what, number in numbers.items()
-        if not number.is_nonnegative
-    )
 
 
 @dataclass(frozen=True)
@@ -96,13 +51,22 @@ class Step:
                 )
 
     @property
-    def error(self) -> sp.Symbol:
+    def error(self) -> "ErrorSymbol":
         return error_symbol(self.name)
 
 
-def error_symbol(name: str) -> sp.Symbol:
+class ErrorSymbol(sp.Symbol):
+    """The error of a step. A class of its own, so that no symbol of a caller's is taken for it, whatever its name."""
+
+    @classmethod
+    def class_key(cls) -> Any:
+        """Printed in the order of all symbols."""
+        return sp.Symbol.class_key()
+
+
+def error_symbol(name: str) -> ErrorSymbol:
     """The symbol by which later steps refer to the error of `name`."""
-    return sp.Symbol(f"e_{name}", nonnegative=True)
+    return ErrorSymbol(f"e_{name}", nonnegative=True)
 
 
 @dataclass(frozen=True)
@@ -145,6 +109,10 @@ class Derivation:
         """Whether an obligation is still open."""
         return any(obligation.open for obligation in self.obligations)
 
+    def under(self, hypotheses: Sequence[Any]) -> "Derivation":
+        """The derivation with the open obligations discharged that clearly follow from one of these relations."""
+        return replace(self, steps=tuple(_under(step, hypotheses) for step in self.steps)) if self.conditional else self
+
     def slacks(self, measured: Mapping[str, float], values: Mapping[sp.Symbol, Any]) -> dict[str, float]:
         """How loose each step is at an instance: its local bound at the *measured* premises, over its measured error.
 
@@ -170,6 +138,19 @@ class Derivation:
         from symbolic.printing import displayed
 
         return displayed(self.latex())
+
+
+def _under(step: Step, hypotheses: Sequence[Any]) -> Step:
+    granted = tuple(_granted(obligation, hypotheses) for obligation in step.obligations)
+    return step if granted == step.obligations else replace(step, obligations=granted)
+
+
+def _granted(obligation: Obligation, hypotheses: Sequence[Any]) -> Obligation:
+    if obligation.open:
+        for hypothesis in hypotheses:
+            if follows_from(obligation.condition, hypothesis):
+                return replace(obligation, discharged_by=f"hypothesis {sp.sstr(hypothesis)}", granted=True)
+    return obligation
 
 
 def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -203,8 +184,15 @@ class Approximated:
         return self.derivation.bound(self.name)
 
     @property
-    def error_symbol(self) -> sp.Symbol:
+    def error_symbol(self) -> ErrorSymbol:
         return error_symbol(self.name)
+
+    def subs(self, values: Mapping[Any, Any]) -> "Approximated":
+        """The same value with expressions in place of symbols in its size, dimension and radius."""
+        size, dim, radius = (
+            None if e is None else e.subs(values, simultaneous=True) for e in (self.size, self.dim, self.radius)
+        )
+        return replace(self, size=size, dim=dim, radius=radius)
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The value that `step` concludes, its derivation being mine and the others' with the step appended."""
@@ -227,11 +215,30 @@ def given(
     reason: str = "given",
     source: Citation | None = None,
 ) -> Approximated:
-    """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses."""
-    error, size = as_expr(error), as_expr(size)
-    step = Step(name, norm, "given", error, (), reason, source, not_negative("given", name, error=error, size=size))
-    radius = None if radius is None else as_expr(radius)
-    return Approximated(name, as_expr(dim), norm, size, Derivation((step,)), radius, probabilities)
+    """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses.
+
+    `probabilities` says that the exact and the approximate vector are both non-negative and add up to 1.
+    """
+    numbers = {"error": as_expr(error), "size": as_expr(size)}
+    if radius is not None:
+        numbers["radius"] = as_expr(radius)
+    if probabilities:
+        _require_unit_sum(name, norm, numbers["size"])
+    dim = as_expr(dim)
+    obligations = (*nonnegative("given", name, **numbers), *whole("given", name, least=1, dimension=dim))
+    step = Step(name, norm, "given", numbers["error"], (), reason, source, obligations)
+    return Approximated(name, dim, norm, numbers["size"], Derivation((step,)), numbers.get("radius"), probabilities)
+
+
+UNIT_ROUNDING = sp.Rational(1, 10**9)  # the sum of measured weights may be off by that
+
+
+def _require_unit_sum(name: str, norm: Norm, size: sp.Expr) -> None:
+    if norm is not Norm.ONE or (size - 1 + UNIT_ROUNDING).is_negative:
+        raise DerivationError(
+            f"given: '{name}' holds probabilities, whose 1-norm is 1, but a size of {sp.sstr(size)} in the "
+            f"{norm}-norm came; give norm = Norm.ONE and size = 1"
+        )
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:

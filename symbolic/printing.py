@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Derivation, Step
+from symbolic.obligations import Obligation
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 
 SPECIAL = {
@@ -80,9 +81,13 @@ def _step_line(step: Step, names: Notation) -> str:
 
 
 def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
-    return [
-        rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in derivation.obligations
-    ]
+    stated = (o for step in derivation.steps for o in _stated(step))
+    return [rf"&\text{{obligation: }} {latex(o.condition, names)} && {text(o.statement)}" for o in stated]
+
+
+def _stated(step: Step) -> list[Obligation]:
+    """The obligations that a reader has to see: the hypotheses stand in the statement."""
+    return [obligation for obligation in step.obligations if not obligation.granted]
 
 
 def letters(formula: str) -> int:
@@ -234,7 +239,7 @@ def result_latex(result: Result) -> str:
 def _step_item(step: Step, names: Notation) -> str:
     reason = f" ${step.reason}$" if "\\" in step.reason else f" {escape(step.reason)}" if step.reason else ""
     source = f" ({step.source.latex()})" if step.source else ""
-    owed = "".join(f" Obligation: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in step.obligations)
+    owed = "".join(f" Obligation: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in _stated(step))
     formula = rf"\[ {error_latex(step.name)} \le {latex(step.local, names)} \]"
     return rf"\item {escape(step.rule)}:{reason}{source}.{owed}{formula}"
 

@@ -6,8 +6,8 @@ Nothing here computes a bound; a bound is an expression (printed, typed once fro
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -122,7 +122,8 @@ class Quantity:
     `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to
     the paper's hypotheses (derived tier). `scopes` says which instance bounds exist. A rate speaks of the
     quantity that its name extends (`output.rate` of `output`), as the parameter `rate_in` grows. `derive` builds the
-    closed form, where one is derived otherwise than by an error calculus.
+    closed form, where one is derived otherwise than by an error calculus. `indices` are relations that say which
+    values the indices in its name take (1 <= j < N).
     """
 
     name: str
@@ -143,6 +144,7 @@ class Quantity:
     remark: str = ""
     rate_in: str = ""
     derive: Callable[[], Any] | None = None
+    indices: tuple[Any, ...] = ()
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -166,6 +168,13 @@ class Quantity:
         return self.derive() if self.derive else None
 
 
+def _under(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:
+    """The quantity with what its derivation owes discharged where the hypotheses, or the range of its indices, do."""
+    if quantity.derivation is None or not quantity.derivation.conditional:
+        return quantity
+    return replace(quantity, derivation=quantity.derivation.under([*hypotheses, *quantity.indices]))
+
+
 @dataclass(frozen=True)
 class Result:
     """One labelled statement of a paper: everything that is claimed, and under which hypotheses.
@@ -185,6 +194,11 @@ class Result:
     symbols: Mapping[sp.Symbol, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     formulas: tuple[Formula, ...] = ()
+
+    def __post_init__(self) -> None:
+        """The hypotheses are checked before anything is evaluated, so that they discharge what follows from them."""
+        granted = [hypothesis.condition for hypothesis in self.hypotheses]
+        object.__setattr__(self, "quantities", tuple(_under(quantity, granted) for quantity in self.quantities))
 
     def parameter(self, name: str) -> Parameter:
         names = {parameter.name: parameter for parameter in self.parameters}

@@ -5,7 +5,8 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, Obligation, Step, as_expr, not_negative
+from symbolic.derivation import Approximated, Step, as_expr
+from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
 
 
 # f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
@@ -20,11 +21,11 @@ def apply_function(
     `eps` and `lipschitz` may depend on `radius` (Taylor remainders). `size` bounds ||f(x)|| in x's norm. Obligation:
     the argument stays in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
     """
-    eps, lipschitz, radius = as_expr(eps), as_expr(lipschitz), as_expr(radius)
-    obligations = not_negative("apply_function", name, eps=eps, lipschitz=lipschitz)
+    eps, lipschitz, size, radius = as_expr(eps), as_expr(lipschitz), as_expr(size), as_expr(radius)
+    obligations: tuple[Obligation, ...] = nonnegative("apply_function", name, eps=eps, lipschitz=lipschitz, size=size)
     if radius != sp.oo:
-        in_domain = sp.Le(x.size + x.error, radius)
-        obligations += (Obligation(f"the argument of '{name}' stays in [-R, R], R = {sp.sstr(radius)}", in_domain),)
+        obligations += positive("apply_function", name, radius=radius)
+        obligations += (RangeObligation.of(name, x.size + x.error, radius),)
     step = Step(
         name,
         x.norm,
@@ -34,4 +35,4 @@ def apply_function(
         reason=reason or "|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|",
         obligations=obligations,
     )
-    return x.follows(step, dim=x.dim, size=as_expr(size))
+    return x.follows(step, dim=x.dim, size=size)

@@ -12,7 +12,8 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated, Derivation, DerivationError, Obligation, Step, as_expr, not_negative
+from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
+from symbolic.obligations import Obligation, RangeObligation, at_most, is_nonnegative, nonnegative, whole
 
 _INDEX = sp.Symbol("l", integer=True, nonnegative=True)
 
@@ -34,6 +35,7 @@ class MonotoneRecursion:
     radius: sp.Symbol
 
     def __post_init__(self) -> None:
+        nonnegative("MonotoneRecursion", str(self.radius), start=self.start)
         slope = self.slope()
         if slope.is_negative:
             raise DerivationError(
@@ -43,17 +45,16 @@ class MonotoneRecursion:
 
     def slope(self) -> sp.Expr:
         """d step / d radius, with the slopes of undefined functions written as non-negative symbols."""
-        slope = sp.diff(self.step, self.radius)
-        unknown = slope.atoms(sp.Derivative, sp.Subs)
-        return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
+        return _slope(self.step, self.radius)
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
         """Open where SymPy cannot see that `step` does not decrease."""
-        if self.slope().is_nonnegative:
-            return ()
+        first = nonnegative("MonotoneRecursion", str(self.radius), start=self.start)
+        if is_nonnegative(self.slope()):
+            return first
         slope = sp.diff(self.step, self.radius)
-        return (Obligation(f"{sp.sstr(self.step)} does not decrease in {self.radius}", sp.Ge(slope, 0)),)
+        return (*first, Obligation(f"{sp.sstr(self.step)} does not decrease in {self.radius}", sp.Ge(slope, 0)))
 
     def next(self, radius: Any) -> sp.Expr:
         return self.step.subs(self.radius, as_expr(radius))
@@ -80,24 +81,58 @@ class MonotoneRecursion:
     def linear(self, growth: Mapping[Any, tuple[Any, Any]]) -> LinearRecursion:
         """A linear recursion above this one: `growth` gives (c, s) with f(R) <= c + s R for each function f.
 
-        Its closed form has symbolic depth. For beta(R) = sup of |r| over [-R, R]: c = |r(0)|, s = L_r.
+        Its closed form has symbolic depth. For beta(R) = sup of |r| over [-R, R]: c = |r(0)|, s = L_r. Raises
+        DerivationError where a larger f does not show to give a larger step, so that its bound says nothing.
         """
-        step = self.step
+        step, owed = self.step, self.obligations
         for function, (intercept, slope) in growth.items():
-            not_negative("MonotoneRecursion.linear", str(function), intercept=as_expr(intercept), slope=as_expr(slope))
-            step = step.replace(function, _affine(as_expr(intercept), as_expr(slope)))
+            affine = {"intercept": as_expr(intercept), "slope": as_expr(slope)}
+            owed += nonnegative("MonotoneRecursion.linear", str(function), **affine)
+            _require_growing(step, function)
+            step = step.replace(function, _affine(affine["intercept"], affine["slope"]))
         factor = sp.diff(step, self.radius)
         if factor.has(self.radius):
             raise DerivationError(
                 f"MonotoneRecursion.linear: {sp.sstr(step)} is not affine in {self.radius}; give (c, s) with "
                 f"f(R) <= c + s R for each function f of the step"
             )
-        return LinearRecursion(self.start, sp.factor_terms(factor), step.subs(self.radius, 0))
+        factor, offset = sp.factor_terms(factor), step.subs(self.radius, 0)
+        owed += nonnegative("MonotoneRecursion.linear", str(self.radius), factor=factor, offset=offset)
+        return LinearRecursion(self.start, factor, offset, obligations=owed)
 
     def latex(self) -> str:
         l, r = sp.latex(_INDEX), sp.latex(self.radius)  # noqa: E741 - the layer
         next_radius = sp.latex(self.step, symbol_names={self.radius: f"{r}_{{{l}}}"})
         return rf"{r}_{{{l}+1}} = {next_radius},\qquad {r}_0 = {sp.latex(self.start)}"
+
+
+def _slope(expression: sp.Expr, x: sp.Symbol) -> sp.Expr:
+    """d expression / d x, with the slopes of undefined functions written as non-negative symbols."""
+    slope = sp.diff(expression, x)
+    unknown = slope.atoms(sp.Derivative, sp.Subs)
+    return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
+
+
+def _require_growing(step: sp.Expr, function: Any) -> None:
+    """Every application of the function enters the step, or the argument that it stands in, with a slope >= 0."""
+    values = {each: sp.Dummy("f", nonnegative=True) for each in step.atoms(function)}
+    for outer in [*values, None]:
+        within = step if outer is None else outer.args[0]
+        inner = {each: value for each, value in values.items() if each != outer}
+        flat = _outermost(within, inner)
+        for value in flat.free_symbols & set(values.values()):
+            if not is_nonnegative(_slope(flat, value)):
+                raise DerivationError(
+                    f"MonotoneRecursion.linear: cannot show that {sp.sstr(step)} does not decrease in {function}, so "
+                    f"that an upper bound on {function} bounds nothing"
+                )
+
+
+def _outermost(expression: sp.Expr, values: Mapping[sp.Expr, sp.Symbol]) -> sp.Expr:
+    """The expression with the applications put in, those that contain others first."""
+    for each in sorted(values, key=lambda application: -application.count_ops()):
+        expression = expression.xreplace({each: values[each]})
+    return expression
 
 
 def _affine(intercept: sp.Expr, slope: sp.Expr) -> Callable[[Any], sp.Expr]:
@@ -134,8 +169,8 @@ def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
     """
     radius = as_expr(radius)
     closing = (
-        _at_most("the first argument fits", recursion.start, radius),
-        _at_most("the interval is mapped into itself", recursion.next(radius), radius),
+        at_most("the first argument fits", recursion.start, radius),
+        at_most("the interval is mapped into itself", recursion.next(radius), radius),
     )
     reason = "induction over the layers: start <= R, step(R) <= R"
     return Invariant(radius, closing + recursion.obligations, reason)
@@ -147,21 +182,18 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
     With symbolic depth the recursion is replaced by the linear one that `growth` gives (`MonotoneRecursion.linear`).
     """
     depth = as_expr(depth)
+    owed = (*recursion.obligations, *whole("finite_depth", str(recursion.radius), least=0, depth=depth))
     if growth is None and not depth.is_Integer:
         raise DerivationError(f"finite_depth: the depth {sp.sstr(depth)} is symbolic; give `growth` for a closed form")
     if growth is None:
         needed = recursion.largest(int(depth))
     else:
-        needed = sp.Max(recursion.start, recursion.linear(growth).closed(depth))
+        linear = recursion.linear(growth)
+        needed, owed = sp.Max(recursion.start, linear.closed(depth)), (*owed, *linear.obligations)
     bound = needed if radius is None else as_expr(radius)
-    closing = (_at_most("the arguments of all layers fit", needed, bound),)
+    closing = at_most("the arguments of all layers fit", needed, bound)
     reason = f"induction over layers 0 .. {sp.sstr(depth)}: R_(l+1) = step(R_l)"
-    return Invariant(bound, closing + recursion.obligations, reason)
-
-
-def _at_most(what: str, left: sp.Expr, right: sp.Expr) -> Obligation:
-    condition = sp.true if (right - left).is_nonnegative else sp.Le(left, right)
-    return Obligation(f"{what}: {sp.sstr(left)} <= {sp.sstr(right)}", condition)
+    return Invariant(bound, tuple(dict.fromkeys((closing, *owed))), reason)
 
 
 def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
@@ -171,9 +203,9 @@ def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
     What the induction left open takes the place of the obligations. Raises DerivationError where a range is smaller
     than the invariant, or where there is no range obligation to discharge.
     """
-    wanted = steps or tuple(step.name for step in x.derivation.steps if any(map(_is_range, step.obligations)))
+    wanted = steps or tuple(step.name for step in x.derivation.steps if _open_ranges(step))
     for name in wanted:
-        if not any(map(_is_range, x.derivation.step(name).obligations)):
+        if not _open_ranges(x.derivation.step(name)):
             raise DerivationError(f"confine: step '{name}' has no open range obligation")
     if not wanted:
         raise DerivationError(f"confine: the derivation of '{x.name}' has no open range obligation")
@@ -181,19 +213,17 @@ def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
     return replace(x, derivation=Derivation(tuple(confined)))
 
 
-def _is_range(obligation: Obligation) -> bool:
-    return obligation.open and "stays in [-R, R]" in obligation.statement
+def _open_ranges(step: Step) -> list[RangeObligation]:
+    return [o for o in step.obligations if isinstance(o, RangeObligation) and o.open]
 
 
 def _confined(step: Step, invariant: Invariant) -> Step:
     obligations: list[Obligation] = []
     for obligation in step.obligations:
-        if not _is_range(obligation):
+        if not (isinstance(obligation, RangeObligation) and obligation.open):
             obligations.append(obligation)
             continue
-        covered = _at_most(
-            f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.condition.rhs
-        )
+        covered = at_most(f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.radius)
         obligations.append(replace(obligation, discharged_by=invariant.reason))
         obligations.extend(o for o in (covered, *invariant.obligations) if o.open)
     return replace(step, obligations=tuple(dict.fromkeys(obligations)))

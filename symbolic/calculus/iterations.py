@@ -6,26 +6,25 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated, DerivationError, Norm, Obligation, Step, as_expr, not_negative
-
-
-def _open(statement: str, condition: Any) -> Obligation:
-    return Obligation(statement, condition)
+from symbolic.calculus.recursions import constant_recursion
+from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr
+from symbolic.obligations import Obligation, nonnegative, real, whole
 
 
 # e_n <= q^n e_0 + b (1 - q^n)/(1 - q) by rule 7. For q < 1 it is q^n (e_0 - e*) + e*, e* = b/(1 - q): between e_0 and
 # e*, tending to e*. Equality: every step an equality, e.g. x -> q x + b of numbers x >= 0 against x -> q x.
 def contract(
-    x: Approximated, name: str, *, factor: Any, offset: Any, depth: Any = sp.oo, size: Any = None, reason: str = ""
+    x: Approximated, name: str, *, factor: Any, offset: Any, size: Any, depth: Any = sp.oo, reason: str = ""
 ) -> Approximated:
     """x after `depth` steps that each take an error e to at most factor e + offset, 0 <= factor < 1.
 
-    depth = oo bounds the limit (the upper limit of the errors): offset/(1 - factor), whatever the start.
+    depth = oo bounds the limit (the upper limit of the errors): offset/(1 - factor), whatever the start. `size` bounds
+    the exact value after these steps.
     """
-    factor, offset, depth = as_expr(factor), as_expr(offset), as_expr(depth)
-    below = _open(f"the factor of '{name}' is below 1", sp.Lt(factor, 1))
-    recursion = LinearRecursion(x.error_symbol, factor, offset)
+    factor, offset, depth, size = as_expr(factor), as_expr(offset), as_expr(depth), as_expr(size)
+    numbers = nonnegative("contract", name, factor=factor, offset=offset, size=size)
+    below = Obligation(f"the factor of '{name}' is below 1", sp.Lt(factor, 1))
+    recursion = constant_recursion(x.error_symbol, factor, offset)
     closed = _rest(factor, offset) + factor**depth * (x.error_symbol - _rest(factor, offset))
     step = Step(
         name,
@@ -33,25 +32,42 @@ def contract(
         "contraction",
         _rest(factor, offset) if depth is sp.oo else closed,
         premises=(x.name,),
-        obligations=(below, *not_negative("contract", name, factor=factor, offset=offset)),
+        obligations=(below, *numbers, *_depth("contract", name, depth)),
         reason=reason or recursion.latex(),
     )
-    return x.follows(step, dim=x.dim, size=x.size if size is None else as_expr(size))
+    return x.follows(step, dim=x.dim, size=size)
+
+
+def _depth(rule: str, name: str, depth: sp.Expr) -> tuple[Obligation, ...]:
+    return () if depth is sp.oo else whole(rule, name, least=0, depth=depth)
 
 
 def _rest(factor: sp.Expr, offset: sp.Expr) -> sp.Expr:
     return offset / (1 - factor)
 
 
-# q^n (e_0 - e*) + e* <= accuracy as soon as q^n <= (accuracy - e*)/(e_0 - e*). None is needed if e_0 <= accuracy.
+# q^n (e_0 - e*) + e* <= accuracy as soon as q^n <= (accuracy - e*)/(e_0 - e*), for 0 < q < 1 and accuracy > e*. None is
+# needed if e_0 <= accuracy, and one is enough if q = 0.
 def contraction_steps(start: Any, factor: Any, offset: Any, accuracy: Any) -> sp.Expr:
-    """The number of steps after which the bound of `contract` is at most `accuracy`, which is above its limit."""
+    """The number of steps after which the bound of `contract` is at most `accuracy`, which is above its limit.
+
+    Where the premises 0 <= factor < 1 and accuracy > offset/(1 - factor) are not clear, they are conditions of the
+    answer, which is undefined without them. Raises DerivationError where one is false.
+    """
     start, factor, offset, accuracy = map(as_expr, (start, factor, offset, accuracy))
+    nonnegative("contraction_steps", "the iteration", start=start, factor=factor, offset=offset)
+    real("contraction_steps", "the iteration", accuracy=accuracy)
+    if sp.Lt(factor, 1) == sp.false:
+        raise DerivationError(f"contraction_steps: the factor is {factor}; a contraction has a factor below 1")
     rest = _rest(factor, offset)
     if sp.Gt(accuracy, rest) == sp.false:
         raise DerivationError(f"contraction_steps: {accuracy} is asked for, but the bound only tends to {rest}")
+    if factor == 0:
+        return sp.Piecewise((0, sp.Le(start, accuracy)), (1, True))
     needed = sp.ceiling(sp.log((accuracy - rest) / (start - rest)) / sp.log(factor))
-    return sp.Piecewise((0, sp.Le(start, accuracy)), (needed, True))
+    premises = sp.And(sp.Gt(factor, 0), sp.Lt(factor, 1), sp.Gt(accuracy, rest))
+    at_zero = sp.And(sp.Eq(factor, 0), sp.Gt(accuracy, rest))
+    return sp.Piecewise((0, sp.Le(start, accuracy)), (1, at_zero), (needed, premises))
 
 
 # g(e) = a e^2 + b is increasing on e >= 0 and, for 4 a b < 1, has the fixed points
@@ -79,6 +95,7 @@ class QuadraticRecursion:
                 f"QuadraticRecursion: cannot show that the coefficient {sp.sstr(self.quadratic)} is positive; "
                 f"where it is 0 the recursion is linear: use recur or contract"
             )
+        nonnegative("QuadraticRecursion", "the recursion", start=self.start, offset=self.offset)
 
     @property
     def root(self) -> sp.Expr:
@@ -96,13 +113,14 @@ class QuadraticRecursion:
 
     def obligations(self, name: str) -> tuple[Obligation, ...]:
         return (
-            _open(f"'{name}' has a floor: 4 a b < 1", sp.Lt(4 * self.quadratic * self.offset, 1)),
-            _open(f"'{name}' starts inside the basin", sp.Lt(self.start, self.basin)),
+            Obligation(f"'{name}' has a floor: 4 a b < 1", sp.Lt(4 * self.quadratic * self.offset, 1)),
+            Obligation(f"'{name}' starts inside the basin", sp.Lt(self.start, self.basin)),
         )
 
     def after(self, steps: Any) -> sp.Expr:
         """A bound on e_n that squares in each step, for 2 quadratic start < 1 (offset 0: quadratic start < 1)."""
         steps = as_expr(steps)
+        whole("QuadraticRecursion.after", "the recursion", least=0, steps=steps)
         if self.offset == 0:
             return (self.quadratic * self.start) ** (2**steps) / self.quadratic
         doubled = 2 * self.quadratic
@@ -115,8 +133,14 @@ class QuadraticRecursion:
         if sp.Ge(accuracy, 2 * self.offset) == sp.false:
             raise DerivationError(f"steps_to: {accuracy} is asked for, below twice the offset {2 * self.offset}")
         scale = self.quadratic if self.offset == 0 else 2 * self.quadratic
-        target = sp.Min(accuracy, self.start)  # no step is needed if the start is accurate enough
-        return sp.ceiling(sp.log(sp.log(scale * target) / sp.log(scale * self.start)) / sp.log(2))
+        if accuracy.is_nonpositive:
+            raise DerivationError(f"steps_to: an accuracy of {accuracy} is asked for; give one above 0")
+        if self.start == 0 or sp.Le(self.start, accuracy) == sp.true:
+            return sp.Integer(0)  # no step is needed if the start is accurate enough
+        if sp.Lt(scale * self.start, 1) == sp.false:
+            raise DerivationError(f"steps_to: the start {self.start} is not below {1 / scale}, where squaring helps")
+        needed = sp.ceiling(sp.log(sp.log(scale * accuracy) / sp.log(scale * self.start)) / sp.log(2))
+        return sp.Piecewise((0, sp.Le(self.start, accuracy)), (needed, sp.Lt(scale * self.start, 1)))
 
     def run(self, coefficients: Sequence[tuple[Any, Any]], start: Any) -> list[Any]:
         """e_0, e_1, ... with each step's own (quadratic, offset)."""
@@ -131,20 +155,23 @@ class QuadraticRecursion:
 
 
 def converge(
-    x: Approximated, name: str, *, quadratic: Any, offset: Any, depth: Any = sp.oo, size: Any = None, reason: str = ""
+    x: Approximated, name: str, *, quadratic: Any, offset: Any, size: Any, depth: Any = sp.oo, reason: str = ""
 ) -> Approximated:
     """x after `depth` steps that each take an error e to at most quadratic e^2 + offset.
 
     depth = oo bounds the limit, the floor. Obligations: 4 quadratic offset < 1 and a start inside the basin, for
-    depth = oo; a start below 1/(2 quadratic) (below 1/quadratic if offset = 0) for a finite depth.
+    depth = oo; a start below 1/(2 quadratic) (below 1/quadratic if offset = 0) for a finite depth. `size` bounds the
+    exact value after these steps.
     """
-    quadratic, offset, depth = as_expr(quadratic), as_expr(offset), as_expr(depth)
+    quadratic, offset, depth, size = as_expr(quadratic), as_expr(offset), as_expr(depth), as_expr(size)
+    numbers = nonnegative("converge", name, quadratic=quadratic, offset=offset, size=size)
+    numbers += _depth("converge", name, depth)
     local = QuadraticRecursion(x.error_symbol, quadratic, offset)
     here = QuadraticRecursion(x.error, quadratic, offset)
     obligations = here.obligations(name)
     if depth is not sp.oo:
         scale = quadratic if offset == 0 else 2 * quadratic
-        halfway = _open(f"'{name}' starts where the squares take over", sp.Lt(scale * x.error, 1))
+        halfway = Obligation(f"'{name}' starts where the squares take over", sp.Lt(scale * x.error, 1))
         obligations = (obligations[0], halfway)
     step = Step(
         name,
@@ -152,11 +179,11 @@ def converge(
         "quadratic convergence",
         local.floor if depth is sp.oo else local.after(depth),
         premises=(x.name,),
-        obligations=(*obligations, *not_negative("converge", name, quadratic=quadratic, offset=offset)),
+        obligations=(*obligations, *numbers),
         reason=reason or local.latex(),
         sharp=depth is sp.oo or offset == 0,
     )
-    return x.follows(step, dim=x.dim, size=x.size if size is None else as_expr(size))
+    return x.follows(step, dim=x.dim, size=size)
 
 
 # If f(w^{l+1}) <= f(w^l) - c g_l + d for l = 0 .. n-1, summing telescopes:
@@ -183,7 +210,7 @@ def descend(
         "descent",
         gap.error_symbol / (decrease * steps) + offset / decrease,
         premises=(gap.name,),
-        obligations=not_negative("descend", name, offset=offset),
+        obligations=nonnegative("descend", name, offset=offset),
         reason=reason or "c sum g_l <= f(w^0) - inf f + n d, telescoping",
     )
     return gap.follows(step, dim=sp.Integer(1), size=sp.Integer(0))

@@ -5,6 +5,7 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.inversion import Tamed, falls_or_rises, limit_at_infinity, poles, solutions
 from symbolic.derivation import DerivationError, as_expr
 
 
@@ -31,32 +32,36 @@ def minimise(bound: Any, knob: sp.Symbol) -> Knob:
     if not knob.is_positive:
         raise DerivationError(f"minimise: declare the knob {knob} as a positive symbol")
     real = sp.Dummy(knob.name, positive=True)
-    smooth = bound.subs(knob, real)
-    value = _only_stationary_point(smooth, real, knob)
+    tamed = Tamed.of(bound.subs(knob, real))
+    smooth = tamed.expression
+    value = _only_stationary_point(smooth, real, knob, tamed)
     curvature = sp.simplify(sp.diff(smooth, real, 2).subs(real, value))
     if curvature.is_positive is not True and not _ends_are_higher(smooth, real):
-        raise DerivationError(f"minimise: cannot show that {knob} = {sp.sstr(value)} is a minimum of {sp.sstr(bound)}")
+        raise DerivationError(
+            f"minimise: cannot show that {knob} = {tamed.back(value)} is a minimum of {sp.sstr(bound)}"
+        )
     if not knob.is_integer:
-        return Knob(knob, value, sp.simplify(smooth.subs(real, value)))
-    below, above = sp.Max(1, sp.floor(value)), sp.ceiling(value)
-    at_below, at_above = smooth.subs(real, below), smooth.subs(real, above)
+        return Knob(knob, tamed.back(value), tamed.back(sp.simplify(smooth.subs(real, value))))
+    below, above = sp.Max(1, sp.floor(tamed.back(value))), sp.ceiling(tamed.back(value))
+    at_below, at_above = bound.subs(knob, below), bound.subs(knob, above)
     return Knob(knob, sp.Piecewise((below, at_below <= at_above), (above, True)), sp.Min(at_below, at_above))
 
 
-def _only_stationary_point(smooth: sp.Expr, real: sp.Dummy, knob: sp.Symbol) -> sp.Expr:
-    try:
-        stationary = sp.solve(sp.diff(smooth, real), real)
-        poles = sp.solve(sp.denom(sp.together(smooth)), real)
-    except NotImplementedError:
-        stationary, poles = [], []
-    candidates = [sp.simplify(value) for value in stationary if value.is_real is not False]
+def _only_stationary_point(smooth: sp.Expr, real: sp.Dummy, knob: sp.Symbol, tamed: Tamed) -> sp.Expr:
+    shown = sp.sstr(tamed.back(smooth))
+    slope = sp.diff(smooth, real)
+    stationary = (solutions(slope, real, sp.Integer(0)) if real in slope.free_symbols else ()) or ()
+    candidates = [value for value in map(sp.simplify, stationary) if not value.is_nonpositive]
     if len(candidates) != 1:
         found = f"{len(candidates)} stationary points" if candidates else "no stationary point in closed form"
-        raise DerivationError(f"minimise: {sp.sstr(smooth)} has {found} in {knob}; use bridge.solve numerically")
+        raise DerivationError(f"minimise: {shown} has {found} in {knob}; use bridge.solve numerically")
     if candidates[0].is_positive is not True:
-        raise DerivationError(f"minimise: cannot show that the stationary point {knob} = {candidates[0]} is positive")
-    if poles:
-        raise DerivationError(f"minimise: {sp.sstr(smooth)} has a pole at {knob} = {poles[0]}")
+        at = tamed.back(candidates[0])
+        raise DerivationError(f"minimise: cannot show that the stationary point {knob} = {at} is positive")
+    where = poles(smooth, real)
+    if where is None or where:
+        place = f"may have a pole in {knob}" if where is None else f"has a pole at {knob} = {tamed.back(where[0])}"
+        raise DerivationError(f"minimise: {shown} {place}")
     return candidates[0]
 
 
@@ -75,22 +80,24 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     """
     bound, accuracy = as_expr(bound), as_expr(accuracy)
     target = sp.Dummy(knob.name, positive=True)  # solved over the reals, rounded up at the end
-    smooth = bound.subs(knob, target)
-    slope = sp.factor(sp.simplify(sp.diff(smooth, target)))
-    if not (slope.is_negative or slope.is_nonpositive):
+    tamed = Tamed.of(bound.subs(knob, target))
+    if falls_or_rises(tamed.expression, target) != -1:
         raise DerivationError(f"knob_for: cannot show that {sp.sstr(bound)} decreases in {knob}")
-    best = sp.limit(smooth, target, sp.oo)
-    condition = sp.Gt(accuracy, best)
+    best = limit_at_infinity(tamed.expression, target)
+    if best is None:
+        raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} in {knob} is known; use bridge.solve")
+    condition = sp.Gt(accuracy, tamed.back(best))
     if condition == sp.false:
-        raise DerivationError(f"knob_for: no {knob} is enough: the bound tends to {best}, and {accuracy} is asked for")
-    try:
-        # Solved without the sign of the knob: a solution that is not positive is an answer too (every knob will do).
-        free = sp.Dummy(knob.name, real=True)
-        solutions = [v for v in sp.solve(sp.Eq(bound.subs(knob, free), accuracy), free) if v.is_real is not False]
-    except NotImplementedError:
-        solutions = []
-    if len(solutions) != 1:
+        reached = tamed.back(best)
+        raise DerivationError(
+            f"knob_for: no {knob} is enough: the bound tends to {reached}, and {accuracy} is asked for"
+        )
+    wanted = sp.Dummy("accuracy", positive=True)
+    found = solutions(tamed.expression, target, wanted) or ()
+    if len(found) != 1:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
-    value = sp.simplify(solutions[0])
+    value = tamed.back(sp.simplify(found[0])).subs(wanted, accuracy)
+    if value.is_extended_real is False:
+        raise DerivationError(f"knob_for: {sp.sstr(bound)} is never {accuracy}; give an accuracy that it takes")
     value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value
     return Knob(knob, value, bound.subs(knob, value), condition)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import sympy as sp
-
-from symbolic.derivation import Approximated, Norm, Step, as_expr, not_negative
+from symbolic.derivation import Approximated, Norm, Step, as_expr
+from symbolic.obligations import nonnegative, whole
 
 
 # A x_hat - A x = A (x_hat - x), and ||A v||_target <= ||A||_{source -> target} ||v||_source by definition of the
@@ -23,18 +22,20 @@ def linear_map(
     reason: str = "",
 ) -> Approximated:
     """A x + b. `operator_norm` bounds ||A|| from x's norm to the norm `target` (x's own by default); `bias` ||b||."""
-    operator_norm = as_expr(operator_norm)
+    operator_norm, bias, dim = as_expr(operator_norm), as_expr(bias), as_expr(dim)
     norm = target or x.norm
     if radius is None and x.radius is not None:
         radius = operator_norm * x.radius
+    numbers = {"operator_norm": operator_norm, "bias": bias}
+    if radius is not None:
+        numbers["radius"] = as_expr(radius)
     step = Step(
         name,
         norm,
         "linear map",
         operator_norm * x.error_symbol,
         premises=(x.name,),
-        obligations=not_negative("linear_map", name, operator_norm=operator_norm),
+        obligations=(*nonnegative("linear_map", name, **numbers), *whole("linear_map", name, least=1, dimension=dim)),
         reason=reason or f"||A v||_{norm} <= ||A||_({x.norm} -> {norm}) ||v||_{x.norm}",
     )
-    size = operator_norm * x.size + as_expr(bias)
-    return x.follows(step, dim=as_expr(dim), size=size, radius=None if radius is None else sp.sympify(radius))
+    return x.follows(step, dim=dim, size=operator_norm * x.size + bias, radius=numbers.get("radius"))

@@ -5,9 +5,11 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.inversion import falls_or_rises, limit_at_infinity, solutions
 from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import add
-from symbolic.derivation import Approximated, DerivationError, Norm, Obligation, Step, as_expr, not_negative
+from symbolic.derivation import Approximated, DerivationError, Norm, Obligation, Step, as_expr
+from symbolic.obligations import nonnegative, real, whole
 
 
 # With dA = A_hat - A and dx = x_hat - x, the same difference can be split in two ways:
@@ -35,7 +37,7 @@ def perturbed_map(
     perturbation and x's error are per unit of one perturbation of all parameters, in the 2-norm, and x does not depend
     on A; it wants `perturbed_norm`.
     """
-    norm, spread = target or x.norm, as_expr(operator_norm)
+    norm, spread, dim = target or x.norm, as_expr(operator_norm), as_expr(dim)
     numbers = {"operator_norm": spread, "perturbation": as_expr(perturbation)}
     if perturbed_norm is not None:
         numbers["perturbed_norm"] = as_expr(perturbed_norm)
@@ -49,16 +51,23 @@ def perturbed_map(
         "perturbed linear map",
         sp.sqrt(through**2 + direct**2) if pooled else through + direct,
         premises=(x.name,),
-        obligations=not_negative("perturbed_map", name, **numbers),
+        obligations=(
+            *nonnegative("perturbed_map", name, **numbers),
+            *whole("perturbed_map", name, least=1, dimension=dim),
+        ),
         reason=reason or "A_hat x_hat - A x = A_hat dx + dA x" + (", Cauchy-Schwarz" if pooled else ""),
     )
-    return x.follows(step, dim=as_expr(dim), size=spread * x.size)
+    return x.follows(step, dim=dim, size=spread * x.size)
 
 
 # If value i moves by at most e_i t_i, where sum t_i^2 <= 1 (each is moved by parameters of its own, the squares of the
 # perturbations adding up), the sum moves by sum e_i t_i <= sqrt(sum e_i^2). Equality: t_i proportional to e_i.
 def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximated:
-    """The sum of values that depend on different parameters; errors per unit of one perturbation of all of them."""
+    """The sum of values that depend on different parameters; errors per unit of one perturbation of all of them.
+
+    Raises DerivationError for values whose errors have a source in common: `add` them, or `pool` by groups.
+    """
+    _require_independent(name, values)
     total = add(*values, name=name)
     step = Step(
         name,
@@ -71,6 +80,20 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
     return values[0].follows(step, *values[1:], dim=total.dim, size=total.size)
 
 
+def _require_independent(name: str, values: Sequence[Approximated]) -> None:
+    """Each given of a derivation stands for parameters of its own; one that errs may be behind one value only."""
+    behind: dict[str, str] = {}
+    for value in values:
+        for step in value.derivation.steps:
+            if value.derivation.bound(step.name) == 0:
+                continue
+            if behind.setdefault(step.name, value.name) != value.name or [v.name for v in values].count(value.name) > 1:
+                raise DerivationError(
+                    f"pooled_sum: the parts of '{name}' are not independent: '{behind[step.name]}' and '{value.name}' "
+                    f"both carry the error of '{step.name}'; use add, or pool by groups of parameters"
+                )
+
+
 # Groups of parameters that are moved by t_1, t_2, ... with sum t_k^2 <= r^2 (disjoint groups, and r the 2-norm of the
 # whole perturbation): an error of at most sum c_k t_k is at most r sqrt(sum c_k^2), which is Cauchy-Schwarz.
 # Unlike `pooled_sum` this is for values that depend on common groups. Equality: t_k proportional to c_k.
@@ -79,6 +102,11 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
 
     Raises DerivationError for an error that is not linear in the groups, or that has a part without any of them.
     """
+    if len(set(groups)) < len(groups) or x.size.has(*groups):
+        raise DerivationError(
+            f"pool: the groups {', '.join(map(str, groups))} have to be different, and none may stand in the size of "
+            f"'{x.name}', {sp.sstr(x.size)}"
+        )
     total, slopes = as_expr(total), [sp.factor_terms(sp.diff(x.error, group)) for group in groups]
     if x.error.subs(dict.fromkeys(groups, 0)) != 0 or any(slope.has(*groups) for slope in slopes):
         raise DerivationError(f"pool: the error of '{x.name}' is no linear form in {', '.join(map(str, groups))}")
@@ -88,7 +116,7 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         "pooled perturbation",
         total * sp.sqrt(sp.Add(*(slope**2 for slope in slopes))),
         premises=(x.name,),
-        obligations=not_negative("pool", name, total=total, **dict(zip(map(str, groups), slopes, strict=True))),
+        obligations=nonnegative("pool", name, total=total, **dict(zip(map(str, groups), slopes, strict=True))),
         reason=reason or "Cauchy-Schwarz over disjoint groups of parameters that are moved together",
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
@@ -108,17 +136,21 @@ def perturbed_function(
     reason: str = "",
 ) -> Approximated:
     """F_hat(x_hat) against F(x): ||F_hat - F|| <= eps and F is Lipschitz, from x's norm to `target` (x's own)."""
-    numbers = {"lipschitz": as_expr(lipschitz), "eps": as_expr(eps)}
+    numbers = {"lipschitz": as_expr(lipschitz), "eps": as_expr(eps), "size": as_expr(size)}
+    dim = x.dim if dim is None else as_expr(dim)
     step = Step(
         name,
         target or x.norm,
         "Lipschitz map",
         numbers["eps"] + numbers["lipschitz"] * x.error_symbol,
         premises=(x.name,),
-        obligations=not_negative("perturbed_function", name, **numbers),
+        obligations=(
+            *nonnegative("perturbed_function", name, **numbers),
+            *whole("perturbed_function", name, least=1, dimension=dim),
+        ),
         reason=reason or "||F_hat(x_hat) - F(x)|| <= eps + L ||x_hat - x||",
     )
-    return x.follows(step, dim=x.dim if dim is None else as_expr(dim), size=as_expr(size))
+    return x.follows(step, dim=dim, size=numbers["size"])
 
 
 # A correction map C is constant, equal to x, on the ball of radius sigma around each exact value x: if e <= sigma then
@@ -126,6 +158,7 @@ def perturbed_function(
 def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Approximated:
     """C(x_hat), where C undoes every error of at most sigma. Obligation: x's error is at most sigma."""
     sigma = as_expr(sigma)
+    real("correct", name, sigma=sigma)
     covered = Obligation(f"the error of '{x.name}' is at most {sp.sstr(sigma)}", sp.Le(x.error, sigma))
     step = Step(
         name,
@@ -150,29 +183,19 @@ def largest_safe(bound: Any, perturbation: sp.Symbol, margin: Any) -> Knob:
     bound, margin = as_expr(bound), as_expr(margin)
     free = sp.Dummy(perturbation.name, nonnegative=True)
     smooth = bound.subs(perturbation, free)
-    slope = sp.factor(sp.simplify(sp.diff(smooth, free)))
-    if not slope.is_nonnegative:
+    if falls_or_rises(smooth, free) != 1:
         raise DerivationError(f"largest_safe: cannot show that {sp.sstr(bound)} grows with {perturbation}")
-    condition = sp.Le(smooth.subs(free, 0), margin)
+    at_zero = smooth.subs(free, 0)
+    condition = sp.Le(at_zero, margin)
     if condition == sp.false:
         raise DerivationError(
-            f"largest_safe: no {perturbation} is safe: at 0 the bound is {smooth.subs(free, 0)} > {margin} already"
+            f"largest_safe: no {perturbation} is safe: at 0 the bound is {at_zero} > {margin} already"
         )
     # The bound grows from its value at 0: what keeps it below the margin for good is a limit that is not above it.
-    if sp.Le(sp.limit(smooth, free, sp.oo), margin) == sp.true:
-        return Knob(perturbation, sp.oo, sp.limit(smooth, free, sp.oo), condition)
-    solution = _crossing(smooth, free, margin)
-    return Knob(perturbation, solution, sp.simplify(smooth.subs(free, solution)), condition)
-
-
-def _crossing(smooth: sp.Expr, free: sp.Dummy, margin: sp.Expr) -> sp.Expr:
-    """The solution of smooth = margin, on the branch that is non-negative where the margin is large enough."""
-    real = sp.Dummy(free.name, real=True)
-    try:
-        found = sp.solve(sp.Eq(smooth.subs(free, real), margin), real)
-    except NotImplementedError:
-        found = []
-    solutions = [value for value in found if value.is_real is not False and not value.is_negative]
-    if len(solutions) != 1:
+    highest = limit_at_infinity(smooth, free)
+    if highest is not None and sp.Le(highest, margin) == sp.true:
+        return Knob(perturbation, sp.oo, highest, condition)
+    found = [value for value in solutions(smooth, free, margin) or () if not value.is_negative]
+    if len(found) != 1:
         raise DerivationError(f"largest_safe: {sp.sstr(smooth)} = {margin} has no closed solution; use bridge.solve")
-    return sp.simplify(solutions[0])
+    return Knob(perturbation, found[0], sp.simplify(smooth.subs(free, found[0])), condition)

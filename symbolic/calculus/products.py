@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr, not_negative
+from symbolic.derivation import Approximated, Norm, Step, as_expr
+from symbolic.obligations import nonnegative, whole
 
 
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:
@@ -27,7 +28,7 @@ def bilinear(
     1-norm and y in the sup norm, or both in the 2-norm; a matrix in an operator norm times a vector.
     `approximate_size` bounds ||x_hat|| where more is known than size + error (x_hat is clipped, say).
     """
-    constant = as_expr(constant)
+    constant, dim = as_expr(constant), x.dim if dim is None else as_expr(dim)
     known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}
     both = x.size * y.error_symbol + x.error_symbol * y.error_symbol
     moved = known["approximate_size"] * y.error_symbol if known else both
@@ -37,10 +38,13 @@ def bilinear(
         "product",
         constant * (y.size * x.error_symbol + moved),
         premises=(x.name, y.name),
-        obligations=not_negative("bilinear", name, constant=constant, **known),
+        obligations=(
+            *nonnegative("bilinear", name, constant=constant, **known),
+            *whole("bilinear", name, least=1, dimension=dim),
+        ),
         reason=reason or _expansion(bool(known)),
     )
-    return x.follows(step, y, dim=x.dim if dim is None else as_expr(dim), size=constant * x.size * y.size)
+    return x.follows(step, y, dim=dim, size=constant * x.size * y.size)
 
 
 def _expansion(asymmetric: bool) -> str:

@@ -5,13 +5,14 @@ symbolic: the closed form is a finite sum solved once, so depth 50 costs what de
 step with each layer's own coefficients, which is what an instance needs.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, Step, as_expr, not_negative
+from symbolic.derivation import Approximated, Step, as_expr
+from symbolic.obligations import Obligation, nonnegative, whole
 
 
 # (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
@@ -62,13 +63,16 @@ class LinearRecursion:
     """e_{l+1} <= factor(l) e_l + offset(l), l = 0 .. depth - 1, all coefficients non-negative.
 
     Coefficients are numbers or expressions in the symbol `index`, which stands for the layer and nothing else; where
-    neither depends on it there is a closed form.
+    neither depends on it there is a closed form. `premise` is the value from which one layer was derived, its error a
+    symbol, and `obligations` what that layer owes, in the same symbol (see `recursion_from`).
     """
 
     start: sp.Expr
     factor: sp.Expr
     offset: sp.Expr
     index: sp.Symbol = sp.Symbol("l", integer=True, nonnegative=True)  # noqa: RUF009 - symbols are immutable
+    premise: Approximated | None = None
+    obligations: tuple[Obligation, ...] = ()
 
     def closed(self, depth: Any) -> sp.Expr:
         """e_depth with symbolic depth; for coefficients that vary with the layer, as a finite product and sum."""
@@ -79,6 +83,23 @@ class LinearRecursion:
         product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
         first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))
         return self.start * first + sp.Sum(self.offset * product, (self.index, 0, depth - 1))
+
+    # With factors of at least 1 the errors do not decrease, and they are above those with smaller factors. For constant
+    # coefficients the errors are monotone by themselves: the largest is the first or the last.
+    def largest(self, depth: Any) -> sp.Expr:
+        """The largest of e_0, ..., e_depth, or a bound on it where the coefficients vary with the layer."""
+        if self.factor.has(self.index) or self.offset.has(self.index):
+            return replace(self, factor=sp.Max(1, self.factor)).closed(depth)
+        last = self.closed(depth)
+        grows = self.start == 0 or (self.factor - 1).is_nonnegative
+        return last if grows else sp.Max(self.start, last)
+
+    def subs(self, values: Mapping[Any, Any]) -> "LinearRecursion":
+        """The same recursion with expressions in place of symbols, all at once, in what it owes too."""
+        start, factor, offset = (e.subs(values, simultaneous=True) for e in (self.start, self.factor, self.offset))
+        owed = tuple(obligation.subs(values) for obligation in self.obligations)
+        premise = None if self.premise is None else self.premise.subs(values)
+        return replace(self, start=start, factor=factor, offset=offset, premise=premise, obligations=owed)
 
     def run(self, factors: Sequence[Any], offsets: Sequence[Any], start: Any) -> list[Any]:
         """e_0, e_1, ... with each layer's own coefficients (numbers of any kind: floats, balls, tensors)."""
@@ -161,19 +182,27 @@ def _run(step: Callable[[Any, Any], Any], start: Any, coefficients: Iterable[Any
     return errors
 
 
+def constant_recursion(start: sp.Expr, factor: sp.Expr, offset: sp.Expr) -> LinearRecursion:
+    """Coefficients that no layer changes, whatever symbols stand in them."""
+    return LinearRecursion(start, factor, offset, sp.Dummy("l", integer=True, nonnegative=True))
+
+
 def recur(
     x: Approximated, name: str, *, factor: Any, offset: Any, depth: Any, size: Any, reason: str = ""
 ) -> Approximated:
     """A value after `depth` layers, each of which takes an error e to at most factor e + offset."""
-    factor, offset = as_expr(factor), as_expr(offset)
-    recursion = LinearRecursion(x.error_symbol, factor, offset)
+    factor, offset, depth, size = as_expr(factor), as_expr(offset), as_expr(depth), as_expr(size)
+    recursion = constant_recursion(x.error_symbol, factor, offset)
     step = Step(
         name,
         x.norm,
         "recursion",
         recursion.closed(depth),
         premises=(x.name,),
-        obligations=not_negative("recur", name, factor=factor, offset=offset),
+        obligations=(
+            *whole("recur", name, least=0, depth=depth),
+            *nonnegative("recur", name, factor=factor, offset=offset, size=size),
+        ),
         reason=reason or recursion.latex(),
     )
-    return x.follows(step, dim=x.dim, size=as_expr(size))
+    return x.follows(step, dim=x.dim, size=size)

@@ -15,9 +15,9 @@ from symbolic.derivation import (
     Obligation,
     Step,
     as_expr,
-    not_negative,
     require_norm,
 )
+from symbolic.obligations import nonnegative, real, whole
 
 
 # Let q = softmax(theta), q' = softmax(theta'), |theta' - theta|_inf <= e, and let A be the keys whose weight grows, so
@@ -61,18 +61,23 @@ def concentrate(
     k = sp.Dummy("k", integer=True, positive=True)  # no symbol of the caller's can be captured
     if [slope, gap, gaps].count(None) != 2:
         raise DerivationError(f"concentrate: '{name}' needs exactly one of slope, gap and gaps")
+    obligations = whole("concentrate", name, least=1, count=count)
     if slope is not None:  # T = q (1 + .. + q^(n-2)) and 1 + T = 1 + .. + q^(n-1): their quotient loses the 1 - q
+        real("concentrate", name, slope=as_expr(slope))
         ratio = sp.exp(-as_expr(slope))
         lost = ratio * geometric_sum(ratio, count - 1) / geometric_sum(ratio, count)
     elif gap is not None:
+        real("concentrate", name, gap=as_expr(gap))
         lost = _lost_weight((count - 1) * sp.exp(-as_expr(gap)))
     elif gaps is not None:
+        real("concentrate", name, gap=as_expr(gaps(k)))
         lost = _lost_weight(sp.Sum(sp.exp(-as_expr(gaps(k))), (k, 1, count - 1)).doit())
     step = Step(
         name,
         Norm.ONE,
         "softmax concentration",
         2 * lost,
+        obligations=obligations,
         reason=reason or "the weights beside the winner's add up to T/(1+T), T = sum_k exp(-gap_k)",
     )
     return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
@@ -100,7 +105,10 @@ def _lost_weight(others: sp.Expr) -> sp.Expr:
 def softmax_to_hard_max(
     scores: Approximated, name: str, *, margin: Any, inverse_temperature: Any, reason: str = ""
 ) -> Approximated:
-    """softmax(beta * scores_hat) against the hard max of the exact scores, in the 1-norm. Obligation: margin > 2 e."""
+    """softmax(beta * scores_hat) against the hard max of the exact scores, in the 1-norm, beta >= 0.
+
+    Obligation: margin > 2 e.
+    """
     require_norm("softmax_to_hard_max", scores, Norm.INF)
     margin, beta = as_expr(margin), as_expr(inverse_temperature)
     others = (scores.dim - 1) * sp.exp(-beta * (margin - 2 * scores.error_symbol))
@@ -111,7 +119,10 @@ def softmax_to_hard_max(
         2 * _lost_weight(others),
         premises=(scores.name,),
         reason=reason or "margin m - 2e is left; T <= (n - 1) exp(-beta (m - 2e))",
-        obligations=(_margin_survives(scores, margin, name),),
+        obligations=(
+            *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
+            _margin_survives(scores, margin, name),
+        ),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
@@ -135,6 +146,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
 
 
 def _margin_survives(scores: Approximated, margin: sp.Expr, name: str) -> Obligation:
+    real("hard max", name, margin=margin)
     return Obligation(f"the margin of '{name}' survives the errors of its scores", sp.Gt(margin, 2 * scores.error))
 
 
@@ -168,15 +180,16 @@ def exclude(value: Approximated, name: str, *, count: Any, lead: Any, diameter: 
 
     `diameter` bounds the distance of the foreign value from the average of the proper ones, in value's norm.
     """
-    diameter = as_expr(diameter)
-    leak = _lost_weight(sp.exp(-as_expr(lead)) / as_expr(count))
+    count, lead, diameter = as_expr(count), as_expr(lead), as_expr(diameter)
+    real("exclude", name, lead=lead)
+    leak = _lost_weight(sp.exp(-lead) / count)
     step = Step(
         name,
         value.norm,
         "foreign key",
         value.error_symbol + diameter * leak,
         premises=(value.name,),
-        obligations=not_negative("exclude", name, diameter=diameter),
+        obligations=(*nonnegative("exclude", name, diameter=diameter), *whole("exclude", name, least=1, count=count)),
         reason=reason or "the foreign key's weight is at most 1/(1 + n exp(lead))",
     )
     return value.follows(step, dim=value.dim, size=value.size)

@@ -5,6 +5,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr
+from symbolic.obligations import real
 
 
 def norm_of_ones(norm: Norm, dim: sp.Expr) -> sp.Expr:
@@ -34,6 +35,8 @@ def add(
     factors = [abs(as_expr(c)) for c in coefficients] if coefficients is not None else [sp.Integer(1)] * len(values)
     if len(factors) != len(values):
         raise DerivationError(f"add: {len(values)} values but {len(factors)} coefficients")
+    for factor in factors:
+        real("add", name, coefficient=factor)
     step = Step(
         name,
         norm,

@@ -168,7 +168,7 @@ def update(blocks: Approximated, depth: sp.Expr) -> Approximated:
         "v", dim=blocks.dim, norm=Norm.TWO, size=sp.sqrt(neurons(d_y, depth)) * B_v, reason="the weights, exact"
     )
     moved = add(weights, half, name="v - eta gradient", coefficients=(1, eta), reason="one gradient step")
-    return project(moved, "w", box=True)
+    return project(moved, "w", box=True, size=weights.size)
 
 
 # The recursions, read off one layer each. `e` is the error of the layer before, S the size of the layer after.
@@ -187,20 +187,22 @@ class Recursions:
 
 
 BEFORE, AFTER = sp.Symbol("e_before", nonnegative=True), sp.Symbol("e_after", nonnegative=True)
-SIZE_AFTER, DELTA = sp.Symbol("S_after", nonnegative=True), sp.Symbol("delta", nonnegative=True)
+SIZE_BEFORE, SIZE_AFTER = sp.Symbol("S_before", nonnegative=True), sp.Symbol("S_after", nonnegative=True)
+DELTA, WIDTH = sp.Symbol("delta", nonnegative=True), sp.Symbol("width", integer=True, positive=True)
 
 
 @cache
 def recursions() -> Recursions:
     """The recursions of the hidden layers; the offset of `s` is in SIZE_AFTER and DELTA, which depend on the layer."""
-    before = given("p[j-1]", dim=K, norm=Norm.TWO, size=sp.sqrt(K) * b_r, error=BEFORE)
-    after = given("s[j+1]", dim=K, norm=Norm.TWO, size=SIZE_AFTER, error=AFTER)
+    before = given("p[j-1]", dim=WIDTH, norm=Norm.TWO, size=SIZE_BEFORE, error=BEFORE)
+    after = given("s[j+1]", dim=WIDTH, norm=Norm.TWO, size=SIZE_AFTER, error=AFTER)
     slope = given("r'[j]", dim=K, norm=Norm.INF, size=b_r1, error=DELTA)
     s = backward_layer(slope, after, j, weights=rho)
+    index = LinearRecursion.index
     return Recursions(
-        recursion_from(before, forward_layer(before, j, weights=rho, width=K)),
+        recursion_from(before, forward_layer(before, j, weights=rho, width=K), index=index),
         LinearRecursion(sp.Integer(0), sp.diff(s.size, SIZE_AFTER), sp.Integer(0)),
-        recursion_from(after, s),
+        recursion_from(after, s, index=index),
         derivative_layer(before, j, width=K).derivation,
     )
 
@@ -253,8 +255,9 @@ def derive_signal(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
 
     # The index counts backwards: its step leads from layer N - 1 - l to layer N - 2 - l.
     delta = hidden.delta(LinearRecursion(sp.Integer(0), hidden.p.factor, hidden.p.offset).closed(top - 2 - index))
-    offset = hidden.s.offset.subs({SIZE_AFTER: size(top - index), DELTA: delta}, simultaneous=True)
-    backward = LinearRecursion(first.error_symbol, hidden.s.factor, offset)
+    after = given("s[j+1]", dim=WIDTH, norm=Norm.TWO, size=size(top - index), error=AFTER)
+    slope = given("r'[j]", dim=K, norm=Norm.INF, size=b_r1, error=delta)
+    backward = recursion_from(after, backward_layer(slope, after, j, weights=rho), index=index)
     return iterate(first, label("s", layer), backward, top - layer, dim=K, size=size(layer))
 
 

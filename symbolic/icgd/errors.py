@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import sympy as sp
 
@@ -74,6 +75,7 @@ def measured(
     trivial: sp.Expr | None = None,
     step: str = "",
     remark: str = "",
+    indices: tuple[Any, ...] = (),
 ) -> Quantity:
     return Quantity(
         name,
@@ -90,6 +92,7 @@ def measured(
         "icgd",
         trivial=None if trivial is None else network.at_worst(trivial),
         remark=remark,
+        indices=indices,
     )
 
 
@@ -176,6 +179,7 @@ def backward(network: Network) -> list[Quantity]:
         largest = partial(chain.derive_largest_of_signal, layer, network.depth, last=last)
         trivial = _twice_the_size(signal.size)
         meaning = f"loss gradient at the arguments of layer {layer}"
+        below = () if last or network.layers else (sp.Le(layer, network.depth - 1),)
         quantities += [
             measured(
                 network,
@@ -186,6 +190,7 @@ def backward(network: Network) -> list[Quantity]:
                 network.derivation(largest),
                 bound=printed.BACKWARD_ERROR,
                 trivial=trivial,
+                indices=below,
             ),
             measured(
                 network,
@@ -195,6 +200,7 @@ def backward(network: Network) -> list[Quantity]:
                 TWO_NORM,
                 network.derivation(partial(_signal, network, layer, last)),
                 trivial=trivial,
+                indices=below,
             ),
         ]
     return quantities

@@ -24,7 +24,7 @@ from symbolic.calculus import (
     perturbed_map,
     pooled_sum,
 )
-from symbolic.calculus.layers import iterate, recursion_from, stack
+from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.derivation import Approximated, Derivation, Step
 from symbolic.icgd.symbols import (
     P_0,
@@ -173,11 +173,11 @@ def _family() -> tuple[Approximated, LinearRecursion, Approximated]:
     below = _hidden(N - 2, "p[N-2]", input_at=N - 1)
     first = _backward_layer(top, below, "[N-1]", rho_N, b_r1 * _U, d_y)
     error = sp.Symbol("f", nonnegative=True)
-    above = given("s[m+1]", dim=K, norm=Norm.TWO, size=0, error=error)
+    size = sp.Symbol("S", nonnegative=True)  # of s(m+1); the bound has it as `_signal`, layer by layer
+    above = given("s[m+1]", dim=K, norm=Norm.TWO, size=size, error=error)
     layer = N - 2 - _layer  # m
     one = _backward_layer(above, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
-    recursion = recursion_from(above, one)
-    return first, LinearRecursion(recursion.start, recursion.factor, recursion.offset, _layer), top
+    return first, recursion_from(above, one, index=_layer), top
 
 
 # ||s(N)|| <= b_r1 ||u||, ||s(j)|| <= b_r1 ||V_{j+1}|| ||s(j+1)||.
@@ -208,15 +208,7 @@ def _lowest(first: Approximated, recursion: LinearRecursion, x: Approximated) ->
     size = _signal(N - 1 - sp.Max(N - 3, 0))  # of s(2), for N > 2
     second = iterate(first, "s[2]", recursion, N - 3, dim=K, size=size)
     one = _backward_layer(second, x, "[1], N > 2", rho, size, K)
-    step = Step(
-        "s[1]",
-        Norm.TWO,
-        "either layer",
-        sp.Piecewise((first.error_symbol, sp.Eq(N, 2)), (one.error_symbol, True)),
-        premises=(first.name, one.name),
-        reason="s(1) is s(N-1) where N = 2",
-    )
-    return one.follows(step, first, dim=one.dim, size=one.size)
+    return either(first, sp.Lt(N, 3), one, name="s[1]", dim=one.dim, reason="s(1) is s(N-1) where N = 2")
 
 
 def smoothness(depth: Any = N) -> sp.Expr:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.calculus import LinearRecursion, Norm, given, linear_map
+from symbolic.calculus import LinearRecursion, Norm, bilinear, given, linear_map
 from symbolic.calculus.layers import iterate, recursion_from, stack, written_out
 from symbolic.derivation import DerivationError
 from symbolic.icgd import chain, knobs, printed
@@ -284,9 +284,10 @@ def test_a_recursion_is_read_off_a_layer_or_refused() -> None:
     assert recursion_from(x, linear_map(x, "y", operator_norm=B_v, dim=3)).factor == B_v
     with pytest.raises(DerivationError, match="has to be a symbol"):
         recursion_from(given("z", dim=3, size=1, error=2), x)
-    squared = given("q", dim=3, norm=Norm.TWO, size=1, error=e**2)
     with pytest.raises(DerivationError, match="not affine"):
-        recursion_from(x, squared)
+        recursion_from(x, bilinear(x, x, "x x", dim=3))
+    with pytest.raises(DerivationError, match="'q' is not derived from 'x'"):
+        recursion_from(x, given("q", dim=3, norm=Norm.TWO, size=1, error=e))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
