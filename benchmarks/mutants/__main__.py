@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
     parser.add_argument("--limit", type=float, default=120, help="seconds for a trial (at least 10 clean runs)")
     parser.add_argument("--at-least", type=float, default=0.92, help="score below which the exit code is 1")
+    parser.add_argument("--leave-failing", action="store_true", help="leave out tests that fail without a fault")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcomes to this file")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from the outcomes in this file")
     return parser
@@ -59,7 +60,7 @@ def measure(found: record.Record, options: argparse.Namespace) -> int:
     started = time.monotonic()
     trial.preload()
     try:
-        clean = trials.clean_run(ROOT, tests, faults.targets(ROOT))
+        clean = trials.clean_run(ROOT, tests, faults.targets(ROOT), leave_failing=options.leave_failing)
     except trials.CleanRunError as error:
         return _refused(str(error))
     _clean_times(clean, tests)
@@ -79,6 +80,8 @@ def _clean_times(clean: trials.Clean, tests: Sequence[str]) -> None:
     for file in tests:
         spent = sum(seconds for test, seconds in clean.seconds.items() if test.partition("::")[0] == file)
         print(f"{spent:7.1f}  {file}")
+    for test in clean.failed:
+        print(f"left out, as it fails without a fault: {test}")
 
 
 def _stale(reasons: record.Mapping[record.Key, str]) -> None:

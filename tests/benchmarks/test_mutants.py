@@ -191,6 +191,8 @@ def test_tests_that_fail_without_a_fault_measure_nothing(tiny: Path) -> None:
     (tiny / "test_tiny.py").write_text("def test(): assert False")
     with pytest.raises(trials.CleanRunError, match=r"have to pass without a fault: test_tiny\.py::test"):
         trials.clean_run(tiny, ["test_tiny.py"], ["tiny.py"])
+    clean = trials.clean_run(tiny, ["test_tiny.py"], ["tiny.py"], leave_failing=True)
+    assert (clean.failed, set(clean.seconds)) == (("test_tiny.py::test",), {trial.COLLECTION})
 
 
 def test_a_fault_is_tried_by_the_tests_that_reach_its_function_the_quickest_first() -> None:
