@@ -246,7 +246,7 @@ def _step_item(step: Step, names: Notation) -> str:
 
 def _distinct_derivations(result: Result) -> list[Derivation]:
     """Each derivation once, and none that a longer one contains."""
-    all_of_them = {id(q.derivation): q.derivation for q in result.quantities if q.derivation}.values()
+    all_of_them = {q.derivation.steps: q.derivation for q in result.quantities if q.derivation}.values()
     return [d for d in all_of_them if not any(_contains(other, d) for other in all_of_them)]
 
 

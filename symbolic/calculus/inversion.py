@@ -155,7 +155,7 @@ def _by_generator(expression: sp.Expr, x: sp.Symbol, value: sp.Expr) -> tuple[sp
     numerator, denominator = sp.fraction(sp.together(flat - value))
     if not numerator.is_polynomial(t) or not denominator.is_polynomial(t) or sp.degree(numerator, t) not in (1, 2):
         return None
-    roots = [root for root in _roots(sp.Poly(numerator, t)) if root.is_real is not False]
+    roots = [root for root in _roots(sp.Poly(numerator, t)) if not _outside(root, x if generator == x else t)]
     found = [(root,) if generator == x else solutions(generator, x, root) for root in roots]
     return None if None in found else tuple(dict.fromkeys(s for each in found for s in each or ()))
 

@@ -224,8 +224,8 @@ def test_a_contraction_needs_as_many_steps_as_it_says() -> None:
 
 def test_a_factor_of_one_does_not_contract() -> None:
     with pytest.raises(DerivationError, match="it is false that the factor of 'e' is below 1"):
-        contract(number(error=1), "e", factor=1, offset=1)
-    assert contract(number(error=1), "e", factor=s, offset=1).derivation.conditional
+        contract(number(error=1), "e", factor=1, offset=1, size=2)
+    assert contract(number(error=1), "e", factor=s, offset=1, size=2).derivation.conditional
 
 
 def test_the_floor_and_the_basin_are_the_fixed_points() -> None:
@@ -244,13 +244,13 @@ def test_the_floor_and_the_basin_are_the_fixed_points() -> None:
 
 def test_a_start_outside_the_basin_or_an_offset_without_floor_is_refused() -> None:
     with pytest.raises(DerivationError, match="it is false that 'e' starts inside the basin"):
-        converge(number(error=5), "e", quadratic=1, offset=sp.Rational(1, 8))
+        converge(number(error=5), "e", quadratic=1, offset=sp.Rational(1, 8), size=2)
     with pytest.raises(DerivationError, match="it is false that 'e' has a floor: 4 a b < 1"):
-        converge(number(error=sp.Rational(1, 4)), "e", quadratic=1, offset=sp.Rational(1, 4))
+        converge(number(error=sp.Rational(1, 4)), "e", quadratic=1, offset=sp.Rational(1, 4), size=2)
     with pytest.raises(DerivationError, match="it is false that 'e' starts where the squares take over"):
-        converge(number(error=sp.Rational(1, 2)), "e", quadratic=1, offset=sp.Rational(1, 8), depth=3)
+        converge(number(error=sp.Rational(1, 2)), "e", quadratic=1, offset=sp.Rational(1, 8), depth=3, size=2)
     with pytest.raises(DerivationError, match="where it is 0 the recursion is linear"):
-        converge(number(error=1), "e", quadratic=0, offset=1)
+        converge(number(error=1), "e", quadratic=0, offset=1, size=2)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e-9, 0.05])
