@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", metavar="PART", help="targets whose path contains this")
     parser.add_argument("--list", action="store_true", help="print the drawn faults and run nothing")
     parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
-    parser.add_argument("--limit", type=float, default=120, help="seconds for a trial (at least 10 clean runs)")
+    parser.add_argument("--limit", type=float, default=120, help="seconds for a trial, or 10 times what its tests take")
     parser.add_argument("--at-least", type=float, default=0.92, help="score below which the exit code is 1")
     parser.add_argument("--leave-failing", action="store_true", help="leave out tests that fail without a fault")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the outcomes to this file")
@@ -60,7 +60,7 @@ def measure(found: record.Record, options: argparse.Namespace) -> int:
     started = time.monotonic()
     trial.preload()
     try:
-        clean = trials.clean_run(ROOT, tests, faults.targets(ROOT), leave_failing=options.leave_failing)
+        clean = trials.clean_run(ROOT, tests, faults.targets(ROOT), options.jobs, leave_failing=options.leave_failing)
     except trials.CleanRunError as error:
         return _refused(str(error))
     _clean_times(clean, tests)

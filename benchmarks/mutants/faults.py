@@ -41,7 +41,10 @@ class Fault:
         return hashlib.sha256("\0".join(self.key).encode()).hexdigest()
 
     def source(self, root: Path) -> bytes:
-        return Source((root / self.file).read_bytes()).applied(self.edit)
+        """The source with the fault. Raises SyntaxError if an operator made what is no Python."""
+        code = Source((root / self.file).read_bytes()).applied(self.edit)
+        ast.parse(code)
+        return code
 
     def diff(self) -> str:
         removed = (f"- {line}" for line in self.original.splitlines())
@@ -68,7 +71,7 @@ def faults_of(file: str, code: bytes) -> Iterator[Fault]:
             for function, node in _visited(statement, "module"):
                 for name, operator in OPERATORS.items():
                     for edit in operator(node, source):
-                        if edit not in made and source.changes(edit, statement):
+                        if edit not in made and source.changes(edit):
                             made.add(edit)
                             yield _fault(file, function, name, source, edit)
 

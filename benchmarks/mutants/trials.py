@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.mutants.faults import Fault
-from benchmarks.mutants.trial import COLLECTION, Report, Served, run_clean, run_with
+from benchmarks.mutants.trial import COLLECTION, SLOWER, Report, Served, run_clean, run_with
 
 FOUND, SURVIVED = "found", "survived"
 NO_IMPORT, NO_END, CRASH = "found (does not import)", "found (does not end)", "found (crashes)"
@@ -55,6 +55,16 @@ class Clean:
     wall: float
     failed: tuple[str, ...] = ()
 
+    def with_share(self, report: Report | None, wall: float) -> "Clean":
+        """These tests and others that ran beside them."""
+        if report is None or report.exit_code not in (0, 1):
+            raise CleanRunError(f"the tests have to run without a fault: {report or 'they ended by themselves'}")
+        passed = {test: seconds for test, seconds in report.seconds.items() if test not in report.failed}
+        passed[COLLECTION] = max(passed[COLLECTION], self.seconds.get(COLLECTION, 0.0))
+        reached = {**self.reached, **report.reached}
+        reached[COLLECTION] = report.reached[COLLECTION] | self.reached.get(COLLECTION, set())
+        return Clean({**self.seconds, **passed}, reached, max(wall, self.wall), (*self.failed, *report.failed))
+
     # A test that gets a cached result of another does not count as reaching its function: the score can only be too
     # low. A change outside of functions is tried by all tests that reach the file, and a change of what modules compute
     # while they are imported is tried by all tests.
@@ -76,38 +86,40 @@ def selected(root: Path, patterns: Sequence[str] = TESTS) -> tuple[list[str], li
     return list(files), [pattern for pattern, found in matches.items() if not found]
 
 
-def clean_run(root: Path, tests: Sequence[str], targets: Sequence[str], *, leave_failing: bool = False) -> Clean:
+def clean_run(
+    root: Path, tests: Sequence[str], targets: Sequence[str], jobs: int = 1, *, leave_failing: bool = False
+) -> Clean:
     """All tests without a fault. Those that fail are left out if `leave_failing`, else nothing can be measured."""
-    with _Child(run_clean, root, tests, targets) as child:
-        wait([child.answer])
-        report = child.report()
-    if report is None or report.exit_code not in ((0, 1) if leave_failing else (0,)):
-        failed = ", ".join(report.failed) if report else "the run ended by itself"
-        raise CleanRunError(f"the tests have to pass without a fault: {failed or 'nothing was run'}")
-    passed = {test: seconds for test, seconds in report.seconds.items() if test not in report.failed}
-    return Clean(passed, report.reached, child.seconds, tuple(report.failed))
+    clean = Clean({}, {}, 0.0)
+    with contextlib.ExitStack() as stack:
+        shares = [tests[first::jobs] for first in range(min(jobs, len(tests)))]
+        for child in [stack.enter_context(_Child(run_clean, root, share, targets)) for share in shares]:
+            clean = clean.with_share(child.report(), child.seconds)
+    if not clean.seconds or (clean.failed and not leave_failing):
+        raise CleanRunError(f"the tests have to pass without a fault: {', '.join(clean.failed) or 'nothing was run'}")
+    return clean
 
 
 def run_trials(
     root: Path, faults: Sequence[Fault], clean: Clean, jobs: int, limit: float
 ) -> Iterator[tuple[Fault, Outcome]]:
-    """The outcomes, as they come in. A trial ends after `limit` seconds, or 10 times the clean run, if that is more."""
-    limit = max(limit, 10 * clean.wall)
-    waiting, running = list(faults), dict[Any, tuple[Fault, _Child]]()
+    """The outcomes, as they come in. A trial ends after `limit` seconds, or 10 times its tests' time."""
+    waiting, running = list(faults), dict[Any, tuple[Fault, _Child, float]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 fault = waiting.pop(0)
-                child = _Child(run_with, root, clean.trying(fault), clean.seconds[COLLECTION], served(root, fault))
-                running[child.answer] = fault, child
+                tests, collection = clean.trying(fault), clean.seconds[COLLECTION]
+                child = _Child(run_with, root, tests, collection, served(root, fault))
+                running[child.answer] = fault, child, max(limit, SLOWER * (collection + sum(tests.values())))
             ready = wait(list(running), timeout=1)
-            late = [answer for answer, (_, child) in running.items() if child.seconds > limit]
+            late = [answer for answer, (_, child, most) in running.items() if child.seconds > most]
             for answer in {*ready, *late}:
-                fault, child = running.pop(answer)
+                fault, child, _ = running.pop(answer)
                 with child:
                     yield fault, outcome(child.report() if answer in ready else None, child)
     finally:
-        for _, child in running.values():
+        for _, child, _ in running.values():
             child.end()
 
 

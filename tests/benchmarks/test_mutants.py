@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from pathlib import Path
 
+import hypothesis.configuration  # noqa: F401 - here, and not in each child
 import pytest
 
 from benchmarks.mutants import record, trial, trials
@@ -107,6 +108,7 @@ def test_the_draw_is_large_repeatable_and_balanced(everything: list[Fault]) -> N
     drawn = draw(everything, 200, seed=0)
     assert drawn == draw(list(reversed(everything)), 200, seed=0) != draw(everything, 200, seed=1)
     assert len(set(drawn)) == 200
+    assert all(fault.source(ROOT) for fault in drawn)  # each is a program
     assert {fault.operator for fault in drawn} == set(OPERATORS)
     assert {fault.file for fault in drawn} == {fault.file for fault in everything}
     operators, files = (Counter(getattr(fault, name) for fault in drawn) for name in ("operator", "file"))
@@ -219,6 +221,10 @@ def test_the_functions_that_a_test_reaches_are_noted(tiny: Path) -> None:
     clean = trials.clean_run(tiny, ["test_tiny.py"], ["tiny.py"])
     assert clean.reached["test_tiny.py::test_larger"] == {"tiny.py:larger"}
     assert clean.reached["test_tiny.py::test_countdown"] == {"tiny.py:countdown"}
+    (tiny / "test_more.py").write_text("import tiny\ndef test_deep(): assert tiny.deep(2) == 0")
+    both = trials.clean_run(tiny, ["test_tiny.py", "test_more.py"], ["tiny.py"], jobs=2)
+    assert both.reached == {**clean.reached, "test_more.py::test_deep": {"tiny.py:deep"}}
+    assert set(both.seconds) == set(both.reached)
     assert verdicts(tiny, "return 0 if n == 0 else deep(n - 2)") == [SURVIVED]  # nobody calls it
 
 
