@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
+
+from benchmarks.mutants import reach
 
 THIRD_PARTY = (
     "sympy", "mpmath", "numpy", "torch", "scipy.integrate", "scipy.optimize", "flint", "pydantic", "beartype.claw",
@@ -62,15 +64,22 @@ def preload() -> None:
 def run_clean(answer: Connection, root: Path, tests: Sequence[str], targets: Sequence[str]) -> None:
     """The body of the child that runs all tests without a fault, and notes the functions of the targets they enter."""
     report = Report()
-    _run(answer, root, tests, [], report, _Reach(report, {str(root / file): file for file in targets}))
+    noting = [served(root, file, reach.instrumented(file, (root / file).read_bytes())) for file in targets]
+    sys.meta_path.insert(0, _Finder(noting, report))
+    _run(answer, root, tests, [], report, _Reach(report))
 
 
-def run_with(answer: Connection, root: Path, tests: Mapping[str, float], collection: float, served: Served) -> None:
+def run_with(answer: Connection, root: Path, tests: Mapping[str, float], collection: float, fault: Served) -> None:
     """The body of the child that runs tests, each with its time without a fault, up to the first failure."""
     report = Report()
-    sys.meta_path.insert(0, _Finder(served, report))
+    sys.meta_path.insert(0, _Finder([fault], report))
     files = dict.fromkeys(test.partition("::")[0] for test in tests)
     _run(answer, root, list(files), ["-x"], report, _Watch(report, tests, collection))
+
+
+def served(root: Path, file: str, source: bytes) -> Served:
+    module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return Served(module, str(root / file), source)
 
 
 def _run(
@@ -114,18 +123,19 @@ def _hypothesis_options(aside: str) -> list[str]:
 
 
 class _Finder:
-    """Finds the served module as everybody else does, and puts the other source text into its loader."""
+    """Finds the served modules as everybody else does, and puts the other source text into their loaders."""
 
-    def __init__(self, served: Served, report: Report) -> None:
-        self.served, self.report = served, report
+    def __init__(self, served: Sequence[Served], report: Report) -> None:
+        self.served = {each.module: each for each in served}
+        self.report = report
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name != self.served.module:
+        if name not in self.served:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
             # A subclass of the loader that is there, which may be one that adds checks of types.
-            spec.loader.__class__ = _serving(type(spec.loader), self.served, self.report)
+            spec.loader.__class__ = _serving(type(spec.loader), self.served[name], self.report)
         return spec
 
 
@@ -176,31 +186,15 @@ class _Timed:
 
 
 class _Reach(_Timed):
-    """Notes the functions of the targets that each test enters, by a profiler that sees all calls."""
-
-    def __init__(self, report: Report, targets: Mapping[str, str]) -> None:
-        self.targets = targets
-        super().__init__(report)
+    """Notes the functions of the instrumented sources that each test enters."""
 
     def begin(self, what: str) -> None:
-        reached = self.report.reached.setdefault(what, set())
-        targets = self.targets
-
-        def entered(frame: FrameType, event: str, _: Any) -> None:
-            if event == "call" and frame.f_code.co_filename in targets:
-                reached.add(function_of(targets[frame.f_code.co_filename], frame.f_code.co_qualname))
-
+        reach.entered.clear()
         super().begin(what)
-        sys.setprofile(entered)
 
     def finish(self, what: str) -> None:
-        sys.setprofile(None)
         super().finish(what)
-
-
-def function_of(file: str, qualname: str) -> str:
-    """A function by file and name, a lambda or a comprehension counting as the function it stands in."""
-    return f"{file}:{'.'.join(part for part in qualname.split('.') if not part.startswith('<'))}"
+        self.report.reached[what] = set(reach.entered)
 
 
 class _Watch(_Timed):

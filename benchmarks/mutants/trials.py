@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.mutants.faults import Fault
-from benchmarks.mutants.trial import COLLECTION, SLOWER, Report, Served, run_clean, run_with
+from benchmarks.mutants.trial import COLLECTION, SLOWER, Report, run_clean, run_with, served
 
 FOUND, SURVIVED = "found", "survived"
 NO_IMPORT, NO_END, CRASH = "found (does not import)", "found (does not end)", "found (crashes)"
@@ -110,7 +110,7 @@ def run_trials(
             while waiting and len(running) < jobs:
                 fault = waiting.pop(0)
                 tests, collection = clean.trying(fault), clean.seconds[COLLECTION]
-                child = _Child(run_with, root, tests, collection, served(root, fault))
+                child = _Child(run_with, root, tests, collection, served(root, fault.file, fault.source(root)))
                 running[child.answer] = fault, child, max(limit, SLOWER * (collection + sum(tests.values())))
             ready = wait(list(running), timeout=1)
             late = [answer for answer, (_, child, most) in running.items() if child.seconds > most]
@@ -121,11 +121,6 @@ def run_trials(
     finally:
         for _, child, _ in running.values():
             child.end()
-
-
-def served(root: Path, fault: Fault) -> Served:
-    module = fault.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return Served(module, str(root / fault.file), fault.source(root))
 
 
 def outcome(report: Report | None, child: "_Child") -> Outcome:

@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis.configuration  # noqa: F401 - here, and not in each child
 import pytest
 
-from benchmarks.mutants import record, trial, trials
+from benchmarks.mutants import reach, record, trial, trials
 from benchmarks.mutants.__main__ import EQUIVALENT, ROOT, main
 from benchmarks.mutants.faults import Fault, draw, enumerate_faults, faults_of, targets
 from benchmarks.mutants.operators import OPERATORS
@@ -214,6 +214,26 @@ def test_a_fault_is_tried_by_the_tests_that_reach_its_function_the_quickest_firs
     assert tried("C.f") == ["t.py::c", "t.py::a"]
     assert tried("h") == ["t.py::c", "t.py::b", "t.py::a"]  # modules may keep what they computed when imported
     assert tried("C") == ["t.py::c", "t.py::a", "t.py::b"]  # a default: whoever uses the file
+
+
+def test_functions_methods_and_inner_functions_note_their_names() -> None:
+    code = '''
+"""Says."""
+def f(x):
+    """Adds 1."""
+    def g(): return x + 1
+    return g()
+class C:
+    @property
+    def h(self): return f(1)
+'''
+    names: dict = {}
+    reach.entered.clear()
+    exec(reach.instrumented("m.py", code.encode()), names)
+    assert (names["f"](1), names["f"].__doc__, names["__doc__"]) == (2, "Adds 1.", "Says.")
+    assert reach.entered == {"m.py:f", "m.py:f.g"}
+    assert names["C"]().h == 2
+    assert reach.entered == {"m.py:f", "m.py:f.g", "m.py:C.h"}
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
