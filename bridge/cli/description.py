@@ -1,6 +1,7 @@
 """Claims and Results as plain records: what `list --json` and `show --json` hold."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -38,9 +39,15 @@ def result_record(result: Result) -> dict[str, Any]:
 
 
 def derivation_steps(result: Result) -> list[Step]:
-    """The steps of all the result's derivations, each once, in order."""
-    steps = [step for quantity in result.quantities if quantity.derivation for step in quantity.derivation.steps]
-    return list(dict.fromkeys(steps))
+    """The steps of all the result's derivations, each once, in order, with all that any of them still owes."""
+    found: dict[tuple[str, sp.Expr], Step] = {}
+    for step in (s for quantity in result.quantities if quantity.derivation for s in quantity.derivation.steps):
+        shown = found.setdefault((step.name, step.local), step)
+        if shown.obligations != step.obligations:
+            owed = {o.condition: o for o in (*shown.obligations, *step.obligations) if o.condition != sp.true}
+            owed |= {o.condition: o for o in (*shown.obligations, *step.obligations) if o.open}
+            found[step.name, step.local] = replace(shown, obligations=tuple(owed.values()))
+    return list(found.values())
 
 
 def formula(expression: Any) -> str:

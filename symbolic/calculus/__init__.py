@@ -8,6 +8,7 @@ from symbolic.calculus.functions import apply_function
 from symbolic.calculus.invariants import Invariant, MonotoneRecursion, confine, finite_depth, invariant_interval
 from symbolic.calculus.iterations import QuadraticRecursion, contract, contraction_steps, converge, descend
 from symbolic.calculus.knobs import Knob, knob_for, minimise
+from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
@@ -43,12 +44,14 @@ __all__ = [
     "converge",
     "correct",
     "descend",
+    "either",
     "exclude",
     "finite_depth",
     "geometric_sum",
     "given",
     "hard_max",
     "invariant_interval",
+    "iterate",
     "knob_for",
     "largest_safe",
     "linear_map",
@@ -60,7 +63,9 @@ __all__ = [
     "pooled_sum",
     "project",
     "recur",
+    "recursion_from",
     "soft_threshold",
     "softmax",
     "softmax_to_hard_max",
+    "stack",
 ]
