@@ -93,6 +93,8 @@ def test_a_form_is_symmetric_and_is_the_expression() -> None:
     for other in (square + x * y, square / 2, -square):
         with pytest.raises(DerivationError, match="the expression is not the quadratic form that came with it"):
             on(box, other, form=FORM)
+    with pytest.raises(ValueError, match="zip"):
+        on(box, 2 * x**2, form=((x,), FORM[1]))  # a matrix for more coordinates than there are
     quotient = (x**2 - y**2) / (1 + p)  # equal once the fraction is written out
     by = 1 / (1 + p)
     assert on(box, quotient, form=((x, y), ((by, sp.Integer(0)), (sp.Integer(0), -by)))).form is not None

@@ -84,6 +84,7 @@ def test_the_norm_of_a_hat_is_counted_by_hand(spread: int) -> None:
 def test_the_norm_of_a_kink_beside_the_middle_is_counted_by_hand() -> None:
     """Values 3, 0, 0, 6 at -3, -1, 1, 3: slopes -3/2, 0, 3; of three cells the middle knot is -1."""
     assert hinge_norm([3, 0, 0, 6], 3) == 0 + (1 + 1) * (sp.Rational(3, 2) + 0) + (1 + 1) * 3
+    assert hinge_norm([3, -1, -1, 5], 3) == 1 + 2 * 2 + 2 * 3  # the constant counts with its absolute value
     assert hinge_norm([3, 0, 0, 6], 3, spread=2) == (2 + 1) * sp.Rational(3, 2) + (2 + 1) * 3
 
 

@@ -32,6 +32,7 @@ from symbolic.calculus import (
     invariant_interval,
     knob_for,
     largest_safe,
+    mean,
     minimise,
     pool,
     pooled_sum,
@@ -39,7 +40,7 @@ from symbolic.calculus import (
     softmax,
     softmax_to_hard_max,
 )
-from symbolic.calculus.layers import either, recursion_from, stack
+from symbolic.calculus.layers import either, recursion_from, stack, written_out
 from symbolic.calculus.recursions import mixed_geometric_sum
 from symbolic.calculus.sums import norm_change_factor, norm_of_ones
 
@@ -274,7 +275,75 @@ def test_confine_touches_the_named_steps_only() -> None:
         confine(confine(g, fits, "f"), fits, "f")  # it is discharged already
 
 
+def test_confine_leaves_what_is_no_open_range() -> None:
+    fits = finite_depth(MonotoneRecursion(ONE, z, z), 2)
+    f = apply_function(vector(), "f", eps=r, lipschitz=1, size=1, radius=R)
+    confined = confine(f, fits).derivation.step("f").obligations
+    assert [o.condition for o in confined if o.open] == [sp.Ge(r, 0), sp.Le(1, R)]
+    g = apply_function(vector(), "g", eps=0, lipschitz=1, size=1, radius=a)
+    other = finite_depth(MonotoneRecursion(TWO, z, z), 1)
+    twice = confine(confine(add(f, g, name="s"), fits, "f"), other, "g").derivation
+    reasons = {o.discharged_by for o in twice.step("f").obligations if o.discharged_by}
+    assert reasons == {fits.reason}  # the second call had nothing to say about f
+    assert sp.Le(2, a) in [o.condition for o in twice.step("g").obligations]
+
+
+# --- layers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [ZERO, HALF, ONE, sp.Integer(3)])
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_a_geometric_sum_that_is_written_out_is_the_sum_of_powers(ratio: sp.Expr, count: int) -> None:
+    for inside in (geometric_sum(q, n), a * geometric_sum(q, n) + q, geometric_sum(a * q, n + 1)):
+        plain = written_out(inside)
+        assert not plain.has(sp.Piecewise)
+        at = {a: 1, q: ratio, n: count}
+        assert plain.subs(at).doit() == inside.subs(at)
+    cases = sp.Piecewise((n, sp.Eq(q, 1)), (1, True))  # no geometric sum
+    assert written_out(cases) == cases
+    assert written_out(sp.Piecewise((n, sp.Eq(q, 2)), (1, True))) == sp.Piecewise((n, sp.Eq(q, 2)), (1, True))
+
+
+def test_a_family_owes_from_two_layers_on() -> None:
+    j = sp.Symbol("j", integer=True, positive=True)
+    first = correct(vector("first", Norm.TWO, error=a), "c", sigma=R)
+    member, last = vector("member", Norm.TWO, error=j), vector("last", Norm.TWO)
+    stacked = stack(first, member, j, last, count=N, name="all", dim=3 * N)
+    (owed,) = (o for o in stacked.derivation.obligations if o.open)
+    at = {a: 2, R: 1}  # the first one does not hold
+    assert [owed.condition.subs({**at, N: count}) for count in (1, 2, 3)] == [True, False, False]
+    assert [owed.condition.subs({a: 1, R: 1, N: count}) for count in (1, 2, 3)] == [True, True, True]
+
+
+def test_what_the_last_of_a_stack_owes_is_owed_for_every_count() -> None:
+    j = sp.Symbol("j", integer=True, positive=True)
+    shared = correct(vector("x", Norm.TWO, error=a), "c", sigma=R)
+    member = vector("member", Norm.TWO, error=j)
+    stacked = stack(shared, member, j, shared, count=N, name="all", dim=3 * N)
+    assert [o.condition for o in stacked.derivation.obligations if o.open] == [sp.Le(a, R)]
+
+
+def test_a_case_owes_nothing_in_the_other() -> None:
+    here = correct(vector("x", error=a), "c", sigma=R)
+    there = correct(vector("y", error=b), "d", sigma=R)
+    chosen = either(here, sp.Lt(N, 3), there, name="z")
+    owed = [o.condition for o in chosen.derivation.obligations if o.open]
+    for count, broken in ((2, {a: 2, b: 1}), (3, {a: 1, b: 2})):
+        assert sp.And(*owed).subs({N: count, R: 1, a: 1, b: 1}) == sp.true
+        assert sp.And(*owed).subs({N: count, R: 1, **broken}) == sp.false
+        assert sp.And(*owed).subs({N: 5 - count, R: 1, **broken}) == sp.true
+    both = correct(vector("x", error=a), "c", sigma=R)
+    assert [o.condition for o in either(both, sp.Lt(N, 3), mean(both, "m"), name="z").derivation.obligations] == [
+        sp.Le(a, R)
+    ]  # behind both cases
+
+
 # --- iterations ------------------------------------------------------------------------------------------------------
+
+
+def test_the_limit_of_a_contraction_forgets_its_start() -> None:
+    assert contract(vector(error=e), "y", factor=q, offset=b, size=1).error == b / (1 - q)
+    assert contract(vector(error=e), "y", factor=q, offset=b, size=1, depth=0).error == e
 
 
 def test_a_contraction_that_starts_at_its_accuracy_needs_no_step() -> None:
