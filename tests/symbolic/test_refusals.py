@@ -40,7 +40,7 @@ from symbolic.calculus import (
     softmax,
     softmax_to_hard_max,
 )
-from symbolic.calculus.layers import either, recursion_from, stack, written_out
+from symbolic.calculus.layers import either, iterate, recursion_from, stack, written_out
 from symbolic.calculus.recursions import mixed_geometric_sum
 from symbolic.calculus.sums import norm_change_factor, norm_of_ones
 
@@ -302,6 +302,17 @@ def test_a_geometric_sum_that_is_written_out_is_the_sum_of_powers(ratio: sp.Expr
     cases = sp.Piecewise((n, sp.Eq(q, 1)), (1, True))  # no geometric sum
     assert written_out(cases) == cases
     assert written_out(sp.Piecewise((n, sp.Eq(q, 2)), (1, True))) == sp.Piecewise((n, sp.Eq(q, 2)), (1, True))
+
+
+def test_a_size_that_only_a_range_asks_about_is_asked_of_the_first_value() -> None:
+    size = sp.Symbol("S", nonnegative=True)
+    before = given("before", dim=3, size=size, error=e)
+    layer = recursion_from(before, apply_function(before, "f", eps=0, lipschitz=HALF, size=1, radius=R))
+    asked = sp.Le(1, size)  # of the layer's own conclusion, and of the value that it starts from
+    assert [o.condition for o in layer.obligations if "size" in o.statement] == [asked]
+    iterated = iterate(vector(), "y", layer, 2, dim=3, size=1)
+    assert asked in conditions(iterated)
+    assert any("the size of 'x' is at most" in o.statement for o in iterated.derivation.obligations)
 
 
 def test_a_family_owes_from_two_layers_on() -> None:
