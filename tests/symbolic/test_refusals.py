@@ -220,6 +220,11 @@ def test_the_largest_error_of_a_recursion_is_found_without_running_it() -> None:
     assert falling.largest(3).doit() >= 12
 
 
+def test_the_number_of_a_layer_is_a_whole_number_from_0_on() -> None:
+    index = LinearRecursion.index
+    assert (index.is_integer, index.is_nonnegative, index.is_positive) == (True, True, None)
+
+
 def test_a_layer_is_read_off_as_slope_and_offset() -> None:
     before = given("before", dim=1, size=sp.Symbol("S", nonnegative=True), error=e)
     read = recursion_from(before, apply_function(before, "f", eps=a, lipschitz=b, size=1))
