@@ -1,20 +1,56 @@
 """Reading what the user names: each failure is one sentence."""
 
-from pathlib import Path
+import os
+import stat
+from collections.abc import Callable
+from itertools import islice
 
 from symbolic.statements import UsageError
 
+MOST_BYTES, CHUNK = 256 << 20, 1 << 20
 
-def read_bytes(path: str, purpose: str) -> bytes:
-    """The content of a file. Raises UsageError that says what it was wanted for."""
+
+def read_bytes(path: str, purpose: str, most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file of at most `most` bytes. Raises UsageError that says what it was wanted for.
+
+    A device or a pipe is refused before it is opened: some never end, and opening a pipe waits for a writer.
+    """
+    if "\0" in path:
+        raise UsageError(f"{purpose}: {path!r} is not a path")
     try:
-        return Path(path).read_bytes()
+        _require_file(os.stat(path), path, purpose, most)
+        with open(path, "rb", opener=_without_waiting) as file:
+            _require_file(os.fstat(file.fileno()), path, purpose, most)
+            return _read(file.read, path, purpose, most)
     except FileNotFoundError:
         raise UsageError(f"{purpose}: there is no file '{path}'") from None
     except IsADirectoryError:
         raise UsageError(f"{purpose}: '{path}' is a folder; name a file") from None
     except OSError as error:
         raise UsageError(f"{purpose}: cannot read '{path}' ({error.strerror})") from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """What was a file a moment ago may be a pipe now."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _require_file(found: os.stat_result, path: str, purpose: str, most: int) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError
+    if not stat.S_ISREG(found.st_mode):
+        raise UsageError(f"{purpose}: '{path}' is a device or a pipe; name a regular file")
+    if found.st_size > most:
+        raise UsageError(f"{purpose}: '{path}' has {found.st_size} bytes; at most {most} are read")
+
+
+def _read(read: Callable[[int], bytes], path: str, purpose: str, most: int) -> bytes:
+    """The content, and not what a file that grows, or one without a known size, has beyond the limit."""
+    chunks = iter(lambda: read(CHUNK), b"")
+    content = b"".join(islice(chunks, most // CHUNK + 1))
+    if len(content) > most:
+        raise UsageError(f"{purpose}: '{path}' has more than {most} bytes, which is all that is read")
+    return content
 
 
 def read_text(path: str, purpose: str) -> str:

@@ -18,13 +18,14 @@ from typing import Any
 import sympy as sp
 
 from bridge.certify.expressions import symbols_to_record, to_record
-from bridge.certify.proving import Box, Leaf, Node, Outcome, Split, Status
+from bridge.certify.proving import MOST_CUTS, Box, Leaf, Node, Outcome, Split, Status
 from bridge.export.files import write_text
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
 FORMAT, VERSION = "boundsmith-certificate", 1
 OPEN = "open"
+MOST_BYTES = 16 << 20  # of a file: four million cuts, read into a few hundred MiB
 
 Parameters = Mapping[str, Any]
 
@@ -52,13 +53,20 @@ def write_certificate(path: str, claims: Sequence[Claim]) -> None:
 
 
 def certificate_text(claims: Sequence[Claim]) -> str:
+    """The file. Raises UsageError for what a certificate cannot hold."""
     content = {
         "format": FORMAT,
         "version": VERSION,
         "package": importlib.metadata.version("boundsmith"),
         "claims": [claim_record(claim) for claim in claims],
     }
-    return json.dumps({**content, "digest": digest(content)}, ensure_ascii=True, separators=(",", ":")) + "\n"
+    text = json.dumps({**content, "digest": digest(content)}, ensure_ascii=True, separators=(",", ":")) + "\n"
+    if len(text) > MOST_BYTES:
+        raise UsageError(
+            f"the certificate would have {len(text)} bytes, and a re-check reads at most {MOST_BYTES}; "
+            "certify fewer inequalities at a time."
+        )
+    return text
 
 
 def digest(content: Mapping[str, Any]) -> str:
@@ -150,14 +158,16 @@ def boxes_of(root: Box, nodes: Iterable[Node | Callable[[Box], Node]]) -> Iterat
 
     A node may be a function of its box (for a cut in the middle).
     """
-    waiting = [root]
+    waiting = [(root, 0)]
     for at, given in enumerate(nodes):
         if not waiting:
             raise TreeError(f"node {at}: the tree is complete before it")
-        box = waiting.pop()
+        box, cuts = waiting.pop()
         node = given if isinstance(given, Split | Leaf) else given(box)
         if isinstance(node, Split):
-            waiting += reversed(_cut(box, node, at))
+            if cuts == MOST_CUTS:
+                raise TreeError(f"node {at}: a box is cut more than {MOST_CUTS} times")
+            waiting += ((part, cuts + 1) for part in reversed(_cut(box, node, at)))
         yield box, node
     if waiting:
         raise TreeError(f"{len(waiting)} boxes have no node: the tree breaks off")

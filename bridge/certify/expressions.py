@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.certify.sizes import MOST_POWER, check_sizes
 from symbolic.statements import UsageError
 
 FUNCTIONS = {
@@ -26,7 +27,7 @@ OPERATIONS = {"Add": sp.Add, "Mul": sp.Mul, "Pow": sp.Pow}
 CONSTANTS = {"pi": sp.pi, "E": sp.E}
 SEVERAL = ("Add", "Mul", "Max", "Min")
 FLAGS = ("integer", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "real")
-MOST_NODES, MOST_DEPTH, MOST_DIGITS, MOST_POWER = 200_000, 200, 4_000, 100_000
+MOST_NODES, MOST_DEPTH, MOST_DIGITS = 200_000, 200, 4_000
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_'*~^\[\]{},.]{0,99}")
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 
@@ -75,8 +76,13 @@ def _digits(number: Any, where: str) -> str:
 
 
 def from_record(record: Any, symbols: Mapping[str, sp.Symbol], where: str = "certificate") -> sp.Expr:
-    """The expression that `to_record` wrote. Raises UsageError for anything that it cannot have written."""
-    return _expression(record, symbols, Count(where), 0)
+    """The expression that `to_record` wrote. Raises UsageError for anything that it cannot have written.
+
+    Also for numbers that SymPy must not compute with: it does evaluate the expression, as soon as a symbol is replaced.
+    """
+    expression = _expression(record, symbols, Count(where), 0)
+    check_sizes(expression, where)
+    return expression
 
 
 def _expression(record: Any, symbols: Mapping[str, sp.Symbol], count: Count, depth: int) -> sp.Expr:

@@ -17,10 +17,12 @@ from typing import Any
 import flint
 import sympy as sp
 
+from bridge.certify.sizes import check_sizes, replaced
 from bridge.certify.tapes import Tape, UnknownNodeError
 from bridge.lowering import LoweringError, lower
 from numeric.balls import Arb, working_precision
 from symbolic.inequalities import Inequality
+from symbolic.statements import UsageError
 
 Box = tuple[tuple[Fraction, Fraction], ...]  # one interval for each coordinate, in the order of Inequality.box
 BITS = 64
@@ -171,6 +173,10 @@ class Enclosures:
         """Whether the expression and its gradient in the vanishing coordinates are 0 at the equilibrium, by SymPy."""
         vanishing, f = [self._real[y] for y in self.inequality.vanishing], self.whole.expression
         at = dict.fromkeys(vanishing, sp.Integer(0))
+        try:
+            check_sizes(replaced(f, at), "the equilibrium")  # SymPy evaluates what becomes constant there
+        except UsageError:
+            return False
         try:
             values = [sp.simplify(each.subs(at)) for each in (f, *(sp.diff(f, y) for y in vanishing))]
         except TypeError:  # SymPy met a nan: undefined there

@@ -2,11 +2,13 @@
 
 Branch and bound: a box on which no form proves the inequality is cut across the coordinate that the bound depends on
 most, worst box first. The tree of cuts is the certificate; `bridge.certify.checking` goes through it again.
+
+The time can end anywhere, also in the middle of a step. A box is therefore marked and a cut is made by a single
+assignment, after what it says has been shown: whatever is then found of the tree is true.
 """
 
 import heapq
 import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,13 +16,16 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bridge.balls import SMALLEST_NORMAL
+from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.forms import Box, Cell, Enclosures, as_ball, positive, shown
 from bridge.certify.search import likely_lowest
 from numeric.balls import Arb, float_above, working_precision
 from symbolic.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
-LOOK = 64  # boxes between two looks at the clock
+LOOK = 64  # boxes between two reports
+MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot tell apart
 
 
 class Status(StrEnum):
@@ -57,7 +62,8 @@ class Outcome:
     """What a run of `prove` gave.
 
     `nodes` is the tree of boxes in preorder. `point` and `value` (an upper bound of the expression there) refute.
-    `open_boxes` are the boxes left, largest first; `share` is the part of the box's volume that was settled.
+    `open_boxes` are the boxes left, largest first; `share` is the part of the box's volume that was settled. `reason`
+    says why an undecided one ended where it did.
     """
 
     inequality: Inequality
@@ -68,6 +74,7 @@ class Outcome:
     open_boxes: tuple[Box, ...] = ()
     share: float = 0.0
     seconds: float = 0.0
+    reason: str = ""
 
     @property
     def boxes(self) -> int:
@@ -82,25 +89,27 @@ def prove(
     most_boxes: int = 1_000_000,
     progress: Callable[[int, float], None] | None = None,
     keep_on_interrupt: bool = False,
+    deadline: Deadline | None = None,
 ) -> Outcome:
     """Prove `inequality` by branch and bound over Arb balls, in at most about `seconds` and `most_boxes` boxes.
+
+    A `deadline` that runs already stands for `seconds`. When it is over the outcome is undecided, with the reason.
 
     "refuted" gives a point of exact rationals at which the expression is surely negative (not positive, if strict).
     Points at which the expression is undefined are none of its points. `progress` hears of the boxes and of the share
     settled. With `keep_on_interrupt` Ctrl-C ends the search like the end of the time: what was proved until then is
     kept, and the caller has to notice by itself.
     """
-    search = _Search(Enclosures(inequality), seconds, most_boxes, progress or (lambda boxes, share: None))
-    return search.run(keep_on_interrupt)
+    deadline = deadline or Deadline(seconds)
+    return _Search(inequality, deadline, most_boxes, progress or (lambda boxes, share: None)).run(keep_on_interrupt)
 
 
 class _Part:
-    """A box of the tree."""
+    """A box of the tree, `cuts` cuts below the root."""
 
-    def __init__(self, box: Box) -> None:
-        self.box = box
-        self.split: Split | None = None
-        self.parts: tuple[_Part, _Part] | None = None
+    def __init__(self, box: Box, cuts: int = 0) -> None:
+        self.box, self.cuts = box, cuts
+        self.cut: tuple[Split, _Part, _Part] | None = None
         self.by = "open"
 
     # by hand rather than by recursion: trees are deep
@@ -109,11 +118,11 @@ class _Part:
         while stack:
             part = stack.pop()
             yield part
-            if part.parts is not None:
-                stack += [part.parts[1], part.parts[0]]
+            if part.cut is not None:
+                stack += part.cut[:0:-1]
 
     def node(self) -> Node:
-        return self.split if self.split is not None else Leaf(self.by)
+        return Leaf(self.by) if self.cut is None else self.cut[0]
 
 
 @dataclass(frozen=True)
@@ -126,37 +135,49 @@ class _Look:
 
 class _Search:
     def __init__(
-        self, enclosures: Enclosures, seconds: float, most_boxes: int, progress: Callable[[int, float], None]
+        self, inequality: Inequality, deadline: Deadline, most_boxes: int, progress: Callable[[int, float], None]
     ) -> None:
-        self.enclosures, self.inequality = enclosures, enclosures.inequality
-        self.most_boxes, self.progress = most_boxes, progress
-        self.started = time.monotonic()
-        self.deadline = self.started + seconds
-        self.widths = [high - low for low, high in enclosures.root]
+        self.inequality, self.enclosures = inequality, Enclosures(inequality)
+        self.deadline, self.most_boxes, self.progress = deadline, most_boxes, progress
+        self.widths = [high - low for low, high in self.enclosures.root]
         self.settled = Fraction(0)
+        self.stage = ""
 
     def run(self, keep_on_interrupt: bool) -> Outcome:
-        root = _Part(self.enclosures.root)
+        root, refuted, reason = _Part(self.enclosures.root), None, ""
         try:
-            with working_precision(self.enclosures.bits):
-                refuted = self._refutation(likely_lowest(self.inequality)) or self._search(root)
+            with self.deadline.interrupting(), working_precision(self.enclosures.bits):
+                refuted = self._decide(root)
+        except OutOfTime:
+            reason = f"the time limit of {self.deadline.seconds:g} s was over while {self.stage}"
         except KeyboardInterrupt:
             if not keep_on_interrupt:
                 raise
-            refuted = None
+            reason = f"interrupted while {self.stage}"
+        return self._outcome(root, refuted, reason)
+
+    def _decide(self, root: _Part) -> tuple[Point, float] | None:
+        self.stage = "a likely minimum was searched for"
+        self.deadline.ask()
+        lowest = likely_lowest(self.inequality, ask=self.deadline.ask)
+        self.stage = "boxes were proved"
+        return self._refutation(lowest) or self._search(root)
+
+    def _outcome(self, root: _Part, refuted: tuple[Point, float] | None, reason: str) -> Outcome:
         nodes = tuple(part.node() for part in root.preorder())
-        open_boxes = [part.box for part in root.preorder() if part.parts is None and part.by == "open"]
-        status = Status.UNDECIDED if open_boxes else Status.PROVED
+        open_boxes = [part.box for part in root.preorder() if part.cut is None and part.by == "open"]
         point, value = refuted or ({}, None)
+        status = Status.REFUTED if refuted else Status.UNDECIDED if open_boxes else Status.PROVED
         return Outcome(
             self.inequality,
-            Status.REFUTED if refuted else status,
+            status,
             nodes,
             point,
             value,
             tuple(sorted(open_boxes, key=self._volume, reverse=True)),
             float(self.settled),
-            time.monotonic() - self.started,
+            self.deadline.spent,
+            reason if status is Status.UNDECIDED else "",
         )
 
     def _search(self, root: _Part) -> tuple[Point, float] | None:
@@ -170,14 +191,15 @@ class _Search:
         while queue:
             if count % LOOK == 0:
                 self.progress(count, float(self.settled))
-            if time.monotonic() > self.deadline or count >= self.most_boxes:
+            self.deadline.ask()
+            if count >= self.most_boxes:
                 return None
             _, _, part, look = heapq.heappop(queue)
             if found := self._refutation([self._middle(part.box)]):
                 return found
             cut = self._cut(part, look.weights)
             if cut is None:
-                continue  # a single point, and it stays open
+                continue  # a point, or as small as one; it stays open
             count += 1
             for each in cut:
                 look = self._prove(each)
@@ -188,6 +210,7 @@ class _Search:
 
     def _prove(self, part: _Part) -> _Look | None:
         """Mark the box if a form proves it; otherwise say what was seen of it."""
+        self.deadline.ask()
         cell, strict = Cell(part.box), self.inequality.strict
         below = self.enclosures.whole.below(cell)
         if positive(below, strict):
@@ -201,8 +224,10 @@ class _Search:
             bounds.append(centred)
             weights = _weights(part.box, slopes)
         for k in range(len(self.enclosures.conditions)):
+            self.deadline.ask()
             if self.enclosures.shown_on(cell, f"outside {k}"):
                 return self._settle(part, f"outside {k}")
+        self.deadline.ask()
         if self.inequality.vanishing and self.enclosures.shown_on(cell, "hessian"):
             return self._settle(part, "hessian")
         if self.inequality.form is not None and not strict:
@@ -228,11 +253,8 @@ class _Search:
 
     def _cut(self, part: _Part, weights: list[float]) -> "tuple[_Part, _Part] | None":
         """The two halves across the coordinate that matters most; across the relatively widest if none is known to."""
-        widest = [
-            float((high - low) / width) if width else 0.0
-            for (low, high), width in zip(part.box, self.widths, strict=True)
-        ]
-        if max(widest) == 0.0:
+        widest = [_relative(high - low, width) for (low, high), width in zip(part.box, self.widths, strict=True)]
+        if max(widest) == 0.0 or part.cuts == MOST_CUTS:
             return None
         # A coordinate is not cut a thousandfold while another is whole: its weight may be all overestimation.
         known = sum(weights) > 0.0 and all(w < float("inf") for w in weights)
@@ -243,10 +265,10 @@ class _Search:
             axis = max(range(len(key)), key=lambda i: widest[i])
             low, high = part.box[axis]
         at = (low + high) / 2
-        lower = _Part((*part.box[:axis], (low, at), *part.box[axis + 1 :]))
-        upper = _Part((*part.box[:axis], (at, high), *part.box[axis + 1 :]))
-        part.split, part.parts = Split(axis, at), (lower, upper)
-        return part.parts
+        lower = _Part((*part.box[:axis], (low, at), *part.box[axis + 1 :]), part.cuts + 1)
+        upper = _Part((*part.box[:axis], (at, high), *part.box[axis + 1 :]), part.cuts + 1)
+        part.cut = Split(axis, at), lower, upper
+        return lower, upper
 
     @staticmethod
     def _middle(box: Box) -> tuple[Fraction, ...]:
@@ -255,11 +277,17 @@ class _Search:
     def _refutation(self, points: Sequence[Sequence[Fraction]]) -> tuple[Point, float] | None:
         """The first of the points that is surely inside and at which the inequality surely fails."""
         for point in points:
+            self.deadline.ask()
             value = self.enclosures.value_at(point)
             fails = value <= 0 if self.inequality.strict else value < 0
             if fails and self.enclosures.inside(point):
                 return dict(zip(self.enclosures.coordinates, point, strict=True)), float_above(value)
         return None
+
+
+def _relative(part: Fraction, whole: Fraction) -> float:
+    """The share as a float; not 0 for a coordinate that can still be cut, however small."""
+    return max(float(part / whole), SMALLEST_NORMAL) if part else 0.0
 
 
 def _weights(box: Box, slopes: Sequence[Arb]) -> list[float]:

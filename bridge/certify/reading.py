@@ -2,13 +2,15 @@
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import sympy as sp
 
-from bridge.certify.expressions import FUNCTIONS, MOST_POWER
+from bridge.certify.deadline import Deadline
+from bridge.certify.expressions import FUNCTIONS
+from bridge.certify.sizes import MOST_BITS, MOST_POWER, check_sizes
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -21,20 +23,42 @@ SIMPLIFIED = "; simplified to "
 COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast.Lt: (-1, True)}
 
 
-def read_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ()) -> list[Inequality]:
+def read_inequality(
+    text: str, ranges: Sequence[str], where: Sequence[str] = (), deadline: Deadline | None = None
+) -> list[Inequality]:
     """The inequality with exact ranges "x=0,1/3", preceded by those which say that it is defined (sqrt, log) there.
 
-    Raises UsageError with the position of what cannot be read.
+    Raises UsageError with the position of what cannot be read, OutOfTime where SymPy takes too long to simplify it.
     """
-    box = read_ranges(ranges)
+    ask = deadline.ask if deadline else lambda: None
+    as_typed = typed_inequality(text, ranges, where)
+    typed, box = as_typed.expression, as_typed.box
     expression, strict = read_claim(text)
+    ask()
     conditions = tuple(_condition(words) for words in where)
-    typed, _ = read_claim(text, evaluate=False)
+    ask()
     known = defined_where(expression)
+    ask()
     lost = [each for each in (*defined_where(typed), *vanished_poles(typed, expression)) if each not in known]
-    free = set().union(*(e.free_symbols for e in (expression, *conditions, *(each for each, _ in lost))))
+    ask()
+    meaning = as_typed.meaning + (f"{SIMPLIFIED}{sp.sstr(expression)}" if lost else "")
+    claim = Inequality(as_typed.name, expression, box, conditions, strict, meaning=meaning)
+    return [*(_on(claim, *each) for each in dict.fromkeys((*known, *lost))), claim]
+
+
+def typed_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ()) -> Inequality:
+    """The inequality just as it was typed: nothing is simplified, so that it takes no time. Raises UsageError."""
+    box = read_ranges(ranges)
+    typed, strict = read_claim(text, evaluate=False)
+    conditions = tuple(_condition(words, evaluate=False) for words in where)
+    _require_ranges(typed, conditions, box)
+    return Inequality(text.strip(), typed, box, conditions, strict, meaning="typed by the user")
+
+
+def _require_ranges(typed: sp.Expr, conditions: Sequence[sp.Expr], box: Iterable[sp.Symbol]) -> None:
+    free = set().union(*(each.free_symbols for each in (typed, *conditions)))
     missing = sorted(s.name for s in free - set(box))
-    unused = sorted(s.name for s in set(box) - free - typed.free_symbols)
+    unused = sorted(s.name for s in set(box) - free)
     if missing or unused:
         raise UsageError(
             "; ".join(
@@ -43,14 +67,11 @@ def read_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ())
             )
             + "."
         )
-    meaning = "typed by the user" + (f"{SIMPLIFIED}{sp.sstr(expression)}" if lost else "")
-    claim = Inequality(text.strip(), expression, box, conditions, strict, meaning=meaning)
-    return [*(_on(claim, *each) for each in dict.fromkeys((*known, *lost))), claim]
 
 
-def _condition(words: str) -> sp.Expr:
+def _condition(words: str, *, evaluate: bool = True) -> sp.Expr:
     """What is >= 0 under a condition. Raises UsageError for a strict one: a point on its edge could refute."""
-    condition, strict = read_claim(words)
+    condition, strict = read_claim(words, evaluate=evaluate)
     if strict:
         raise UsageError(f"--where {words!r} is strict, but the region of a proof is closed: write >= or <=")
     return condition
@@ -135,7 +156,10 @@ def _exact(text: str) -> Fraction:
 
 
 def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
-    """The expression that is claimed to be >= 0 (> 0 where True); without `evaluate` just as it was typed."""
+    """The expression that is claimed to be >= 0 (> 0 where True); without `evaluate` just as it was typed.
+
+    Raises UsageError for what is no expression, and for one whose numbers become too large: before evaluating it.
+    """
     if len(text) > MOST_CHARACTERS:
         raise UsageError(
             f"the expression has {len(text)} characters, more than {MOST_CHARACTERS}; define it in Python."
@@ -150,24 +174,55 @@ def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
             f"the expression {text[:60]!r} cannot be read: odd characters, or nested too deeply."
         ) from None
     try:
-        if not isinstance(tree, ast.Compare):
-            return _expression(tree, text, evaluate), False
-        if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
-            raise UsageError(_at(text, tree.col_offset, "is no single comparison by >=, >, <= or <"))
-        sign, strict = COMPARISONS[type(tree.ops[0])]
-        left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
-        difference = _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
-        return _product(sp.Integer(sign), difference, evaluate), strict
+        typed = _checked(_claim(tree, text, evaluate=False), text)
+        return _checked(_claim(tree, text, evaluate=True), text) if evaluate else typed
     except RecursionError:
         raise UsageError(f"the expression {text[:60]!r} is nested too deeply.") from None
 
 
+def _checked(claim: tuple[sp.Expr, bool], text: str) -> tuple[sp.Expr, bool]:
+    check_sizes(claim[0], f"the expression {text[:60]!r}")
+    return claim
+
+
+def _claim(tree: ast.expr, text: str, *, evaluate: bool) -> tuple[sp.Expr, bool]:
+    if not isinstance(tree, ast.Compare):
+        return _expression(tree, text, evaluate), False
+    if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
+        raise UsageError(_at(text, tree.col_offset, "is no single comparison by >=, >, <= or <"))
+    sign, strict = COMPARISONS[type(tree.ops[0])]
+    left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
+    return _product(sp.Integer(sign), _difference(left, right, evaluate), evaluate), strict
+
+
 def _sum(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
-    return left + right if evaluate else sp.Add(left, right, evaluate=False)
+    if evaluate:
+        return left + right
+    terms = left.args if left.is_Add else (left,)  # a long sum is no deep tree
+    return sp.Add(*terms, right, evaluate=False)
 
 
 def _product(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
-    return left * right if evaluate else sp.Mul(left, right, evaluate=False)
+    if evaluate:
+        return left * right
+    factors = left.args if left.is_Mul else (left,)
+    return sp.Mul(*factors, right, evaluate=False)
+
+
+def _difference(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+    return _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
+
+
+def _quotient(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+    return _product(left, sp.Pow(right, -1, evaluate=evaluate), evaluate)
+
+
+STEPS: dict[type, Callable[[sp.Expr, sp.Expr, bool], sp.Expr]] = {
+    ast.Add: _sum,
+    ast.Sub: _difference,
+    ast.Mult: _product,
+    ast.Div: _quotient,
+}
 
 
 def _expression(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
@@ -201,29 +256,37 @@ def _name(node: ast.Name, text: str) -> sp.Expr:
 
 
 def _operation(node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
-    left, right = _expression(node.left, text, evaluate), _expression(node.right, text, evaluate)
-    if isinstance(node.op, ast.Add):
-        return _sum(left, right, evaluate)
-    if isinstance(node.op, ast.Sub):
-        return _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
-    if isinstance(node.op, ast.Mult):
-        return _product(left, right, evaluate)
-    if isinstance(node.op, ast.Div):
-        if right == 0:
-            raise UsageError(_at(text, node.right.col_offset, "is 0, and divides"))
-        return _product(left, sp.Pow(right, -1, evaluate=evaluate), evaluate)
+    if type(node.op) in STEPS:
+        return _chain(node, text, evaluate)
     if isinstance(node.op, ast.Pow):
-        return _power(left, right, node, text, evaluate)
+        base, exponent = _expression(node.left, text, evaluate), _expression(node.right, text, evaluate)
+        return _power(base, exponent, node, text, evaluate)
     hint = "; powers are written **" if isinstance(node.op, ast.BitXor) else ""
     raise UsageError(_at(text, node.col_offset, f"has an operation other than + - * / **{hint}"))
 
 
+def _chain(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
+    """Sums and products from the left; without recursion, for a long sum is a deep tree."""
+    steps: list[ast.BinOp] = []
+    while isinstance(node, ast.BinOp) and type(node.op) in STEPS:
+        steps.append(node)
+        node = node.left
+    found = _expression(node, text, evaluate)
+    for step in reversed(steps):
+        right = _expression(step.right, text, evaluate)
+        if isinstance(step.op, ast.Div) and right == 0:
+            raise UsageError(_at(text, step.right.col_offset, "is 0, and divides"))
+        found = STEPS[type(step.op)](found, right, evaluate)
+    return found
+
+
 def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
+    check_sizes(exponent, f"the expression {text[:60]!r}")
     exponent = exponent.doit()
     too_large = exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MOST_POWER)
     if base.is_Rational and exponent.is_Rational:
         digits = max(abs(base.p).bit_length(), base.q.bit_length()) * abs(exponent)
-        too_large = too_large or digits > 10_000 or (base == 0 and exponent < 0)
+        too_large = too_large or digits > MOST_BITS or (base == 0 and exponent < 0)
     if too_large:
         raise UsageError(_at(text, node.right.col_offset, "is an exponent too large, or not rational"))
     return sp.Pow(base, exponent, evaluate=evaluate)

@@ -13,11 +13,20 @@ from bridge.lowering import LoweringError, lower
 from symbolic.inequalities import Inequality
 
 SAMPLES, STARTS = 1 << 15, 8
+LARGEST = sp.Integer(10) ** 300  # of a coordinate: differences and sums of two are floats, too
+AT_ONCE = 1 << 12  # points between two questions whether time is left
+
+Ask = Callable[[], None]
 
 
-def likely_lowest(inequality: Inequality, *, samples: int = SAMPLES, seed: int = 0) -> list[tuple[Fraction, ...]]:
-    """Points of the box where the expression is lowest, lowest first, as exact numbers; [] where floats say nothing."""
-    found = search(inequality.expression, inequality, samples=samples, seed=seed)
+def likely_lowest(
+    inequality: Inequality, *, samples: int = SAMPLES, seed: int = 0, ask: Ask = lambda: None
+) -> list[tuple[Fraction, ...]]:
+    """Points of the box where the expression is lowest, lowest first, as exact numbers; [] where floats say nothing.
+
+    `ask` is called at every step and may raise what ends the search.
+    """
+    found = search(inequality.expression, inequality, samples=samples, seed=seed, ask=ask)
     return [point for _, point in found]
 
 
@@ -28,17 +37,21 @@ def smallest(expression: sp.Expr, inequality: Inequality, *, samples: int = 1 <<
 
 
 def search(
-    expression: sp.Expr, inequality: Inequality, *, samples: int, seed: int
+    expression: sp.Expr, inequality: Inequality, *, samples: int, seed: int, ask: Ask = lambda: None
 ) -> list[tuple[float, tuple[Fraction, ...]]]:
     """Low values of `expression` and the points where it has them: corners, random points, then descents from the best.
 
-    Half of the random points crowd towards the faces of the box, where extrema often lie.
+    Half of the random points crowd towards the faces of the box, where extrema often lie. A box beyond the floats has
+    none.
     """
     box, where = tuple(inequality.box.items()), inequality.where
     if not box:
         return []
+    if any(max(abs(low), abs(high)) > LARGEST for _, (low, high) in box):
+        return []
     lows = np.array([float(low) for _, (low, _) in box])
     widths = np.array([float(high - low) for _, (low, high) in box])
+    ask()
     function = _on_unit_cube(expression, where, tuple(inequality.box), lows, widths)
     if function is None:
         return []
@@ -46,12 +59,20 @@ def search(
     unit = rng.random((samples, len(box)))
     unit[::2] = np.where(rng.random((len(unit[::2]), len(box))) < 0.5, unit[::2] ** 8, 1 - unit[::2] ** 8)
     unit = np.concatenate([unit, rng.integers(0, 2, (256, len(box)))])
-    values = function(unit)
+    values = np.concatenate([_asked(function, ask)(unit[at : at + AT_ONCE]) for at in range(0, len(unit), AT_ONCE)])
     best = np.argsort(values)[:STARTS]
     points = [unit[i] for i in best if np.isfinite(values[i])]
-    points += [_descend(function, point) for point in points]
+    points += [_descend(_asked(function, ask), point) for point in points]
     found = [(float(function(point[None])[0]), _exact(point, box)) for point in points]
     return sorted((each for each in found if np.isfinite(each[0])), key=lambda each: each[0])
+
+
+def _asked(function: Callable[[np.ndarray], np.ndarray], ask: Ask) -> Callable[[np.ndarray], np.ndarray]:
+    def asked(unit: np.ndarray) -> np.ndarray:
+        ask()
+        return function(unit)
+
+    return asked
 
 
 def _descend(function: Callable[[np.ndarray], np.ndarray], start: np.ndarray) -> np.ndarray:
@@ -59,7 +80,9 @@ def _descend(function: Callable[[np.ndarray], np.ndarray], start: np.ndarray) ->
         value = float(function(np.clip(x, 0, 1)[None])[0])
         return value if np.isfinite(value) else 1e300
 
-    found = minimize(objective, start, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(start), options={"maxiter": 100})
+    bounds = [(0.0, 1.0)] * len(start)
+    with np.errstate(all="ignore"):  # a slope may be no float; the search then ends
+        found = minimize(objective, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100})
     end: np.ndarray = np.clip(found.x, 0, 1)
     return end if objective(end) < objective(start) else start
 

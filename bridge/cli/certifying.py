@@ -1,11 +1,12 @@
-"""`boundsmith certify`: prove what a result states (or what the user types), or re-check a certificate file."""
+"""`boundsmith certify`: prove what a result states, or what the user types."""
 
 import contextlib
 import difflib
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,25 @@ from rich.table import Table
 from rich.text import Text
 
 from bridge.certify.certificate import Claim, Origin, certificate_text
-from bridge.certify.checking import Checked, CheckedClaim, check_certificate
+from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.obligations import stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
-from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality
+from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_inequality
 from bridge.certify.registry import STATED
 from bridge.certify.stating import belongs, family, same_statements, several, stated_now
+from bridge.certify.words import box_words, short
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.entry import INTERRUPTED
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.files import check_writable, write_text
+from bridge.registry import find_study
 from symbolic.catalogue import find_result
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
-SHOWN_BOXES = 20
+SHOWN_BOXES, SHOWN_DIGITS = 20, 60
+SECONDS_OF_PROOF = 60.0  # for each inequality
 STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: "yellow"}
 
 
@@ -39,6 +43,7 @@ class Run:
 
     title: str
     inequalities: Sequence[Inequality]
+    seconds: float
     origin: Origin | None = None
     cannot: Sequence[str] = ()
     claims: list[Claim] = field(default_factory=list)
@@ -46,25 +51,34 @@ class Run:
 
 
 def run_certify(
-    id: str, quantity: str | None, settings: Sequence[str], seconds: float, output: Path | None, *, as_json: bool
+    id: str, quantity: str | None, settings: Sequence[str], seconds: float | None, output: Path | None, *, as_json: bool
 ) -> None:
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
     given = check_names(id, parameters(settings))
     params = {p.name: p.default for p in find_result(id).parameters if p.default is not None} | given
-    _check_options(seconds, output)
-    with progress(f"stating the inequalities of {id}"):
-        params = _without_choices(id, params)
-        stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
+    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
+    _check_output(output)
+    find_study(id)  # loads its topic before the clock runs
+    deadline = Deadline(seconds, alarmed=True)
+    try:
+        with progress(f"stating the inequalities of {id}"), deadline.interrupting():
+            params = _without_choices(id, params, deadline)
+            stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
+    except OutOfTime:
+        raise UsageError(
+            f"{id}: its inequalities could not be stated within --seconds {seconds:g}; allow more, or choose others."
+        ) from None
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
     if not chosen and (quantity is not None or not cannot):
         raise UsageError(_nothing_to_prove(id, quantity, [each.name for each in stated], cannot))
-    _run(Run(id, chosen, Origin(id, quantity or "", params), cannot), seconds, output, as_json)
+    _run(Run(id, chosen, seconds, Origin(id, quantity or "", params), cannot), output, as_json)
 
 
-def _without_choices(id: str, params: dict[str, Any]) -> dict[str, Any]:
+def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     """Without the parameters that stand for several choices, if each choice states the same; else UsageError."""
     kept = {name: value for name, value in params.items() if not several(value)}
     for name in params.keys() - kept.keys():
+        deadline.ask()
         first, *others = (stated_now(id, kept | {name: choice}) for choice in params[name])
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
@@ -89,36 +103,63 @@ def _nothing_to_prove(id: str, quantity: str | None, names: Sequence[str], canno
 
 
 def run_expression(
-    text: str, ranges: Sequence[str], where: Sequence[str], seconds: float, output: Path | None, *, as_json: bool
+    text: str, ranges: Sequence[str], where: Sequence[str], seconds: float | None, output: Path | None, *, as_json: bool
 ) -> None:
-    """Proves an inequality that the user typed, and that it is defined on the whole box."""
-    _check_options(seconds, output)
-    _run(Run(text, read_inequality(text, ranges, where)), seconds, output, as_json)
+    """Proves an inequality that the user typed, and that it is defined on the whole box.
+
+    One that SymPy cannot simplify in time is undecided, just as it was typed.
+    """
+    seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
+    _check_output(output)
+    deadline = Deadline(seconds, alarmed=True)
+    try:
+        with deadline.interrupting():
+            run = Run(text, read_inequality(text, ranges, where, deadline), seconds)
+    except OutOfTime:
+        run = Run(text, [], seconds)
+        typed, reason = typed_inequality(text, ranges, where), _over(deadline, "it was simplified")
+        run.claims.append(Claim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
+    _run(run, output, as_json, deadline)
 
 
-def _check_options(seconds: float, output: Path | None) -> None:
+def _over(deadline: Deadline, stage: str) -> str:
+    return f"the time limit of {deadline.seconds:g} s was over while {stage}"
+
+
+def checked_seconds(seconds: float | None, default: float) -> float:
+    if seconds is None:
+        return default
     if not 0 < seconds < float("inf"):
         raise UsageError(f"--seconds {seconds:g} has to be a positive finite time.")
+    return seconds
+
+
+def _check_output(output: Path | None) -> None:
     if output is not None and output.suffix != ".json":
         raise UsageError(f"--output {output}: a certificate is a .json file.")
     if output is not None:
         check_writable(output)
 
 
-def _run(run: Run, seconds: float, output: Path | None, as_json: bool) -> None:
-    _prove_all(run, seconds)
-    if output is not None:
-        write_text(output, certificate_text(run.claims))
+def _run(run: Run, output: Path | None, as_json: bool, first: Deadline | None = None) -> None:
+    _prove_all(run, first)
     if as_json:
         show_json(_run_record(run))
     else:
-        show(*_run_blocks(run), *([f"written: {output}"] if output else []))
+        show(*_run_blocks(run))
+    if output is not None:  # last: what was found is shown even if no certificate can hold it
+        write_text(output, certificate_text(run.claims))
+        if not as_json:
+            show(f"written: {output}")
     if run.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _prove_all(run: Run, seconds: float) -> None:
-    """Each inequality in turn, at most `seconds` for each. Ctrl-C ends this one as undecided and skips the rest."""
+def _prove_all(run: Run, first: Deadline | None) -> None:
+    """Each inequality in turn; the first may have a deadline that runs already, since the expression was read.
+
+    Ctrl-C ends this one as undecided and skips the rest.
+    """
     with progress(run.title) as report, _interrupts(run):
         for inequality in run.inequalities:
             if run.interrupted:
@@ -128,7 +169,8 @@ def _prove_all(run: Run, seconds: float) -> None:
             def hear(boxes: int, share: float, name: str = inequality.name) -> None:
                 report(round(1000 * share), 1000, f"{name}: {boxes} boxes, {100 * share:.1f} % settled")
 
-            outcome = prove(inequality, seconds=seconds, progress=hear, keep_on_interrupt=True)
+            deadline, first = first or Deadline(run.seconds, alarmed=True), None
+            outcome = prove(inequality, deadline=deadline, progress=hear, keep_on_interrupt=True)
             run.claims.append(Claim(outcome, run.origin))
 
 
@@ -155,11 +197,11 @@ def _run_blocks(run: Run) -> Iterator[Any]:
     if run.origin:
         yield "at " + ", ".join(f"{name} = {value}" for name, value in run.origin.parameters.items())
     if run.claims:
-        table = _table("inequality", "verdict", "boxes", "seconds", "settled")
+        table = table_of("inequality", "verdict", "boxes", "seconds", "settled")
         for claim in run.claims:
             o = claim.outcome
             settled = "-" if o.status is Status.REFUTED else f"{100 * _below_one(o):.4g} %"
-            table.add_row(o.inequality.name, _verdict(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
+            table.add_row(o.inequality.name, verdict_text(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
         yield table
     for claim in run.claims:
         yield from _explained(claim.outcome)
@@ -171,14 +213,14 @@ def _run_blocks(run: Run) -> Iterator[Any]:
         yield "interrupted: what was not begun or not finished is undecided"
 
 
-def _table(*headings: str) -> Table:
+def table_of(*headings: str) -> Table:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     for at, heading in enumerate(headings):
         table.add_column(heading, no_wrap=at > 0, justify="left" if at < 2 else "right")
     return table
 
 
-def _verdict(status: Status) -> Text:
+def verdict_text(status: Status) -> Text:
     return Text(str(status), style=STYLES[status])
 
 
@@ -191,18 +233,21 @@ def _explained(outcome: Outcome) -> Iterator[str]:
     if outcome.status is Status.REFUTED:
         assert outcome.value is not None  # a refutation has a value
         relation = "> 0" if outcome.inequality.strict else ">= 0"
-        point = ", ".join(f"{symbol} = {value} ({float(value):.6g})" for symbol, value in outcome.point.items())
-        found = f"it claims {relation}, but is at most {outcome.value:.6g} at {point}"
+        point = ", ".join(f"{symbol} = {_digits(value)} ({short(value)})" for symbol, value in outcome.point.items())
+        most = f"at most {outcome.value:.6g}" if outcome.value else "below 0" if relation == ">= 0" else "at most 0"
+        found = f"it claims {relation}, but is {most} at {point}"
         yield f"{outcome.inequality.name} is refuted: {found}"
     elif outcome.status is Status.UNDECIDED:
-        left = [_box_words(outcome.inequality, box) for box in outcome.open_boxes[:1]]
+        left = [box_words(outcome.inequality, box) for box in outcome.open_boxes[:1]]
         largest = f"; the largest: {left[0]}" if left else ""
-        yield f"{outcome.inequality.name} is undecided: {max(1, len(outcome.open_boxes))} boxes are open{largest}"
+        why = f"{outcome.reason}; " if outcome.reason else ""
+        yield f"{outcome.inequality.name} is undecided: {why}{max(1, len(outcome.open_boxes))} boxes are open{largest}"
 
 
-def _box_words(inequality: Inequality, box: Sequence[tuple[Any, Any]]) -> str:
-    sides = zip(inequality.box, box, strict=True)
-    return ", ".join(f"{symbol} in [{float(low):.6g}, {float(high):.6g}]" for symbol, (low, high) in sides)
+def _digits(value: Fraction) -> str:
+    """The number itself, where a reader can take it in."""
+    text = str(value)
+    return text if len(text) <= SHOWN_DIGITS else f"{text[:SHOWN_DIGITS]}..."
 
 
 def _run_record(run: Run) -> dict[str, Any]:
@@ -223,6 +268,7 @@ def _claim_record(outcome: Outcome) -> dict[str, Any]:
         "verdict": str(outcome.status),
         "boxes": outcome.boxes,
         "seconds": outcome.seconds,
+        "reason": outcome.reason,
     }
     if outcome.status is Status.REFUTED:
         point = {symbol.name: str(value) for symbol, value in outcome.point.items()}
@@ -232,64 +278,3 @@ def _claim_record(outcome: Outcome) -> dict[str, Any]:
         for box in outcome.open_boxes[:SHOWN_BOXES]
     ]
     return record | {"share": outcome.share, "open": len(outcome.open_boxes), "largest_open": boxes}
-
-
-def run_check(path: Path, others: Mapping[str, Any], *, as_json: bool) -> None:
-    """Exit code 0 if every claim is decided and confirmed, 1 if not; a file that is no certificate is a UsageError."""
-    given = [name for name, value in others.items() if value]
-    if given:
-        raise UsageError(f"--check re-checks one file and takes no {', '.join(given)}; leave them out.")
-    with progress(f"checking {path}") as report:
-        checked = check_certificate(
-            str(path), progress=lambda boxes, share: report(round(1000 * share), 1000, f"{boxes} boxes re-checked")
-        )
-    if as_json:
-        show_json(_checked_record(checked))
-    else:
-        show(*_checked_blocks(checked))
-    if not checked.holds:
-        raise typer.Exit(1)
-
-
-def _checked_blocks(checked: Checked) -> Iterator[Any]:
-    table = _table("inequality", "claimed", "re-check", "boxes")
-    for claim in checked.claims:
-        confirmed = Text("confirmed", style="green") if claim.confirmed else Text("does not hold", style="bold red")
-        table.add_row(claim.inequality.name, _verdict(claim.verdict), confirmed, str(claim.boxes))
-    yield table
-    yield from (f"{claim.inequality.name}: {words}" for claim in checked.claims for words in _remarks(claim))
-    yield from (f"the certificate {gap}: that quantity is not shown by it" for gap in checked.gaps)
-    part = " for what is in it, which is not all of what is stated" if checked.gaps else ""
-    words = f"holds{part}" if checked.holds else "does not hold, or leaves something undecided"
-    yield f"the certificate {checked.path} {words}"
-
-
-def _remarks(claim: CheckedClaim) -> Iterator[str]:
-    if claim.reason:
-        yield claim.reason
-    elif claim.verdict is Status.UNDECIDED:
-        yield f"undecided: only {100 * min(float(claim.share), 0.9999):.4g} % of the box is proved, the rest is open"
-    if claim.origin is None:
-        yield "typed by the user; no result states it"
-
-
-def _checked_record(checked: Checked) -> dict[str, Any]:
-    return {
-        "path": checked.path,
-        "holds": checked.holds,
-        "complete": not checked.gaps,
-        "gaps": list(checked.gaps),
-        "written_by": checked.package,
-        "claims": [
-            {
-                "name": claim.inequality.name,
-                "result": claim.origin.result if claim.origin else None,
-                "verdict": str(claim.verdict),
-                "confirmed": claim.confirmed,
-                "reason": claim.reason,
-                "boxes": claim.boxes,
-                "share": str(claim.share),
-            }
-            for claim in checked.claims
-        ],
-    }

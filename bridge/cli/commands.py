@@ -162,7 +162,13 @@ def certify(
     id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A result whose inequalities are proved.")] = None,
     quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only the inequalities of that name.")] = None,
     settings: Settings = None,
-    seconds: Annotated[float, typer.Option(metavar="S", help="The most time for each inequality.")] = 60.0,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Time limit: for stating the inequalities and for each of them (60); with --check for the file (600).",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Also write the certificate.")
     ] = None,
@@ -184,17 +190,18 @@ def certify(
 ) -> None:
     """Prove inequalities on boxes: proved, refuted with a point, or undecided (exit code 0 for all three).
 
-    With --check the exit code is 0 only if everything in the file is decided and confirmed, 1 if it is not, and 2 for
-    a file that is no certificate.
+    What the time limit leaves over is undecided. With --check the exit code is 0 only if everything in the file is
+    decided and confirmed, 1 if it is not or was not reached in time, and 2 for a file that is no certificate.
     """
-    from bridge.cli.certifying import run_certify, run_check, run_expression
+    from bridge.cli.certifying import run_certify, run_expression
+    from bridge.cli.rechecking import run_check
     from symbolic.statements import UsageError
 
     typed = {"--range": ranges, "--where": where}
     of_result = {"--quantity": quantity, "--set": settings}
     if check is not None:
         others = {"ID": id, "--expression": expression, "--output": output, **typed, **of_result}
-        run_check(check, others, as_json=json)
+        run_check(check, others, seconds, as_json=json)
         return
     if (id is None) == (expression is None):
         raise UsageError(

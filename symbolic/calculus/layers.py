@@ -32,7 +32,8 @@ def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symb
         raise DerivationError(f"recursion_from: the error of '{layer.name}' is not affine in that of '{premise.name}'")
     layers = index or sp.Dummy("l", integer=True, nonnegative=True)
     owed = tuple(o for o in layer.derivation.obligations if o.open)
-    one = LinearRecursion(sp.Integer(0), sp.factor_terms(factor), layer.error.subs(error, 0), layers, premise, owed)
+    offset = layer.error.subs(error, 0)
+    one = LinearRecursion(sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed)
     following = replace(one, premise=premise.subs({layers: layers + 1}))
     return replace(one, obligations=owed + _meets(layer, following, "recursion_from"))
 
@@ -73,19 +74,20 @@ def _enters(said: sp.Expr, recursion: LinearRecursion) -> bool:
     return not said.is_Symbol or said in used
 
 
-def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, *, dim: Any, size: Any) -> Approximated:
+def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, *, size: Any) -> Approximated:
     """The value `depth` layers after x, whose error starts the recursion; coefficients may depend on the layer.
 
-    What one layer owes is owed for each, at the largest error of all layers; `confine` discharges ranges.
+    What one layer owes is owed for each, at the largest error of all layers; `confine` discharges ranges. `size` bounds
+    the exact value after these layers.
     """
-    depth, dim, size = as_expr(depth), as_expr(dim), as_expr(size)
+    depth, size = as_expr(depth), as_expr(size)
+    dim = _dimension_after(x, recursion, depth)
     offset = recursion.offset
     if offset.has(recursion.index):
         offset = written_out(offset)
     started = replace(recursion, start=x.error_symbol, offset=offset)
     obligations = (
         *whole("iterate", name, least=0, depth=depth),
-        *whole("iterate", name, least=1, dimension=dim),
         *nonnegative("iterate", name, factor=recursion.factor, offset=offset, size=size),
         *_owed_by_each(replace(started, start=x.error), depth),
     )
@@ -102,6 +104,18 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
     )
     return x.follows(step, dim=dim, size=size)
+
+
+def _dimension_after(x: Approximated, recursion: LinearRecursion, depth: sp.Expr) -> sp.Expr:
+    """That of one layer, and of x where there is no layer; a recursion that no layer was derived for keeps x's."""
+    if recursion.dim is None or recursion.dim == x.dim:
+        return x.dim
+    return sp.Piecewise((x.dim, _equals(depth, 0)), (recursion.dim.subs(recursion.index, depth - 1), True))
+
+
+def _equals(count: sp.Expr, number: int) -> Any:
+    constant, rest = (count - number).as_coeff_Add()
+    return sp.Eq(rest, -constant)
 
 
 def _owed_by_each(recursion: LinearRecursion, depth: sp.Expr) -> tuple[Obligation, ...]:
@@ -187,7 +201,6 @@ def stack(
     *,
     count: Any,
     name: str,
-    dim: Any,
     reason: str = "",
 ) -> Approximated:
     """The vector (x_1, ..., x_count) in the 2-norm, `count` possibly symbolic; for count = 1 it is `last` alone.
@@ -198,7 +211,9 @@ def stack(
     """
     for value in (first, family, last):
         require_norm("stack", value, Norm.TWO)
-    count, dim = as_expr(count), as_expr(dim)
+    count = as_expr(count)
+    alone, several = _equals(count, 1), _dimension_of_several(first, family, index, last, count)
+    dim = sp.Piecewise((last.dim.xreplace({alone: sp.true}), alone), (several.xreplace({alone: sp.false}), True))
     bounds = (value for each in (first, family, last) for value in (each.error, each.size))
     layer = _fresh("i", (count, *bounds), positive=True)
 
@@ -214,13 +229,22 @@ def stack(
         total(first.error_symbol, family.error, last.error_symbol),
         premises=(first.name, family.name, last.name),
         reason=reason or "the norm of a concatenation, from the norms of its parts",
-        obligations=(*whole("stack", name, least=1, count=count), *whole("stack", name, least=1, dimension=dim)),
+        obligations=whole("stack", name, least=1, count=count),
     )
     needed_anyway = {step.name for step in last.derivation.steps}
     first, family = (
         replace(each, derivation=_for_several(each.derivation, index, count, needed_anyway)) for each in (first, family)
     )
     return family.follows(step, first, last, dim=dim, size=total(first.size, family.size, last.size))
+
+
+def _dimension_of_several(
+    first: Approximated, family: Approximated, index: sp.Symbol, last: Approximated, count: sp.Expr
+) -> sp.Expr:
+    member = family.dim.subs(index, sp.Dummy("m", integer=True, nonnegative=True) + 2)
+    if not member.free_symbols - family.dim.free_symbols:  # all of one dimension
+        return first.dim + (count - 2) * member + last.dim
+    return first.dim + sp.Sum(family.dim, (index, 2, count - 1)).doit() + last.dim
 
 
 def _for_several(derivation: Derivation, index: sp.Symbol, count: sp.Expr, kept: set[str]) -> Derivation:

@@ -102,10 +102,10 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
 
     Raises DerivationError for an error that is not linear in the groups, or that has a part without any of them.
     """
-    if len(set(groups)) < len(groups) or x.size.has(*groups):
+    if len(set(groups)) < len(groups) or any(e is not None and e.has(*groups) for e in (x.size, x.radius, x.dim)):
         raise DerivationError(
-            f"pool: the groups {', '.join(map(str, groups))} have to be different, and none may stand in the size of "
-            f"'{x.name}', {sp.sstr(x.size)}"
+            f"pool: the groups {', '.join(map(str, groups))} have to be different, and none may stand in the size, "
+            f"radius or dimension of '{x.name}'"
         )
     total, slopes = as_expr(total), [sp.factor_terms(sp.diff(x.error, group)) for group in groups]
     if x.error.subs(dict.fromkeys(groups, 0)) != 0 or any(slope.has(*groups) for slope in slopes):

@@ -64,7 +64,8 @@ class LinearRecursion:
 
     Coefficients are numbers or expressions in the symbol `index`, which stands for the layer and nothing else; where
     neither depends on it there is a closed form. `premise` is the value from which one layer was derived, its error a
-    symbol, and `obligations` what that layer owes, in the same symbol (see `recursion_from`).
+    symbol, `dim` the dimension of what that layer gives, and `obligations` what it owes, in the same symbol (see
+    `recursion_from`).
     """
 
     start: sp.Expr
@@ -72,6 +73,7 @@ class LinearRecursion:
     offset: sp.Expr
     index: sp.Symbol = sp.Symbol("l", integer=True, nonnegative=True)  # noqa: RUF009 - symbols are immutable
     premise: Approximated | None = None
+    dim: sp.Expr | None = None
     obligations: tuple[Obligation, ...] = ()
 
     def closed(self, depth: Any) -> sp.Expr:
@@ -99,7 +101,8 @@ class LinearRecursion:
         start, factor, offset = (e.subs(values, simultaneous=True) for e in (self.start, self.factor, self.offset))
         owed = tuple(obligation.subs(values) for obligation in self.obligations)
         premise = None if self.premise is None else self.premise.subs(values)
-        return replace(self, start=start, factor=factor, offset=offset, premise=premise, obligations=owed)
+        dim = None if self.dim is None else self.dim.subs(values, simultaneous=True)
+        return replace(self, start=start, factor=factor, offset=offset, premise=premise, dim=dim, obligations=owed)
 
     def run(self, factors: Sequence[Any], offsets: Sequence[Any], start: Any) -> list[Any]:
         """e_0, e_1, ... with each layer's own coefficients (numbers of any kind: floats, balls, tensors)."""

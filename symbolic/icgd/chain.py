@@ -57,7 +57,6 @@ from symbolic.icgd.symbols import (
     j,
     neurons,
     nu,
-    parameters,
     rho,
     rho_N,
 )
@@ -211,15 +210,15 @@ def before_layer(layer: sp.Expr, *, may_be_first: bool = False) -> Approximated:
     """p(layer - 1), the input of a layer: x, or the recursion over the hidden layers so far."""
     if layer == 1:
         return INPUT
-    dim, size = K, sp.sqrt(K) * b_r
+    size = sp.sqrt(K) * b_r
     if may_be_first:
-        dim, size = at_first_layer(layer, d_x, dim), at_first_layer(layer, P_0, size)
-    return iterate(INPUT, label("p", layer - 1), recursions().p, layer - 1, dim=dim, size=size)
+        size = at_first_layer(layer, P_0, size)
+    return iterate(INPUT, label("p", layer - 1), recursions().p, layer - 1, size=size)
 
 
 def derive_hidden(layer: sp.Expr = j) -> Approximated:
     """p(layer) for 1 <= layer < N, closed."""
-    return iterate(INPUT, label("p", layer), recursions().p, layer, dim=K, size=sp.sqrt(K) * b_r)
+    return iterate(INPUT, label("p", layer), recursions().p, layer, size=sp.sqrt(K) * b_r)
 
 
 def derive_output(depth: sp.Expr = N) -> Approximated:
@@ -258,7 +257,7 @@ def derive_signal(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
     after = given("s[j+1]", dim=WIDTH, norm=Norm.TWO, size=size(top - index), error=AFTER)
     slope = given("r'[j]", dim=K, norm=Norm.INF, size=b_r1, error=delta)
     backward = recursion_from(after, backward_layer(slope, after, j, weights=rho), index=index)
-    return iterate(first, label("s", layer), backward, top - layer, dim=K, size=size(layer))
+    return iterate(first, label("s", layer), backward, top - layer, size=size(layer))
 
 
 def derive_block(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
@@ -280,7 +279,7 @@ def derive_blocks(depth: sp.Expr = N) -> Approximated:
     if depth == 1:
         return last
     first, family = derive_block(sp.Integer(1), depth), derive_block(j, depth)
-    return stack(first, family, j, last, count=depth, name="blocks", dim=parameters(d_x, d_y, depth))
+    return stack(first, family, j, last, count=depth, name="blocks")
 
 
 @cache

@@ -42,7 +42,6 @@ from symbolic.icgd.symbols import (
     d_y,
     j,
     nu,
-    parameters,
     rho,
     rho_N,
 )
@@ -194,11 +193,11 @@ def derive_smoothness() -> Approximated:
     last = _block(below_top, top, b_r1 * _U, "[N]", d_y, K)
 
     # A(j), 2 <= j < N, and s(1) from s(2), which is s(N) in a network of two layers.
-    generic = iterate(first, "s[j]", recursion, N - 1 - j, dim=K, size=_signal(j))
+    generic = iterate(first, "s[j]", recursion, N - 1 - j, size=_signal(j))
     middle = _block(_hidden(j - 1, "p[j-1]"), generic, _signal(j), "[j]", K, K)
     x = given("x", dim=d_x, norm=Norm.TWO, size=P_0)
     bottom = _block(x, _lowest(first, recursion, x), _signal(sp.Integer(1)), "[1]", K, d_x)
-    blocks = stack(bottom, middle, j, last, count=N, name="A", dim=parameters(d_x, d_y))
+    blocks = stack(bottom, middle, j, last, count=N, name="A")
     average = mean(blocks, "mean A", reason="mean over the examples")
     return linear_map(average, "gradient", operator_norm=sp.Rational(1, 2), dim=blocks.dim, reason="the half in L_n")
 
@@ -206,7 +205,7 @@ def derive_smoothness() -> Approximated:
 def _lowest(first: Approximated, recursion: LinearRecursion, x: Approximated) -> Approximated:
     """s(1): s(N-1) where N = 2, else one layer below s(2)."""
     size = _signal(N - 1 - sp.Max(N - 3, 0))  # of s(2), for N > 2
-    second = iterate(first, "s[2]", recursion, N - 3, dim=K, size=size)
+    second = iterate(first, "s[2]", recursion, N - 3, size=size)
     one = _backward_layer(second, x, "[1], N > 2", rho, size, K)
     return either(first, sp.Lt(N, 3), one, name="s[1]", dim=one.dim, reason="s(1) is s(N-1) where N = 2")
 

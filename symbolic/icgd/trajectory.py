@@ -75,7 +75,7 @@ def step_recursion() -> LinearRecursion:
 def derive_path(steps: Any = L) -> Approximated:
     """w^steps against w_GD^steps, for symbolic steps: ((1 + eta L_f)^steps - 1) eps / L_f."""
     start = given("start", dim=_D, norm=Norm.TWO, size=_B_w, reason="both start at the same point")
-    return iterate(start, "path", step_recursion(), sp.sympify(steps), dim=_D, size=_B_w)
+    return iterate(start, "path", step_recursion(), sp.sympify(steps), size=_B_w)
 
 
 # One step with eta L_f <= 1. Let u = w - eta grad f(w), w_bar = Proj u, G = (w - w_bar)/eta, w+ = Proj(u + e).

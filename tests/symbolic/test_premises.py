@@ -126,15 +126,15 @@ NOT_NEGATIVE: dict[str, tuple[Rule, str]] = {
     "converge, offset": (lambda v: converge(number(), "y", quadratic=HALF, offset=v, size=1), "the offset of"),
     "converge, size": (lambda v: converge(number(), "y", quadratic=HALF, offset=0, size=v), "the size of 'y'"),
     "iterate, factor": (
-        lambda v: iterate(number(), "y", LinearRecursion(ZERO, sp.sympify(v), ONE), 2, dim=1, size=1),
+        lambda v: iterate(number(), "y", LinearRecursion(ZERO, sp.sympify(v), ONE), 2, size=1),
         "the factor of 'y'",
     ),
     "iterate, offset": (
-        lambda v: iterate(number(), "y", LinearRecursion(ZERO, ONE, sp.sympify(v)), 2, dim=1, size=1),
+        lambda v: iterate(number(), "y", LinearRecursion(ZERO, ONE, sp.sympify(v)), 2, size=1),
         "the offset of 'y'",
     ),
     "iterate, size": (
-        lambda v: iterate(number(), "y", LinearRecursion(ZERO, HALF, HALF), 2, dim=1, size=v),
+        lambda v: iterate(number(), "y", LinearRecursion(ZERO, HALF, HALF), 2, size=v),
         "the size of 'y'",
     ),
 }
@@ -167,14 +167,9 @@ WHOLE: dict[str, tuple[Rule, str, int]] = {
         0,
     ),
     "iterate, depth": (
-        lambda v: iterate(number(), "y", LinearRecursion(ZERO, HALF, HALF), v, dim=1, size=1),
+        lambda v: iterate(number(), "y", LinearRecursion(ZERO, HALF, HALF), v, size=1),
         "the depth of 'y'",
         0,
-    ),
-    "iterate, dim": (
-        lambda v: iterate(number(), "y", LinearRecursion(ZERO, HALF, HALF), 2, dim=v, size=1),
-        "the dimension of 'y'",
-        1,
     ),
 }
 
@@ -269,16 +264,16 @@ def test_no_symbol_of_the_caller_is_taken_for_the_number_of_a_layer() -> None:
     assert contract(number(error=1), "y", factor=layer, offset=0, depth=2, size=1).error.subs(layer, HALF) == HALF**2
     x = number(error=e, size=sp.Symbol("S", nonnegative=True))
     one = linear_map(x, "y", operator_norm=layer, dim=1)
-    assert iterate(number(error=1), "z", recursion_from(x, one), 3, dim=1, size=1).error.subs(layer, 2) == 8
+    assert iterate(number(error=1), "z", recursion_from(x, one), 3, size=1).error.subs(layer, 2) == 8
     varying = recursion_from(x, linear_map(x, "y", operator_norm=layer + 1, dim=1), index=layer)
-    assert iterate(number(error=1), "z", varying, 3, dim=1, size=1).error.doit() == 6
+    assert iterate(number(error=1), "z", varying, 3, size=1).error.doit() == 6
 
 
 @pytest.mark.parametrize("letter", ["i", "m"])
 def test_no_symbol_of_the_caller_is_taken_for_an_index_of_a_sum(letter: str) -> None:
     own, j = sp.Symbol(letter, integer=True, positive=True), sp.Symbol("j", integer=True, positive=True)
     parts = [number(f"p{k}", error=own * s, norm=Norm.TWO) for k, s in enumerate((1, j, 7))]
-    stacked = stack(parts[0], parts[1], j, parts[2], count=4, name="all", dim=4)
+    stacked = stack(parts[0], parts[1], j, parts[2], count=4, name="all")
     assert stacked.error.subs(own, 5).doit() == 5 * sp.sqrt(1 + 4 + 9 + 49)
 
 
@@ -295,13 +290,13 @@ def layer_on_a_range(radius: object = 2, *, size: object = 1) -> LinearRecursion
 
 def test_each_layer_of_an_iteration_owes_what_one_owes_at_the_largest_error() -> None:
     start = number(error=0)
-    fits = iterate(start, "y", layer_on_a_range(), 5, dim=1, size=1)  # errors 0, 1/4, ..., 1 before the five layers
+    fits = iterate(start, "y", layer_on_a_range(), 5, size=1)  # errors 0, 1/4, ..., 1 before the five layers
     assert not fits.derivation.conditional
     with pytest.raises(DerivationError, match=r"the argument of 'f' stays in \[-R, R\], R = 2, in every layer"):
-        iterate(start, "y", layer_on_a_range(), 6, dim=1, size=1)
+        iterate(start, "y", layer_on_a_range(), 6, size=1)
     with pytest.raises(DerivationError, match="in every layer"):
-        iterate(start, "y", layer_on_a_range(), 100, dim=1, size=1)
-    symbolic = iterate(start, "y", layer_on_a_range(), N, dim=1, size=1)
+        iterate(start, "y", layer_on_a_range(), 100, size=1)
+    symbolic = iterate(start, "y", layer_on_a_range(), N, size=1)
     (obligation,) = (o for o in symbolic.derivation.obligations if o.open)
     assert [obligation.condition.subs(N, k) for k in (1, 5, 6)] == [True, True, False]
 
@@ -309,14 +304,14 @@ def test_each_layer_of_an_iteration_owes_what_one_owes_at_the_largest_error() ->
 def test_an_error_that_shrinks_is_largest_in_the_first_layer() -> None:
     before = given("before", dim=1, size=1, error=e)
     layer = recursion_from(before, apply_function(before, "f", eps=0, lipschitz=HALF, size=1, radius=R))
-    owes = [o for o in iterate(number(error=3), "y", layer, N, dim=1, size=1).derivation.obligations if o.open]
+    owes = [o for o in iterate(number(error=3), "y", layer, N, size=1).derivation.obligations if o.open]
     assert [o.condition.subs({N: 4}) for o in owes] == [sp.Le(4, R)]
 
 
 def test_coefficients_that_vary_bound_the_largest_error_of_all_layers() -> None:
     index, before = LinearRecursion.index, given("before", dim=1, size=0, error=e)
     layer = apply_function(before, "f", eps=0, lipschitz=2 - index, size=0, radius=R)
-    owes = iterate(number(error=1, size=0), "y", recursion_from(before, layer, index=index), 3, dim=1, size=0)
+    owes = iterate(number(error=1, size=0), "y", recursion_from(before, layer, index=index), 3, size=0)
     ranges = [o.condition for o in owes.derivation.obligations if o.open and "stays" in o.statement]
     assert [c.subs(R, 2).doit() for c in ranges] == [True]  # errors 1, 2, 2
     assert [c.subs(R, sp.Rational(19, 10)).doit() for c in ranges] == [False]
@@ -326,7 +321,7 @@ def test_what_no_end_decides_stays_open_for_all_numbers() -> None:
     before = given("before", dim=1, size=1, error=e)
     wavy = correct(apply_function(before, "f", eps=0, lipschitz=1, size=1), "c", sigma=sp.sin(3 * e) + R)
     layer = recursion_from(before, apply_function(wavy, "g", eps=0, lipschitz=1, size=1))
-    result = iterate(number(error=1), "y", layer, 3, dim=1, size=1)
+    result = iterate(number(error=1), "y", layer, 3, size=1)
     open_one = next(o for o in result.derivation.obligations if o.open and "at most" in o.statement)
     assert e not in open_one.condition.free_symbols
     assert open_one.condition.subs(R, 100).free_symbols  # no value of R alone decides it
@@ -357,10 +352,10 @@ def test_obligations_survive_every_later_rule() -> None:
         perturbed_function(x, "F", lipschitz=1, size=1),
         pooled_sum(in_two, y, name="ps"),
         pool(x, "p", groups=(e,), total=1),
-        stack(y, y, N, in_two, count=3, name="st", dim=3),
+        stack(y, y, N, in_two, count=3, name="st"),
         either(in_two, sp.Lt(N, 3), y, name="ei"),
-        iterate(x, "it", LinearRecursion(ZERO, HALF, HALF), 3, dim=1, size=1),
-        iterate(y, "it2", recursion_from(before, add(before, in_two, name="sum")), 3, dim=1, size=3),
+        iterate(x, "it", LinearRecursion(ZERO, HALF, HALF), 3, size=1),
+        iterate(y, "it2", recursion_from(before, add(before, in_two, name="sum")), 3, size=3),
     ]
     for value in rules:
         assert any("the argument of 'f' stays" in statement for statement in owed(value)), value.name
@@ -368,15 +363,15 @@ def test_obligations_survive_every_later_rule() -> None:
 
 def test_a_layer_that_owes_can_be_confined() -> None:
     z = sp.Symbol("z", positive=True)
-    iterated = iterate(number(error=0), "y", layer_on_a_range(R), N, dim=1, size=1)
+    iterated = iterate(number(error=0), "y", layer_on_a_range(R), N, size=1)
     assert iterated.derivation.conditional
     fits = invariant_interval(MonotoneRecursion(sp.Integer(1), z / 2 + HALF, z), 1)
     with pytest.raises(DerivationError, match="the range of 'y' covers the invariant: 3 <= 2"):
         confine(
-            iterate(number(error=0), "y", layer_on_a_range(2), N, dim=1, size=1),
+            iterate(number(error=0), "y", layer_on_a_range(2), N, size=1),
             invariant_interval(MonotoneRecursion(sp.Integer(3), z / 2 + HALF, z), 3),
         )
-    confined = confine(iterate(number(error=0), "y", layer_on_a_range(2), N, dim=1, size=1), fits)
+    confined = confine(iterate(number(error=0), "y", layer_on_a_range(2), N, size=1), fits)
     assert not confined.derivation.conditional
     assert confined.error == N / 4
 
@@ -393,7 +388,7 @@ def test_the_members_of_a_family_owe_what_one_owes() -> None:
     before = number("x", norm=Norm.TWO, error=j)
     member = apply_function(before, "f", eps=0, lipschitz=1, size=1, radius=R)
     end = number("end", norm=Norm.TWO)
-    stacked = stack(end, member, j, end, count=N, name="all", dim=N)
+    stacked = stack(end, member, j, end, count=N, name="all")
     (obligation,) = (o for o in stacked.derivation.obligations if o.open)
     assert obligation.condition.subs({N: 5, R: 5}) == sp.true  # j = 4 at most
     assert obligation.condition.subs({N: 6, R: 5}) == sp.false
@@ -424,13 +419,13 @@ def test_the_first_value_has_to_be_what_the_layer_starts_from() -> None:
     before = given("before", dim=1, size=1, error=e)
     layer = recursion_from(before, linear_map(before, "y", operator_norm=HALF, dim=1))
     with pytest.raises(DerivationError, match="the size of 'x' is at most that of the layer's premise"):
-        iterate(number(size=2), "z", layer, 3, dim=1, size=1)
+        iterate(number(size=2), "z", layer, 3, size=1)
     with pytest.raises(DerivationError, match="the dimension of 'x'"):
-        iterate(given("x", dim=2, size=1), "z", layer, 3, dim=1, size=1)
+        iterate(given("x", dim=2, size=1), "z", layer, 3, size=1)
     with pytest.raises(DerivationError, match="'x' is bounded in the 2-norm"):
-        iterate(number(norm=Norm.TWO), "z", layer, 3, dim=1, size=1)
+        iterate(number(norm=Norm.TWO), "z", layer, 3, size=1)
     assert "the size of 'x' is at most that of the layer's premise" in owed(
-        iterate(number(size=R), "z", layer, 3, dim=1, size=1)
+        iterate(number(size=R), "z", layer, 3, size=1)
     )
 
 
@@ -438,10 +433,10 @@ def test_a_size_that_does_not_enter_the_bound_may_be_anything() -> None:
     anything, width = sp.Symbol("S", nonnegative=True), sp.Symbol("w", integer=True, positive=True)
     before = given("before", dim=width, size=anything, error=e)
     layer = recursion_from(before, linear_map(before, "y", operator_norm=2, dim=K))
-    assert not owed(iterate(given("x", dim=7, size=9, error=1), "z", layer, N, dim=K, size=1))
+    assert not owed(iterate(given("x", dim=7, size=9, error=1), "z", layer, N, size=1))
     used = recursion_from(before, bilinear(before, number("w", error=HALF), "y"))  # the size of `before` enters
     assert "the size of 'x' is at most that of the layer's premise" in owed(
-        iterate(given("x", dim=7, size=R, error=1), "z", used.subs({anything: 1, width: 7}), N, dim=7, size=1)
+        iterate(given("x", dim=7, size=R, error=1), "z", used.subs({anything: 1, width: 7}), N, size=1)
     )
 
 
@@ -462,8 +457,9 @@ def test_a_pool_has_different_groups_that_no_size_depends_on() -> None:
     for wrong in (
         lambda: pool(number(error=e), "p", groups=(e, e), total=1),
         lambda: pool(number(error=e, size=1 + e), "p", groups=(e,), total=1),
+        lambda: pool(given("x", dim=1, size=1, error=e, radius=e), "p", groups=(e,), total=1),
     ):
-        with pytest.raises(DerivationError, match="have to be different, and none may stand in the size of 'x'"):
+        with pytest.raises(DerivationError, match="have to be different, and none may stand in the size, radius or"):
             wrong()
 
 
@@ -559,3 +555,15 @@ m = sp.Symbol("m", integer=True, nonnegative=True)
 )
 def test_signs_are_shown_where_they_are_clear_and_only_there(expression: sp.Expr, shown: bool | None) -> None:
     assert is_nonnegative(sp.sympify(expression)) is shown
+
+
+def test_dimensions_of_layers_and_families_are_counted() -> None:
+    before = given("before", dim=sp.Symbol("w", integer=True, positive=True), norm=Norm.TWO, size=1, error=e)
+    layer = recursion_from(before, linear_map(before, "y", operator_norm=1, dim=K))
+    x = given("x", dim=7, norm=Norm.TWO, size=1, error=1)
+    assert iterate(x, "z", layer, 3, size=1).dim == K
+    assert iterate(x, "z", layer, 0, size=1).dim == 7
+    assert iterate(x, "z", layer, N - 1, size=1).dim.subs(N, 1) == 7
+    j = sp.Symbol("j", integer=True, positive=True)
+    member = given("m", dim=j, norm=Norm.TWO, size=1)
+    assert [stack(x, member, j, x, count=k, name="all").dim for k in (1, 2, 5)] == [7, 14, 14 + 2 + 3 + 4]

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,17 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from bridge.certify import certificate as certificate_module
 from bridge.certify import checking
 from bridge.certify.certificate import digest
+from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.proving import Leaf, Outcome, Split, Status
 from bridge.certify.reading import defined_where, read_claim, read_inequality
-from bridge.cli import certifying
+from bridge.cli import certifying, rechecking
 from bridge.cli.certifying import belongs
 from symbolic import UsageError
 from symbolic.inequalities import Inequality
+from tests.bridge.certify.clocks import expiring
 from tests.bridge.cli.conftest import Command, refused
 
 x, y = sp.symbols("x y", real=True)
@@ -195,20 +199,153 @@ def test_conditions_narrow_the_box(run: Command) -> None:
     assert verdicts == ["refuted", "proved"]
 
 
-def test_time_that_runs_out_leaves_an_honest_undecided(run: Command, tmp_path: Path) -> None:
+@pytest.fixture
+def expires(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """The deadlines of the commands that follow are over after so many questions, whatever --seconds says."""
+
+    def after(questions: int) -> None:
+        def deadline(seconds: float, alarmed: bool) -> Deadline:
+            found = expiring(questions)
+            found.seconds = float(questions)
+            return found
+
+        for module in (certifying, rechecking):
+            monkeypatch.setattr(module, "Deadline", deadline)
+
+    return after
+
+
+def test_time_that_runs_out_leaves_an_honest_undecided(
+    run: Command, tmp_path: Path, expires: Callable[[int], None]
+) -> None:
     path = tmp_path / "c.json"
+    expires(1500)
     outcome = run(
         *("certify", "--expression", "(x - 1/3)**2 >= 0*x + (x - 1/3)*(x - 1/3)*y", "--range", "x=0,1"),
-        *("--range", "y=0,1", "--seconds", "0.2", "-o", path, "--json"),
+        *("--range", "y=0,1", "-o", path, "--json"),
     )
     (claim,) = json.loads(outcome.out)["claims"]
     assert (outcome.code, claim["verdict"]) == (0, "undecided")
     assert 0 < claim["share"] < 1
     assert claim["open"] > 0
+    assert "the time limit of 1500 s was over while boxes were proved" in claim["reason"]
+    expires(10**6)
     checked = run("certify", "--check", path)
     assert checked.code == 1
     assert "undecided: only" in checked.out
     assert "leaves something undecided" in checked.out
+
+
+def test_an_expression_that_is_not_simplified_in_time_is_undecided_as_it_was_typed(
+    run: Command, tmp_path: Path, expires: Callable[[int], None]
+) -> None:
+    path = tmp_path / "c.json"
+    expires(1)
+    outcome = run("certify", "--expression", "sqrt(x)**2 >= 0", "--range", "x=0,1", "--where", "x**2 <= 1", "-o", path)
+    assert outcome.code == 0
+    assert "is undecided: the time limit of 1 s was over while it was simplified; 1 boxes are open" in outcome.out
+    (claim,) = json.loads(path.read_text())["claims"]
+    assert claim["inequality"]["expression"][0] == "Mul"  # 1*(sqrt(x)**2 - 0), as it was typed
+    expires(10**6)
+    checked = run("certify", "--check", path)
+    assert checked.code == 1
+    assert "undecided" in checked.out
+
+
+def test_the_time_of_reading_counts_for_the_first_inequality(run: Command, expires: Callable[[int], None]) -> None:
+    expires(4)
+    record = json.loads(run("certify", "--expression", "sqrt(x) >= 0", "--range", "x=0,1", "--json").out)
+    reasons = [claim["reason"] for claim in record["claims"]]
+    assert [claim["verdict"] for claim in record["claims"]] == ["undecided", "undecided"]
+    assert all("while a likely minimum was searched for" in reason for reason in reasons)
+
+
+def test_stating_that_takes_too_long_is_refused(run: Command, stated: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(result_id: str, params: dict[str, Any]) -> list[Inequality]:
+        raise OutOfTime
+
+    monkeypatch.setattr(certifying, "stated_now", slow)
+    said = refused(run("certify", ID, "--seconds", "7"))
+    assert said == f"{ID}: its inequalities could not be stated within --seconds 7; allow more, or choose others."
+
+
+def test_claims_that_a_recheck_does_not_reach_are_counted(
+    run: Command, tmp_path: Path, expires: Callable[[int], None]
+) -> None:
+    path = tmp_path / "c.json"
+    run("certify", "--expression", "sqrt(x) + exp(x) >= 1 + x", "--range", "x=1/3,0.5", "-o", path)
+    edited(path, lambda claims: claims.append(claims[1]))
+    expires(6)
+    outcome = run("certify", "--check", path)
+    assert outcome.code == 1
+    assert "(2 copies)" in outcome.out
+    assert "confirmed" in outcome.out
+    assert "is not confirmed: 2 of 3 claims were not re-checked within the time limit of 6 s" in outcome.out
+    record = json.loads(run("certify", "--check", path, "--json").out)
+    assert (record["holds"], record["complete"], record["not_rechecked"]) == (False, False, 2)
+    assert [claim["recheck"] for claim in record["claims"]] == ["confirmed", "not re-checked"]
+
+
+def test_the_time_limit_of_a_recheck_is_longer(run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def noted(seconds: float, alarmed: bool) -> Deadline:
+        given.append(seconds)
+        return Deadline(seconds)
+
+    for module in (certifying, rechecking):
+        monkeypatch.setattr(module, "Deadline", noted)
+    run("certify", "--expression", "x + 1", "--range", "x=0,1", "-o", tmp_path / "c.json")
+    run("certify", "--check", tmp_path / "c.json")
+    run("certify", "--check", tmp_path / "c.json", "--seconds", "3.5")
+    assert given == [60.0, 600.0, 3.5]
+
+
+def test_long_tables_of_claims_are_cut_and_say_so(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rechecking, "SHOWN_CLAIMS", 1)
+    run("certify", "--expression", "sqrt(x) + 1", "--range", "x=0,1", "-o", tmp_path / "c.json")
+    assert "and 1 more claims; --json has all" in run("certify", "--check", tmp_path / "c.json").out
+
+
+@pytest.mark.parametrize(
+    ("text", "box", "message"),
+    [
+        ("exp(exp(exp(1000)))*x", "0,1", "exp(exp(1000)) is too large a number: beyond 2**10000"),
+        ("gamma(1e9)*x", "0,1", "gamma is taken of numbers up to 1000 only"),
+        ("x", "0,1e1001", "the number 1e1001 is too large or too small (at most 10^1000)"),
+    ],
+)
+def test_numbers_that_are_too_large_are_refused(run: Command, text: str, box: str, message: str) -> None:
+    assert message in refused(run("certify", "--expression", text, "--range", f"x={box}"))
+
+
+def test_numbers_beyond_the_floats_are_shown(run: Command) -> None:
+    outcome = run("certify", "--expression", "x - 1 >= 0", "--range", "x=-1e900,1e-900")
+    assert "is refuted: it claims >= 0, but is at most -1.79769e+308 at x = -" in outcome.out
+    assert "(-5.00000e+899)" in outcome.out
+    outcome = run("certify", "--expression", "-x >= 0", "--range", "x=0,1e-900")
+    assert "it claims >= 0, but is below 0 at x = " in outcome.out
+    outcome = run("certify", "--expression", "x**2 - 2*x + 1", "--range", "x=1,1e900", "--seconds", "1")
+    assert outcome.code == 0
+
+
+def test_what_was_found_is_shown_even_if_no_certificate_can_hold_it(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificate_module, "MOST_BYTES", 100)
+    outcome = run("certify", "--expression", "x", "--range", "x=1,2", "-o", tmp_path / "c.json")
+    assert outcome.code == 2
+    assert "proved" in outcome.out
+    assert "a re-check reads at most 100; certify fewer inequalities at a time" in outcome.err
+    assert not (tmp_path / "c.json").exists()
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/stdin", "/dev/null"])
+def test_devices_are_no_certificates(run: Command, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = refused(run("certify", "--check", path))
+    assert said == f"certificate: '{path}' is a device or a pipe; name a regular file"
 
 
 def test_an_interrupt_keeps_what_was_proved(
@@ -274,6 +411,7 @@ def test_which_inequalities_are_of_a_quantity(name: str, quantity: str, belongin
         (["no.result"], "no.result"),
         ([ID, "--seconds", "0"], "has to be a positive finite time"),
         ([ID, "--seconds", "nan"], "has to be a positive finite time"),
+        (["--check", "c.json", "--seconds", "-1"], "has to be a positive finite time"),
         ([ID, "--quantity", "nothing"], "states no inequality of 'nothing'"),
         ([ID, "-o", "c.txt"], "a certificate is a .json file"),
         ([ID, "-o", "no/such/c.json"], "there is no folder"),
@@ -281,7 +419,7 @@ def test_which_inequalities_are_of_a_quantity(name: str, quantity: str, belongin
         (["--check", "c.json", ID], "takes no ID"),
         (["--check", "c.json", "-o", "d.json"], "takes no --output"),
     ],
-    ids=range(15),
+    ids=range(16),
 )
 def test_refusals(
     arguments: list[str], message: str, run: Command, stated: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -297,19 +297,19 @@ def test_stacked_blocks_have_the_norm_of_their_concatenation(count: int) -> None
         given(name, dim=2, norm=Norm.TWO, size=1, error=sp.sqrt(2) * (1 + layer))
         for name, layer in (("A[1]", sp.Integer(1)), ("A[j]", j), ("A[N]", N))
     )
-    error = at(stack(first, family, j, last, count=N, name="A", dim=2 * N).error, N=count)
+    error = at(stack(first, family, j, last, count=N, name="A").error, N=count)
     exact = float(np.linalg.norm(np.concatenate(blocks)))
     assert close(error, exact)
     assert not close(0.999 * error, exact)
     with pytest.raises(DerivationError, match="proved in the 2-norm"):
-        stack(first, family, j, given("b", dim=2, size=1), count=N, name="A", dim=4)
+        stack(first, family, j, given("b", dim=2, size=1), count=N, name="A")
 
 
 @pytest.mark.parametrize("depth", [0, 1, 4])
 def test_layers_are_iterated_with_coefficients_of_their_own(depth: int) -> None:
     index = LinearRecursion.index
     recursion = LinearRecursion(sp.Integer(0), B_v, 1 + index**2, index)
-    value = iterate(given("x", dim=1, size=1, error=2), "y", recursion, N, dim=sp.Integer(1), size=sp.Integer(1))
+    value = iterate(given("x", dim=1, size=1, error=2), "y", recursion, N, size=sp.Integer(1))
     ran = recursion.run([0.6] * depth, [1.0 + i**2 for i in range(depth)], 2.0)
     assert close(at(value.error, N=depth), ran[-1])
 

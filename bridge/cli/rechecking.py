@@ -1,0 +1,100 @@
+"""`boundsmith certify --check`: a certificate file gone through again, and what is said of it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from bridge.certify.checking import SECONDS, Checked, CheckedClaim, Recheck, check_certificate
+from bridge.certify.deadline import Deadline
+from bridge.certify.proving import Status
+from bridge.cli.certifying import checked_seconds, table_of, verdict_text
+from bridge.cli.terminal import progress, show, show_json
+from symbolic.statements import UsageError
+
+SHOWN_CLAIMS = 200
+STYLES = {Recheck.CONFIRMED: "green", Recheck.FAILED: "bold red", Recheck.SKIPPED: "yellow"}
+
+
+def run_check(path: Path, others: Mapping[str, Any], seconds: float | None, *, as_json: bool) -> None:
+    """Exit code 0 if every claim is decided and confirmed, 1 if not; a file that is no certificate is a UsageError."""
+    given = [name for name, value in others.items() if value]
+    if given:
+        raise UsageError(f"--check re-checks one file and takes no {', '.join(given)}; leave them out.")
+    seconds = checked_seconds(seconds, SECONDS)
+    with progress(f"checking {path}") as report:
+        checked = check_certificate(
+            str(path),
+            progress=lambda boxes, share: report(round(1000 * share), 1000, f"{boxes} boxes re-checked"),
+            deadline=Deadline(seconds, alarmed=True),
+        )
+    if as_json:
+        show_json(_checked_record(checked))
+    else:
+        show(*_checked_blocks(checked))
+    if not checked.holds:
+        raise typer.Exit(1)
+
+
+def _checked_blocks(checked: Checked) -> Iterator[Any]:
+    table = table_of("inequality", "claimed", "re-check", "boxes")
+    shown = checked.claims[:SHOWN_CLAIMS]
+    for claim in shown:
+        name = claim.name if claim.copies == 1 else f"{claim.name} ({claim.copies} copies)"
+        recheck = Text(str(claim.recheck), style=STYLES[claim.recheck])
+        table.add_row(name, verdict_text(claim.verdict), recheck, str(claim.boxes))
+    yield table
+    if len(checked.claims) > len(shown):
+        yield f"and {len(checked.claims) - len(shown)} more claims; --json has all"
+    yield from (f"{claim.name}: {words}" for claim in shown for words in _remarks(claim))
+    yield from (f"the certificate {gap}: that quantity is not shown by it" for gap in checked.gaps)
+    yield f"the certificate {checked.path} {_summary(checked)}"
+
+
+def _summary(checked: Checked) -> str:
+    if checked.holds:
+        return "holds for what is in it, which is not all of what is stated" if checked.gaps else "holds"
+    if checked.skipped:
+        left = f"{checked.skipped} of {checked.count} claims were not re-checked"
+        failed = any(claim.recheck is Recheck.FAILED for claim in checked.claims)
+        others = "does not hold" if failed else "is not confirmed"
+        return f"{others}: {left} within the time limit of {checked.seconds:g} s; --seconds allows more"
+    return "does not hold, or leaves something undecided"
+
+
+def _remarks(claim: CheckedClaim) -> Iterator[str]:
+    if claim.recheck is Recheck.SKIPPED:
+        return
+    if claim.reason:
+        yield claim.reason
+    elif claim.verdict is Status.UNDECIDED:
+        yield f"undecided: only {100 * min(float(claim.share), 0.9999):.4g} % of the box is proved, the rest is open"
+    if claim.origin is None:
+        yield "typed by the user; no result states it"
+
+
+def _checked_record(checked: Checked) -> dict[str, Any]:
+    return {
+        "path": checked.path,
+        "holds": checked.holds,
+        "complete": not checked.gaps and not checked.skipped,
+        "gaps": list(checked.gaps),
+        "not_rechecked": checked.skipped,
+        "written_by": checked.package,
+        "claims": [
+            {
+                "name": claim.name,
+                "copies": claim.copies,
+                "result": claim.origin.result if claim.origin else None,
+                "verdict": str(claim.verdict),
+                "recheck": str(claim.recheck),
+                "confirmed": claim.confirmed,
+                "reason": claim.reason,
+                "boxes": claim.boxes,
+                "share": str(claim.share),
+            }
+            for claim in checked.claims
+        ],
+    }

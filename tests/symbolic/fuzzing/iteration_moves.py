@@ -1,0 +1,251 @@
+"""Moves over layers and steps: recursions, iterations towards a fixed point, descent, invariants."""
+
+from collections.abc import Callable
+
+import numpy as np
+import sympy as sp
+
+from symbolic.calculus import DerivationError, Norm
+from tests.symbolic.fuzzing import maps
+from tests.symbolic.fuzzing.evaluation import evaluate, satisfied
+from tests.symbolic.fuzzing.maps import About
+from tests.symbolic.fuzzing.move import move
+from tests.symbolic.fuzzing.program import NAME, Program
+from tests.symbolic.fuzzing.realised import Measured, Realised
+from tests.symbolic.fuzzing.vectors import lengths, units
+
+
+def _layers(program: Program, x: Realised, factors: list[float], offsets: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Layer by layer: an operator of norm exactly the factor, then a perturbation of length exactly the offset."""
+    exact, near, norm = x.exact, x.near, x.value.norm
+    for factor, offset in zip(factors, offsets, strict=True):
+        operator = maps.extreme_operator(program, (exact, near), norm, norm, exact.shape[-1], factor)
+        exact, near = operator(exact), operator(near)
+        near = near + offset * units(near - exact, norm)
+    return exact, near
+
+
+@move("recur", "recur")
+def recur(program: Program) -> None:
+    x, depth = program.pick(), program.whole(1, 5)
+    factor = (0.0, 0.5, 1.0, 1.5, program.number(0.1, 1.4))[program.whole(0, 4)]
+    offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
+    size = factor**depth * program.size(x)
+    value = program.apply("recur", x, NAME, factor=factor, offset=offset, depth=depth, size=size)
+    exact, near = _layers(program, x, [factor] * depth, [offset] * depth)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
+# The coefficients of layer l are a + b/(1 + l) and c + d l.
+@move("iterate, by layer", "iterate", weight=0.5)
+def iterate_by_layer(program: Program) -> None:
+    x, depth = program.pick(), program.whole(1, 4)
+    a, b, c, d = (program.number(0.1, 0.9) if program.chance(0.8) else 0.0 for _ in range(4))
+    layer = program.symbol("l", integer=True, nonnegative=True)
+    recursion = program.apply("LinearRecursion", sp.Integer(0), a + b / (1 + layer), c + d * layer, layer)
+    factors, offsets = [a + b / (1 + k) for k in range(depth)], [c + d * k for k in range(depth)]
+    size = float(np.prod(factors)) * program.size(x)
+    value = program.apply("iterate", x, NAME, recursion, depth, size=size)
+    exact, near = _layers(program, x, factors, offsets)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
+UNFIT_MAPS = (maps.apply_function, maps.linear_map, maps.perturbed_map, maps.perturbed_function, maps.soft_threshold)
+LAYER_MAPS = (
+    maps.apply_function,
+    maps.linear_map,
+    maps.soft_threshold,
+    maps.perturbed_map,
+    maps.perturbed_map_known,
+    maps.perturbed_function,
+    maps.exclude,
+    maps.project_box,
+)
+
+
+# One layer is derived on a premise with an error symbol; then it runs `depth` times on the vectors. Its maps keep the
+# size, so that the sizes that it was derived with hold at every layer.
+@move("iterate, derived layer", "iterate", weight=0.6)
+def iterate_derived(program: Program) -> None:
+    x, depth = program.pick(), program.whole(1, 4)
+    if program.size(x) == 0.0:
+        return
+    dim, norm = x.exact.shape[-1], x.value.norm
+    error = program.symbol("err", nonnegative=True)
+    premise = program.apply("given", NAME, dim=dim, norm=norm, size=program.size(x), error=error)
+    layer, made = premise, []
+    for _ in range(program.whole(1, 3)):
+        here = About(norm, dim, float(evaluate(layer.size, program.at)), program.bound(x), layer=True)
+        made.append(LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here))
+        layer = program.apply(made[-1].rule, layer, NAME, **made[-1].arguments)
+    skip = (0.25, 0.75) if program.chance(0.4) else None
+    if skip:
+        layer = program.apply("add", premise, layer, name=NAME, coefficients=skip)
+    recursion = program.apply("recursion_from", premise, layer)
+    value = program.apply("iterate", x, NAME, recursion, depth, size=program.size(x))
+    exact, near = x.exact, x.near
+    for _ in range(depth):
+        before = exact, near
+        for each in made:
+            exact, near = each.run(exact, near)
+        if skip:
+            exact, near = (skip[0] * b + skip[1] * a for b, a in zip(before, (exact, near), strict=True))
+    program.conclude(value, exact, near, norm=norm)
+
+
+# The same with layers that need not fit: they may grow, and know their functions on a range only. Either the rules
+# refuse, or the bound holds.
+@move("iterate, any layer", "iterate", weight=0.6)
+def iterate_any(program: Program) -> None:
+    x, depth = program.given(size=program.number()), program.whole(1, 4)
+    dim, norm, size = x.exact.shape[-1], x.value.norm, program.size(x) * program.whole(1, 2)
+    error = program.symbol("err", nonnegative=True)
+    try:
+        premise = program.apply("given", NAME, dim=dim, norm=norm, size=size, error=error)
+        layer, made = premise, []
+        for _ in range(program.whole(1, 2)):
+            here = About(norm, dim, float(evaluate(layer.size, program.at)), program.bound(x), layer=True, fits=False)
+            made.append(UNFIT_MAPS[program.whole(0, len(UNFIT_MAPS) - 1)](program, here))
+            layer = program.apply(made[-1].rule, layer, NAME, **made[-1].arguments)
+        recursion = program.apply("recursion_from", premise, layer)
+        growth = float(evaluate(layer.size, program.at)) / size
+        end = growth**depth * program.size(x)
+        value = program.apply("iterate", x, NAME, recursion, depth, size=end)
+    except DerivationError:
+        program.refuse()
+        return
+    if not all(satisfied(o.condition, program.at) for o in value.derivation.obligations if o.open):
+        program.refuse()  # the bound is conditional, and its condition is not met
+        return
+    exact, near = x.exact, x.near
+    for _ in range(depth):
+        for each in made:
+            exact, near = each.run(exact, near)
+    program.conclude(value, exact, near, norm=norm)
+
+
+# Iterates towards a fixed point x: each step takes the error d to f(||d||) along d.
+def _iterated(x: Realised, step: Callable[[np.ndarray], np.ndarray], steps: int) -> tuple[np.ndarray, np.ndarray]:
+    length = lengths(x.moved, x.value.norm)
+    direction = units(x.moved, x.value.norm)
+    for _ in range(steps):
+        length = step(length)
+    return x.exact, x.exact + length[..., None] * direction
+
+
+@move("contract", "contract")
+def contract(program: Program) -> None:
+    x, depth = program.pick(), program.whole(1, 5)
+    factor = 0.0 if program.chance(0.1) else program.number(0.05, 0.95)
+    offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
+    size = program.size(x)
+    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=depth, size=size)
+    exact, near = _iterated(x, lambda e: factor * e + offset, depth)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
+@move("contract, limit", "contract")
+def contract_limit(program: Program) -> None:
+    x, factor, offset = program.pick(), program.number(0.05, 0.6), program.number(0.01, 0.5)
+    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=sp.oo, size=program.size(x))
+    exact, near = _iterated(x, lambda e: factor * e + offset, 90)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
+@move("converge, limit", "converge")
+def converge_limit(program: Program) -> None:
+    x, share = program.pick(), program.rng.uniform(0, 0.9)
+    quadratic = _inside(program, x, 0.9 * (1 + np.sqrt(1 - share)) / 2)
+    offset = float(share / (4 * quadratic))
+    value = program.apply("converge", x, NAME, quadratic=quadratic, offset=offset, depth=sp.oo, size=program.size(x))
+    exact, near = _iterated(x, lambda e: quadratic * e**2 + offset, 120)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
+def _inside(program: Program, x: Realised, most: float) -> float:
+    """A coefficient whose product with the closed error is at most `most`, and often equal to it."""
+    error = max(program.bound(x), 1e-2)
+    return float(most / error * (1.0 if program.chance(0.6) else program.rng.uniform(0.2, 1.0)))
+
+
+@move("converge, no offset", "converge")
+def converge_exactly(program: Program) -> None:
+    x, depth = program.pick(), program.whole(1, 3)
+    quadratic = _inside(program, x, 0.95)
+    value = program.apply("converge", x, NAME, quadratic=quadratic, offset=0, depth=depth, size=program.size(x))
+    exact, near = _iterated(x, lambda e: quadratic * e**2, depth)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
+@move("converge", "converge", weight=0.2)
+def converge(program: Program) -> None:
+    x, depth = program.pick(), program.whole(1, 3)
+    quadratic = _inside(program, x, 0.499)
+    offset = float((1e-7 if program.chance(0.3) else program.rng.uniform(0, 0.24)) / quadratic)
+    value = program.apply("converge", x, NAME, quadratic=quadratic, offset=offset, depth=depth, size=program.size(x))
+    exact, near = _iterated(x, lambda e: quadratic * e**2 + offset, depth)
+    program.conclude(value, exact, near, norm=x.value.norm, known_ratio=2.0 ** (2**depth - 1))
+
+
+# Gradient descent on f(w) = L w^2 / 2 from f(w) = gap: the step 1/L lowers f by g^2 / (2 L), down to the infimum at
+# once. Or, with an offset d, steps with any g_l that lower f by exactly c g_l - d, down to the infimum.
+@move("descend", "descend", size_loose="the exact value is 0, and so is its size")
+def descend(program: Program) -> None:
+    gap, steps, decrease = program.pick(Norm.INF, 1), program.whole(1, 5), program.number(0.2, 2.0)
+    offset = 0.0 if program.chance(0.4) else program.number(0.01, 0.5)
+    value = program.apply("descend", gap, NAME, decrease=decrease, offset=offset, steps=steps)
+    start = np.abs(gap.moved[..., 0])
+    if offset:
+        shares = program.rng.dirichlet(np.ones(steps), start.shape)
+        gradients = (start + steps * offset)[..., None] / decrease * shares
+    else:
+        L = 1 / (2 * decrease)
+        w, gradients = np.sqrt(2 * start / L), np.zeros((*start.shape, steps))
+        for step in range(steps):
+            gradients[..., step] = (L * w) ** 2
+            w = w - L * w / L
+    near = gradients.mean(-1)[..., None]
+    program.conclude(value, np.zeros_like(near), near, norm=Norm.INF)
+
+
+# z_(l+1) = A f(z_l), |f(z)| <= s |z|; f_hat is known on [-R, R] only and wild outside, where R is what the induction
+# says. The range obligations speak of a letter R; `confine` discharges them.
+@move("confine", "confine", weight=0.3)
+def confine(program: Program) -> None:
+    x, depth = program.given(Norm.INF, size=program.number()), program.whole(1, 3)
+    spread, slope, eps = program.number(0.3, 1.5), program.number(0.3, 1.5), program.number(0.01, 0.5)
+    dim, start = x.exact.shape[-1], program.size(x) + program.bound(x)
+    radius, free = (program.symbol(name, positive=True) for name in ("z", "R"))
+    recursion = program.apply("MonotoneRecursion", sp.sympify(start), spread * (slope * radius + eps), radius)
+    invariant = program.apply("finite_depth", recursion, depth)
+    reach = float(evaluate(invariant.bound, program.at))
+    layer, at, largest, size = x, {free: reach}, np.zeros(program.points), program.size(x)
+    for _ in range(depth):
+        exact, near = layer.exact, layer.near
+        largest = np.maximum(largest, np.maximum(np.abs(exact), np.abs(near)).max((-1, -2)))
+        size = slope * spread * size if layer is not x else slope * size
+        value = program.apply("apply_function", layer, NAME, eps=eps, lipschitz=slope, size=size, radius=free)
+        values, moved = slope * exact, slope * near
+        moved = np.where(np.abs(near) <= reach * (1 + 1e-9), moved + eps * np.where(moved < values, -1, 1), 1e9)
+        layer = program.conclude(value, values, moved, norm=Norm.INF, at=at, keep=False)
+        operator = maps.extreme_operator(program, (values, moved), Norm.INF, Norm.INF, dim, spread)
+        value = program.apply("linear_map", layer, NAME, operator_norm=spread, dim=dim)
+        layer = program.conclude(value, operator(values), operator(moved), norm=Norm.INF, at=at, keep=False)
+    value = program.apply("confine", layer, invariant)
+    stays = Measured("invariant", reach, largest)
+    program.conclude(value, layer.exact, layer.near, norm=Norm.INF, at=at, also=(stays,), keep=False)
+
+
+MOVES = (
+    recur,
+    iterate_by_layer,
+    iterate_derived,
+    iterate_any,
+    contract,
+    contract_limit,
+    converge_limit,
+    converge_exactly,
+    converge,
+    descend,
+    confine,
+)

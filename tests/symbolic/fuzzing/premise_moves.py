@@ -1,0 +1,241 @@
+"""Moves with one premise or several: maps, sums, products, blocks.
+
+The concrete side never reads the rule's conclusion: it is computed from vectors alone.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from symbolic.calculus import Norm
+from tests.symbolic.fuzzing import maps
+from tests.symbolic.fuzzing.maps import About, Map
+from tests.symbolic.fuzzing.move import Move, move
+from tests.symbolic.fuzzing.program import NAME, Program
+from tests.symbolic.fuzzing.realised import Realised
+
+# --- one premise -----------------------------------------------------------------------------------------------------
+
+
+def about(program: Program, x: Realised) -> About:
+    return About(x.value.norm, x.exact.shape[-1], program.size(x), program.bound(x))
+
+
+def mapped(program: Program, x: Realised, made: Map) -> Realised:
+    value = program.apply(made.rule, x, *_positional(made), NAME, **_named(made))
+    limit = made.limit(x.exact, x.near) if made.limit else None
+    exact, near = made.run(x.exact, x.near)
+    centre = made.centre(x.centre) if made.centre and x.centre is not None else None
+    return program.conclude(value, exact, near, norm=made.norm, centre=centre, limit=limit)
+
+
+def _positional(made: Map) -> list[Any]:
+    return [made.arguments["target"]] if made.rule == "change_norm" else []
+
+
+def _named(made: Map) -> dict[str, Any]:
+    return {} if made.rule == "change_norm" else dict(made.arguments)
+
+
+def _one_premise(name: str, make: Callable[[Program, About], Map], norm: Norm | None = None, **more: str) -> Move:
+    def run(program: Program) -> None:
+        x = program.pick(norm)
+        mapped(program, x, make(program, about(program, x)))
+
+    return Move(name, name.split(",")[0], run, **more)
+
+
+@move("given", "given")
+def given(program: Program) -> None:
+    program.given()
+
+
+@move("correct, rounding", "correct")
+def rounding(program: Program) -> None:
+    """Whole numbers, rounded: errors below 1/2 are undone."""
+    dim, size, error = program.whole(1, 3), program.whole(1, 4), 0.4999
+    exact = program.rng.integers(-size, size, (program.points, program.tokens, dim), endpoint=True).astype(float)
+    exact[:, 0] = float(size) * program.signs(dim)
+    near = exact + error * program.signs(program.points, program.tokens, dim)
+    x = program.start({"dim": dim, "size": float(size), "error": error}, exact, near)
+    value = program.apply("correct", x, NAME, sigma=sp.Rational(1, 2))
+    program.conclude(value, exact, np.round(near), norm=Norm.INF, limit=np.full(program.points, 2 * error))
+
+
+# --- several premises ------------------------------------------------------------------------------------------------
+
+
+@move("add", "add")
+def add(program: Program) -> None:
+    first = program.pick()
+    others = [program.pick(first.value.norm, first.exact.shape[-1]) for _ in range(program.whole(0, 2))]
+    terms = (first, *others)
+    coefficients = tuple(float(c) for c in program.rng.choice([-2.0, -1.0, 0.5, 1.0, 3.0], len(terms)))
+    plain = program.chance(0.3)
+    if plain:
+        coefficients = (1.0,) * len(terms)
+    value = program.apply("add", *terms, name=NAME, **({} if plain else {"coefficients": coefficients}))
+    exact = sum(c * x.exact for c, x in zip(coefficients, terms, strict=True))
+    near = sum(c * x.near for c, x in zip(coefficients, terms, strict=True))
+    program.conclude(value, exact, near, norm=first.value.norm)
+
+
+@move("concatenate", "concatenate")
+def concatenate(program: Program) -> None:
+    first = program.pick()
+    parts = (first, *(program.pick(first.value.norm) for _ in range(program.whole(0, 1))))
+    value = program.apply("concatenate", *parts, name=NAME)
+    exact, near = (np.concatenate(each, -1) for each in ([x.exact for x in parts], [x.near for x in parts]))
+    program.conclude(value, exact, near, norm=first.value.norm, keep=exact.shape[-1] <= 6)
+
+
+# Values that are moved by parameters of their own: their shares of the perturbation are as their errors.
+@move("pooled_sum", "pooled_sum")
+def pooled_sum(program: Program) -> None:
+    norm, dim = program.any_norm(), program.whole(1, 3)
+    terms = [program.given(norm, dim) for _ in range(program.whole(1, 3))]
+    value = program.apply("pooled_sum", *terms, name=NAME)
+    errors = np.stack([x.error for x in terms])
+    whole = np.sqrt(np.square(errors).sum(0))
+    shares = errors / np.where(whole > 0, whole, 1.0)
+    exact = sum(x.exact for x in terms)
+    near = exact + sum(t[:, None, None] * x.moved for t, x in zip(shares, terms, strict=True))
+    program.conclude(value, exact, near, norm=norm)
+
+
+# An error c_1 t + c_2 u in two groups of parameters, carried through a linear map, then pooled: t : u = c_1 : c_2.
+@move("pool", "pool", weight=0.5)
+def pool(program: Program) -> None:
+    t, u = (program.symbol(name, nonnegative=True) for name in ("t", "u"))
+    first, second, total = program.number(0.1), program.number(0.1), program.number(0.1)
+    spread, size = program.number(0.3, 2.0), program.number()
+    norm, dim = program.any_norm(), program.whole(1, 3)
+    angle = program.rng.uniform(0, np.pi / 2, program.points)
+    angle = np.where(program.straight, np.arctan2(second, first), angle)
+    at = {t: total * np.cos(angle), u: total * np.sin(angle)}
+    exact, _ = program.spread_tokens(norm, dim, size, None)
+    near = exact + (first * at[t] + second * at[u])[:, None, None] * program.directions(dim, norm)
+    x = program.apply("given", NAME, dim=dim, norm=norm, size=size, error=first * t + second * u)
+    x = program.conclude(x, exact, near, norm=norm, at=at, keep=False)
+    operator = maps.extreme_operator(program, (exact, near), norm, norm, dim, spread)
+    y = program.apply("linear_map", x, NAME, operator_norm=spread, dim=dim)
+    y = program.conclude(y, operator(exact), operator(near), norm=norm, at=at, keep=False)
+    value = program.apply("pool", y, NAME, groups=(t, u), total=total)
+    program.conclude(value, y.exact, y.near, norm=norm)
+
+
+@move("bilinear", "bilinear")
+def bilinear(program: Program) -> None:
+    """c phi(u) psi(v) y, of norm exactly c."""
+    x, y = program.pick(), program.pick()
+    c, norm, dim = program.number(0.2, 1.5), program.any_norm(), program.whole(1, 3)
+    value = program.apply("bilinear", x, y, NAME, constant=c, norm=norm, dim=dim)
+    phi, psi = (program.functional(z.exact, z.near, z.value.norm) for z in (x, y))
+
+    def product(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        numbers = np.einsum("ptd,pd->pt", u, phi) * np.einsum("ptd,pd->pt", v, psi)
+        return c * numbers[..., None] * program.compass(dim, norm)[:, None, :]
+
+    program.conclude(value, product(x.exact, y.exact), product(x.near, y.near), norm=norm)
+
+
+@move("bilinear, entry-wise", "bilinear")
+def entry_wise(program: Program) -> None:
+    x = program.pick()
+    y = program.pick(Norm.INF, x.exact.shape[-1])
+    value = program.apply("bilinear", x, y, NAME)
+    program.conclude(value, x.exact * y.exact, x.near * y.near, norm=x.value.norm)
+
+
+@move("bilinear, inner product", "bilinear")
+def inner_product(program: Program) -> None:
+    norms = (Norm.TWO, Norm.TWO) if program.chance(0.5) else (Norm.ONE, Norm.INF)
+    x = program.pick(norms[0])
+    y = program.pick(norms[1], x.exact.shape[-1])
+    value = program.apply("bilinear", x, y, NAME, dim=1)
+    exact, near = ((a * b).sum(-1, keepdims=True) for a, b in ((x.exact, y.exact), (x.near, y.near)))
+    program.conclude(value, exact, near, norm=norms[0])
+
+
+# x_hat is x shrunk, so that ||x_hat|| <= X - e is known; dx and dy then have one sign where dy points away from y.
+@move("bilinear, known size", "bilinear")
+def known_size(program: Program) -> None:
+    norm, dim, size = program.any_norm(), program.whole(1, 3), program.number(0.5)
+    error = size * program.rng.uniform()
+    exact, _ = program.spread_tokens(norm, dim, size, None)
+    near = exact * (1 - error / size)
+    x = program.start({"dim": dim, "norm": norm, "size": size, "error": error}, exact, near)
+    y = program.pick()
+    value = program.apply("bilinear", x, y, NAME, dim=1, approximate_size=(size - error) * (1 + 1e-12))
+    phi, psi = (program.functional(z.exact, z.near, z.value.norm) for z in (x, y))
+
+    def product(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return (np.einsum("ptd,pd->pt", u, phi) * np.einsum("ptd,pd->pt", v, psi))[..., None]
+
+    program.conclude(value, product(exact, y.exact), product(near, y.near), norm=norm)
+
+
+# The first and the last block come from the pool, the family has an error that depends on its index.
+@move("stack", "stack", weight=0.5)
+def stack(program: Program) -> None:
+    first, last = program.pick(Norm.TWO), program.pick(Norm.TWO)
+    count, dim, size, scale = program.whole(1, 5), program.whole(1, 2), program.number(), program.number(0.05, 0.5)
+    index = program.symbol("k", integer=True, positive=True)
+    family = program.apply("given", NAME, dim=dim, norm=Norm.TWO, size=size / index, error=scale * index)
+    blocks = [(first.exact, first.near)] if count > 1 else []
+    for k in range(2, count):
+        exact, _ = program.spread_tokens(Norm.TWO, dim, size / k, None)
+        blocks.append((exact, exact + scale * k * program.directions(dim, Norm.TWO)))
+    blocks.append((last.exact, last.near))
+    exact, near = (np.concatenate(each, -1) for each in zip(*blocks, strict=True))
+    value = program.apply("stack", first, family, index, last, count=count, name=NAME)
+    program.conclude(value, exact, near, norm=Norm.TWO, keep=exact.shape[-1] <= 6)
+
+
+# A count decides which of the two it is.
+@move("either", "either")
+def either(program: Program) -> None:
+    first = program.pick()
+    second = program.pick(first.value.norm)
+    count = program.symbol("n", integer=True, positive=True)
+    at = {count: program.whole(1, 3)}
+    value = program.apply("either", first, sp.Eq(count, 1), second, name=NAME)
+    chosen = first if at[count] == 1 else second
+    program.conclude(value, chosen.exact, chosen.near, norm=first.value.norm, at=at, keep=False)
+
+
+ONE_PREMISE = (
+    _one_premise("apply_function", maps.apply_function),
+    _one_premise("apply_function, Taylor", maps.taylor, error_loose="the sine is not linear", size_loose="the same"),
+    _one_premise("linear_map", maps.linear_map),
+    _one_premise("mean", maps.mean),
+    _one_premise("change_norm", maps.change_norm),
+    _one_premise("project, ball", maps.project_ball, Norm.TWO),
+    _one_premise("project, box", maps.project_box),
+    _one_premise("soft_threshold", maps.soft_threshold),
+    _one_premise("perturbed_map", maps.perturbed_map),
+    _one_premise("perturbed_map, known", maps.perturbed_map_known),
+    _one_premise(
+        "perturbed_map, pooled", maps.perturbed_map_pooled, size_loose="||A|| is attained where A is not moved"
+    ),
+    _one_premise("perturbed_function", maps.perturbed_function),
+    _one_premise("exclude", maps.exclude),
+    _one_premise("correct", maps.correct),
+)
+MOVES = (
+    *ONE_PREMISE,
+    given,
+    rounding,
+    add,
+    concatenate,
+    pooled_sum,
+    pool,
+    bilinear,
+    entry_wise,
+    inner_product,
+    known_size,
+    stack,
+    either,
+)

@@ -1,0 +1,321 @@
+"""A random program: rules applied to a pool of values, each with vectors at a batch of points; each step is checked."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from symbolic.calculus import Approximated, Norm
+from tests.symbolic.fuzzing.evaluation import evaluate
+from tests.symbolic.fuzzing.realised import Measured, Realised
+from tests.symbolic.fuzzing.vectors import largest, supporting, units
+
+Rules = Mapping[str, Callable[..., Any]]
+
+NAME = object()  # stands for the name of the new value in the arguments of a rule
+KINDS = ("floats", "rationals", "letters")
+TAME = 1e3  # larger values are not built upon: float64 would be what is tested
+NORMS = tuple(Norm)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the program: what it defines, how it reads, and the names that it uses."""
+
+    target: str
+    text: str
+    uses: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A step of the program with all that was measured of it. `limit`: how close its premise came to its limit."""
+
+    move: str
+    result: Realised
+    measured: tuple[Measured, ...]
+    limit: np.ndarray | None = None
+
+    @property
+    def sharp(self) -> bool:
+        return self.result.value.derivation.steps[-1].sharp
+
+
+@dataclass(eq=False)
+class Violation(Exception):  # noqa: N818 - what the field calls it
+    """A promise that a step did not keep, at one point. `str` gives the program, cut down to what the step needs."""
+
+    move: str
+    step: str
+    measured: Measured
+    point: int
+    lines: tuple[Line, ...]
+    alone: str
+    where: str = ""  # the program's number and seed, once they are known
+
+    def __str__(self) -> str:
+        sides = (self.measured.bound, self.measured.truth)
+        bound, truth = (side if np.ndim(side) else np.full(self.point + 1, side) for side in sides)
+        program = "\n".join(f"    {line.text}" for line in self.lines)
+        return (
+            f"{self.move}: the {self.measured.quantity} of '{self.step}' is {float(truth[self.point])!r}, "
+            f"the bound is {float(bound[self.point])!r} ({self.where}point {self.point})\n"
+            f"  program:\n{program}\n  the failing step alone:\n{self.alone}"
+        )
+
+
+@dataclass
+class Program:
+    """Values, their vectors at `points` points of `tokens` tokens each, and the lines that derive them.
+
+    `kind`: the rules get their numbers as floats, as rationals where they are simple ones, or as letters, whose values
+    enter only where a bound is evaluated.
+    """
+
+    rng: np.random.Generator
+    rules: Rules
+    points: int = 64
+    tokens: int = 2
+    kind: str = "floats"
+    pool: list[Realised] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    checked: list[Checked] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)  # moves whose rules refused what they got, or owe it
+    move: str = ""
+    at: dict[sp.Symbol, Any] = field(default_factory=dict)  # the values of letters
+    _errors: dict[sp.Symbol, Any] = field(default_factory=dict)
+    _numbers: dict[str, dict[str, float]] = field(default_factory=dict)
+    _labels: dict[int, tuple[str, Any]] = field(default_factory=dict)
+    _compasses: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.straight = self.rng.random(self.points) < 0.7  # errors along the values, or in random directions
+        self.compass_kind = self.rng.integers(0, 4, self.points)  # all ones (twice), an axis, anything
+
+    # --- numbers --------------------------------------------------------------------------------------------------
+
+    def number(self, low: float = 0.25, high: float = 3.0) -> float:
+        """Often one of the round numbers at which rules change their branch."""
+        if self.rng.random() < 0.3:
+            return float(np.clip(self.rng.choice([0.5, 1.0, 2.0]), low, high))
+        if self.kind == "rationals" and high - low >= 0.5:
+            return float(np.ceil(4 * self.rng.uniform(low, high - 0.25)) / 4)
+        return float(self.rng.uniform(low, high))
+
+    def whole(self, low: int, high: int) -> int:
+        return int(self.rng.integers(low, high + 1))
+
+    def chance(self, probability: float) -> bool:
+        return bool(self.rng.random() < probability)
+
+    def any_norm(self) -> Norm:
+        return NORMS[self.whole(0, 2)]
+
+    def signs(self, *shape: int) -> np.ndarray:
+        return self.rng.choice([-1.0, 1.0], shape)
+
+    # --- directions -----------------------------------------------------------------------------------------------
+
+    def compass(self, dim: int, norm: Norm) -> np.ndarray:
+        """(P, D): a unit vector at each point, the same for all values of that dimension, so that errors can add up."""
+        if dim not in self._compasses:
+            corner = self.signs(dim)
+            axis = np.eye(dim)[self.whole(0, dim - 1)]
+            anything = self.rng.normal(size=(self.points, dim))
+            kind = self.compass_kind[:, None]
+            self._compasses[dim] = np.where(kind < 2, corner, np.where(kind == 2, axis, anything))
+        return units(self._compasses[dim], norm)
+
+    def directions(self, dim: int, norm: Norm) -> np.ndarray:
+        """(P, T, D): unit vectors, along the compass at the straight points and random at the others."""
+        straight = (self.signs(self.points, 1) * self.compass(dim, norm))[:, None, :]
+        return np.where(self.straight[:, None, None], straight, self.anywhere(dim, norm))
+
+    def anywhere(self, dim: int, norm: Norm) -> np.ndarray:
+        return units(self.rng.normal(size=(self.points, self.tokens, dim)), norm)
+
+    def functional(self, exact: np.ndarray, near: np.ndarray, norm: Norm) -> np.ndarray:
+        """(P, D), of dual norm 1: attains, from point to point, the norm of the error, the value or their spread."""
+        towards = (near - exact, exact, exact - exact[:, -1:])[self.whole(0, 2)]
+        mostly = supporting(largest(towards, norm), norm)
+        errors = supporting(largest(near - exact, norm), norm)
+        return np.where(np.arange(self.points)[:, None] % 2 == 0, errors, mostly)
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def pick(self, norm: Norm | None = None, dim: int | None = None, fresh: float = 0.3, **wanted: Any) -> Realised:
+        """A tame value of the pool in that norm and dimension, or a new given."""
+        fitting = [
+            one
+            for one in self.pool
+            if (norm is None or one.value.norm is norm) and (dim is None or one.exact.shape[-1] == dim)
+        ]
+        if not fitting or self.chance(fresh):
+            return self.given(norm, dim, **wanted)
+        return fitting[self.whole(0, len(fitting) - 1)]
+
+    def size(self, one: Realised) -> float:
+        return self._numbers[one.value.name]["size"]
+
+    def bound(self, one: Realised) -> float:
+        return self._numbers[one.value.name]["error"]
+
+    def given(self, norm: Norm | None = None, dim: int | None = None, **wanted: Any) -> Realised:
+        """Tokens on the sphere of their size (around a centre, where there is a radius), errors on that of theirs."""
+        norm, dim = norm or self.any_norm(), dim or self.whole(1, 4)
+        size = wanted.get("size", 0.0 if self.chance(0.03) else self.number())
+        error = wanted.get("error", 0.0 if self.chance(0.1) else self.number(0.01, 1.5))
+        radius = wanted.get("radius", size * self.rng.uniform() if self.chance(0.5) else None)
+        exact, centre = self.spread_tokens(norm, dim, size, radius)
+        near = exact + error * self.directions(dim, norm)
+        arguments = {"dim": dim, "norm": norm, "size": size, "error": error}
+        if radius is not None:
+            arguments["radius"] = radius
+        return self.start(arguments, exact, near, centre)
+
+    def start(self, arguments: Mapping[str, Any], exact: np.ndarray, near: np.ndarray, centre: Any = None) -> Realised:
+        move, self.move = self.move, "given, probabilities" if arguments.get("probabilities") else "given"
+        value = self.apply("given", NAME, **arguments)
+        result = self.conclude(value, exact, near, norm=arguments.get("norm", Norm.INF), centre=centre)
+        self.move = move
+        return result
+
+    def spread_tokens(self, norm: Norm, dim: int, size: float, radius: float | None) -> tuple[np.ndarray, np.ndarray]:
+        radius_of = size if radius is None else radius
+        along = self.signs(self.points, 1) * self.compass(dim, norm)
+        shares = self.rng.uniform(-1, 1, (self.points, self.tokens))
+        shares[:, 0] = 1.0
+        shares[:, 1] = np.where(self.chance(0.7), -1.0, 1.0)
+        off = np.where(self.straight[:, None, None], along[:, None, :], self.anywhere(dim, norm))
+        off[:, :2] = along[:, None, :]
+        centre = (size - radius_of) * along
+        return centre[:, None, :] + radius_of * shares[..., None] * off, centre
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def apply(self, rule: str, *arguments: Any, **named: Any) -> Any:
+        """The rule's conclusion; the call is noted as a line of code."""
+        arguments, named = tuple(map(self._spelt, arguments)), {k: self._spelt(v, k) for k, v in named.items()}
+        target, uses = f"v{len(self.lines)}", set[str]()
+
+        def word(argument: Any) -> str:
+            if argument is NAME:
+                return repr(target)
+            if isinstance(argument, tuple):
+                return f"({''.join(word(each) + ', ' for each in argument)})"
+            label = argument.name if isinstance(argument, Approximated) else self._labels.get(id(argument), ("",))[0]
+            uses.update([label] if label else sorted(map(str, getattr(argument, "free_symbols", ()))))
+            return label or (f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument))
+
+        words = [word(argument) for argument in arguments]
+        words += [f"{key}={word(argument)}" for key, argument in named.items()]
+        self.lines.append(Line(target, f"{target} = {rule}({', '.join(words)})", frozenset(uses)))
+
+        def passed(argument: Any) -> Any:
+            return target if argument is NAME else argument
+
+        result = self.rules[rule](*map(passed, arguments), **{key: passed(each) for key, each in named.items()})
+        if not isinstance(result, Approximated):
+            self._labels[id(result)] = (target, result)
+        return result
+
+    def _spelt(self, argument: Any, key: str = "") -> Any:
+        """The argument as the rule gets it: numbers in the kind of this program."""
+        if isinstance(argument, Realised):
+            return argument.value
+        if isinstance(argument, tuple):
+            return tuple(map(self._spelt, argument))
+        argument = float(argument) if isinstance(argument, float) else argument  # numpy's print otherwise
+        if self.kind == "letters" and isinstance(argument, float) and argument > 0:
+            return self._letter(argument, positive=True)
+        if self.kind == "letters" and isinstance(argument, int) and key in ("depth", "steps"):
+            return self._letter(argument, integer=True, positive=True)
+        if self.kind == "rationals" and isinstance(argument, float) and (8 * argument).is_integer():
+            return sp.Rational(argument)
+        return argument
+
+    def _letter(self, value: Any, **assumptions: bool) -> sp.Symbol:
+        letter = self.symbol(f"a{len(self.at)}", remark=f"  # {value!r}", **assumptions)
+        self.at[letter] = value
+        return letter
+
+    def symbol(self, name: str, remark: str = "", **assumptions: bool) -> sp.Symbol:
+        words = ", ".join(f"{assumption}={holds}" for assumption, holds in assumptions.items())
+        line = Line(name, f"{name} = Symbol({name!r}, {words}){remark}", frozenset())
+        if line not in self.lines:
+            self.lines.append(line)
+        return sp.Symbol(name, **assumptions)
+
+    def refuse(self) -> None:
+        self.refused.append(self.move)
+
+    def conclude(
+        self,
+        value: Approximated,
+        exact: np.ndarray,
+        near: np.ndarray,
+        *,
+        norm: Norm,
+        centre: np.ndarray | None = None,
+        at: Mapping[sp.Symbol, Any] | None = None,
+        limit: np.ndarray | None = None,
+        also: tuple[Measured, ...] = (),
+        known_ratio: float | None = None,
+        keep: bool = True,
+    ) -> Realised:
+        """Check all that the value says of the vectors; raises Violation. It joins the pool if it is to be kept.
+
+        `known_ratio`, of a rule that is not sharp: what its bound is at most in units of the error that is attained.
+        """
+        result = Realised(value, exact, near, centre, norm, {**self.at, **(at or {})})
+        step = value.derivation.step(value.name)
+        local = evaluate(step.local, {**self._errors, **result.at})
+        here = Measured("local error", local, result.error, result.scale)
+        if known_ratio is not None:
+            also = (*also, Measured("bound over known ratio", result.error, here.bound / known_ratio, result.scale))
+        promises = (here, *result.promises(), *result.owed(), *also)
+        for measured in promises:
+            if np.any(measured.violated):
+                raise self._violation(result, measured)
+        self._errors[value.error_symbol] = result.error
+        self.checked.append(Checked(self.move, result, promises, limit))
+        if keep:
+            self._numbers[value.name] = {
+                m.quantity: float(m.bound) for m in promises if m.quantity in ("size", "error")
+            }
+            if max(self._numbers[value.name].values()) < TAME:
+                self.pool.append(result)
+        return result
+
+    def _violation(self, result: Realised, measured: Measured) -> Violation:
+        point = int(np.argmax(np.broadcast_to(measured.violated, (self.points,))))
+        name = result.value.name
+        return Violation(self.move, name, measured, point, self.needed(name), self._alone(result, point))
+
+    def needed(self, name: str) -> tuple[Line, ...]:
+        """The lines that `name` depends on, itself included."""
+        wanted, kept = {name}, []
+        for line in reversed(self.lines):
+            if line.target in wanted:
+                wanted |= line.uses
+                kept.append(line)
+        return tuple(reversed(kept))
+
+    def _alone(self, result: Realised, point: int) -> str:
+        """The step on givens that have the size and the true error of its premises at the point, and the vectors."""
+        words = []
+        named = {step.result.value.name: step.result for step in self.checked}
+        for premise in result.value.derivation.step(result.value.name).premises:
+            one = named.get(premise)
+            if one is not None:
+                v = one.value
+                words.append(
+                    f"{premise} = given({premise!r}, dim={v.dim}, norm=Norm.{v.norm.name}, size={v.size}, "
+                    f"error={float(one.error[point])!r}, radius={v.radius}, probabilities={v.probabilities})"
+                )
+                words.append(f"# exact {one.exact[point].tolist()}, near {one.near[point].tolist()}")
+        words.append(self.lines[[line.target for line in self.lines].index(result.value.name)].text)
+        words.append(f"# exact {result.exact[point].tolist()}, near {result.near[point].tolist()}")
+        return "\n".join(f"    {line}" for line in words)

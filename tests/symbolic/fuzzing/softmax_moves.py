@@ -1,0 +1,132 @@
+"""Moves of rule 6: softmax, hard max, and attention with their weights."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symbolic.calculus import Norm
+from tests.symbolic.fuzzing.move import move
+from tests.symbolic.fuzzing.program import NAME, Program
+from tests.symbolic.fuzzing.realised import Realised
+from tests.symbolic.fuzzing.vectors import softmax_weights
+
+
+# The odds of the growing keys are e^(-e) before and e^e after: where tanh(e/2) is attained.
+def critical_scores(program: Program) -> Realised:
+    keys, error = program.tokens, program.number(0.05, 3.0)
+    growing = program.whole(1, keys - 1)
+    ahead = np.where(np.arange(keys) < growing, 1.0, 0.0)
+    order = program.rng.permutation(keys)
+    exact = ahead * (np.log((keys - growing) / growing) - error)
+    moved = error * (2 * ahead - 1)
+    exact, moved = (np.broadcast_to(v[order], (program.points, keys, keys)) for v in (exact, moved))
+    arguments = {"dim": keys, "size": float(np.abs(exact).max()), "error": error}
+    return program.start(arguments, exact, exact + moved)
+
+
+@move("softmax", "softmax")
+def softmax(program: Program) -> Realised:
+    scores = critical_scores(program) if program.chance(0.5) else program.pick(Norm.INF)
+    value = program.apply("softmax", scores, NAME)
+    return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=Norm.ONE)
+
+
+@move("concentrate", "concentrate")
+def concentrate(program: Program) -> Realised:
+    """The gaps exactly as stated at most points, larger at the others."""
+    count = program.tokens if program.chance(0.5) else program.whole(1, 6)
+    kind, step = program.whole(0, 2), program.number(0.1, 2.0)
+    k = np.arange(1, count)
+    gaps = (step * k, np.full(count - 1, step), step * k**2)[kind]
+    stated = ({"slope": step}, {"gap": step}, {"gaps": Square(step)})[kind]
+    value = program.apply("concentrate", NAME, count=count, **stated)
+    larger = np.where(program.straight[:, None, None], 0.0, program.rng.uniform(0, 1, (program.points, 1, count - 1)))
+    scores = np.concatenate([np.zeros((program.points, 1, 1)), -(gaps + larger)], -1)
+    near = np.broadcast_to(softmax_weights(scores), (program.points, program.tokens, count))
+    exact = np.broadcast_to(np.eye(count)[0], near.shape)
+    return program.conclude(value, exact, near, norm=Norm.ONE)
+
+
+@dataclass(frozen=True)
+class Square:
+    """The gaps of `concentrate` as step k^2; prints itself as code."""
+
+    step: float
+
+    def __call__(self, k: Any) -> Any:
+        return self.step * k**2
+
+    def __repr__(self) -> str:
+        return f"lambda k: {self.step!r} * k**2"
+
+
+# The winner leads all others by exactly the margin; it moves down while they move up.
+def led_scores(program: Program, tight: bool) -> tuple[Realised, float, np.ndarray]:
+    keys, margin = program.tokens, program.number(0.2, 2.0)
+    error = margin / 2 * (1 - 1e-9 if tight else program.rng.uniform(0, 0.95))
+    winner = program.rng.permutation(keys)
+    gap = np.where(program.straight[:, None, None], margin, margin * program.rng.uniform(1, 2, (program.points, 1, 1)))
+    first = np.eye(keys)[winner]
+    exact = np.broadcast_to(margin / 2 + gap * (first - 1), (program.points, keys, keys))
+    near = exact + error * np.where(program.straight[:, None, None], 1 - 2 * first, program.signs(program.points, 1, 1))
+    size = float(np.abs(exact).max())
+    return program.start({"dim": keys, "size": size, "error": error}, exact, near), margin, first
+
+
+@move("softmax_to_hard_max", "softmax_to_hard_max", weight=0.6)
+def softmax_to_hard_max(program: Program) -> Realised:
+    scores, margin, first = led_scores(program, tight=program.chance(0.1))
+    beta = program.number(0.5, 6.0)
+    value = program.apply("softmax_to_hard_max", scores, NAME, margin=margin, inverse_temperature=beta)
+    exact = np.broadcast_to(first, scores.exact.shape)
+    return program.conclude(value, exact, softmax_weights(beta * scores.near), norm=Norm.ONE)
+
+
+@move("hard_max", "hard_max")
+def hard_max(program: Program) -> Realised:
+    scores, margin, first = led_scores(program, tight=program.chance(0.7))
+    value = program.apply("hard_max", scores, NAME, margin=margin)
+    exact = np.broadcast_to(first, scores.exact.shape)
+    near = np.eye(program.tokens)[scores.near.argmax(-1)]
+    return program.conclude(value, exact, near, norm=Norm.ONE, limit=2 * scores.error / margin)
+
+
+# The mass e/2 moves from one key to another, the rest stays where it is.
+@move("given, probabilities", "given")
+def given_weights(program: Program) -> Realised:
+    keys, error = program.tokens, program.rng.uniform(0, 2)
+    rest = (1 - error / 2) * program.rng.dirichlet(np.ones(keys), (program.points, keys))
+    source, sink = np.eye(keys)[program.rng.permutation(keys)[:2]]
+    swap = program.rng.random((program.points, keys, 1)) < 0.5
+    exact = rest + error / 2 * np.where(swap, source, sink)
+    near = rest + error / 2 * np.where(swap, sink, source)
+    arguments = {"dim": keys, "norm": Norm.ONE, "size": 1.0, "error": float(error), "probabilities": True}
+    return program.start(arguments, exact, near)
+
+
+def any_weights(program: Program) -> Realised:
+    found = [x for x in program.pool if x.value.probabilities and x.exact.shape[-1] == program.tokens]
+    if found and program.chance(0.6):
+        return found[program.whole(0, len(found) - 1)]
+    weights: Realised = given_weights.run(program)
+    return weights
+
+
+@move("attend", "attend")
+def attend(program: Program) -> None:
+    weights, values = any_weights(program), program.pick()
+    value = program.apply("attend", weights, values, NAME)
+    centre = values.centre if values.value.radius is not None else np.zeros_like(values.exact[:, 0])
+    exact, near = weights.exact @ values.exact, weights.near @ values.near
+    program.conclude(value, exact, near, norm=values.value.norm, centre=centre)
+
+
+MOVES = (
+    softmax,
+    concentrate,
+    softmax_to_hard_max,
+    hard_max,
+    given_weights,
+    attend,
+)

@@ -1,0 +1,153 @@
+"""Rules that conclude a number: the closed form or the knob beside what a loop, a scan or a bisection finds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+
+from symbolic.calculus import (
+    CoupledRecursion,
+    LinearRecursion,
+    MonotoneRecursion,
+    QuadraticRecursion,
+    apply_function,
+    contraction_steps,
+    finite_depth,
+    geometric_sum,
+    given,
+    invariant_interval,
+    knob_for,
+    largest_safe,
+    linear_map,
+    minimise,
+)
+from symbolic.calculus.layers import recursion_from
+
+Half = sp.Rational(1, 2)
+
+
+@dataclass(frozen=True)
+class NumberCase:
+    """A rule that concludes a number: `pair` gives its bound, or knob, and what is true, found independently."""
+
+    name: str
+    rule: str
+    pair: Callable[[], tuple[float, float]]
+
+
+def coupled_sharp(matrix: tuple[tuple[int, int], tuple[int, int]]) -> tuple[float, float]:
+    rational = tuple(tuple(sp.Rational(entry, 4) for entry in row) for row in matrix)
+    recursion = CoupledRecursion((sp.Rational(1), sp.Rational(2)), rational, (sp.Rational(1, 3), sp.Rational(1, 5)))
+    closed = recursion.closed(5)
+    error = np.array([1.0, 2.0])
+    for _ in range(5):
+        error = np.array(matrix) / 4 @ error + np.array([1 / 3, 1 / 5])
+    return float(sp.N(closed[0].doit() + 10 * closed[1].doit(), 30)), float(error[0] + 10 * error[1])
+
+
+def linear_recursion() -> tuple[float, float]:
+    """Layers l + 1 and offsets 1/(l + 1)."""
+    layer = sp.Symbol("l", integer=True, nonnegative=True)
+    error = 2.0
+    for k in range(6):
+        error = (1 + k) * error + 1 / (1 + k)
+    return float(LinearRecursion(sp.Integer(2), 1 + layer, 1 / (1 + layer), layer).closed(6).doit()), error
+
+
+def monotone_largest() -> tuple[float, float]:
+    """z -> 2 sqrt(z) + 1/10 from 1, five layers."""
+    z = sp.Symbol("z", positive=True)
+    size = 1.0
+    for _ in range(5):
+        size = 2 * np.sqrt(size) + 0.1
+    return float(MonotoneRecursion(sp.Integer(1), 2 * sp.sqrt(z) + sp.Rational(1, 10), z).largest(5)), size
+
+
+def kept_range(depth: int | None) -> tuple[float, float]:
+    """z -> z/5 + 2 from 1: after three layers, and at every depth."""
+    z = sp.Symbol("z", positive=True)
+    recursion = MonotoneRecursion(sp.Integer(1), z / 5 + 2, z)
+    size = 1.0
+    for _ in range(depth or 60):
+        size = size / 5 + 2
+    kept = finite_depth(recursion, depth) if depth else invariant_interval(recursion, sp.Rational(5, 2))
+    return float(kept.bound), size
+
+
+def squaring() -> tuple[float, float]:
+    error = 0.4
+    for _ in range(3):
+        error = 2 * error**2
+    return float(QuadraticRecursion(sp.Rational(2, 5), sp.Integer(2), sp.Integer(0)).after(3)), error
+
+
+def steps_until(error: float, step: Callable[[float], float], accuracy: float) -> int:
+    steps = 0
+    while error > accuracy:
+        error, steps = step(error), steps + 1
+    return steps
+
+
+def contraction_count() -> tuple[float, float]:
+    bound = contraction_steps(2, Half, sp.Rational(1, 4), sp.Rational(51, 100))
+    return float(bound), steps_until(2.0, lambda e: e / 2 + 0.25, 0.51)
+
+
+def squaring_count() -> tuple[float, float]:
+    bound = QuadraticRecursion(sp.Rational(2, 5), sp.Integer(2), sp.Integer(0)).steps_to(sp.Rational(1, 10**6))
+    return float(bound), steps_until(0.4, lambda e: 2 * e * e, 1e-6)
+
+
+def least_knob() -> tuple[float, float]:
+    n = sp.Symbol("n", integer=True, positive=True)
+    return float(knob_for(7 / n, n, sp.Rational(3, 10)).value), next(k for k in range(1, 100) if 7 / k <= 0.3)
+
+
+def best_knob() -> tuple[float, float]:
+    """The least of 7 n + 100/n over whole numbers: any other bound is too small, or not attained."""
+    n = sp.Symbol("n", integer=True, positive=True)
+    return float(minimise(7 * n + 100 / n, n).bound), min(7 * k + 100 / k for k in range(1, 50))
+
+
+def safe_perturbation() -> tuple[float, float]:
+    """The largest r with r^2 + 2 r <= 1/2, by bisection."""
+    r = sp.Symbol("r", positive=True)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle**2 + 2 * middle <= 0.5 else (low, middle)
+    return float(largest_safe(r**2 + 2 * r, r, Half).value), low
+
+
+def one_layer() -> tuple[float, float]:
+    """(z + 1/4) / 2 off by 3/16 from an error of 1/8."""
+    error = sp.Symbol("err", nonnegative=True)
+    z = given("z", dim=1, size=1, error=error)
+    f = linear_map(apply_function(z, "f", eps=sp.Rational(1, 4), lipschitz=1, size=1), "f/2", operator_norm=Half, dim=1)
+    recursion = recursion_from(z, f)
+    return float(recursion.factor / 8 + recursion.offset), (1 / 8 + 1 / 4) / 2
+
+
+NUMBER_CASES = [
+    NumberCase("coupled, full", "CoupledRecursion", lambda: coupled_sharp(((2, 1), (3, 1)))),
+    NumberCase("coupled, triangular", "CoupledRecursion", lambda: coupled_sharp(((2, 0), (3, 1)))),
+    NumberCase("coupled, equal ratios", "CoupledRecursion", lambda: coupled_sharp(((2, 0), (3, 2)))),
+    NumberCase("coupled, eigenvalue 1", "CoupledRecursion", lambda: coupled_sharp(((4, 0), (3, 2)))),
+    NumberCase("coupled, singular", "CoupledRecursion", lambda: coupled_sharp(((2, 2), (2, 2)))),
+    NumberCase("by layer", "LinearRecursion", linear_recursion),
+    NumberCase("largest size", "MonotoneRecursion", monotone_largest),
+    NumberCase("sizes after three layers", "finite_depth", lambda: kept_range(3)),
+    NumberCase("sizes at every depth", "invariant_interval", lambda: kept_range(None)),
+    NumberCase("squaring", "QuadraticRecursion", squaring),
+    NumberCase("squaring, steps", "QuadraticRecursion", squaring_count),
+    NumberCase("contraction, steps", "contraction_steps", contraction_count),
+    NumberCase(
+        "geometric sum", "geometric_sum", lambda: (float(geometric_sum(Half, 5)), sum(0.5**k for k in range(5)))
+    ),
+    NumberCase("geometric sum at 1", "geometric_sum", lambda: (float(geometric_sum(1, 5)), 5.0)),
+    NumberCase("least knob", "knob_for", least_knob),
+    NumberCase("best knob", "minimise", best_knob),
+    NumberCase("safe perturbation", "largest_safe", safe_perturbation),
+    NumberCase("a layer's recursion", "recursion_from", one_layer),
+]
