@@ -245,8 +245,8 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     ),
     "correct": (lambda: correct(CENTRED, "y", sigma=a), Says(sp.Integer(0), radius=rho)),
     "iterate": (
-        lambda: iterate(vector(norm=two), "y", LinearRecursion(ONE, TWO, a), 3, dim=m, size=Y),
-        Says(8 * ex + 7 * a, size=Y, dim=m, norm=two),
+        lambda: iterate(vector(norm=two), "y", LinearRecursion(ONE, TWO, a), 3, size=Y),
+        Says(8 * ex + 7 * a, size=Y, norm=two),
     ),
     "iterate a layer": (
         lambda: iterate(
@@ -254,7 +254,6 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
             "y",
             recursion_from(LAYER, apply_function(LAYER, "f", eps=a, lipschitz=2, size=1)),
             2,
-            dim=n,
             size=Y,
         ),
         Says(4 * ex + 3 * a, size=Y),
@@ -298,28 +297,39 @@ def _concludes(rule: object) -> bool:
     return inspect.isfunction(rule) and inspect.signature(rule).return_annotation is Approximated
 
 
+def test_an_iteration_has_the_dimension_of_its_last_layer() -> None:
+    before = given("l", dim=sp.Symbol("w", integer=True, positive=True), size=LAYER.size, error=ex)
+    layer = recursion_from(before, linear_map(before, "wide", operator_norm=2, dim=m))
+    dims = [iterate(vector(), "y", layer, depth, size=Y).dim for depth in (0, 1, 3)]
+    assert dims == [n, m, m]
+    by_depth = iterate(vector(), "y", layer, T - 1, size=Y).dim
+    assert [by_depth.subs(T, depth + 1) for depth in (0, 1, 3)] == [n, m, m]
+
+
 # --- a stack of layers -----------------------------------------------------------------------------------------------
 
 
 def family(count: sp.Expr) -> Approximated:
     j = sp.Symbol("j", integer=True, positive=True)
-    first, last = (given(name, dim=1, norm=two, size=size, error=error) for name, size, error in
-                   (("first", 2, 3), ("last", 5, 7)))  # fmt: skip
-    member = given("member", dim=1, norm=two, size=j, error=10 * j)
-    return stack(first, member, j, last, count=count, name="all", dim=4)
+    first = given("first", dim=3, norm=two, size=2, error=3)
+    member = given("member", dim=j + 1, norm=two, size=j, error=10 * j)
+    last = given("last", dim=4, norm=two, size=5, error=7)
+    return stack(first, member, j, last, count=count, name="all")
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_a_stack_has_the_norm_of_all_its_parts(count: int) -> None:
     errors = [3, *(10 * j for j in range(2, count)), 7][-count:]
     sizes = [2, *range(2, count), 5][-count:]
+    dimensions = [3, *(j + 1 for j in range(2, count)), 4][-count:]
     value = family(sp.Integer(count))
     assert value.error.doit() == sp.sqrt(sum(error**2 for error in errors))
     assert value.size.doit() == sp.sqrt(sum(size**2 for size in sizes))
-    assert (value.dim, value.norm) == (4, two)
+    assert (value.dim, value.norm) == (sum(dimensions), two)
     assert value.derivation.steps[-1].premises == ("first", "member", "last")
 
 
 def test_a_stack_of_a_symbolic_number_of_layers_is_the_same() -> None:
     for count in (1, 2, 3, 5):
         assert family(T).error.subs(T, count).doit() == family(sp.Integer(count)).error.doit()
+        assert family(T).dim.subs(T, count) == family(sp.Integer(count)).dim

@@ -89,7 +89,7 @@ def test_attention_wants_weights_in_the_1_norm(norm: Norm) -> None:
 def test_every_part_of_a_stack_is_in_the_2_norm(place: int) -> None:
     parts = [vector(f"x{k}", Norm.INF if k == place else Norm.TWO) for k in range(3)]
     with pytest.raises(DerivationError, match=f"stack: 'x{place}' is bounded in the inf-norm"):
-        stack(parts[0], parts[1], N, parts[2], count=4, name="all", dim=12)
+        stack(parts[0], parts[1], N, parts[2], count=4, name="all")
 
 
 def test_both_cases_are_in_one_norm() -> None:
@@ -315,7 +315,7 @@ def test_a_size_that_only_a_range_asks_about_is_asked_of_the_first_value() -> No
     layer = recursion_from(before, apply_function(before, "f", eps=0, lipschitz=HALF, size=1, radius=R))
     asked = sp.Le(1, size)  # of the layer's own conclusion, and of the value that it starts from
     assert [o.condition for o in layer.obligations if "size" in o.statement] == [asked]
-    iterated = iterate(vector(), "y", layer, 2, dim=3, size=1)
+    iterated = iterate(vector(), "y", layer, 2, size=1)
     assert asked in conditions(iterated)
     assert any("the size of 'x' is at most" in o.statement for o in iterated.derivation.obligations)
 
@@ -324,7 +324,7 @@ def test_a_family_owes_from_two_layers_on() -> None:
     j = sp.Symbol("j", integer=True, positive=True)
     first = correct(vector("first", Norm.TWO, error=a), "c", sigma=R)
     member, last = vector("member", Norm.TWO, error=j), vector("last", Norm.TWO)
-    stacked = stack(first, member, j, last, count=N, name="all", dim=3 * N)
+    stacked = stack(first, member, j, last, count=N, name="all")
     (owed,) = (o for o in stacked.derivation.obligations if o.open)
     at = {a: 2, R: 1}  # the first one does not hold
     assert [owed.condition.subs({**at, N: count}) for count in (1, 2, 3)] == [True, False, False]
@@ -335,7 +335,7 @@ def test_what_the_last_of_a_stack_owes_is_owed_for_every_count() -> None:
     j = sp.Symbol("j", integer=True, positive=True)
     shared = correct(vector("x", Norm.TWO, error=a), "c", sigma=R)
     member = vector("member", Norm.TWO, error=j)
-    stacked = stack(shared, member, j, shared, count=N, name="all", dim=3 * N)
+    stacked = stack(shared, member, j, shared, count=N, name="all")
     assert [o.condition for o in stacked.derivation.obligations if o.open] == [sp.Le(a, R)]
 
 
