@@ -176,7 +176,7 @@ def verdicts(root: Path, *mutated: str) -> list[str]:
 # In a process with several threads (a worker of pytest-xdist) newer Pythons warn of the fork.
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fault_is_found_survives_does_not_import_or_does_not_end(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "SHORTEST", 0.3)
+    monkeypatch.setattr(trial, "SHORTEST", 1.0)  # seconds of processor time for an endless loop
     found = verdicts(tiny, "return a", "return b if a <= b else a", "START = 1 / (3 - 3)", "pass")
     assert found == [FOUND, SURVIVED, NO_IMPORT, NO_END]
     assert {path.name for path in tiny.iterdir()} <= {"tiny.py", "test_tiny.py", "__pycache__"}
