@@ -14,6 +14,9 @@ these files exist. Left out, because no test of a value could or should tell the
 - `latex`, `_repr_latex_`, `__repr__`, `__str__`, functions that end in `_latex`, and `__all__`: what is printed or
   exported, and not what holds.
 
+A first run without a fault times the tests and notes which functions each of them enters. A fault is tried by the tests
+that enter the changed function, the quickest first, in a process forked from one that has imported the libraries.
+
 The score is found / (drawn - equivalent). A fault is found if a test fails, if the module no longer imports, or if the
 tests no longer end. A fault that changes no result at all is equivalent; `benchmarks/mutants_equivalent.toml` lists
 these with their reasons. They are run all the same: a test that fails on one of them refutes its entry.

@@ -274,6 +274,23 @@ def test_a_point_of_inflection_is_no_minimum() -> None:
             minimise(bound, z)
 
 
+def test_a_knob_with_several_solutions_or_none_in_closed_form_is_refused() -> None:
+    for bound in (1 / z + 1 / z**2, 1 / z + sp.exp(-z)):
+        with pytest.raises(DerivationError, match=r"has no closed solution; use bridge\.solve"):
+            knob_for(bound, z, 1)
+
+
+def test_symbols_are_exchanged_all_at_once() -> None:
+    x = given("x", dim=N, size=a + 2 * b, error=a, radius=a).subs({a: b, b: a, N: K, K: N})
+    assert (x.size, x.radius, x.dim) == (b + 2 * a, b, K)
+    exchanged = Obligation("it fits", sp.Le(a, 2 * b)).subs({a: b, b: a})
+    assert exchanged.condition == sp.Le(b, 2 * a)
+
+
+def test_a_start_that_is_accurate_enough_needs_no_step_wherever_it_lies() -> None:
+    assert QuadraticRecursion(sp.Integer(3), TWO, sp.Integer(0)).steps_to(5) == 0  # outside the basin
+
+
 def test_an_exact_start_needs_no_step_whatever_the_accuracy_is() -> None:
     assert QuadraticRecursion(sp.Integer(0), TWO, sp.Integer(0)).steps_to(r) == 0
 

@@ -329,6 +329,15 @@ def test_a_stack_has_the_norm_of_all_its_parts(count: int) -> None:
     assert value.derivation.steps[-1].premises == ("first", "member", "last")
 
 
+def test_a_family_may_have_a_wider_member() -> None:
+    j = sp.Symbol("j", integer=True, positive=True)
+    end = given("end", dim=1, norm=two, size=1)
+    for wide, dimensions in ((2, 7 + 1), (3, 1 + 7), (9, 1 + 1)):
+        dim = sp.Piecewise((7, sp.Eq(j, wide)), (1, True))
+        member = given("member", dim=dim, norm=two, size=1)
+        assert stack(end, member, j, end, count=4, name="all").dim == 1 + dimensions + 1
+
+
 def test_a_stack_of_a_symbolic_number_of_layers_is_the_same() -> None:
     for count in (1, 2, 3, 5):
         assert family(T).error.subs(T, count).doit() == family(sp.Integer(count)).error.doit()

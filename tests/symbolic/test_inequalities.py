@@ -82,6 +82,9 @@ FORM = ((x, y), ((sp.Integer(2), HALF), (HALF, p)))
 def test_a_quadratic_form_is_written_out_entry_by_entry() -> None:
     assert sp.expand(written_out(FORM) - (2 * x**2 + x * y + p * y**2)) == 0
     assert written_out(((x,), ((sp.Integer(3),),))) == 3 * x**2
+    for rows in (((sp.Integer(3), HALF),), ((sp.Integer(3),), (HALF,))):
+        with pytest.raises(ValueError, match="zip"):
+            written_out(((x,), rows))
 
 
 def test_a_form_is_symmetric_and_is_the_expression() -> None:

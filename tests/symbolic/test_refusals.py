@@ -184,6 +184,18 @@ def test_a_mixed_geometric_sum_is_the_sum_of_products(first: sp.Expr, second: sp
         assert mixed_geometric_sum(q, q, n).subs(q, first).subs(n, count) == expected
 
 
+def test_ratios_that_differ_need_no_case_distinction() -> None:
+    assert not mixed_geometric_sum(q, q + 1, n).has(sp.Piecewise)
+    assert mixed_geometric_sum(p, q, n).has(sp.Piecewise)
+
+
+def test_a_recursion_is_run_with_as_many_factors_as_offsets() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        LinearRecursion(ONE, ONE, ONE).run([1, 2], [1], 1)
+    with pytest.raises(ValueError, match="zip"):
+        CoupledRecursion((ONE, ONE), ((ONE, ONE), (ONE, ONE)), (ONE, ONE)).run([((1, 0), (0, 1))], [], (1, 1))
+
+
 MATRICES = [((1, 2), (3, 1)), ((2, 0), (3, 1)), ((2, 5), (0, 2)), ((1, 1), (1, 1)), ((0, 1), (0, 0)), ((0, 0), (1, 3))]
 
 
