@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test bench lint clean
+LINTS := style types contracts dependencies
+
+.PHONY: demo test quick covering bench lint $(LINTS) clean
 
 demo: $(STAMP)
 	@echo "== induction.vanilla: the theorem, over p and L"
@@ -15,11 +17,27 @@ demo: $(STAMP)
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
+# Before a commit: what lint finds, and the tests of tests/quick.txt, which touch every package; under a minute.
+quick: $(STAMP)
+	$(MAKE) --no-print-directory -j 3 $(LINTS) covering
+
+covering: $(STAMP)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal @tests/quick.txt
+
 lint: $(STAMP)
+	$(MAKE) --no-print-directory -j 2 $(LINTS)
+
+style: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(STAMP)
 	$(BIN)/mypy
+
+contracts: $(STAMP)
 	$(BIN)/lint-imports
+
+dependencies: $(STAMP)
 	$(BIN)/deptry .
 
 bench: $(STAMP)

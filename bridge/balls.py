@@ -21,12 +21,17 @@ def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: in
 
     More bits are taken until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
     """
-    symbols = tuple(sorted(expression.free_symbols, key=str))
+    symbols = _letters(expression)
     while True:
         ball = _lowered(expression, symbols, bits)(*(values[symbol] for symbol in symbols))
         if bits >= 4096 or ball == 0 or ball.rel_accuracy_bits() >= 40 or not _exact(values):
             return ball
         bits *= 2
+
+
+@lru_cache(maxsize=1024)
+def _letters(expression: sp.Expr) -> tuple[sp.Symbol, ...]:
+    return tuple(sorted(expression.free_symbols, key=str))
 
 
 @lru_cache(maxsize=1024)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -14,18 +15,25 @@ Claim = tuple[sp.Expr, bool]  # what has to be >= 0, or > 0 where True
 COMPARISONS = {sp.Ge: (1, False), sp.Gt: (1, True), sp.Le: (-1, False), sp.Lt: (-1, True)}
 
 
-def claims_of(condition: Any) -> list[Claim]:
+@lru_cache(maxsize=1024)
+def bound_to(condition: Any, letters: frozenset[tuple[sp.Symbol, sp.Expr]]) -> Any:
+    """The condition with these letters replaced. Remembered: a search asks for the same one at every point."""
+    return sp.sympify(condition).subs(dict(letters))
+
+
+@lru_cache(maxsize=1024)
+def claims_of(condition: Any) -> tuple[Claim, ...]:
     """The inequalities that a condition consists of; none for one that is true. Raises UsageError for another kind."""
     if condition == sp.true:
-        return []
+        return ()
     if isinstance(condition, sp.And):
-        return [claim for part in sorted(condition.args, key=str) for claim in claims_of(part)]
+        return tuple(claim for part in sorted(condition.args, key=str) for claim in claims_of(part))
     if isinstance(condition, sp.Eq):
         difference = condition.lhs - condition.rhs
-        return [(difference, False), (-difference, False)]
+        return (difference, False), (-difference, False)
     if type(condition) in COMPARISONS:
         sign, strict = COMPARISONS[type(condition)]
-        return [(sign * (condition.lhs - condition.rhs), strict)]
+        return ((sign * (condition.lhs - condition.rhs), strict),)
     raise UsageError(f"the condition {sp.sstr(condition)} is no inequality, so no proof on a box is tried")
 
 

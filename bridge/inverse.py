@@ -1,26 +1,32 @@
 """`solve`: the inverse of a bound: which value of a knob gives this error, and which error this budget gives."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
-import flint
-import sympy as sp
-
 from bridge.registry import find_study
+from bridge.solving.closed_form import ClosedForm, closed_form
+from bridge.solving.dependence import may_depend, parameters_of
+from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
+from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
+from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
 from bridge.study import Study
-from bridge.verdicts import Bound
 from numeric.balls import float_above
-from symbolic.calculus import DerivationError, knob_for
-from symbolic.statements import Quantity, UsageError
+from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
 TIERS = ("derived", "printed", "instance")
-CLOSED_FORM_OPERATIONS = 20  # SymPy's solver is asked for expressions up to this size; beyond, bisection
-DOUBLINGS = 200
+NOT_GUARANTEED = "a printed bound is the paper's; nothing here proves it"
+TRUSTED = (Kind.UPPER, Kind.EXACT)  # an error is at most such a bound
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The value of a knob, and the bound that it was checked to give (rounded up)."""
+    """The value of a knob, and the bound that it was checked to give (rounded up).
+
+    `conditions` are the hypotheses and obligations that were checked at this value; all of them hold. `closed_form` is
+    valid under `closed_form_conditions`. `params` are the parameters on which the bound depends. `note` says what an
+    answer does not promise: of a printed bound its errata.
+    """
 
     name: str
     value: float | int
@@ -31,10 +37,14 @@ class Solution:
     method: str
     closed_form: str | None
     params: dict[str, Any]
+    conditions: tuple[Condition, ...] = ()
+    closed_form_conditions: tuple[str, ...] = ()
+    note: str = ""
+    of_error: bool = field(default=True)
 
 
 def solve(
-    result_id: str,
+    result: str | Study,
     *,
     for_: str,
     error: float | int | None = None,
@@ -44,65 +54,74 @@ def solve(
 ) -> Solution:
     """The value of the parameter `for_` at which the bound meets `error`; with for_="error", the bound itself.
 
-    For a bound that falls as the knob grows this is the least sufficient value, for one that rises the largest
-    admissible one. The answer is checked in exact arithmetic: the bound there is at most `error`. The other
-    parameters take `params` and their defaults (the first of a default grid). Raises UsageError.
+    `result` is the id of a result, or a study. For a bound that falls as the knob grows the answer is the least value
+    that meets the error among those searched, for one that rises the largest, for one that falls and then rises the
+    least. At the answer every hypothesis holds, every open obligation is decided by balls, and the bound, evaluated as
+    `compare` evaluates it, is at most `error`. The other parameters take `params` and their defaults (the first of a
+    default grid); one that an equality among the hypotheses ties to the knob follows it. Raises UsageError.
     """
-    study = find_study(result_id)
-    if tier not in TIERS:
-        raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
-    if for_ in study.fixed:
-        raise UsageError(f"solve: {for_} says which network it is; it is not solved for")
-    if not any(each.derivation or (each.printed and each.scopes) for each in study.result.quantities):
-        raise UsageError(
-            f"solve: {result_id} bounds no error that a parameter could bring down; `boundsmith compare {result_id}` "
-            f"and `boundsmith show {result_id}` have its numbers and formulas"
-        )
+    study = result if isinstance(result, Study) else find_study(result)
+    _check_call(study, for_, error, tier)
     point = _point(study, for_, params)
-    wanted = _wanted(study, quantity or study.main_quantity, point)
+    name = quantity or study.main_quantity
     if for_ == "error":
-        if error is not None:
-            raise UsageError(f"solve: the error is what is asked for; leave out error = {error}")
-        bound = _bound(study, wanted, tier, point).number()
-        if bound is None:
-            raise UsageError(
-                "solve: the bound is outside the range of float64; `boundsmith compare` says how many bits it needs"
-            )
-        return Solution("error", bound, bound, None, wanted.name, tier, "evaluated", None, point)
+        return _error_at(study, Curve(study, name, tier, point))
     requested = _positive_error(error)
     knob = study.result.parameter(for_)
     if knob.symbol is None:
         raise UsageError(f"solve: {for_} is not a number, so it cannot be solved for")
-    if for_ not in study.through_network and not _mentions(wanted, tier, knob.symbol):
-        raise UsageError(f"solve: the {tier} bound of '{wanted.name}' does not speak of {for_}")
-    curve = _Curve(study, wanted, tier, point, for_, integer=knob.integer)
-    value, method = curve.solve(requested)
-    bound = float_above(curve.at(value).ball)
-    form = _closed_form(study, wanted, tier, knob.symbol)
-    return Solution(for_, value, bound, requested, wanted.name, tier, method, form, {**point, for_: value})
+    curve = Curve(study, name, tier, point, for_, tuple(ties_of(study.result, knob.symbol, params)))
+    wanted = _wanted(study, curve, knob)
+    found = _searched(study, curve, knob, requested)
+    probe = curve.at(found.value)  # once more, from scratch, at the value that is returned
+    if not probe.meets(requested):
+        raise AssertionError(f"solve: {for_} = {found.value} does not meet {requested}")
+    form = closed_form(study, curve, wanted, knob, found, requested)
+    return _solution(study, curve, wanted, probe, found, requested, form)
 
 
-def _wanted(study: Study, name: str, point: dict[str, Any]) -> Quantity:
-    """The quantity of that name: of the result, or of the network at hand (p[2], where the result has p[j])."""
-    if name in {quantity.name for quantity in study.result.quantities}:
-        return study.result.quantity(name)
-    return study.case(point, seed=0, dtype="float64", device="cpu").result.quantity(name)
+def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -> None:
+    """Raises UsageError for what no study or point could answer."""
+    result = study.result
+    if tier not in TIERS:
+        raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
+    if for_ in study.fixed:
+        raise UsageError(f"solve: {for_} selects the network, so it cannot be solved for")
+    if not any(each.derivation or (each.printed and each.scopes) for each in result.quantities):
+        raise UsageError(
+            f"solve: {result.id} bounds no error that a parameter could bring down; `boundsmith compare {result.id}` "
+            f"and `boundsmith show {result.id}` have its numbers and formulas"
+        )
+    if for_ == "error" and error is not None:
+        raise UsageError(f"solve: the error is what is asked for; leave out error = {error}")
 
 
 def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
-    """One value for each parameter but the one that is solved for."""
+    """One value for each parameter but the knob and those that others imply."""
     for name, value in params.items():
         study.result.parameter(name)
         if isinstance(value, tuple):
             raise UsageError(f"solve: {name} has several values; give one")
     if for_ in params:
         raise UsageError(f"solve: {for_} is what is solved for; do not set it")
-    defaults = {
-        parameter.name: parameter.default[0] if isinstance(parameter.default, tuple) else parameter.default
-        for parameter in study.result.parameters
+    defaults = {p.name: _one(p) for p in study.result.parameters}
+    return {
+        name: _number(study, name, params.get(name, value))
+        for name, value in defaults.items()
+        if name != for_ and (name in params or name not in study.implied)
     }
-    implied = "d" if "W_star" in params else ""
-    return {name: params.get(name, value) for name, value in defaults.items() if name in params or name != implied}
+
+
+def _one(parameter: Parameter) -> Any:
+    return parameter.default[0] if isinstance(parameter.default, tuple) else parameter.default
+
+
+def _number(study: Study, name: str, value: Any) -> Any:
+    return value if study.result.parameter(name).symbol is None else study.result.number(name, value)
+
+
+def _a(tier: str) -> str:
+    return f"an {tier}" if tier == "instance" else f"a {tier}"
 
 
 def _positive_error(error: float | int | None) -> float:
@@ -111,102 +130,139 @@ def _positive_error(error: float | int | None) -> float:
     return float(error)
 
 
-def _bound(study: Study, quantity: Quantity, tier: str, point: dict[str, Any]) -> Bound:
-    case = study.case(point, seed=0, dtype="float64", device="cpu")
-    bound = {
-        "derived": case.derived,
-        "printed": case.printed,
-        "instance": lambda q: case.instance(q, "network"),
-    }[tier](case.result.quantity(quantity.name))
-    if bound is None:
-        raise UsageError(f"solve: quantity '{quantity.name}' has no {tier} bound")
-    return bound
-
-
-class _Curve:
-    """The bound along one knob."""
-
-    def __init__(
-        self, study: Study, quantity: Quantity, tier: str, point: dict[str, Any], name: str, *, integer: bool
-    ) -> None:
-        self.study, self.quantity, self.tier, self.point, self.name = study, quantity, tier, point, name
-        self.integer = integer
-        self.start: float | int = self._admissible_start()
-
-    def at(self, value: float | int) -> Bound:
-        return _bound(self.study, self.quantity, self.tier, {**self.point, self.name: value})
-
-    def meets(self, value: float | int, error: float) -> bool:
-        return bool(self.at(value).ball <= flint.arb(error))
-
-    def _admissible_start(self) -> float | int:
-        """1, or the least whole number from there on that meets the hypotheses."""
-        for value in range(1, 100):
-            try:
-                self.at(value)
-            except UsageError as error:
-                if value == 99:
-                    raise error
-            else:
-                return value if self.integer else float(value)
-        raise AssertionError("unreachable")  # pragma: no cover
-
-    def solve(self, error: float) -> tuple[float | int, str]:
-        falls = self._falls()
-        inside, outside = self._bracket(error, falls)
-        if outside is None:
-            return inside, f"every value tried, this being the {'smallest' if falls else 'largest'}, meets it"
-        while self._apart(inside, outside):
-            middle = self._between(inside, outside)
-            inside, outside = (middle, outside) if self.meets(middle, error) else (inside, middle)
-        return inside, "bisection, checked with Arb balls"
-
-    def _falls(self) -> bool:
-        first, later = self.at(self.start).ball, self.at(self.start * 2 + (3 if self.integer else 0)).ball
-        return bool(later < first)
-
-    def _bracket(self, error: float, falls: bool) -> tuple[float | int, float | int | None]:
-        """A value that meets the error and a neighbour that does not (None if all of them meet it)."""
-        value, met = self.start, self.meets(self.start, error)
-        grow = falls != met  # towards the other answer
-        for _ in range(DOUBLINGS):
-            following = value * 2 if grow else value / 2
-            if self.integer:
-                following = value * 2 if grow else value - 1
-            try:
-                now = self.meets(following, error)
-            except UsageError:
-                break  # left the hypotheses
-            if now != met:
-                return (following, value) if now else (value, following)
-            value = following
-        if met:
-            return value, None
-        best = self.at(value).number()
+def _wanted(study: Study, curve: Curve, knob: Parameter) -> Quantity:
+    """The quantity, as the result or a point has it. Raises UsageError if it has no bound that the knob can change."""
+    wanted = _quantity(study, curve, None if knob.default is None else _one(knob))
+    if wanted.kind not in TRUSTED:
         raise UsageError(
-            f"solve: no {self.name} gives {error:g}; at {self.name} = {value:g} the {self.tier} bound of "
-            f"'{self.quantity.name}' is {'outside the range of float64' if best is None else format(best, '.4g')}"
+            f"solve: '{wanted.name}' is a {wanted.kind} bound, so no value of {knob.name} keeps an error below it"
         )
-
-    def _apart(self, inside: float | int, outside: float | int) -> bool:
-        return abs(outside - inside) > (1 if self.integer else 1e-12 * max(abs(inside), abs(outside)))
-
-    def _between(self, inside: float | int, outside: float | int) -> float | int:
-        return (int(inside) + int(outside)) // 2 if self.integer else (inside + outside) / 2
-
-
-def _mentions(quantity: Quantity, tier: str, knob: sp.Symbol) -> bool:
-    """Whether the knob stands in the formula; what only shapes a matrix (d, say) cannot be solved for."""
-    expression = quantity.printed.bound if tier == "printed" and quantity.printed else quantity.derived()
-    return expression is None or expression.has(knob)
+    if formula(wanted, curve.tier) is None and curve.tier != "instance":
+        raise UsageError(f"solve: quantity '{wanted.name}' has no {curve.tier} bound")
+    if curve.tier == "instance" and "network" not in wanted.scopes:
+        raise UsageError(f"solve: quantity '{wanted.name}' has no instance bound")
+    if not may_depend(study, wanted, curve.tier, knob):
+        raise UsageError(f"solve: the {curve.tier} bound of '{wanted.name}' does not depend on {knob.name}")
+    return wanted
 
 
-def _closed_form(study: Study, quantity: Quantity, tier: str, knob: sp.Symbol) -> str | None:
-    """The knob as a formula in the error, where SymPy finds one."""
-    expression = quantity.derived() if tier == "derived" else quantity.printed.bound if quantity.printed else None
-    if tier == "instance" or expression is None or expression.count_ops() > CLOSED_FORM_OPERATIONS:
-        return None
+def _quantity(study: Study, curve: Curve, at: Number | None) -> Quantity:
+    """Of the network at hand (p[2], where the result has p[j]), else of the result."""
     try:
-        return sp.sstr(knob_for(expression, knob, sp.Symbol("error", positive=True)).value)
-    except DerivationError:
-        return None
+        return study.case_of(curve.params_at(at), curve.quantity).result.quantity(curve.quantity)
+    except UsageError:
+        if curve.quantity not in {quantity.name for quantity in study.result.quantities}:
+            raise
+        return study.result.quantity(curve.quantity)
+
+
+def _error_at(study: Study, curve: Curve) -> Solution:
+    wanted = _quantity(study, curve, None)
+    probe = curve.at(None)
+    bound = _usable(curve, probe)
+    if bound is None:
+        raise UsageError(
+            "solve: the bound is outside the range of float64; `boundsmith compare` says how many bits it needs"
+        )
+    params = parameters_of(study, curve, wanted, probe)
+    assert probe.bound is not None  # it is admissible
+    return Solution(
+        "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params,
+        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, wanted), bool(wanted.scopes),
+    )  # fmt: skip
+
+
+def _usable(curve: Curve, probe: Probe) -> float | None:
+    """The bound as a float64, rounded up; None where there is none. Raises UsageError where it cannot be relied on."""
+    if probe.state is not State.ADMISSIBLE or probe.bound is None:
+        raise UsageError(f"solve: the {curve.tier} bound of '{curve.quantity}' cannot be relied on: {probe.reason}")
+    return probe.bound.number()
+
+
+def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Found:
+    interval, within = _interval(study, curve, knob), _affordable(study, knob)
+    grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties))
+    try:
+        return Search(curve.at, grid, error, integer=knob.integer).run()
+    except UnchangedError:
+        raise UsageError(
+            f"solve: the {curve.tier} bound of '{curve.quantity}' does not depend on {knob.name}: it is the same at "
+            f"every value that was searched"
+        ) from None
+    except NoAnswerError as why:
+        raise UsageError(
+            f"solve: no {knob.name} gives {_a(curve.tier)} bound of '{curve.quantity}' of at most {error:g}: {why}"
+        ) from None
+
+
+def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
+    """What the hypotheses allow."""
+    assert knob.symbol is not None  # it is a number
+    tied = {tie.condition for tie in curve.ties}
+    hypotheses = [h for h in study.result.hypotheses if h.condition not in tied]
+    fixed = numbers_of(study.result, curve.point)
+    following = {tie.parameter.symbol for tie in curve.ties}
+    values = {symbol: value for symbol, value in fixed.items() if symbol not in following}
+    found = interval_of(knob.symbol, hypotheses, values, knob.integer)
+    if knob.name in study.automatic:
+        found = found.above(Fraction(1 if knob.integer else 0), is_open=not knob.integer)
+    return found
+
+
+def _affordable(study: Study, knob: Parameter) -> Interval:
+    """Where a point does not take seconds to build."""
+    low, high = study.searched.get(knob.name, (None, None))
+    found = Interval() if low is None else Interval().above(Fraction(low), is_open=False)
+    return found if high is None else found.below(Fraction(high), is_open=False)
+
+
+def _solution(
+    study: Study, curve: Curve, wanted: Quantity, probe: Probe, found: Found, error: float, form: ClosedForm | None
+) -> Solution:
+    assert probe.bound is not None  # it is admissible
+    params = parameters_of(study, curve, wanted, probe)
+    names = [curve.knob, *(tie.parameter.name for tie in curve.ties), *params]
+    return Solution(
+        name=curve.knob,
+        value=found.value,
+        bound=float_above(probe.bound.ball),
+        requested=error,
+        quantity=curve.quantity,
+        tier=curve.tier,
+        method=_method(curve, found),
+        closed_form=form.text if form else None,
+        params={
+            **params,
+            curve.knob: found.value,
+            **{t.parameter.name: probe.params[t.parameter.name] for t in curve.ties},
+        },
+        conditions=conditions_at(study.result, probe.bound, names),
+        closed_form_conditions=form.conditions if form else (),
+        note=_note(study, curve, wanted),
+        of_error=bool(wanted.scopes),
+    )
+
+
+def _method(curve: Curve, found: Found) -> str:
+    """What the answer is among the values searched, and what ends it."""
+    knob, (low, high) = curve.knob, found.searched
+    extreme = "largest" if found.shape in RISING else "least"
+    words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
+    words += f"the {extreme} value that meets it"
+    followers = ", ".join(f"{tie.parameter.name} = {tie.value}" for tie in curve.ties)
+    words += f", with {followers}" if followers else ""
+    if found.beyond is None:
+        return (
+            f"{words}, as every value up to it does" if found.shape in RISING else f"{words}; it is the least searched"
+        )
+    value, probe = found.beyond
+    side = "above" if value > found.value else "below"
+    return words if probe.state is State.ADMISSIBLE else f"{words}; {side} it: {probe.reason}"
+
+
+def _note(study: Study, curve: Curve, wanted: Quantity) -> str:
+    """What a printed bound does not promise, and what is wrong with it."""
+    if curve.tier != "printed":
+        return ""
+    errata = "; ".join(study.errata(wanted))
+    return f"{NOT_GUARANTEED}{'; errata: ' if errata else ''}{errata}"

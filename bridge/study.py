@@ -7,6 +7,7 @@ does the rest and knows no topic.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import flint
@@ -16,10 +17,10 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
-from bridge.conditions import truth
+from bridge.conditions import bound_to, truth
 from bridge.data import Table
 from bridge.record import Comparison, NamedTable, Row, Verdict
-from bridge.verdicts import Bound, Evidence
+from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Quantity, Result, UsageError
@@ -200,10 +201,15 @@ class Case(ABC):
             return bound
         worst = {symbol: value for symbol, value in known.items() if isinstance(value, sp.Basic)}
         numbers = {**self.values, **{symbol: value for symbol, value in known.items() if symbol not in worst}}
+        letters = frozenset(worst.items())
         steps = quantity.derivation.upto(quantity.step or quantity.name)
-        held = [(o, truth(sp.sympify(o.condition).subs(worst), numbers)) for o in steps.obligations if o.open]
-        outside = "; ".join(f"it is false that {o.statement}" for o, holds in held if holds is False)
-        return replace(bound, conditional=any(holds is not True for _, holds in held), outside=outside)
+        found = [
+            Checked(o.statement, truth(bound_to(o.condition, letters), numbers)) for o in steps.obligations if o.open
+        ]
+        checked = tuple(dict.fromkeys(found))
+        outside = "; ".join(f"it is false that {each.statement}" for each in checked if each.holds is False)
+        conditional = any(each.holds is not True for each in checked)
+        return replace(bound, conditional=conditional, outside=outside, checked=checked)
 
     def trivial(self, quantity: Quantity) -> flint.arb | None:
         return None if quantity.trivial is None else self.ball(quantity.trivial)
@@ -268,7 +274,8 @@ class Study(ABC):
 
     `implied` names the parameters that the others determine (d, by a matrix): they have no default of their own;
     `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
-    the formula has their letter; `fixed` those that are never solved for.
+    the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
+    from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
     """
 
     result: Result
@@ -276,10 +283,20 @@ class Study(ABC):
     implied: tuple[str, ...] = ()
     through_network: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    automatic: tuple[str, ...] = ()
+    searched: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType({})
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
         """The study at one point. Raises UsageError for parameters that do not meet the hypotheses."""
+
+    def case_of(self, params: Mapping[str, Any], quantity: str) -> Case:
+        """The case for the bounds of that quantity alone: one that lists a quantity a step may leave out the others."""
+        return self.case(params, seed=0, dtype="float64", device="cpu")
+
+    def errata(self, quantity: Quantity) -> tuple[str, ...]:
+        """What is wrong with the printed bound of that quantity, a sentence each, known without a run."""
+        return (quantity.remark,) if quantity.remark and quantity.printed else ()
 
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter but those that the given ones imply: the given values, defaults for the others.

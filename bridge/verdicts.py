@@ -19,16 +19,26 @@ def float64_above(ball: flint.arb) -> float | None:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """A condition that was decided at one point; None: it could not be."""
+
+    statement: str
+    holds: bool | None
+
+
+@dataclass(frozen=True)
 class Bound:
     """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional.
 
-    `outside` names the premise that does not hold at this point, if one does not.
+    `outside` names the premise that does not hold at this point, if one does not; `checked` has every open obligation
+    that was decided for it.
     """
 
     ball: flint.arb
     strict: bool = False
     conditional: bool = False
     outside: str = ""
+    checked: tuple[Checked, ...] = ()
 
     def number(self) -> float | None:
         """The bound as a float64, rounded up; None where it is too small (or too large) for one."""

@@ -5,8 +5,10 @@ uniform knots needs of order eps^(-1/2), with every constant known.
 """
 
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -20,6 +22,7 @@ eps = sp.Symbol("eps", positive=True)
 sup_f = sp.Symbol("sup_f", nonnegative=True)  # sup of |f|, |f'| and |f''| on [-R, R]
 sup_f1 = sp.Symbol("sup_f1", nonnegative=True)
 sup_f2 = sp.Symbol("sup_f2", nonnegative=True)
+_HALF, _BEND, _TARGET = (sp.Symbol(name, positive=True) for name in ("half", "bend", "target"))
 
 
 def cell_width(radius: Any = R, cells: Any = M) -> sp.Expr:
@@ -49,12 +52,24 @@ ROUNDING_SHARE = sp.Rational(1, 1024)
 # The bound falls in M^2 = q as R^2 sup|f''| / (2 q): rule 9 gives the least q, and M is the next whole number.
 def secant_cells(radius: Any = R, curvature: Any = sup_f2, accuracy: Any = eps) -> sp.Expr:
     """The least M for which the secant error of M cells on [-radius, radius] leaves ROUNDING_SHARE of `accuracy`."""
-    half, bend, target = (sp.Symbol(name, positive=True) for name in ("half", "bend", "target"))
+    at = {_HALF: sp.sympify(radius), _BEND: sp.sympify(curvature), _TARGET: sp.sympify(accuracy)}
+    squared = _least_cells_squared().subs(at)
+    return sp.Max(1, sp.Integer(_root_above(squared)) if squared.is_Rational else sp.ceiling(sp.sqrt(squared)))
+
+
+def _root_above(square: sp.Rational) -> int:
+    """The least whole number whose square is at least that: exact, where SymPy's ceiling of a root evaluates floats."""
+    whole = -(-int(square.p) // int(square.q))
+    root = math.isqrt(whole)
+    return root if root * root >= whole else root + 1
+
+
+@cache
+def _least_cells_squared() -> sp.Expr:
+    """q, solved for once: its letters take the numbers of every search that follows."""
     cells_squared = sp.Symbol("q", positive=True)
-    bound = secant_error(cell_width(half, sp.sqrt(cells_squared)), bend)
-    least = knob_for(bound, cells_squared, target * (1 - ROUNDING_SHARE)).value
-    at = {half: sp.sympify(radius), bend: sp.sympify(curvature), target: sp.sympify(accuracy)}
-    return sp.Max(1, sp.ceiling(sp.sqrt(least.subs(at))))
+    bound = secant_error(cell_width(_HALF, sp.sqrt(cells_squared)), _BEND)
+    return knob_for(bound, cells_squared, _TARGET * (1 - ROUNDING_SHARE)).value
 
 
 # M + 1 values are M slopes and one value: a hinge at the middle knot for each side, one at each of the M - 2 other

@@ -1,13 +1,20 @@
-"""Makes sloppiness fail: float64, seeds reset before each test, shapes and types checked while the tests run."""
+"""Makes sloppiness fail: float64, seeds reset before each test, shapes and types checked while the tests run.
+
+No test of hypothesis has a deadline: no verdict depends on the clock (test_no_clock.py).
+"""
 
 import random
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.typechecking import check_while_running
 
 check_while_running()
+
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 import torch  # noqa: E402 - after the hooks, which act on imports
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 import torch
+from beartype import beartype
 from beartype.roar import BeartypeCallHintViolation
 from jaxtyping import Float, TypeCheckError
 from torch import Tensor
 
 from bridge.budget import Budget
 from numeric.attention import kernel_dtype, masked_softmax
-from tests.typechecking import names_a_shape
+from tests.typechecking import _by_need, kind_of, names_a_shape
 
 SHAPED = Float[Tensor, "B L"]
 
@@ -48,3 +49,38 @@ def test_types_are_checked_where_no_shape_is_named(call: Callable[[], Any]) -> N
 )
 def test_shapes_are_found_wherever_they_stand_in_a_hint(hint: Any, expected: bool) -> None:
     assert names_a_shape(hint) is expected
+
+
+def checked(answer: Callable[[Tensor], object]) -> Callable[..., object]:
+    def function(x: Float[Tensor, "n d"], scale: float = 1.0) -> Float[Tensor, "d n"]:
+        return answer(x)
+
+    return _by_need(function, typechecker=beartype)
+
+
+def test_after_a_call_that_passes_calls_of_other_kinds_are_checked() -> None:
+    function = checked(lambda x: x.T)
+    for _ in range(3):
+        assert function(torch.zeros(2, 3)).shape == (3, 2)
+    for wrong in (torch.zeros(2, 3, dtype=torch.int64), torch.zeros(3), None):
+        with pytest.raises(TypeCheckError):
+            function(wrong)
+    with pytest.raises(TypeCheckError):
+        function(torch.zeros(2, 3), scale="1")
+
+
+def test_a_result_of_another_kind_is_checked_where_the_arguments_are_as_before() -> None:
+    answers = [torch.zeros(3, 2), torch.zeros(3, 2), torch.zeros(2, 2)]
+    function = checked(lambda x: answers.pop(0))
+    for _ in range(2):
+        function(torch.zeros(2, 3))
+    with pytest.raises(TypeCheckError, match="return value"):
+        function(torch.zeros(2, 3))
+
+
+def test_the_kind_is_all_that_a_check_can_depend_on() -> None:
+    same = [{"x": torch.zeros(2, 3)}, {"x": torch.ones(2, 3)}]
+    other = [{"y": torch.zeros(2, 3)}, {"x": torch.zeros(3, 2)}, {"x": torch.zeros(2, 3, dtype=torch.float32)}, {}]
+    assert len({kind_of(each) for each in same}) == 1
+    assert len({kind_of(each) for each in (*same, *other)}) == 5
+    assert kind_of([0.0] * 1000) is None

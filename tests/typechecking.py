@@ -1,12 +1,20 @@
-"""Types and shapes checked while the tests run: jaxtyping checks those of numeric, beartype those of the others."""
+"""Types and shapes checked while the tests run: jaxtyping checks those of numeric, beartype those of the others.
 
+A check by jaxtyping takes longer than most of the functions that it checks, and depends on nothing but the kinds of
+what comes and of what is returned: types, and of arrays the dtype and the shape. So it is made once for each.
+"""
+
+import functools
 import inspect
+import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jaxtyping
 from beartype.claw import beartype_packages
+
+MOST_PARTS = 64  # of a list or a dictionary whose kind is worth finding out
 
 _with_shapes = jaxtyping.jaxtyped
 
@@ -20,12 +28,70 @@ def check_while_running() -> None:
 
 
 def _by_need(fn: Any = None, *, typechecker: Callable[[Any], Any]) -> Any:
-    """`jaxtyping.jaxtyped` without its memory of dimensions (40 us a call) for functions that name no shape."""
+    """`jaxtyping.jaxtyped`, once for each kind of call; without its memory of dimensions where no shape is named."""
     if fn is None:
         return lambda each: _by_need(each, typechecker=typechecker)
-    if inspect.isfunction(fn) and not any(names_a_shape(hint) for hint in fn.__annotations__.values()):
+    if not inspect.isfunction(fn):
+        return _with_shapes(fn, typechecker=typechecker)
+    if not any(names_a_shape(hint) for hint in fn.__annotations__.values()):
         return typechecker(fn)
-    return _with_shapes(fn, typechecker=typechecker)
+    return once_for_each_kind(fn, functools.partial(_with_shapes, typechecker=typechecker))
+
+
+def once_for_each_kind(fn: Callable[..., Any], check: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`fn`, and `check(fn)` in its place for arguments, or a result, of kinds that have not passed yet."""
+    checked, passed = check(fn), {}
+
+    @functools.wraps(fn)
+    def by_kind(*args: Any, **kwargs: Any) -> Any:
+        kind = kind_of((args, kwargs))
+        if kind is None or kind not in passed:
+            result = checked(*args, **kwargs)
+            if kind is not None:
+                passed[kind] = {kind_of(result)} - {None}
+            return result
+        result = fn(*args, **kwargs)
+        if kind_of(result) not in passed[kind]:
+            check(answering(fn, result))(*args, **kwargs)
+            passed[kind] |= {kind_of(result)} - {None}
+        return result
+
+    return by_kind
+
+
+def answering(fn: Callable[..., Any], result: object) -> Callable[..., Any]:
+    """A function with the signature of `fn`, and in its module, that returns `result`."""
+
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        return result
+
+    placed = types.FunctionType(answer.__code__, fn.__globals__, fn.__name__, None, answer.__closure__)
+    return functools.update_wrapper(placed, fn)
+
+
+def kind_of(value: object) -> Hashable | None:
+    """What a check of types and shapes can depend on; None where that is not to be found out quickly."""
+    reader = reader_of(type(value))
+    return type(value) if reader is None else reader(value)
+
+
+@functools.cache
+def reader_of(cls: type) -> Callable[[Any], Hashable | None] | None:
+    """How the kind of a value of this class is read, if it is more than the class."""
+    if issubclass(cls, str | bool):
+        return lambda value: (cls, value)
+    if hasattr(cls, "dtype") and hasattr(cls, "shape"):
+        return lambda value: (cls, value.dtype, tuple(value.shape))
+    if issubclass(cls, Mapping):
+        return lambda value: kind_of_parts(cls, [*value, *value.values()])
+    return (lambda value: kind_of_parts(cls, value)) if issubclass(cls, list | tuple) else None
+
+
+def kind_of_parts(cls: type, values: Sequence[object]) -> Hashable | None:
+    if len(values) > MOST_PARTS:
+        return None
+    parts = tuple([kind_of(each) for each in values])
+    return None if None in parts else (cls, parts)
 
 
 def names_a_shape(hint: Any) -> bool:

@@ -10,7 +10,10 @@ from bridge.cli.terminal import progress, show, show_json
 from bridge.export.layout import value_words
 
 UNPROVED = ", as printed and not proved here"
-FIELDS = ("name", "value", "bound", "requested", "quantity", "tier", "closed_form", "method", "params")
+FIELDS = (
+    *("name", "value", "bound", "requested", "quantity", "tier"),
+    *("closed_form", "closed_form_conditions", "method", "params", "note", "of_error"),
+)
 
 
 def run_solve(id: str, knob: str, options: Mapping[str, Any], settings: Sequence[str], *, as_json: bool) -> None:
@@ -20,7 +23,8 @@ def run_solve(id: str, knob: str, options: Mapping[str, Any], settings: Sequence
         check_names(id, {knob: None})
     with progress(f"solving {id} for {knob}"):
         solution = bridge.solve(id, for_=knob, **options, **params)
-    record = {"result": id} | {name: getattr(solution, name) for name in FIELDS}
+    conditions = [{"statement": each.statement, "kind": str(each.kind)} for each in solution.conditions]
+    record = {"result": id, **{name: getattr(solution, name) for name in FIELDS}, "conditions": conditions}
     if as_json:
         show_json(record)
     else:
@@ -29,17 +33,34 @@ def run_solve(id: str, knob: str, options: Mapping[str, Any], settings: Sequence
 
 def _sentences(solution: dict[str, Any]) -> list[str]:
     """The value with all its digits: one rounded down might not suffice."""
-    at = ", ".join(f"{name} = {value_words(value)}" for name, value in solution["params"].items())
+    name = solution["name"]
+    at = ", ".join(f"{key} = {value_words(value)}" for key, value in solution["params"].items() if key != name)
     sentences = [f"{solution['result']}: {_answer(solution)}."]
     sentences += [f"At {at}."] if at else []
-    sentences += [f"Closed form: {solution['name']} = {solution['closed_form']}."] if solution["closed_form"] else []
+    sentences += [f"Checked there: {_checked(solution['conditions'])}."] if solution["conditions"] else []
+    if solution["closed_form"]:
+        where = f", where {', '.join(conditions)}" if (conditions := solution["closed_form_conditions"]) else ""
+        sentences.append(f"Closed form: {name} = {solution['closed_form']}{where}.")
+    sentences += [f"Not guaranteed: {solution['note']}."] if solution["note"] else []
     return [*sentences, f"Method: {solution['method']}."]
+
+
+def _checked(conditions: Sequence[Mapping[str, str]]) -> str:
+    """Hypotheses, then obligations."""
+    kinds = dict.fromkeys(each["kind"] for each in conditions)
+    plural = {"hypothesis": "hypotheses", "obligation": "obligations"}
+    groups = {kind: [each["statement"] for each in conditions if each["kind"] == kind] for kind in kinds}
+    return "; ".join(
+        f"{kind if len(stated) == 1 else plural[kind]} {', '.join(stated)}" for kind, stated in groups.items()
+    )
 
 
 def _answer(solution: dict[str, Any]) -> str:
     quantity, tier, bound = (solution[name] for name in ("quantity", "tier", "bound"))
+    what = "error" if solution["of_error"] else "value"
     if solution["requested"] is None:
-        return f"the {tier} bound on the error of {quantity} is {bound}"
+        return f"the {tier} bound on the {what} of {quantity} is {bound}"
     verb = "would give, were it true," if tier == "printed" else "guarantees"
-    answer = f"{solution['name']} = {solution['value']} {verb} an error of {quantity} of at most {bound}"
+    article = "an" if what == "error" else "a"
+    answer = f"{solution['name']} = {solution['value']} {verb} {article} {what} of {quantity} of at most {bound}"
     return f"{answer} (requested: {solution['requested']}; {tier} bound{UNPROVED if tier == 'printed' else ''})"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import flint
@@ -195,6 +196,8 @@ class ReluSumStudy(Study):
 
     result = theory.RELU_SUM
     main_quantity = "error"
+    through_network = ("activation", "order", "R", "eps")
+    searched = MappingProxyType({"R": (None, 1 << 7), "eps": (1e-8, None)})
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> ReluSumCase:
         complete = {

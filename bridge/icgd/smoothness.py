@@ -7,6 +7,7 @@ Shapes: ... batch, n tokens, m coordinates of a layer.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import flint
@@ -27,13 +28,18 @@ from symbolic.icgd.smoothness import WORST_CASE, LayerNorms, b_r2, run_smoothnes
 
 def smoothness_on_W(setting: Setting, ranges: Ranges) -> flint.arb:
     """L_f of the worst network in W, one bound for all layers."""
-    expression = smoothness(setting.shape.N).subs(WORST_CASE, simultaneous=True)
+    expression = _of_the_worst(setting.shape.N)
     values = {
         **problem_values(setting, 1),
         **suprema_values(setting, ranges),
         b_r2: setting.supremum(2, ranges.largest),
     }
     return evaluate_ball(expression, as_numbers(values))
+
+
+@cache
+def _of_the_worst(layers: int) -> sp.Expr:
+    return smoothness(layers).subs(WORST_CASE, simultaneous=True)
 
 
 def smoothness_of_layers(setting: Setting, ranges: Ranges) -> flint.arb:

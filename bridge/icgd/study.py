@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import flint
@@ -13,7 +14,7 @@ from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.data import Table
 from bridge.icgd.case import SIZES, StepCase, tap_of
-from bridge.icgd.emulation import LOCAL, Emulation, ranges, with_accuracies, with_relus
+from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.findings import FINDINGS
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
@@ -43,6 +44,14 @@ from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result, UsageError
 
 ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
+SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType(
+    {
+        **dict.fromkeys(("relus", "relus_r1"), (FEWEST_RELUS, 1 << 15)),  # half a second of certifying a function
+        "eps": (1e-7, None),
+        **dict.fromkeys(("B_v", "B_x", "B_y", "R"), (None, 1 << 5)),
+        **dict.fromkeys(("K", "d", "d_x", "d_y"), (None, 1 << 20)),
+    }
+)
 WHOLE_STEP = ("icgd.step", "icgd.dimensions")
 MAIN = {
     "icgd.forward": "p[1]",
@@ -207,7 +216,12 @@ class StepStudy(Study):
     """One of the results of one step."""
 
     fixed = ("N",)
-    through_network = ("relus", "eps", "B_v", "B_x", "B_y", "K", "d", "d_x", "d_y")
+    through_network: tuple[str, ...] = (
+        *("N", "K", "d", "d_x", "d_y", "B_v", "B_x", "B_y"),
+        *("eps", "relus", "R", "relus_r1", "activation", "loss"),
+    )
+    automatic = ("relus", "R", "relus_r1")
+    searched = SEARCHED
 
     def __init__(self, result: Result) -> None:
         self.result = result
@@ -238,6 +252,10 @@ class StepStudy(Study):
         from bridge.icgd.table import table_defaults
 
         return table_defaults(params, table)
+
+    def errata(self, quantity: Quantity) -> tuple[str, ...]:
+        refuted = [each for group in FINDINGS.values() for each in group if each.quantity == quantity.name]
+        return (*super().errata(quantity), *(f"finding.{each.name}: {each.slip}" for each in refuted))
 
     def findings(self) -> list[Row]:
         rows = []
@@ -290,13 +308,19 @@ def setting_of(params: Mapping[str, Any]) -> Setting:
     )
 
 
+@lru_cache(maxsize=64)
+def gradient_bound(layers: int) -> sp.Expr:
+    """The derived bound in the paper's worst-case letters."""
+    bound = chain.derive(sp.Integer(layers)).derivation.bound("gradient")
+    return bound.subs(chain.worst_case(), simultaneous=True)
+
+
 def plan_for(setting: Setting, params: Mapping[str, Any]) -> Emulation | NotRepresentable:
     """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound."""
     reach = float(params.get("R") or 0.0)
     if params.get("relus"):
         return with_relus(setting, int(params["relus"]), int(params.get("relus_r1") or 0), reach)
-    bound = chain.derive(sp.Integer(setting.shape.N)).derivation.bound("gradient")
-    chosen = accuracies_for(setting, float(params["eps"]), bound.subs(chain.worst_case(), simultaneous=True))
+    chosen = accuracies_for(setting, float(params["eps"]), gradient_bound(setting.shape.N))
     return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen, reach)
 
 

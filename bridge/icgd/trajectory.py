@@ -26,12 +26,12 @@ from bridge.icgd.path import Problem, distances, gradient_errors, smoothness_alo
 from bridge.icgd.setting import Setting
 from bridge.icgd.slips import SLIPS, repaired_row, run_of, slip_row
 from bridge.icgd.smoothness import gap_above, smoothness_of_layers, smoothness_on_W
-from bridge.icgd.study import EmulatedCase, StepStudy, plan_for, roughness, setting_of
+from bridge.icgd.study import EmulatedCase, StepStudy, gradient_bound, plan_for, roughness, setting_of
 from bridge.lowering import lower
 from bridge.measure import Found, evidence_at
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
-from bridge.study import Inputs, torch_device, torch_dtype
+from bridge.study import Inputs, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.exact_cost import TooLargeForExact
@@ -68,8 +68,7 @@ class TrajectoryCase(EmulatedCase):
         known = ranges(setting, plan.accuracies.eps_r) if isinstance(plan, NotRepresentable) else plan.ranges
         chosen, t = setting.activation, setting.activation.t
         asked = self.values.get(letters.eps)
-        bound = chain.derive(sp.Integer(setting.shape.N)).derivation.bound("gradient")
-        guaranteed = self.ball(bound.subs(chain.worst_case(), simultaneous=True))
+        guaranteed = self.ball(gradient_bound(setting.shape.N))
         at_zero = chosen.expr.subs(t, 0)
         self.asked = guaranteed if asked is None else flint.arb(asked)
         self.smoothness_of_layers = smoothness_of_layers(setting, known)
@@ -474,9 +473,19 @@ def _key(inputs: Inputs, about: str) -> bytes:
 class TrajectoryStudy(StepStudy):
     """Corollary 1.1 and Lemma 14: see `TrajectoryCase`."""
 
+    through_network = (*StepStudy.through_network, "L")
+
     def __init__(self) -> None:
         self.result = theory.TRAJECTORY
         self.main_quantity = "path[1]"
+
+    def errata(self, quantity: Quantity) -> tuple[str, ...]:
+        general = self.result.quantity(MAPPING if quantity.name == MAPPING else "path")
+        known = [theory.finding_quantity(check) for check in theory.WITNESSES]
+        refuted = [
+            each for each in known if each.printed and general.printed and each.printed.bound == general.printed.bound
+        ]
+        return (*Study.errata(self, quantity), *(f"{each.name}: {each.meaning}" for each in refuted))
 
     def findings(self) -> list[Row]:
         case = self.case({}, seed=0, dtype="float64", device="cpu")
@@ -485,16 +494,26 @@ class TrajectoryStudy(StepStudy):
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrajectoryCase | OutsideCase:
         resolved = self.resolved(params)
-        written = replace(self.result, quantities=_scoped(int(resolved["L"])))
+        quantities = theory.quantities_for(int(resolved["L"]))
+        return self._case(resolved, quantities, torch_dtype(dtype), torch_device(device))
+
+    def case_of(self, params: Mapping[str, Any], quantity: str) -> TrajectoryCase | OutsideCase:
+        resolved = self.resolved(params)
+        steps = int(resolved["L"])
+        return self._case(resolved, (theory.quantity_of(quantity, steps),), torch.float64, torch.device("cpu"))
+
+    def _case(
+        self, resolved: dict[str, Any], quantities: tuple[Quantity, ...], dtype: torch.dtype, device: torch.device
+    ) -> TrajectoryCase | OutsideCase:
+        written = replace(self.result, quantities=_scoped(quantities, int(resolved["L"])))
         why = roughness(resolved)
         if why:
-            return OutsideCase(written, resolved, why, torch_device(device))
+            return OutsideCase(written, resolved, why, device)
         setting = setting_of(resolved)
-        plan = plan_for(setting, resolved)
-        return TrajectoryCase(written, resolved, setting, plan, torch_dtype(dtype), torch_device(device))
+        return TrajectoryCase(written, resolved, setting, plan_for(setting, resolved), dtype, device)
 
 
-def _scoped(steps: int) -> tuple[Quantity, ...]:
-    """The quantities of this many steps; the last distance and the mapping with bounds of their own at each prompt."""
+def _scoped(quantities: tuple[Quantity, ...], steps: int) -> tuple[Quantity, ...]:
+    """The last distance and the mapping have bounds of their own at each prompt."""
     scopes = {f"path[{steps}]": ("network", "prompt", LOCAL), MAPPING: ("network", "prompt")}
-    return tuple(replace(each, scopes=scopes.get(each.name, each.scopes)) for each in theory.quantities_for(steps))
+    return tuple(replace(each, scopes=scopes.get(each.name, each.scopes)) for each in quantities)

@@ -37,6 +37,7 @@ LONG = {"L": 1000, "alpha": 0.05, "sigma_init": 0.01}  # an input and a target a
 AGREE = 1e-6  # relative, of a derived number and the same by the definition
 STARTS = ("start", "start.long")  # refuted by balls at one p~
 LONGEST_PRINTED = 1000  # n up to which the printed double sums, n^2 terms, are evaluated
+MOST_BOXES = 1000  # for one proof; the signs take 18
 MANY_TERMS = 20_000_000  # n times values of p~ at which signs are measured, at most
 _SUMS = sp.symbols("q slope_of_q slope_as_printed q_as_printed")
 VERDICTS = {Status.PROVED: Verdict.PROVED, Status.REFUTED: Verdict.VIOLATED, Status.UNDECIDED: Verdict.UNDECIDED}
@@ -51,7 +52,7 @@ def _lowered_sums() -> Any:
 def proof(inequality_of: Any, length: int) -> Outcome:
     """What `prove` says of that inequality at that L."""
     inequality: Inequality = inequality_of(length)
-    return prove(inequality, seconds=5.0)
+    return prove(inequality, seconds=math.inf, most_boxes=MOST_BOXES)
 
 
 # q = sum of C_tau^2 / D^2 with D = Z_1 ... Z_n and C_tau = D/Z_tau + u C_{tau+1}; D^3 dq/du = D P' - 2 D' P.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import flint
@@ -31,6 +32,7 @@ from symbolic.statements import Quantity, Result, UsageError
 
 CHAIN = ("y", "scores", "attention", "output")
 LARGEST_NORM = 1e150  # its square, in a norm, still is a float64
+WIDEST_SEARCHED = 256  # coordinates: the exact norms of a d x d matrix take a tenth of a second there
 VARIANTS = {"output.as_printed": "as_printed", "output.gated": "gated"}  # quantity to construction, beside "masked"
 
 
@@ -194,6 +196,8 @@ class VanillaStudy(Study):
     result = theory.VANILLA
     main_quantity = "output"
     implied = ("d",)
+    through_network = ("W_star", "d")
+    searched = MappingProxyType({"d": (1, WIDEST_SEARCHED)})
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> VanillaCase:
         return VanillaCase(*self._resolve(params, seed), dtype, device)

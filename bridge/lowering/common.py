@@ -84,6 +84,8 @@ class Lowered:
         return self._backend.call(self._function, self._arguments, values)
 
     def _bind(self, positional: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+        if len(positional) == len(self.args) and not named:
+            return list(positional)
         given = dict(zip(self.args, positional, strict=False))
         missing = [name for name in self.args if name not in given and name not in named]
         unknown = [name for name in named if name not in self.args]

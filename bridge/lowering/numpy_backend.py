@@ -118,9 +118,15 @@ def loop_product(like: Array, body: Any, masked: Any, first: Array, last: Array)
     return _loop(like, loops.product_of, body, masked, np.asarray(first), np.asarray(last), 1)
 
 
+def common_shape(values: Sequence[Array]) -> tuple[int, ...]:
+    """To which they broadcast. Numbers, the state of a flow for instance, need not be asked numpy for."""
+    shapes = [shape for value in values if (shape := np.shape(value))]
+    return np.broadcast_shapes(*shapes) if shapes else ()
+
+
 def matrix(like: Array, rows: list[list[Array]]) -> Array:
     """Shape (..., n, m) from entries whose batches broadcast."""
-    batch = np.broadcast_shapes(*(np.shape(entry) for row in rows for entry in row))
+    batch = common_shape([entry for row in rows for entry in row])
     result = np.empty((*batch, len(rows), len(rows[0])), like.dtype)
     for i, row in enumerate(rows):
         for j, entry in enumerate(row):
@@ -178,10 +184,10 @@ class NumpyBackend(Backend):
         arrays = [self._array(*pair) for pair in zip(arguments, values, strict=True)]
         with np.errstate(all="ignore"):
             result = np.asarray(self._evaluated(function, arguments, arrays))
-        cores = (
+        cores = [
             array.shape[: array.ndim - len(argument.shape)] for argument, array in zip(arguments, arrays, strict=True)
-        )
-        wanted = np.broadcast_shapes(*cores) + self._core_shape
+        ]
+        wanted = (np.broadcast_shapes(*cores) if any(cores) else ()) + self._core_shape
         if result.dtype != bool:
             result = result.astype(self._like.dtype, copy=False)
         if result.shape != wanted:
@@ -191,7 +197,7 @@ class NumpyBackend(Backend):
     def _evaluated(self, function: Callable[..., Any], arguments: Sequence[Argument], arrays: list[Array]) -> Array:
         """In blocks where everything is element by element: intermediate results then stay in the cache."""
         matrices = self._core_shape or any(argument.shape for argument in arguments)
-        batch = () if matrices else np.broadcast_shapes(*(array.shape for array in arrays))
+        batch = () if matrices else common_shape(arrays)
         if math.prod(batch) < 2 * BLOCK:
             return function(self._like, *arrays)
         flat = [array if array.ndim == 0 else np.broadcast_to(array, batch).reshape(-1) for array in arrays]
@@ -200,6 +206,8 @@ class NumpyBackend(Backend):
         return np.concatenate(results).reshape(batch) if np.ndim(results[0]) else results[0]
 
     def _array(self, argument: Argument, value: Any) -> Any:
+        if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow asks for thousands
+            return self._like.dtype.type(value)
         if isinstance(value, int | Fraction | sp.Number):  # an int may be larger than numpy's own
             value = float(value)
         array = np.asarray(value)

@@ -4,6 +4,9 @@ A Result lists its quantities with a symbolic layer j; `quantities_for` gives th
 layer, under the names of the taps: p[1], r'[1], g, s[1], ..., gradient, w.
 """
 
+from collections.abc import Callable
+from functools import lru_cache
+
 import sympy as sp
 
 from symbolic.citations import WU2024, Citation
@@ -90,41 +93,47 @@ def _hypothesis(name: str) -> Hypothesis:
     return Hypothesis(name, condition, _REASONS[name])
 
 
-def _lemma(network: Network, id: str) -> list[Quantity]:
-    """The quantities of a Result, in the order of the proof."""
-    of = {
-        "icgd.forward": [
-            *errors.forward(network),
-            *counts.ranges(network, "range_r"),
-            *counts.forward_norms(network),
-        ],
-        "icgd.derivative": [
-            *errors.derivative(network),
-            *counts.ranges(network, "range_r1"),
-            *counts.derivative_norms(network),
-        ],
-        "icgd.loss_gradient": [
-            *errors.loss_gradient(network),
-            *counts.ranges(network, "range_u", "range_u.restated"),
-            *counts.loss_gradient_norms(network),
-        ],
-        "icgd.backward": [
-            *errors.backward(network),
-            errors.signal_size(network),
-            *counts.backward_norms(network),
-        ],
-    }
-    if id in of:
-        return of[id]
+def _forward(network: Network) -> list[Quantity]:
+    return [*errors.forward(network), *counts.ranges(network, "range_r"), *counts.forward_norms(network)]
+
+
+def _derivative(network: Network) -> list[Quantity]:
+    return [*errors.derivative(network), *counts.ranges(network, "range_r1"), *counts.derivative_norms(network)]
+
+
+def _loss_gradient(network: Network) -> list[Quantity]:
+    ranges = counts.ranges(network, "range_u", "range_u.restated")
+    return [*errors.loss_gradient(network), *ranges, *counts.loss_gradient_norms(network)]
+
+
+def _backward(network: Network) -> list[Quantity]:
+    return [*errors.backward(network), errors.signal_size(network), *counts.backward_norms(network)]
+
+
+def _whole_step(network: Network) -> list[Quantity]:
     step = [*errors.step(network), errors.requested(network), *counts.step_norms(network), *counts.sizes(network)]
-    return [*(quantity for lemma in of.values() for quantity in lemma), *step]
+    return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step]
+
+
+_LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
+    "icgd.forward": _forward,
+    "icgd.derivative": _derivative,
+    "icgd.loss_gradient": _loss_gradient,
+    "icgd.backward": _backward,
+}
+
+
+@lru_cache(maxsize=64)
+def _lemma(network: Network, id: str) -> tuple[Quantity, ...]:
+    """The quantities of a Result, in the order of the proof; a lemma's own, or those of all lemmas and the step."""
+    return tuple(_LEMMAS.get(id, _whole_step)(network))
 
 
 def quantities_for(result: Result, layers: int) -> tuple[Quantity, ...]:
     """The quantities of one of these Results for a network of `layers` layers. Raises UsageError below 1."""
     if layers < 1:
         raise UsageError(f"{result.id}: N = {layers} does not meet N >= 1 ({_REASONS['N']}).")
-    return tuple(_lemma(_network(result.id, layers), result.id))
+    return _lemma(_network(result.id, layers), result.id)
 
 
 def _network(id: str, layers: int | None) -> Network:
@@ -142,7 +151,7 @@ def _result(
         claim=claim,
         parameters=tuple(_PARAMETERS[name] for name in names),
         hypotheses=tuple(_hypothesis(name) for name in names if _PARAMETERS[name].symbol is not None),
-        quantities=tuple(_lemma(_network(id, None), id)),
+        quantities=_lemma(_network(id, None), id),
         notation=NOTATION,
         symbols=SYMBOLS,
         remarks=remarks,

@@ -194,6 +194,17 @@ def quantities_for(steps: int) -> tuple[Quantity, ...]:
     return (*paths, gradient_mapping_quantity(steps))
 
 
+def quantity_of(name: str, steps: int) -> Quantity:
+    """One of `quantities_for(steps)`, without the others. Raises UsageError for a name that is not among them."""
+    if name == "gradient_mapping" and steps >= 1:
+        return gradient_mapping_quantity(steps)
+    step = name.removeprefix("path[").removesuffix("]")
+    if name == f"path[{step}]" and step.isdecimal() and 1 <= int(step) <= steps:
+        return path_quantity(int(step), name=name)
+    known = f"path[1] .. path[{steps}], gradient_mapping"
+    raise UsageError(f"icgd.trajectory has no quantity '{name}'. It has: {known}.")
+
+
 # --- What the printed statements do not cover: one-dimensional witnesses, computed exactly ---------------------------
 
 

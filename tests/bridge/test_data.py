@@ -44,7 +44,7 @@ def exact_norms_squared(rows: np.ndarray) -> list[Fraction]:
 
 
 @given(drawn, bounds, bounds, st.sampled_from(RANGES))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_prompt_meets_the_hypotheses_exactly_and_reaches_them(
     drawn: Drawn, B_x: float, B_y: float, output_range: tuple[float, float] | None
 ) -> None:
@@ -78,7 +78,7 @@ queries = st.lists(st.floats(-1e20, 1e20), min_size=8, max_size=8)
 
 
 @given(drawn, queries)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_scaling_of_the_prompt_never_reads_the_query(drawn: Drawn, query: list[float]) -> None:
     assert not reads_the_query(scaled, draw(*drawn), query)
 
@@ -94,7 +94,7 @@ def test_a_scaling_that_reads_the_query_is_noticed() -> None:
 
 
 @given(drawn, bounds, st.sampled_from(RANGES))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_predictions_return_to_the_units_of_the_table(
     drawn: Drawn, B_y: float, output_range: tuple[float, float] | None
 ) -> None:
@@ -109,7 +109,7 @@ def test_predictions_return_to_the_units_of_the_table(
 
 
 @given(drawn)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_features_are_standardised_up_to_one_common_factor(drawn: Drawn) -> None:
     table = draw(*drawn)
     x = scaled(table, 3.0, 1.0).x
@@ -210,7 +210,7 @@ def write(folder: Path, content: str | bytes) -> str:
 
 
 @given(st.lists(st.lists(st.floats(-1e150, 1e150), min_size=3, max_size=3), min_size=3, max_size=8))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_what_is_written_is_what_is_read(tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]) -> None:
     values = np.array(rows)
     if (values[:-1] == values[0]).all(0).any():

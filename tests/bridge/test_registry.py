@@ -24,9 +24,7 @@ def test_a_study_runs_on_its_defaults_and_covers_every_quantity(study: Study, tm
     cases = [study.case(point, seed=0, dtype="float64", device="cpu") for point in grid_of(study, {})]
     direct = isinstance(cases[0], DirectCase)
     small = {} if direct else {"samples": 4, "attack": 3, "restarts": 2}
-    run = default_run(study.result.id, **small)
-    assert run.seconds < 60  # 20 seconds at the full budget on idle cores; `make bench` times that
-    comparison = run.comparison
+    comparison = default_run(study.result.id, **small)
     quantities = [q for case in cases for q in case.result.quantities]
     assert study.main_quantity in {q.name for q in quantities}
     check_witnesses(comparison, tmp_path)

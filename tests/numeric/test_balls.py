@@ -1,7 +1,7 @@
 import flint
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numeric.balls import BallArray, ball_maximum, float_above, float_below, working_precision
@@ -23,7 +23,6 @@ def test_precision_is_restored_also_after_an_error():
     assert flint.ctx.prec == before
 
 
-@settings(deadline=None)
 @given(value=finite)
 def test_floats_enter_exactly_and_leave_unchanged(value):
     balls = BallArray.exactly(np.array([value]))
@@ -32,7 +31,6 @@ def test_floats_enter_exactly_and_leave_unchanged(value):
     assert float_above(flint.arb(value)) == value == float_below(flint.arb(value))
 
 
-@settings(deadline=None)
 @given(numerator=st.integers(-(10**30), 10**30), exponent=st.integers(-1200, 900))
 def test_rounded_ends_enclose_the_number(numerator, exponent):
     with working_precision(200):

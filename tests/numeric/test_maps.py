@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numeric.maps import BlockMap, LowRank, identity_map, injection
@@ -36,7 +36,6 @@ def test_dense_matrix_is_the_blocks_by_hand():
     np.testing.assert_array_equal(block_map.dense(), expected)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 1000), leading=st.sampled_from([(), (4,), (2, 3)]))
 def test_structured_application_is_the_dense_product(seed, leading):
     block_map = mixed_map(seed)

@@ -3,7 +3,7 @@ import itertools
 import flint
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numeric.balls import working_precision
@@ -29,7 +29,6 @@ def signs(length: int) -> list[np.ndarray]:
     return [np.array(each) for each in itertools.product([-1.0, 1.0], repeat=length)]
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 999), shape=SHAPES, scale=st.sampled_from([1e-290, 1e-12, 1.0, 1e200]))
 def test_one_norm_encloses_the_exact_sum(seed, shape, scale):
     W = matrix(seed, shape, scale)
@@ -41,7 +40,6 @@ def test_one_norm_encloses_the_exact_sum(seed, shape, scale):
     assert entrywise_one_norm_upper(W) == enclosure.upper
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 999), shape=SHAPES, scale=st.sampled_from([1e-290, 1e-12, 1.0, 1e200]))
 def test_spectral_norm_encloses_the_largest_eigenvalue(seed, shape, scale):
     W = matrix(seed, shape, scale)
@@ -75,7 +73,6 @@ def test_spectral_norm_of_known_matrices(W):
     assert spectral_norm_upper(W) == enclosure.upper
 
 
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 999), blur=st.sampled_from([0.0, 1e-9, 1e-3, 0.1, 3.0]), scale=st.sampled_from([0.3, 1.0, 5.0])
 )
@@ -98,7 +95,6 @@ def test_spectral_norm_of_a_larger_matrix_is_tight():
     assert enclosure.upper <= enclosure.lower * (1 + 1e-11)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 999), shape=st.tuples(st.integers(1, 5), st.integers(1, 5)))
 def test_infinity_to_one_is_the_maximum_over_all_signs(seed, shape):
     W = matrix(seed, shape)

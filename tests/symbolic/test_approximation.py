@@ -60,7 +60,7 @@ def test_the_secant_bounds_hold(f: sp.Expr) -> None:
     st.fractions(min_value="1/8", max_value=50),
     st.integers(min_value=1, max_value=9),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_cells_are_the_least_that_suffice(radius: object, bend: object, digits: int) -> None:
     accuracy = sp.Rational(1, 10**digits)
     cells = secant_cells(sp.Rational(radius), sp.Rational(bend), accuracy)

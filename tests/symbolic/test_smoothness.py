@@ -1,7 +1,6 @@
 """L_f: one formula in two views, and never exceeded by the gradients of random networks."""
 
 import math
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,6 +10,7 @@ import sympy as sp
 from symbolic.icgd.smoothness import WORST_CASE, LayerNorms, b_r2, derive_smoothness, run_smoothness, smoothness
 from symbolic.icgd.symbols import P_0, B_v, B_x, K, N, P, b_l, b_r, b_r1, d_y, nu, rho, rho_N
 from symbolic.icgd.symbols import L_l as loss_slope
+from tests.counting import lines
 
 Weights = list[np.ndarray]
 VALUES = {rho: 1.3, rho_N: 0.9, nu: 0.8, P_0: 1.1, P: 1.7, b_r1: 0.95, b_r2: 0.7, b_l: 0.6, loss_slope: 1.2, d_y: 2}
@@ -53,9 +53,8 @@ def test_depth_stays_symbolic_and_costs_nothing() -> None:
     assert size < 1500
     assert N in smoothness().free_symbols
     function = sp.lambdify([*VALUES, N], smoothness(), "math")
-    start = time.perf_counter()
     assert function(*VALUES.values(), 50) > function(*VALUES.values(), 49)
-    assert time.perf_counter() - start < 2.0
+    assert lines(lambda: function(*VALUES.values(), 50)) < 50**3  # sums in sums, term by term
     assert not derive_smoothness().derivation.conditional
     assert r"\text{perturbed linear map}" in derive_smoothness().derivation.latex()
 

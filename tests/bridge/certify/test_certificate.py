@@ -63,7 +63,7 @@ FORM = Inequality(
 
 @pytest.fixture(scope="module")
 def claims() -> dict[str, Claim]:
-    found = {each.name: Claim(prove(each, seconds=5.0)) for each in (TIGHT, CUT, FALSE, FORM)}
+    found = {each.name: Claim(prove(each)) for each in (TIGHT, CUT, FALSE, FORM)}
     return found | {"open": Claim(prove(OPEN, most_boxes=12))}
 
 

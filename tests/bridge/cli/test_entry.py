@@ -1,10 +1,9 @@
-"""Exit codes, the report of a bug, and what a process really does: imports, time, pipes, version."""
+"""Exit codes, the report of a bug, and what a process really does: imports, pipes, version."""
 
 import importlib
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -90,22 +89,14 @@ def test_version(run: Command) -> None:
     ("script", "allowed"),
     [
         ("import bridge.cli", set()),
-        ("from bridge.cli import main; main(['compare', '--help'])", {"pydantic"}),  # typer's own, in some versions
+        ("from bridge.cli import main; main(['--help'])", {"pydantic"}),  # typer's own, in some versions
+        ("from bridge.cli import main; main(['compare', '--help'])", {"pydantic"}),
     ],
 )
 def test_nothing_heavy_is_loaded_before_a_command_needs_it(script: str, allowed: set[str]) -> None:
     report = f"import sys; {script}; print(*sorted(set({HEAVY!r}) & set(sys.modules)), sep=',')"
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
     assert set(done.stdout.splitlines()[-1].split(",")) - {""} <= allowed
-
-
-def test_help_is_instant() -> None:
-    def seconds() -> float:
-        start = time.perf_counter()
-        subprocess.run([*COMMAND, "--help"], capture_output=True, check=True)
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(3)) < 1.0
 
 
 def test_the_installed_command() -> None:

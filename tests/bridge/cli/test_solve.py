@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import bridge
+from bridge.solving.probes import Condition, Kind
 from tests.bridge.cli.conftest import Command, refused
 
 ID = "induction.vanilla"
@@ -23,11 +24,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             value=7.600902376208978,
             bound=0.000999999999999762,
             requested=arguments.get("error"),
-            quantity="output",
+            quantity=arguments.get("quantity", "output"),
             tier="derived",
             closed_form="log(2/error)",
-            method="bisection",
-            params={"L": 8, "W_star": [[1.0, 0.0], [0.0, 1.0]]},
+            closed_form_conditions=("error > 0", "p > 0"),
+            method="searched",
+            params={"L": 8, "W_star": [[1.0, 0.0], [0.0, 1.0]], "p": 7.600902376208978},
+            conditions=(Condition("p > 0", Kind.HYPOTHESIS), Condition("L p <= 1", Kind.OBLIGATION)),
+            note="the printed bound needs L >= 4" if arguments.get("tier") == "printed" else "",
+            of_error=arguments.get("quantity") != "weights",
         )
 
     monkeypatch.setattr(bridge, "solve", solve)
@@ -41,9 +46,20 @@ def test_the_answer_keeps_all_its_digits(run: Command, asked: list[dict[str, Any
         f"{ID}: p = 7.600902376208978 guarantees an error of output of at most 0.000999999999999762 "
         "(requested: 0.001; derived bound).",
         "At L = 8, W_star = 2 x 2 matrix.",
-        "Closed form: p = log(2/error).",
-        "Method: bisection.",
+        "Checked there: hypothesis p > 0; obligation L p <= 1.",
+        "Closed form: p = log(2/error), where error > 0, p > 0.",
+        "Method: searched.",
     ]
+
+
+def test_a_printed_answer_says_that_nothing_is_guaranteed(run: Command, asked: list[dict[str, Any]]) -> None:
+    outcome = run("solve", ID, "--for", "p", "--error", "1e-3", "--tier", "printed")
+    assert "Not guaranteed: the printed bound needs L >= 4." in outcome.out
+
+
+def test_what_is_no_error_is_called_a_value(run: Command, asked: list[dict[str, Any]]) -> None:
+    outcome = run("solve", ID, "--for", "p", "--error", "1e-3", "--quantity", "weights")
+    assert "guarantees a value of weights of at most" in outcome.out
 
 
 def test_which_error_a_budget_gives(run: Command, asked: list[dict[str, Any]]) -> None:
@@ -56,8 +72,10 @@ def test_json(run: Command, asked: list[dict[str, Any]]) -> None:
     record = json.loads(run("solve", ID, "--for", "p", "--error", "1e-3", "--json").out)
     assert record["value"] == 7.600902376208978
     assert set(record) == {
-        *("result", "name", "value", "bound", "requested", "quantity", "tier", "closed_form", "method", "params")
+        *("result", "name", "value", "bound", "requested", "quantity", "tier", "closed_form", "method", "params"),
+        *("closed_form_conditions", "conditions", "note", "of_error"),
     }
+    assert record["conditions"][1] == {"statement": "L p <= 1", "kind": "obligation"}
 
 
 @pytest.mark.parametrize(

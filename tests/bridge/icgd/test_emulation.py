@@ -1,5 +1,7 @@
 """Ranges that cover every argument, sums of ReLUs on them, and accuracies computed from the one that is asked for."""
 
+from functools import cache
+
 import flint
 import pytest
 import sympy as sp
@@ -87,6 +89,7 @@ def test_a_rough_activation_is_refused() -> None:
         setting(name="relu")
 
 
+@cache
 def gradient_bound(N: int) -> sp.Expr:
     bound = chain.derive(sp.Integer(N)).derivation.bound("gradient")
     return bound.subs(chain.worst_case(), simultaneous=True)

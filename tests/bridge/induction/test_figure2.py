@@ -1,5 +1,6 @@
 """The study of Figure 2: its times against the losses themselves, its verdicts, its figure."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,16 @@ def case_at(**params: object) -> Figure2Case:
 
 def rows_of(case: Figure2Case) -> dict[str, Row]:
     return {row.quantity: row for row in case.rows(BUDGET)}
+
+
+@cache
+def default_rows() -> dict[str, Row]:
+    return rows_of(case_at())
+
+
+@cache
+def small_rows() -> dict[str, Row]:
+    return rows_of(case_at(**SMALL))
 
 
 def comparison_of(*cases: Figure2Case) -> Comparison:
@@ -55,7 +66,7 @@ def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
 
 
 def test_at_its_own_parameters_two_statements_about_the_figure_fail() -> None:
-    rows = rows_of(case_at())
+    rows = default_rows()
     violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
     assert violated == {"plateau.loss", "overshoot"}
     assert rows["first"].verdict["printed"] is Verdict.OUTSIDE  # L sigma_init = 10 is less than C.1 asks for
@@ -68,7 +79,7 @@ def test_at_its_own_parameters_two_statements_about_the_figure_fail() -> None:
 
 
 def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
-    rows = rows_of(case_at(**SMALL))
+    rows = small_rows()
     assert rows["plateau.loss"].verdict == {"printed": Verdict.PROVED}
     assert rows["growth"].measured > 100
     assert rows["overshoot"].verdict["printed"] is Verdict.KEPT
@@ -76,7 +87,7 @@ def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
 
 
 def test_violated_rows_replay() -> None:
-    for row in rows_of(case_at()).values():
+    for row in default_rows().values():
         if row.witness is not None:
             again = case_at(**row.witness.params).replay_finding(row.witness.quantity, {})
             assert (again.measured, again.verdict) == (row.measured, row.verdict)
@@ -89,7 +100,7 @@ def test_the_figure_shows_both_flows_and_marks_the_phases() -> None:
     figure = Figure2Study().figure(comparison)
     assert isinstance(figure, Figure)
     total, partial, parameters, p = figure.axes
-    times = rows_of(case_at())
+    times = default_rows()
     for axis in (total, partial, parameters):
         assert axis.get_xscale() == "log"
         marked = {float(line.get_xdata()[0]) for line in axis.lines if len(set(line.get_xdata())) == 1}

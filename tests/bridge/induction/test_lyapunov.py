@@ -14,7 +14,7 @@ from bridge.certify import Status, prove
 from bridge.certify.registry import stated_inequalities
 from bridge.certify.search import smallest
 from bridge.comparison import replay
-from bridge.induction.lyapunov import quadratic_at
+from bridge.induction.lyapunov import MOST_BOXES, quadratic_at
 from bridge.record import Verdict
 from symbolic.induction import lyapunov as theory
 from symbolic.induction import lyapunov_gram as gram
@@ -26,7 +26,7 @@ from tests.bridge.defaults import default_run
 
 
 def comparison(name):
-    return default_run(f"induction.{name}").comparison
+    return default_run(f"induction.{name}")
 
 
 def rows(name):
@@ -110,10 +110,10 @@ def test_a_wrong_coefficient_does_not_pass_as_the_derivation(monkeypatch):
 # ---- What is shown
 
 
-def test_each_proof_takes_less_than_a_minute():
+def test_each_proof_takes_few_boxes():
     for row in (*comparison("lyapunov_gram"), *comparison("lyapunov_head")):
-        took = [float(seconds) for seconds in re.findall(r"boxes, ([0-9.]+) s", row.remark)]
-        assert max(took, default=0.0) < 60
+        took = [int(boxes) for boxes in re.findall(r": (\d+) boxes", row.remark)]
+        assert max(took, default=0) < MOST_BOXES / 2
         assert len(took) == list(row.verdict.values()).count(Verdict.PROVED), row.remark
 
 
@@ -134,7 +134,7 @@ def test_certified_constants_are_within_a_tenth_of_the_largest_possible(quantity
 
 def test_a_constant_above_the_largest_is_refuted():
     assert prove(gram.decay_inequality(sp.Rational(105, 100))).status is Status.REFUTED
-    assert prove(gram.reached_inequality(sp.Rational(202, 100)), seconds=20.0).status is Status.REFUTED
+    assert prove(gram.reached_inequality(sp.Rational(202, 100))).status is Status.REFUTED
     assert Status.REFUTED in {prove(each).status for each in head.decay_inequalities("true", sp.Rational(101, 100))}
 
 

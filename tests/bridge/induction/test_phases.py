@@ -169,7 +169,7 @@ def test_alimit_of_of_a_formula_outside_its_range_is_none():
 
 @pytest.fixture(scope="module")
 def rows():
-    return default_run("induction.phases").comparison.rows
+    return default_run("induction.phases").rows
 
 
 VERDICTS = [

@@ -305,7 +305,7 @@ LINES = st.sampled_from([*HEAD.split("\n"), "a 0 1 R a", "a * * L yes", "* 1 * *
 @given(
     st.one_of(st.text(max_size=80), st.lists(LINES, max_size=8).map("\n".join), st.from_regex(r"[0-2ABLRZ_-]{3,20}"))
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_text_is_a_machine_or_refused(text: str) -> None:
     try:
         tm = machine_files.parse_machine(text, "any")

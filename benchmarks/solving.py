@@ -1,0 +1,266 @@
+"""Whether `solve` keeps what it promises: every knob, tier and quantity of every result, at several errors.
+
+`python -m benchmarks.solving` asks all questions (an hour), `--result ID` those on one result, `--sample N` a seeded
+selection of N beside the calls of `NAMED`; that of 6 runs in the tests. An answer of the derived or the instance tier
+is judged by the engine of `compare`: its verdict on that quantity and tier must not be `outside`, `violated` or
+conditional. Where the network is too large for a run, hypotheses and obligations are checked from scratch instead. A
+printed answer must say that nothing guarantees it and name its errata. The exit code is 1 if anything fails.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bridge import compare, solve
+from bridge.budget import Budget
+from bridge.inverse import NOT_GUARANTEED, TIERS, Solution
+from bridge.measure import measure
+from bridge.record import Flag, Row, Verdict
+from bridge.registry import PLACES, find_study
+from bridge.rows import constant_rows, quantity_rows, refused_rows
+from bridge.solving.probes import State, probe
+from bridge.study import Case, DirectCase, Study
+from numeric.threads import one_thread
+from symbolic.statements import Kind, Quantity, UsageError
+
+FACTORS = (0.5, 2.0, 1e-4)  # of the bound at the defaults
+OTHERS = 3  # quantities beside the main one, of a result that has more
+SEED = 0
+BUDGET = Budget(samples=4, attack=2, restarts=1, seed=SEED)
+LARGEST_RUN = 1 << 26  # bytes of a run
+LONGEST_RUN = {"L": 64, "relus": 4096}  # steps and ReLUs of one
+FORBIDDEN = (Verdict.OUTSIDE, Verdict.VIOLATED)
+LIMIT = 5.0  # seconds of an answer
+NAMED = (
+    ("icgd.trajectory", "eta", "derived", "gradient_mapping", 0.01),
+    ("icgd.trajectory", "eta", "derived", "gradient_mapping", 200.0),
+    ("icgd.trajectory", "eta", "instance", "gradient_mapping", 200.0),
+    ("induction.vanilla", "p", "derived", "output", 1e-3),
+    ("induction.vanilla", "p", "printed", "output", 1e-3),
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One call of `solve`."""
+
+    result: str
+    knob: str
+    tier: str
+    quantity: str
+    error: float
+
+    @property
+    def words(self) -> str:
+        call = f"solve {self.result} --for {self.knob} --error {self.error:.6g}"
+        return f"{call} --quantity {self.quantity} --tier {self.tier}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a question: `kind` is counted; `failure` says what is wrong, if anything is."""
+
+    question: Question
+    kind: str
+    seconds: float
+    failure: str = ""
+
+
+def questions(result_id: str) -> Iterator[Question]:
+    """Every numeric knob, every tier and a selection of the quantities of one result."""
+    study = find_study(result_id)
+    knobs = [p.name for p in study.result.parameters if p.symbol is not None]
+    for name in quantities_of(study):
+        for tier in TIERS:
+            bound = bound_at_defaults(study, name, tier)
+            for knob in knobs:
+                for factor in FACTORS:
+                    yield Question(result_id, knob, tier, name, factor * bound)
+
+
+def quantities_of(study: Study) -> list[str]:
+    """The main quantity and some of the others that have a bound; all of them where they are few."""
+    case = study.case(defaults_of(study), seed=SEED, dtype="float64", device="cpu")
+    known = [q.name for q in case.result.quantities if q.kind is not Kind.RATE and (q.derivation or q.printed)]
+    others = [name for name in known if name != study.main_quantity]
+    chosen = random.Random(SEED).sample(others, OTHERS) if len(others) > OTHERS else others
+    return [study.main_quantity, *sorted(chosen, key=others.index)]
+
+
+def defaults_of(study: Study) -> dict[str, Any]:
+    """One value for each parameter, as `solve` takes them."""
+    singles = {p.name: p.default[0] if isinstance(p.default, tuple) else p.default for p in study.result.parameters}
+    return {name: value for name, value in singles.items() if name not in study.implied}
+
+
+def bound_at_defaults(study: Study, quantity: str, tier: str) -> float:
+    """1 where the tier has no bound there: `solve` then refuses whatever error is asked for."""
+    try:
+        return probe(study, quantity, tier, defaults_of(study)).number or 1.0
+    except UsageError:
+        return 1.0
+
+
+def ask(question: Question) -> Outcome:
+    """The outcome; one that failed is printed at once, since a whole run takes long."""
+    outcome = _asked(question)
+    if outcome.failure:
+        print(f"FAILED {question.words}: {outcome.failure}", flush=True)
+    return outcome
+
+
+def _asked(question: Question) -> Outcome:
+    start = time.perf_counter()
+    try:
+        solution = solve(
+            question.result, for_=question.knob, error=question.error, quantity=question.quantity, tier=question.tier
+        )
+    except UsageError as refusal:
+        seconds = time.perf_counter() - start
+        return Outcome(question, f"refused: {grouped(str(refusal))}", seconds, unclear(str(refusal)))
+    seconds = time.perf_counter() - start
+    kind, failure = checked(question, solution)
+    return Outcome(question, kind, seconds, failure)
+
+
+REASONS = (
+    "selects the network",
+    "bounds no error that a parameter could bring down",
+    "does not depend on",
+    "has no derived bound",
+    "has no printed bound",
+    "has no instance bound",
+    "so no value of",
+    "the least bound found is",
+    "goes with relus",
+    "gives a",
+)
+
+
+def grouped(refusal: str) -> str:
+    """The kind of a refusal."""
+    return next((words for words in REASONS if words in refusal), refusal)
+
+
+def unclear(refusal: str) -> str:
+    """What is wrong with a refusal: it has to be one sentence that says which call it is about."""
+    return "" if refusal.startswith("solve: ") or refusal.split(":")[0] in PLACES else f"unclear refusal: {refusal}"
+
+
+def checked(question: Question, solution: Solution) -> tuple[str, str]:
+    """How the answer was checked, and what is wrong with it."""
+    study = find_study(question.result)
+    if not 0 <= solution.bound <= question.error:
+        return "answered", f"the bound {solution.bound} is not between 0 and {question.error}"
+    params = defaults_of(study) | solution.params
+    if question.tier == "printed":
+        return "answered: printed", printed_failure(study, solution)
+    case = study.case(params, seed=SEED, dtype="float64", device="cpu")
+    if too_large(case):
+        found = probe(study, question.quantity, question.tier, params)
+        held = found.state is State.ADMISSIBLE and found.meets(question.error)
+        return "answered: hypotheses and obligations checked", "" if held else f"not admissible: {found.reason}"
+    rows = rows_of(case, case.result.quantity(question.quantity))
+    return "answered: judged as compare does", row_failure(rows, question.tier)
+
+
+def printed_failure(study: Study, solution: Solution) -> str:
+    case = study.case(defaults_of(study) | solution.params, seed=SEED, dtype="float64", device="cpu")
+    errata = study.errata(case.result.quantity(solution.quantity))
+    wanted = (NOT_GUARANTEED, *errata)
+    return "" if all(words in solution.note for words in wanted) else f"the note '{solution.note}' lacks an erratum"
+
+
+def too_large(case: Case) -> bool:
+    sizes = {name: case.params.get(name) or 0 for name in LONGEST_RUN}
+    return case.memory(BUDGET) > LARGEST_RUN or any(sizes[name] > most for name, most in LONGEST_RUN.items())
+
+
+def rows_of(case: Case, quantity: Quantity) -> list[Row]:
+    """The rows that `compare` has for this quantity."""
+    if isinstance(case, DirectCase):
+        return [row for row in case.rows(BUDGET) if row.quantity == quantity.name]
+    refusal = case.refusal(quantity)
+    with one_thread():
+        if refusal is not None:
+            return refused_rows(case, quantity, refusal, BUDGET)
+        if not quantity.scopes:
+            return constant_rows(case, [quantity], BUDGET)
+        return quantity_rows(case, quantity, measure(case, [quantity], BUDGET), BUDGET)
+
+
+def row_failure(rows: list[Row], tier: str) -> str:
+    """What is wrong with the verdict on this tier, of the network or of a constant."""
+    about = [row for row in rows if row.scope in (None, "network")]
+    if not about or any(tier not in row.verdict for row in about):
+        return "compare has no verdict on it"
+    for row in about:
+        if row.verdict[tier] in FORBIDDEN:
+            return f"compare: {row.verdict[tier]} ({row.remark})"
+        if Flag.CONDITIONAL.value in row.flags.get(tier, []):
+            return "compare: conditional"
+    return ""
+
+
+def compared(question: Question) -> str:
+    """The same for one answer through `compare` itself; what is wrong, if anything is."""
+    solution = solve(
+        question.result, for_=question.knob, error=question.error, quantity=question.quantity, tier=question.tier
+    )
+    params: Mapping[str, Any] = defaults_of(find_study(question.result)) | solution.params
+    record = compare(question.result, samples=BUDGET.samples, attack=BUDGET.attack, restarts=BUDGET.restarts, **params)
+    return row_failure([row for row in record if row.quantity == question.quantity], question.tier)
+
+
+def selection(count: int) -> list[Question]:
+    """`count` questions, drawn with a seed, of the results that have knobs at all; the named ones come first."""
+    results = [id for id in PLACES if has_knobs(find_study(id))]
+    rng = random.Random(SEED)
+    drawn = [_drawn(find_study(results[place % len(results)]), rng) for place in range(count)]
+    return [*(Question(*named) for named in NAMED), *drawn]
+
+
+def _drawn(study: Study, rng: random.Random) -> Question:
+    knob = rng.choice([p.name for p in study.result.parameters if p.symbol is not None])
+    quantity, tier, factor = rng.choice(quantities_of(study)), rng.choice(TIERS), rng.choice(FACTORS)
+    return Question(study.result.id, knob, tier, quantity, factor * bound_at_defaults(study, quantity, tier))
+
+
+def has_knobs(study: Study) -> bool:
+    return any(q.derivation or (q.printed and q.scopes) for q in study.result.quantities)
+
+
+def report(outcomes: list[Outcome]) -> int:
+    """Prints what was counted; 1 if anything failed."""
+    for kind, count in sorted(Counter(each.kind for each in outcomes).items()):
+        print(f"{count:6} {kind}")
+    failures = [each for each in outcomes if each.failure]
+    slowest = sorted(outcomes, key=lambda each: -each.seconds)[:5]
+    late = sum(each.seconds > LIMIT for each in outcomes)
+    print(f"{len(outcomes)} questions, {len(failures)} failures, {late} took longer than {LIMIT:g} s; the slowest:")
+    for each in slowest:
+        print(f"{each.seconds:6.2f} s  {each.question.words}")
+    return 1 if failures else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, metavar="N", help="only a seeded selection of N questions")
+    parser.add_argument("--result", choices=sorted(PLACES), help="only the questions on one result")
+    asked = parser.parse_args(arguments)
+    if asked.sample is not None:
+        wanted = selection(asked.sample)
+    else:
+        ids = [asked.result] if asked.result else list(PLACES)
+        wanted = [question for id in ids for question in questions(id)]
+        wanted += [] if asked.result else [Question(*named) for named in NAMED]
+    return report([ask(question) for question in wanted])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""The knob as a formula in the error, with the conditions under which it is an answer."""
+
+import math
+from dataclasses import dataclass
+
+import sympy as sp
+
+from bridge.balls import as_exact, evaluate_ball
+from bridge.conditions import bound_to
+from bridge.lowering import LoweringError
+from bridge.solving.probes import Curve, formula
+from bridge.solving.search import Found
+from bridge.study import Study
+from symbolic.calculus import DerivationError, knob_for
+from symbolic.statements import Parameter, Quantity
+
+OPERATIONS = 20  # SymPy's solver is asked for expressions up to this size
+AGREES = 1e-6  # relative, with the answer of the search
+ERROR = sp.Symbol("error", positive=True)
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """A formula for the knob, valid where all conditions hold."""
+
+    text: str
+    conditions: tuple[str, ...]
+
+
+def closed_form(
+    study: Study, curve: Curve, quantity: Quantity, knob: Parameter, found: Found, error: float
+) -> ClosedForm | None:
+    """None where SymPy finds none, and where it is not the answer: another condition decides there."""
+    expression = formula(quantity, curve.tier)
+    if curve.tier == "instance" or expression is None or knob.symbol is None:
+        return None
+    if curve.ties or not expression.has(knob.symbol) or expression.count_ops() > OPERATIONS:
+        return None
+    try:
+        chosen = knob_for(expression, knob.symbol, ERROR)
+    except DerivationError:
+        return None
+    values = study.case_of(curve.params_at(found.value), quantity.name).values
+    if not _agrees(chosen.value, {**values, ERROR: error}, found.value):
+        return None
+    conditions = [*_stated(chosen.condition), *_on_the_knob(study, quantity, curve.tier, knob.symbol)]
+    return ClosedForm(sp.sstr(chosen.value), tuple(dict.fromkeys(conditions)))
+
+
+def _agrees(value: sp.Expr, values: dict[sp.Symbol, object], answer: float | int) -> bool:
+    if not value.free_symbols <= set(values):
+        return False
+    try:
+        number = float(evaluate_ball(value, {s: as_exact(values[s]) for s in value.free_symbols}).mid())
+    except (LoweringError, OverflowError):
+        return False
+    return math.isfinite(number) and abs(number - answer) <= AGREES * abs(answer)
+
+
+def _stated(condition: object) -> list[str]:
+    return [] if condition == sp.true else [sp.sstr(condition)]
+
+
+def _on_the_knob(study: Study, quantity: Quantity, tier: str, knob: sp.Symbol) -> list[str]:
+    """The hypotheses and open obligations in which the knob stands."""
+    stated = [sp.sstr(h.condition) for h in study.result.hypotheses if knob in h.condition.free_symbols]
+    if tier == "printed" or quantity.derivation is None:
+        return stated
+    worst = frozenset(dict(quantity.worst_case or {}).items())
+    steps = quantity.derivation.upto(quantity.step or quantity.name)
+    for obligation in steps.obligations:
+        condition = bound_to(obligation.condition, worst)
+        if obligation.open and knob in condition.free_symbols:
+            stated.append(sp.sstr(condition))
+    return stated

@@ -1,0 +1,84 @@
+"""On which parameters a bound depends: by its letters, through the network, and by what a change of each does."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.solving.probes import Curve, Probe, formula
+from bridge.study import Study
+from symbolic.statements import Parameter, Quantity
+
+UNCHANGED = flint.arb(2) ** -40  # relative: what rounding alone may do to a bound
+
+
+def letters_of(quantity: Quantity, tier: str) -> set[sp.Symbol]:
+    """The letters of the bound, and of the obligations that are open for it."""
+    expression = formula(quantity, tier)
+    found = set() if expression is None else set(expression.free_symbols)
+    if tier != "printed" and quantity.derivation is not None:
+        worst = dict(quantity.worst_case or {})
+        for obligation in quantity.derivation.upto(quantity.step or quantity.name).obligations:
+            if obligation.open:
+                found |= sp.sympify(obligation.condition).subs(worst).free_symbols
+    return found
+
+
+def may_depend(study: Study, quantity: Quantity, tier: str, knob: Parameter) -> bool:
+    """Whether the bound has the knob's letter, or changes with the network that the knob shapes."""
+    return knob.name in study.through_network or knob.symbol in letters_of(quantity, tier)
+
+
+def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) -> dict[str, Any]:
+    """The parameters on which the bound depends at this probe, with their values there.
+
+    A parameter that shapes the network is left out if no change of it that is admitted changes the bound, and where its
+    0 means that the others set it; one without a number (a matrix, the name of a function) if the bound has no letter
+    for what it shapes. One that only has its letter in the bound is kept.
+    """
+    letters = letters_of(quantity, curve.tier)
+    own = {p.symbol for p in study.result.parameters if p.symbol is not None}
+    shaped = curve.tier == "instance" or bool(letters - own)
+    kept: dict[str, Any] = {}
+    for parameter in study.result.parameters:
+        value = probe.params.get(parameter.name)
+        named = parameter.symbol in letters or parameter.name in study.through_network
+        set_by_others = parameter.name in study.automatic and value == 0
+        if parameter.name == curve.knob or value is None or not named or set_by_others:
+            continue
+        if parameter.symbol is None or not isinstance(value, int | float):
+            kept |= {parameter.name: value} if shaped else {}
+        elif parameter.name not in study.through_network or _changes(curve, parameter, value, probe):
+            kept[parameter.name] = value
+    return kept
+
+
+def _changes(curve: Curve, parameter: Parameter, value: float | int, probe: Probe) -> bool:
+    at = probe.params.get(curve.knob) if curve.knob else None
+    for other in _others(value, parameter):
+        moved = replace(curve, point={**_given(curve, probe), parameter.name: other}, ties=())
+        if _differ(moved.at(at), probe):
+            return True
+    return False
+
+
+def _given(curve: Curve, probe: Probe) -> Mapping[str, Any]:
+    """The point with the parameters that follow the knob where they are at the probe."""
+    return {**curve.point, **{tie.parameter.name: probe.params[tie.parameter.name] for tie in curve.ties}}
+
+
+def _others(value: float | int, parameter: Parameter) -> tuple[float | int, ...]:
+    """Two neighbours, the one that is cheaper to build first."""
+    if parameter.integer:
+        return int(value) - 1, int(value) + 1
+    return (value / 2, 2.0 * value) if value else (1.0, -1.0)
+
+
+def _differ(moved: Probe, probe: Probe) -> bool:
+    """Whether both have a bound, and not the same one."""
+    if moved.bound is None or probe.bound is None:
+        return False
+    distance = abs(moved.bound.ball - probe.bound.ball)
+    return not distance <= abs(probe.bound.ball) * UNCHANGED

@@ -1,0 +1,197 @@
+"""A bound at one value of a knob, decided as `compare` decides it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.balls import as_exact
+from bridge.conditions import truth
+from bridge.record import Verdict
+from bridge.solving.values import Number, Tie
+from bridge.study import Case, Study
+from bridge.verdicts import Bound
+from numeric.balls import float_above
+from symbolic.derivation import DerivationError
+from symbolic.statements import Hypothesis, Quantity, Result, UsageError
+
+
+class State(StrEnum):
+    """What is known of a point: whether a bound can be relied on there."""
+
+    ADMISSIBLE = "admissible"
+    FORBIDDEN = "forbidden"
+    UNDECIDED = "undecided"
+    NOT_REPRESENTABLE = "not representable"
+
+
+REFUSED = {Verdict.OUTSIDE: State.FORBIDDEN, Verdict.NOT_REPRESENTABLE: State.NOT_REPRESENTABLE}
+
+
+class Kind(StrEnum):
+    """Where a condition comes from."""
+
+    HYPOTHESIS = "hypothesis"
+    OBLIGATION = "obligation"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that was checked at the answer, and that holds there."""
+
+    statement: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One point: its bound where that can be relied on, else the reason why not.
+
+    `params` has every parameter of the case.
+    """
+
+    state: State
+    bound: Bound | None = None
+    reason: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def meets(self, error: float) -> bool:
+        return self.state is State.ADMISSIBLE and self.bound is not None and bool(self.bound.ball <= flint.arb(error))
+
+    @property
+    def number(self) -> float | None:
+        """The bound rounded up, where it can be relied on."""
+        return float_above(self.bound.ball) if self.state is State.ADMISSIBLE and self.bound is not None else None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The bound of one quantity and tier along a knob; `at(None)` is the point itself.
+
+    `ties` are the parameters that follow the knob.
+    """
+
+    study: Study
+    quantity: str
+    tier: str
+    point: Mapping[str, Any]
+    knob: str = ""
+    ties: Sequence[Tie] = ()
+
+    def at(self, value: Number | None) -> Probe:
+        try:
+            return probe(self.study, self.quantity, self.tier, self.params_at(value))
+        except (UsageError, DerivationError) as error:
+            return Probe(State.FORBIDDEN, reason=_clause(self.study.result, error))
+        except OverflowError:
+            return Probe(State.NOT_REPRESENTABLE, reason="a number of the network is beyond float64")
+
+    def params_at(self, value: Number | None) -> dict[str, Any]:
+        """The parameters of the case, those that follow the knob with it."""
+        params = dict(self.point) if value is None else {**self.point, self.knob: value}
+        for tie in self.ties:
+            params[tie.parameter.name] = tie.at(numbers_of(self.study.result, params))
+        return params
+
+
+def _clause(result: Result, error: Exception) -> str:
+    """What a refusal says, to stand inside a sentence."""
+    return str(error).removeprefix(f"{result.id}: ").rstrip(".")
+
+
+def numbers_of(result: Result, params: Mapping[str, Any]) -> dict[sp.Symbol, Any]:
+    """The parameters that are numbers, by symbol."""
+    return {
+        p.symbol: params[p.name]
+        for p in result.parameters
+        if p.symbol is not None and isinstance(params.get(p.name), int | float)
+    }
+
+
+def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> Probe:
+    """The hypotheses, then the case, then its bound. Raises UsageError for a point that the study refuses."""
+    broken = _broken(study.result.hypotheses, numbers_of(study.result, params))
+    if broken:
+        return broken
+    case = study.case_of(params, quantity)
+    named = case.result.quantity(quantity)
+    refusal = case.refusal(named)
+    if refusal is not None:
+        return Probe(REFUSED[refusal.verdict], reason=refusal.reason)
+    return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_known(case)})
+
+
+def _broken(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> Probe | None:
+    """The first hypothesis that does not hold, or that cannot be decided; None where all of them hold."""
+    exact = {symbol: as_exact(value) for symbol, value in numbers.items()}
+    for hypothesis in hypotheses:
+        if not hypothesis.condition.free_symbols <= set(exact):
+            continue  # about a parameter that the others imply: the study checks it
+        holds = truth(hypothesis.condition, exact)
+        words = f"the hypothesis {sp.sstr(hypothesis.condition)} ({hypothesis.reason})"
+        if holds is False:
+            return Probe(State.FORBIDDEN, reason=f"{words} is violated")
+        if holds is None:
+            return Probe(State.UNDECIDED, reason=f"{words} cannot be decided")
+    return None
+
+
+def _known(case: Case) -> dict[str, Any]:
+    """What the case says of its parameters, but for what it gives as words in the place of a matrix."""
+    return {name: value for name, value in case.params.items() if isinstance(value, int | float)}
+
+
+def bound_of(study: Study, case: Case, quantity: Quantity, tier: str) -> Bound:
+    """The bound of that tier. Raises UsageError where there is none, or none that has all its letters."""
+    tiers = {
+        "derived": lambda: case.derived(quantity),
+        "printed": lambda: case.printed(quantity),
+        "instance": lambda: case.instance(quantity, "network"),
+    }
+    try:
+        bound = tiers[tier]()
+    except KeyError as missing:
+        if not isinstance(missing.args[0], sp.Symbol):
+            raise
+        raise UsageError(
+            f"the {tier} bound of '{quantity.name}' has the letter {missing.args[0]}, for which a point of "
+            f"{study.result.id} has no number"
+        ) from None
+    if bound is None:
+        raise UsageError(f"quantity '{quantity.name}' has no {tier} bound")
+    return bound
+
+
+def formula(quantity: Quantity, tier: str) -> sp.Expr | None:
+    """The bound in letters; of an instance that from which it comes."""
+    if tier == "printed":
+        return None if quantity.printed is None else quantity.printed.bound
+    return quantity.derived()
+
+
+def _judged(bound: Bound) -> Probe:
+    open_ones = [each.statement for each in bound.checked if each.holds is None]
+    if bound.outside:
+        return Probe(State.FORBIDDEN, reason=bound.outside)
+    if bound.conditional:
+        reason = "; ".join(open_ones) or "an obligation of the derivation"
+        return Probe(State.UNDECIDED, reason=f"it is not decided that {reason}")
+    if not bound.ball.is_finite():
+        return Probe(State.UNDECIDED, reason="the bound is not a finite number")
+    if bound.ball < 0:
+        return Probe(State.FORBIDDEN, reason=f"the bound is negative ({bound.ball.str(4, radius=False)})")
+    if not bound.ball >= 0:
+        return Probe(State.UNDECIDED, reason="the sign of the bound is not decided")
+    return Probe(State.ADMISSIBLE, bound)
+
+
+def conditions_at(result: Result, bound: Bound, names: Sequence[str]) -> tuple[Condition, ...]:
+    """The hypotheses on these parameters, and the obligations of the bound: all of them hold where it was probed."""
+    symbols = {p.symbol for p in result.parameters if p.name in names}
+    assumed = [sp.sstr(h.condition) for h in result.hypotheses if h.condition.free_symbols & symbols]
+    decided = [each.statement for each in bound.checked]
+    hypotheses = [Condition(words, Kind.HYPOTHESIS) for words in assumed]
+    return (*hypotheses, *(Condition(words, Kind.OBLIGATION) for words in decided))

@@ -1,0 +1,50 @@
+"""Work counted in operations, which are the same on a busy machine as on an idle one."""
+
+import sys
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+
+def lines(run: Callable[[], object]) -> int:
+    """Lines of Python that `run` executes; a loop written on one line counts once a turn."""
+    count = 0
+
+    def count_lines(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return count_lines
+
+    before = sys.gettrace()
+    sys.settrace(count_lines)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+class Tensors(TorchFunctionMode):
+    """Inside this context: how many numbers torch's functions return in all, and in the largest tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers, self.largest = 0, 0
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        sizes = [each.numel() for each in _tensors(result)]
+        self.numbers += sum(sizes)
+        self.largest = max(self.largest, *sizes, 0)
+        return result
+
+
+def _tensors(result: object) -> list[torch.Tensor]:
+    if isinstance(result, torch.Tensor):
+        return [result]
+    return [each for part in result for each in _tensors(part)] if isinstance(result, list | tuple) else []
