@@ -1,0 +1,344 @@
+"""What each rule concludes beside its error: size, dimension, norm, radius, and what its step stands on.
+
+The expected entries are worked out by hand from the statement of the rule, in letters, so that a size that a later
+rule would multiply an error with is not taken on trust.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+import sympy as sp
+
+from symbolic import calculus
+from symbolic.calculus import (
+    Approximated,
+    LinearRecursion,
+    Norm,
+    add,
+    apply_function,
+    attend,
+    bilinear,
+    change_norm,
+    concatenate,
+    concentrate,
+    contract,
+    converge,
+    correct,
+    descend,
+    exclude,
+    given,
+    hard_max,
+    linear_map,
+    mean,
+    perturbed_function,
+    perturbed_map,
+    pool,
+    pooled_sum,
+    project,
+    recur,
+    soft_threshold,
+    softmax,
+    softmax_to_hard_max,
+)
+from symbolic.calculus.layers import either, iterate, recursion_from, stack
+
+n, m, T = sp.symbols("n m T", integer=True, positive=True)
+X, Y, rho, a, b, c, p, S = sp.symbols("X Y rho a b c p S", positive=True)
+ex, ey, t, u = sp.symbols("ex ey t u", nonnegative=True)
+HALF, ONE, TWO = sp.Rational(1, 2), sp.Integer(1), sp.Integer(2)
+
+
+def vector(name: str = "x", norm: Norm = Norm.INF, *, size: sp.Expr = X, error: sp.Expr = ex, **more) -> Approximated:
+    return given(name, dim=n, norm=norm, size=size, error=error, **more)
+
+
+def number(name: str = "x", error: sp.Expr = ex) -> Approximated:
+    return given(name, dim=1, size=X, error=error)
+
+
+def weights(name: str = "w") -> Approximated:
+    return given(name, dim=n, norm=Norm.ONE, size=1, error=ey, probabilities=True)
+
+
+CENTRED = vector(radius=rho)
+LAYER = vector("l", size=sp.Symbol("any", nonnegative=True))
+
+
+@dataclass(frozen=True)
+class Says:
+    """The expected conclusion; by default the entries of `vector()`."""
+
+    error: sp.Expr
+    size: sp.Expr = X
+    dim: sp.Expr = n
+    norm: Norm = Norm.INF
+    radius: sp.Expr | None = None
+    premises: tuple[str, ...] = ("x",)
+    probabilities: bool = False
+    sharp: bool = True
+
+
+two, one = Norm.TWO, Norm.ONE
+CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
+    "given": (lambda: CENTRED, Says(ex, radius=rho, premises=())),
+    "given, exact": (lambda: given("x", dim=n, size=X), Says(sp.Integer(0), premises=())),
+    "apply_function": (
+        lambda: apply_function(vector(), "y", eps=a, lipschitz=b, size=Y, radius=c),
+        Says(a + b * ex, size=Y),
+    ),
+    "apply_function, 1-norm": (
+        lambda: apply_function(vector(norm=one), "y", eps=a, lipschitz=b, size=Y),
+        Says(a * n + b * ex, size=Y, norm=one),
+    ),
+    "linear_map": (
+        lambda: linear_map(CENTRED, "y", operator_norm=a, bias=b, dim=m, target=two),
+        Says(a * ex, size=a * X + b, dim=m, norm=two, radius=a * rho),
+    ),
+    "linear_map, own radius": (
+        lambda: linear_map(CENTRED, "y", operator_norm=a, dim=m, radius=c),
+        Says(a * ex, size=a * X, dim=m, radius=c),
+    ),
+    "linear_map, no radius": (
+        lambda: linear_map(vector(), "y", operator_norm=a, dim=m),
+        Says(a * ex, size=a * X, dim=m),
+    ),
+    "bilinear": (
+        lambda: bilinear(vector(), vector("y", two, size=Y, error=ey), "xy", constant=a, norm=one, dim=m),
+        Says(a * (Y * ex + X * ey + ex * ey), size=a * X * Y, dim=m, norm=one, premises=("x", "y")),
+    ),
+    "bilinear, as it is": (
+        lambda: bilinear(vector(), vector("y", size=Y, error=ey), "xy", approximate_size=b),
+        Says(Y * ex + b * ey, size=X * Y, premises=("x", "y")),
+    ),
+    "add": (
+        lambda: add(vector(), vector("y", size=Y, error=ey), name="s"),
+        Says(ex + ey, size=X + Y, premises=("x", "y")),
+    ),
+    "add, weighted": (
+        lambda: add(vector(), vector("y", size=Y, error=ey), name="s", coefficients=(-2, 3)),
+        Says(2 * ex + 3 * ey, size=2 * X + 3 * Y, premises=("x", "y")),
+    ),
+    "mean": (lambda: mean(CENTRED, "m"), Says(ex, radius=rho)),
+    "concatenate": (
+        lambda: concatenate(vector(), given("y", dim=m, size=2 * X, error=3 * ex), name="xy"),
+        Says(3 * ex, size=2 * X, dim=n + m, premises=("x", "y")),
+    ),
+    "concatenate, 1-norm": (
+        lambda: concatenate(vector(norm=one), given("y", dim=m, norm=one, size=Y, error=ey), name="xy"),
+        Says(ex + ey, size=X + Y, dim=n + m, norm=one, premises=("x", "y")),
+    ),
+    "concatenate, 2-norm": (
+        lambda: concatenate(vector(norm=two), given("y", dim=m, norm=two, size=Y, error=ey), name="xy"),
+        Says(sp.sqrt(ex**2 + ey**2), size=sp.sqrt(X**2 + Y**2), dim=n + m, norm=two, premises=("x", "y")),
+    ),
+    "change_norm, sup to 1": (
+        lambda: change_norm(vector(), one, "y"),
+        Says(n * ex, size=n * X, norm=one),
+    ),
+    "change_norm, sup to 2": (
+        lambda: change_norm(vector(), two, "y"),
+        Says(sp.sqrt(n) * ex, size=sp.sqrt(n) * X, norm=two),
+    ),
+    "change_norm, 2 to 1": (
+        lambda: change_norm(vector(norm=two), one, "y"),
+        Says(sp.sqrt(n) * ex, size=sp.sqrt(n) * X, norm=one),
+    ),
+    "change_norm, downwards": (lambda: change_norm(vector(norm=one), two, "y"), Says(ex, norm=two)),
+    "project": (lambda: project(vector(norm=two), "y", size=Y), Says(ex, size=Y, norm=two)),
+    "project onto a box": (lambda: project(vector(), "y", size=Y, box=True), Says(ex, size=Y)),
+    "soft_threshold": (
+        lambda: soft_threshold(vector(norm=one), "y", threshold_error=a),
+        Says(ex + a * n, norm=one),
+    ),
+    "soft_threshold, known": (lambda: soft_threshold(vector(norm=two), "y"), Says(ex, norm=two)),
+    "softmax": (
+        lambda: softmax(vector(), "q"),
+        Says(2 * sp.tanh(ex / 2), size=ONE, norm=one, probabilities=True),
+    ),
+    "concentrate": (
+        lambda: concentrate("q", count=n, gap=a),
+        Says(2 * (n - 1) / (n - 1 + sp.exp(a)), size=ONE, norm=one, premises=(), probabilities=True),
+    ),
+    "softmax_to_hard_max": (
+        lambda: softmax_to_hard_max(vector(), "q", margin=a, inverse_temperature=b),
+        Says(2 * (n - 1) / (n - 1 + sp.exp(b * (a - 2 * ex))), size=ONE, norm=one, probabilities=True),
+    ),
+    "hard_max": (
+        lambda: hard_max(vector(), "q", margin=a),
+        Says(sp.Integer(0), size=ONE, norm=one, probabilities=True),
+    ),
+    "attend": (
+        lambda: attend(weights(), CENTRED, "out"),
+        Says(ex + rho * ey, radius=rho, premises=("w", "x")),
+    ),
+    "attend, no radius": (
+        lambda: attend(weights(), given("x", dim=m, norm=two, size=X, error=ex), "out"),
+        Says(ex + X * ey, dim=m, norm=two, radius=X, premises=("w", "x")),
+    ),
+    "exclude": (
+        lambda: exclude(vector(norm=two), "out", count=m, lead=a, diameter=b),
+        Says(ex + b / (1 + m * sp.exp(a)), norm=two),
+    ),
+    "recur": (
+        lambda: recur(vector(norm=two), "y", factor=2, offset=a, depth=3, size=Y),
+        Says(8 * ex + 7 * a, size=Y, norm=two),
+    ),
+    "contract": (
+        lambda: contract(vector(norm=two), "y", factor=HALF, offset=a, size=Y, depth=2),
+        Says(ex / 4 + a * 3 / 2, size=Y, norm=two),
+    ),
+    "contract, in the limit": (
+        lambda: contract(vector(), "y", factor=HALF, offset=a, size=Y),
+        Says(2 * a, size=Y),
+    ),
+    "converge": (
+        lambda: converge(
+            vector(norm=two, error=sp.Rational(1, 5)), "y", quadratic=HALF, offset=HALF / 4, size=Y, depth=2
+        ),
+        Says(HALF / 2, size=Y, norm=two, sharp=False),
+    ),
+    "converge, without offset": (
+        lambda: converge(vector(error=ONE), "y", quadratic=HALF, offset=0, size=Y, depth=2),
+        Says(sp.Rational(1, 8), size=Y),
+    ),
+    "converge, in the limit": (
+        lambda: converge(vector(error=HALF), "y", quadratic=HALF, offset=sp.Rational(3, 8), size=Y),
+        Says(HALF, size=Y),
+    ),
+    "descend": (
+        lambda: descend(number(), "g", decrease=a, offset=b, steps=m),
+        Says(ex / (a * m) + b / a, size=sp.Integer(0), dim=ONE),
+    ),
+    "descend, without offset": (
+        lambda: descend(number(), "g", decrease=a, steps=m),
+        Says(ex / (a * m), size=sp.Integer(0), dim=ONE),
+    ),
+    "perturbed_map": (
+        lambda: perturbed_map(vector(), "y", operator_norm=a, perturbation=b, dim=m, target=two),
+        Says((a + b) * ex + b * X, size=a * X, dim=m, norm=two),
+    ),
+    "perturbed_map, both bounded": (
+        lambda: perturbed_map(vector(), "y", operator_norm=a, perturbation=b, perturbed_norm=c, dim=m),
+        Says(c * ex + b * X, size=a * X, dim=m),
+    ),
+    "perturbed_map, pooled": (
+        lambda: perturbed_map(vector(), "y", operator_norm=a, perturbation=b, perturbed_norm=c, dim=m, pooled=True),
+        Says(sp.sqrt((c * ex) ** 2 + (b * X) ** 2), size=a * X, dim=m),
+    ),
+    "perturbed_function": (
+        lambda: perturbed_function(vector(), "y", lipschitz=a, eps=b, size=Y, dim=m, target=one),
+        Says(b + a * ex, size=Y, dim=m, norm=one),
+    ),
+    "perturbed_function, as it is": (
+        lambda: perturbed_function(vector(norm=two), "y", lipschitz=a, size=Y),
+        Says(a * ex, size=Y, norm=two),
+    ),
+    "pooled_sum": (
+        lambda: pooled_sum(vector(), vector("y", size=Y, error=ey), name="s"),
+        Says(sp.sqrt(ex**2 + ey**2), size=X + Y, premises=("x", "y")),
+    ),
+    "pool": (
+        lambda: pool(vector(error=a * t + b * u, radius=rho), "y", groups=(t, u), total=c),
+        Says(c * sp.sqrt(a**2 + b**2), radius=rho),
+    ),
+    "correct": (lambda: correct(CENTRED, "y", sigma=a), Says(sp.Integer(0), radius=rho)),
+    "iterate": (
+        lambda: iterate(vector(norm=two), "y", LinearRecursion(ONE, TWO, a), 3, size=Y),
+        Says(8 * ex + 7 * a, size=Y, norm=two),
+    ),
+    "iterate a layer": (
+        lambda: iterate(
+            vector(),
+            "y",
+            recursion_from(LAYER, apply_function(LAYER, "f", eps=a, lipschitz=2, size=1)),
+            2,
+            size=Y,
+        ),
+        Says(4 * ex + 3 * a, size=Y),
+    ),
+    "either": (
+        lambda: either(vector(), sp.Lt(T, 3), vector("y", size=Y, error=ey), name="z"),
+        Says(sp.Piecewise((ex, T < 3), (ey, True)), size=sp.Piecewise((X, T < 3), (Y, True)), premises=("x", "y")),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONCLUSIONS)
+def test_a_rule_concludes_what_it_states(name: str) -> None:
+    rule, says = CONCLUSIONS[name]
+    value = rule()
+    step = value.derivation.steps[-1]
+    assert sp.simplify(value.error - says.error) == 0
+    assert sp.simplify(value.size - says.size) == 0
+    assert (value.name, value.norm, value.probabilities) == (step.name, says.norm, says.probabilities)
+    assert (value.dim, value.radius) == (says.dim, says.radius)
+    assert (step.norm, step.premises, step.sharp) == (says.norm, says.premises, says.sharp)
+
+
+@pytest.mark.parametrize("name", CONCLUSIONS)
+def test_a_step_stands_on_earlier_ones_and_on_all_that_its_bound_names(name: str) -> None:
+    steps = CONCLUSIONS[name][0]().derivation.steps
+    for place, step in enumerate(steps):
+        earlier = {each.name: each.error for each in steps[:place]}
+        assert set(step.premises) <= set(earlier)
+        named = step.local.free_symbols & set(earlier.values())
+        assert named <= {earlier[premise] for premise in step.premises}
+
+
+def test_every_rule_states_its_conclusion_here() -> None:
+    rules = {name for name in calculus.__all__ if _concludes(getattr(calculus, name))}
+    stated = {name.partition(",")[0].partition(" ")[0] for name in CONCLUSIONS}
+    assert rules - stated == {"confine", "stack"}  # which concludes nothing new, and which is below
+
+
+def _concludes(rule: object) -> bool:
+    return inspect.isfunction(rule) and inspect.signature(rule).return_annotation is Approximated
+
+
+def test_an_iteration_has_the_dimension_of_its_last_layer() -> None:
+    before = given("l", dim=sp.Symbol("w", integer=True, positive=True), size=LAYER.size, error=ex)
+    layer = recursion_from(before, linear_map(before, "wide", operator_norm=2, dim=m))
+    dims = [iterate(vector(), "y", layer, depth, size=Y).dim for depth in (0, 1, 3)]
+    assert dims == [n, m, m]
+    by_depth = iterate(vector(), "y", layer, T - 1, size=Y).dim
+    assert [by_depth.subs(T, depth + 1) for depth in (0, 1, 3)] == [n, m, m]
+
+
+# --- a stack of layers -----------------------------------------------------------------------------------------------
+
+
+def family(count: sp.Expr) -> Approximated:
+    j = sp.Symbol("j", integer=True, positive=True)
+    first = given("first", dim=3, norm=two, size=2, error=3)
+    member = given("member", dim=j + 1, norm=two, size=j, error=10 * j)
+    last = given("last", dim=4, norm=two, size=5, error=7)
+    return stack(first, member, j, last, count=count, name="all")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_a_stack_has_the_norm_of_all_its_parts(count: int) -> None:
+    errors = [3, *(10 * j for j in range(2, count)), 7][-count:]
+    sizes = [2, *range(2, count), 5][-count:]
+    dimensions = [3, *(j + 1 for j in range(2, count)), 4][-count:]
+    value = family(sp.Integer(count))
+    assert value.error.doit() == sp.sqrt(sum(error**2 for error in errors))
+    assert value.size.doit() == sp.sqrt(sum(size**2 for size in sizes))
+    assert (value.dim, value.norm) == (sum(dimensions), two)
+    assert value.derivation.steps[-1].premises == ("first", "member", "last")
+
+
+def test_a_family_may_have_a_wider_member() -> None:
+    j = sp.Symbol("j", integer=True, positive=True)
+    end = given("end", dim=1, norm=two, size=1)
+    for wide, dimensions in ((2, 7 + 1), (3, 1 + 7), (9, 1 + 1)):
+        dim = sp.Piecewise((7, sp.Eq(j, wide)), (1, True))
+        member = given("member", dim=dim, norm=two, size=1)
+        assert stack(end, member, j, end, count=4, name="all").dim == 1 + dimensions + 1
+
+
+def test_a_stack_of_a_symbolic_number_of_layers_is_the_same() -> None:
+    for count in (1, 2, 3, 5):
+        assert family(T).error.subs(T, count).doit() == family(sp.Integer(count)).error.doit()
+        assert family(T).dim.subs(T, count) == family(sp.Integer(count)).dim
