@@ -73,7 +73,8 @@ class RangeObligation(Obligation):
 
 
 # SymPy takes a sum to have the sign of its terms, wherever its index runs. What its assumptions do not see: a sum over
-# terms, a case distinction and a maximum have the sign of their parts; and (1 - q^n)/(1 - q) is 1 + q + ... + q^(n-1), which is not negative for q >= 0, n >= 0 (at q = 1 it is n).
+# terms, a case distinction and a maximum have the sign of their parts; and (1 - q^n)/(1 - q) is 1 + q + ... + q^(n-1),
+# which is not negative for q >= 0, n >= 0 (at q = 1 it is n).
 def is_nonnegative(expression: sp.Expr) -> bool | None:
     """Whether an expression is >= 0 wherever its symbols meet their assumptions; None where that is not clear."""
     if not expression.has(sp.Sum, sp.Product) and (expression.is_nonnegative or expression.is_negative):

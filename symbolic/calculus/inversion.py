@@ -177,18 +177,24 @@ def _by_generator(expression: sp.Expr, x: sp.Symbol, value: sp.Expr) -> tuple[sp
     numerator, denominator = sp.fraction(sp.together(flat - value))
     if not numerator.is_polynomial(t) or not denominator.is_polynomial(t) or sp.degree(numerator, t) not in (1, 2):
         return None
-    roots = [root for root in _roots(sp.Poly(numerator, t)) if not _outside(root, x if generator == x else t)]
+    unknown = x if generator == x else t
+    found_roots = _roots(sp.Poly(numerator, t), positive=bool(unknown.is_nonnegative))
+    roots = [root for root in found_roots if not _outside(root, unknown)]
     found = [(root,) if generator == x else solutions(generator, x, root) for root in roots]
     return None if None in found else tuple(dict.fromkeys(s for each in found for s in each or ()))
 
 
-def _roots(polynomial: sp.Poly) -> list[sp.Expr]:
+def _roots(polynomial: sp.Poly, *, positive: bool) -> list[sp.Expr]:
+    """The roots of degree one or two; `positive`: without those that are clearly negative."""
     if polynomial.degree() == 1:
         a, b = polynomial.all_coeffs()
         return [sp.cancel(-b / a)]
     a, b, c = polynomial.all_coeffs()
     root = sp.sqrt(sp.factor(b**2 - 4 * a * c))
-    return [sp.simplify((-b + sign * root) / (2 * a)) for sign in (1, -1)]
+    signs = (1, -1)
+    if positive and sp.cancel(c / a).is_negative:  # one root of each sign
+        signs = (1,) if a.is_positive else (-1,) if a.is_negative else signs
+    return [sp.simplify((-b + sign * root) / (2 * a)) for sign in signs]
 
 
 def _generator(expression: sp.Expr, x: sp.Symbol) -> sp.Expr | None:

@@ -153,13 +153,13 @@ class QuadraticRecursion:
         scale = self.quadratic if self.offset == 0 else 2 * self.quadratic
         if accuracy.is_nonpositive:
             raise DerivationError(f"steps_to: an accuracy of {accuracy} is asked for; give one above 0")
-        if self.start == 0:
-            return sp.Integer(0)
+        if self.start == 0 or sp.Le(self.start, accuracy) == sp.true:
+            return sp.Integer(0)  # no step is needed if the start is accurate enough
         self._require_squares()
         needed = sp.ceiling(sp.log(sp.log(scale * accuracy) / sp.log(scale * self.start)) / sp.log(2))
         floor = sp.And(sp.Ge(accuracy, 2 * self.offset), sp.Le(4 * self.quadratic * self.offset, 1))
         squares = sp.And(sp.Lt(scale * self.start, 1), floor)
-        return sp.Piecewise((0, sp.And(sp.Le(self.start, accuracy), squares)), (needed, squares))
+        return sp.Piecewise((0, sp.Le(self.start, accuracy)), (needed, squares))
 
     def run(self, coefficients: Sequence[tuple[Any, Any]], start: Any) -> list[Any]:
         """e_0, e_1, ... with each step's own (quadratic, offset)."""

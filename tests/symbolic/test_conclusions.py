@@ -46,7 +46,8 @@ from symbolic.calculus.layers import either, iterate, recursion_from, stack
 
 n, m, T = sp.symbols("n m T", integer=True, positive=True)
 X, Y, rho, a, b, c, p, S = sp.symbols("X Y rho a b c p S", positive=True)
-ex, ey, t, u = sp.symbols("ex ey t u", nonnegative=True)
+ey, t, u = sp.symbols("ey t u", nonnegative=True)
+ex = sp.Dummy("ex", nonnegative=True)
 HALF, ONE, TWO = sp.Rational(1, 2), sp.Integer(1), sp.Integer(2)
 
 

@@ -45,7 +45,8 @@ from symbolic.calculus.recursions import mixed_geometric_sum
 from symbolic.calculus.sums import norm_change_factor, norm_of_ones
 
 a, b, s, R, z = sp.symbols("a b s R z", positive=True)
-q, p, e = sp.symbols("q p e", nonnegative=True)
+q, p = sp.symbols("q p", nonnegative=True)
+e = sp.Dummy("e", nonnegative=True)
 r = sp.Symbol("r", real=True)
 N = sp.Symbol("N", integer=True, positive=True)
 n = sp.Symbol("n", integer=True, nonnegative=True)
@@ -241,7 +242,7 @@ def test_a_layer_is_read_off_as_slope_and_offset() -> None:
     before = given("before", dim=1, size=sp.Symbol("S", nonnegative=True), error=e)
     read = recursion_from(before, apply_function(before, "f", eps=a, lipschitz=b, size=1))
     assert (read.start, read.factor, read.offset) == (0, b, a)
-    with pytest.raises(DerivationError, match="the error of 'before' has to be a symbol, it is 2"):
+    with pytest.raises(DerivationError, match="the error of 'before' is 2; give a letter of its own"):
         recursion_from(given("before", dim=1, size=1, error=2), vector("y"))
     with pytest.raises(DerivationError, match="'y' is not derived from 'before'"):
         recursion_from(before, vector("y", dim=1))
