@@ -14,10 +14,12 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus import knob_for
+from symbolic.obligations import CONTINUOUS
 from symbolic.statements import UsageError
 
 R = sp.Symbol("R", positive=True)
 M = sp.Symbol("M", integer=True, positive=True)
+EVEN = sp.Symbol("M", even=True, positive=True)  # 0 is a knot
 eps = sp.Symbol("eps", positive=True)
 sup_f = sp.Symbol("sup_f", nonnegative=True)  # sup of |f|, |f'| and |f''| on [-R, R]
 sup_f1 = sp.Symbol("sup_f1", nonnegative=True)
@@ -53,6 +55,11 @@ ROUNDING_SHARE = sp.Rational(1, 1024)
 def secant_cells(radius: Any = R, curvature: Any = sup_f2, accuracy: Any = eps) -> sp.Expr:
     """The least M for which the secant error of M cells on [-radius, radius] leaves ROUNDING_SHARE of `accuracy`."""
     at = {_HALF: sp.sympify(radius), _BEND: sp.sympify(curvature), _TARGET: sp.sympify(accuracy)}
+    if at[_TARGET].is_nonpositive or at[_HALF].is_nonpositive or at[_BEND].is_negative:
+        raise UsageError(
+            f"secant_cells: radius {at[_HALF]}, curvature {at[_BEND]}, accuracy {at[_TARGET]}: give a radius and an "
+            f"accuracy above 0, and a curvature that is not negative"
+        )
     squared = _least_cells_squared().subs(at)
     return sp.Max(1, sp.Integer(_root_above(squared)) if squared.is_Rational else sp.ceiling(sp.sqrt(squared)))
 
@@ -87,6 +94,8 @@ def hinge_norm(values: Iterable[Any], radius: Any, *, spread: Any = 1) -> sp.Exp
     """
     v = [sp.sympify(value) for value in values]
     cells = len(v) - 1
+    if cells < 2:
+        raise UsageError(f"hinge_norm: {len(v)} values came; give those at the 3 knots of 2 cells, or more")
     middle, h = cells // 2, cell_width(radius, cells)
     x = [-radius + index * h for index in range(cells + 1)]
     s = [(v[index + 1] - v[index]) / h for index in range(cells)]
@@ -107,15 +116,15 @@ def hinge_norm_bound(
     slope: Any = sup_f1,
     curvature: Any = sup_f2,
     *,
-    cells: Any = sp.oo,
+    cells: Any = EVEN,
     spread: Any = 1,
 ) -> sp.Expr:
     """An upper bound of C from |f(x_m)|, sup |f'| and sup |f''|, for f that is C^2 but for a kink at the middle knot.
 
-    The middle knot is 0 unless `cells` is odd.
+    The middle knot is 0 where the number of `cells` is even, as it is unless it is given.
     """
     radius, spread = sp.sympify(radius), sp.sympify(spread)
-    off_centre = 0 if cells == sp.oo or sp.sympify(cells).is_even else radius / cells
+    off_centre = sp.Integer(0) if sp.sympify(cells).is_even else radius / cells
     return value + 2 * (spread + off_centre) * slope + curvature * (2 * spread * radius + radius**2)
 
 
@@ -136,7 +145,7 @@ def smooth_parts(function: sp.Expr, symbol: sp.Symbol, radius: Any) -> tuple[Smo
     radius = sp.sympify(radius)
     x = sp.Dummy(symbol.name, real=True)
     f = function.xreplace({symbol: x})
-    kinks = sorted({kink for node in _kinked(f) for kink in _meeting_points(node, x, symbol, radius)})
+    kinks = sorted({kink for node in _kinked(f, x, radius) for kink in _meeting_points(node, x, symbol, radius)})
     edges = [-radius, *kinks, radius]
     return tuple(
         SmoothPart(low, high, _branch(f, x, (low + high) / 2).xreplace({x: symbol}))
@@ -144,11 +153,30 @@ def smooth_parts(function: sp.Expr, symbol: sp.Symbol, radius: Any) -> tuple[Smo
     )
 
 
-def _kinked(f: sp.Expr) -> list[sp.Expr]:
-    jumping = f.atoms(sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.Mod)
-    for node in jumping:
-        raise _not_smooth(f, node, "it may jump")
-    return [node for node in sp.preorder_traversal(f) if isinstance(node, sp.Max | sp.Min | sp.Abs)]
+def _kinked(f: sp.Expr, x: sp.Symbol, radius: sp.Expr) -> list[sp.Expr]:
+    inside = [node for node in sp.preorder_traversal(f) if x in node.free_symbols]
+    for node in inside:
+        if not (isinstance(node, sp.Max | sp.Min | sp.Abs) or _is_smooth(node, x, radius)):
+            raise _not_smooth(f, node, "it may jump, or have a pole or another kink")
+    return [node for node in inside if isinstance(node, sp.Max | sp.Min | sp.Abs)]
+
+
+def _is_smooth(node: sp.Basic, x: sp.Symbol, radius: sp.Expr) -> bool:
+    """Whether the outermost operation is twice continuously differentiable for |x| <= radius."""
+    if isinstance(node, sp.Pow):
+        whole_power = bool(node.exp.is_integer and node.exp.is_nonnegative) and x not in node.exp.free_symbols
+        away_from_zero = node.exp.is_integer and _is_positive(-node.base, x, radius)
+        return whole_power or _is_positive(node.base, x, radius) or bool(away_from_zero)
+    if isinstance(node, sp.log):
+        return _is_positive(node.args[0], x, radius)
+    return isinstance(node, (sp.Symbol, sp.Add, sp.Mul, *CONTINUOUS))
+
+
+def _is_positive(expression: sp.Expr, x: sp.Symbol, radius: sp.Expr) -> bool:
+    """Whether it is clearly > 0 for |x| <= radius; an affine one is least at an end."""
+    if expression.is_polynomial(x) and sp.degree(expression, x) == 1:
+        return bool(expression.subs(x, radius).is_positive and expression.subs(x, -radius).is_positive)
+    return bool(expression.is_positive)
 
 
 def _meeting_points(node: sp.Expr, x: sp.Symbol, symbol: sp.Symbol, radius: sp.Expr) -> list[sp.Expr]:

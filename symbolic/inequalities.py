@@ -41,6 +41,8 @@ class Inequality:
                 raise DerivationError(
                     f"inequality '{self.name}': {each} came; give what is to be >= 0, so x - 1 for x >= 1"
                 )
+            if each.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
+                raise DerivationError(f"inequality '{self.name}': {each} is not a finite real expression")
         unbounded = [str(s) for s, ends in self.box.items() if not all(sp.sympify(end).is_finite for end in ends)]
         if unbounded:
             raise DerivationError(
@@ -61,6 +63,10 @@ class Inequality:
         empty = [str(symbol) for symbol, (low, high) in self.box.items() if low > high]
         if empty:
             raise DerivationError(f"inequality '{self.name}': the range of {', '.join(empty)} is empty")
+        if self.form is not None and {len(self.form[1]), *map(len, self.form[1])} != {len(self.form[0])}:
+            raise DerivationError(
+                f"inequality '{self.name}': the matrix of the quadratic form needs {len(self.form[0])} rows and columns"
+            )
         if self.form is not None and not sp.Matrix(self.form[1]).is_symmetric():
             raise DerivationError(f"inequality '{self.name}': the matrix of the quadratic form is not symmetric")
         if self.form is not None and sp.cancel(sp.together(self.expression - written_out(self.form))) != 0:
@@ -74,7 +80,8 @@ class Inequality:
 def _contradicts(symbol: sp.Symbol, low: sp.Rational, high: sp.Rational) -> bool:
     above = bool(symbol.is_extended_nonnegative and low < 0)
     below = bool(symbol.is_extended_nonpositive and high > 0)
-    return above or below or bool(symbol.is_integer and low != high) or symbol.is_real is False
+    fractional = bool(symbol.is_integer and (low != high or low.q != 1))
+    return above or below or fractional or symbol.is_real is False
 
 
 def written_out(form: Form) -> sp.Expr:

@@ -191,7 +191,7 @@ def _roots(polynomial: sp.Poly, *, positive: bool) -> list[sp.Expr]:
         return [sp.cancel(-b / a)]
     a, b, c = polynomial.all_coeffs()
     root = sp.sqrt(sp.factor(b**2 - 4 * a * c))
-    signs = (1, -1)
+    signs: tuple[int, ...] = (1, -1)
     if positive and sp.cancel(c / a).is_negative:  # one root of each sign
         signs = (1,) if a.is_positive else (-1,) if a.is_negative else signs
     return [sp.simplify((-b + sign * root) / (2 * a)) for sign in signs]

@@ -72,6 +72,7 @@ def concentrate(
     elif gaps is not None:
         real("concentrate", name, gap=as_expr(gaps(k)))
         lost = _lost_weight(sp.Sum(sp.exp(-as_expr(gaps(k))), (k, 1, count - 1)).doit())
+    real("concentrate", name, weight=lost)
     step = Step(
         name,
         Norm.ONE,

@@ -17,6 +17,7 @@ from symbolic.calculus import (
     add,
     apply_function,
     bilinear,
+    concentrate,
     confine,
     contraction_steps,
     correct,
@@ -313,3 +314,12 @@ def test_long_formulas_and_large_powers_end_in_a_sentence() -> None:
         recur(START, "y", factor=Q(9, 10), offset=1, depth=10**8, size=1)
     shrinking = finite_depth(MonotoneRecursion(Q(1, 10), R**2 / 2 + Q(1, 10), R), 30)
     assert float(shrinking.bound) - (1 - (1 - 2 * 0.1) ** 0.5) + 1e-9 > 0  # the fixed point, from below, rounded up
+
+
+def test_a_gap_without_a_value_gives_no_weight() -> None:
+    with pytest.raises(DerivationError, match="the weight of 'k' is nan; give a finite real number"):
+        concentrate("k", count=3, gaps=lambda k: 1 / (k - 1))
+
+
+def test_whole_numbers_may_come_as_floats() -> None:
+    assert not given("x", dim=2.0, size=1).derivation.conditional

@@ -96,8 +96,26 @@ def test_a_form_is_symmetric_and_is_the_expression() -> None:
     for other in (square + x * y, square / 2, -square):
         with pytest.raises(DerivationError, match="the expression is not the quadratic form that came with it"):
             on(box, other, form=FORM)
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(DerivationError, match="the matrix of the quadratic form needs 1 rows and columns"):
         on(box, 2 * x**2, form=((x,), FORM[1]))  # a matrix for more coordinates than there are
     quotient = (x**2 - y**2) / (1 + p)  # equal once the fraction is written out
     by = 1 / (1 + p)
     assert on(box, quotient, form=((x, y), ((by, sp.Integer(0)), (sp.Integer(0), -by)))).form is not None
+
+
+@pytest.mark.parametrize("wrong", [sp.nan, sp.I * sp.Symbol("y"), sp.oo + sp.Symbol("y"), sp.zoo])
+def test_an_inequality_is_between_finite_real_numbers(wrong: sp.Expr) -> None:
+    with pytest.raises(DerivationError, match="is not a finite real expression"):
+        Inequality("odd", wrong, {sp.Symbol("y"): (0, 1)})
+
+
+def test_a_whole_number_is_not_one_half() -> None:
+    k = sp.Symbol("k", integer=True)
+    with pytest.raises(DerivationError, match="the range of k holds numbers that the assumptions on it rule out"):
+        Inequality("half", k, {k: (sp.Rational(1, 2), sp.Rational(1, 2))})
+
+
+def test_the_matrix_of_a_form_has_the_size_of_its_vector() -> None:
+    z = sp.Symbol("z")
+    with pytest.raises(DerivationError, match="the matrix of the quadratic form needs 1 rows and columns"):
+        Inequality("form", z**2, {z: (0, 1)}, form=((z,), ((sp.Integer(1), sp.Integer(0)),)))

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from symbolic import UsageError
-from symbolic.approximation import hinge_count, hinge_norm, hinge_norm_bound, smooth_parts
+from symbolic.approximation import hinge_count, hinge_norm, hinge_norm_bound, secant_cells, smooth_parts
 
 t = sp.Symbol("t", real=True)
 a, b, c, R = sp.symbols("a b c R", positive=True)
@@ -100,3 +100,36 @@ def test_the_bound_on_the_norm_has_its_three_parts() -> None:
 
 def test_there_is_a_hinge_for_each_cell_and_a_constant() -> None:
     assert [hinge_count(cells) for cells in (2, 7)] == [3, 8]
+
+
+JUMPING = [1 / t, sp.atan(1 / t), sp.frac(t), sp.arg(t), sp.acos(sp.cos(t)), sp.sqrt(t), sp.log(t)]
+
+
+@pytest.mark.parametrize("jumping", JUMPING, ids=str)
+def test_what_may_jump_or_have_a_pole_is_refused(jumping: sp.Expr) -> None:
+    with pytest.raises(UsageError, match="it may jump, or have a pole or another kink"):
+        smooth_parts(jumping, t, 1)
+
+
+def test_a_pole_outside_the_range_does_not_matter() -> None:
+    for f in (1 / (t - 5), sp.log(t + 5), sp.sqrt(5 - t), 1 / (t + 5) ** 2):
+        assert len(smooth_parts(f, t, 2)) == 1
+        with pytest.raises(UsageError, match="it may jump, or have a pole"):
+            smooth_parts(f, t, 5)
+
+
+def test_one_cell_has_no_middle_knot() -> None:
+    with pytest.raises(UsageError, match="2 values came; give those at the 3 knots of 2 cells, or more"):
+        hinge_norm([0, 2], 1)
+
+
+def test_an_odd_number_of_cells_costs_more() -> None:
+    third = sp.Rational(1, 3)
+    assert hinge_norm([-1, -third, third, 1], 1) <= hinge_norm_bound(1, third, 1, 0, cells=3)
+    assert hinge_norm([-1, -third, third, 1], 1) > hinge_norm_bound(1, third, 1, 0)
+
+
+@pytest.mark.parametrize("wrong", [{"accuracy": 0}, {"accuracy": -1}, {"curvature": -1}, {"radius": 0}])
+def test_cells_are_counted_for_a_positive_accuracy(wrong: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="give a radius and an accuracy above 0, and a curvature that is not negative"):
+        secant_cells(**{"radius": 1, "curvature": 1, "accuracy": 1, **wrong})
