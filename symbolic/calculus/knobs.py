@@ -100,7 +100,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     highest = limit_at_zero(tamed.expression, target)
     if highest is None:
         raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} at {knob} = 0 is known; use bridge.solve")
-    in_reach = sp.Le(accuracy, tamed.back(highest))
+    in_reach = sp.true if highest.has(sp.oo) else sp.Le(accuracy, tamed.back(highest))
     if in_reach == sp.false:  # every knob will do
         value = sp.Integer(1 if knob.is_integer else 0)
         return Knob(knob, value, bound.subs(knob, value), sp.And(condition, in_reach))

@@ -131,7 +131,7 @@ def test_a_number_of_relus_is_solved_for_and_the_depth_is_not() -> None:
     enough, fewer = (step_case(N=2, relus=int(found.value) - less) for less in (0, 1))
     bounds = [case.derived(case.result.quantity("gradient")) for case in (enough, fewer)]
     assert [bound is not None and bool(bound.ball <= 1e-2) for bound in bounds] == [True, False]
-    with pytest.raises(UsageError, match="N says which network it is; it is not solved for"):
+    with pytest.raises(UsageError, match="N selects the network, so it cannot be solved for"):
         solve("icgd.step", for_="N", error=1e-2)
 
 
