@@ -7,9 +7,11 @@ from typing import Any
 
 import flint
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 from bridge.balls import as_exact
 from bridge.conditions import truth
+from bridge.lowering import LoweringError
 from bridge.record import Verdict
 from bridge.solving.values import Number, Tie
 from bridge.study import Case, Study
@@ -160,6 +162,10 @@ def bound_of(study: Study, case: Case, quantity: Quantity, tier: str) -> Bound:
             f"the {tier} bound of '{quantity.name}' has the letter {missing.args[0]}, for which a point of "
             f"{study.result.id} has no number"
         ) from None
+    except LoweringError:
+        left = sorted(str(f.func) for f in (formula(quantity, tier) or sp.S.Zero).atoms(AppliedUndef))
+        what = f"leaves {', '.join(left)} unspecified" if left else "cannot be evaluated in balls"
+        raise UsageError(f"the {tier} bound of '{quantity.name}' {what}") from None
     if bound is None:
         raise UsageError(f"quantity '{quantity.name}' has no {tier} bound")
     return bound

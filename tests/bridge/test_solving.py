@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
 import bridge.comparison
 from benchmarks import solving as benchmark
@@ -314,3 +315,13 @@ def test_the_benchmark_notices_a_wrong_answer() -> None:
     question = benchmark.Question("induction.vanilla", "p", "derived", "output", 1e-2)
     wrong = solve("induction.vanilla", for_="p", error=2e-2)
     assert "is not between 0 and" in benchmark.checked(question, wrong)[1]
+
+
+def test_a_printed_bound_with_an_unspecified_function_is_no_number() -> None:
+    quantity = next(
+        q.name
+        for q in find_study("machines.sample_complexity").result.quantities
+        if q.printed and q.printed.bound.atoms(AppliedUndef)
+    )
+    with pytest.raises(UsageError, match=rf"the printed bound of '{quantity}' leaves poly unspecified"):
+        solve("machines.sample_complexity", for_="error", quantity=quantity, tier="printed")
