@@ -253,7 +253,9 @@ def _method(curve: Curve, found: Found) -> str:
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
         return (
-            f"{words}, as every value up to it does" if found.shape in RISING else f"{words}; it is the least searched"
+            f"{words}; every value searched up to it does"
+            if found.shape in RISING
+            else f"{words}; it is the least searched"
         )
     value, probe = found.beyond
     side = "above" if value > found.value else "below"

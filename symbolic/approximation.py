@@ -213,13 +213,16 @@ def _root(difference: sp.Expr, x: sp.Symbol, symbol: sp.Symbol) -> sp.Expr:
 def _branch(f: sp.Expr, x: sp.Symbol, inside: sp.Expr) -> sp.Expr:
     """The function with every Max, Min and |.| replaced by the branch that holds at one inner point of a part."""
 
-    def value(expr: sp.Expr) -> sp.Expr:
-        return sp.N(expr.subs(x, inside), 30)
+    def above(left: sp.Expr, right: sp.Expr) -> bool:
+        return bool(sp.N(sp.expand(left - right).subs(x, inside), 30) >= 0)
 
     def chosen(node: sp.Expr) -> sp.Expr:
         if isinstance(node, sp.Abs):
-            return node.args[0] if value(node.args[0]) >= 0 else -node.args[0]
-        return (max if isinstance(node, sp.Max) else min)(node.args, key=value)
+            return node.args[0] if above(node.args[0], sp.Integer(0)) else -node.args[0]
+        best, *others = node.args
+        for other in others:
+            best = other if above(other, best) is isinstance(node, sp.Max) else best
+        return best
 
     return f.replace(lambda node: isinstance(node, sp.Max | sp.Min | sp.Abs), chosen)
 

@@ -27,7 +27,22 @@ def as_expr(value: Any) -> sp.Expr:
     expression = sp.sympify(value, strict=True)
     if not isinstance(expression, sp.Expr):
         raise DerivationError(f"expected a SymPy expression or a number, got {value!r}; build it from symbols")
+    for total in expression.atoms(sp.Sum, sp.Product):
+        _require_forward(total)
     return expression
+
+
+# SymPy takes the sign of a sum from its terms, as their index is declared. So an index may be declared no more than its
+# limits say of it, and a sum may not run backwards, where it has the opposite sign (Karr's convention).
+def _require_forward(total: sp.Expr) -> None:
+    for index, low, high in total.limits:
+        declared = index.is_positive or index.is_nonnegative
+        within = not declared or is_nonnegative(low - (1 if index.is_positive else 0))
+        if not within or not is_nonnegative(high - low + 1):
+            raise DerivationError(
+                f"{sp.sstr(total)}: cannot show that it runs forwards, from {low} to {high}, over numbers that {index} "
+                f"was declared to be; declare {index} an integer and no more, and check the limits"
+            )
 
 
 @dataclass(frozen=True)
@@ -122,7 +137,8 @@ def _nonnegative_by_terms(total: sp.Expr) -> bool:
 def _nonnegative_from_one(total: sp.Expr) -> bool:
     """A sum in which each whole number n >= 1 is written 1 + m, m >= 0."""
     whole_numbers = [s for s in total.free_symbols if s.is_integer and s.is_positive]
-    shifted = total.xreplace({s: 1 + sp.Dummy(s.name, integer=True, nonnegative=True) for s in whole_numbers})
+    shifts = {s: 1 + sp.Dummy(s.name, integer=True, nonnegative=True) for s in whole_numbers}
+    shifted = total.subs(shifts, simultaneous=True)
     return bool(whole_numbers) and isinstance(shifted, sp.Expr) and _nonnegative_by_parts(shifted)
 
 
@@ -283,6 +299,18 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
     if isinstance(condition, sp.Lt | sp.Gt) and isinstance(hypothesis, sp.Le | sp.Ge):
         return bool(spare.is_positive)
     return bool(is_nonnegative(spare))
+
+
+def reopened(obligation: Obligation, *letters: sp.Symbol) -> Obligation:
+    """What a hypothesis grants of one value of a letter has to hold for all of them."""
+    if obligation.granted and any(x in getattr(obligation.condition, "free_symbols", ()) for x in letters):
+        return replace(obligation, discharged_by="", granted=False)
+    return obligation
+
+
+def is_plain(letter: sp.Symbol, **assumptions: bool) -> bool:
+    """Whether nothing is known of a letter but these assumptions."""
+    return bool(letter.assumptions0 == sp.Symbol("plain", **assumptions).assumptions0)
 
 
 # --- premises for every error up to a largest one, or for every layer ------------------------------------------------

@@ -46,6 +46,8 @@ class MonotoneRecursion:
 
     def __post_init__(self) -> None:
         nonnegative("MonotoneRecursion", str(self.radius), start=self.start)
+        if self.radius.is_integer is not None:
+            raise DerivationError(f"MonotoneRecursion: {self.radius} is a radius; declare it real, and not an integer")
         if not is_continuous(self.step, self.radius):
             raise DerivationError(
                 f"MonotoneRecursion: {sp.sstr(self.step)} may jump in {self.radius}; give a step without case "
@@ -139,7 +141,7 @@ _DIGITS = 60
 def _short(radius: sp.Expr) -> sp.Expr:
     if not radius.is_Rational or max(abs(radius.p), radius.q) < 10**_DIGITS:
         return radius
-    scale = sp.Integer(10) ** (_DIGITS - len(str(abs(radius.p) // radius.q)))
+    scale = sp.Integer(10) ** (_DIGITS + len(str(radius.q)) - len(str(abs(radius.p))))
     return sp.ceiling(radius * scale) / scale
 
 
@@ -148,6 +150,11 @@ def _require_growing(step: sp.Expr, function: Any) -> None:
     values = {each: sp.Dummy("f", nonnegative=True) for each in step.atoms(function)}
     for outer in [*values, None]:
         within = step if outer is None else outer.args[0]
+        if outer is not None and not is_nonnegative(within):
+            raise DerivationError(
+                f"MonotoneRecursion.linear: cannot show that {sp.sstr(within)} is a radius, not negative, so that the "
+                f"growth of {function} says nothing of it"
+            )
         inner = {each: value for each, value in values.items() if each != outer}
         flat = _outermost(within, inner)
         for value in flat.free_symbols & set(values.values()):

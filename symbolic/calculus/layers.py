@@ -13,7 +13,9 @@ from symbolic.obligations import (
     for_all,
     is_continuous,
     is_nonnegative,
+    is_plain,
     nonnegative,
+    reopened,
     shown_at_most,
     unless,
     whole,
@@ -37,10 +39,13 @@ def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symb
     _require_letters(premise, layers)
     if premise.derivation.step(premise.name) not in layer.derivation.steps:
         raise DerivationError(f"recursion_from: '{layer.name}' is not derived from '{premise.name}'")
+    _require_alone(premise, layer)
     factor = sp.diff(layer.error, error)
     if factor.has(error) or not is_continuous(layer.error, error):
         raise DerivationError(f"recursion_from: the error of '{layer.name}' is not affine in that of '{premise.name}'")
-    owed = tuple(_reopened(o, error, layers) for o in layer.derivation.obligations)
+    said = (each for each in (premise.size, premise.dim, premise.radius) if each is not None)
+    letters = {error, layers, *(letter for each in said for letter in each.free_symbols)}
+    owed = tuple(reopened(o, *letters) for o in layer.derivation.obligations)
     owed = tuple(o for o in owed if o.open)
     offset = layer.error.subs(error, 0)
     one = LinearRecursion(sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed)
@@ -52,23 +57,34 @@ def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symb
 # that they are at least 0.
 def _require_letters(premise: Approximated, index: sp.Symbol) -> None:
     error = premise.error
-    if not (isinstance(error, sp.Dummy) and error.is_nonnegative and error.is_positive is None):
+    if not (isinstance(error, sp.Dummy) and is_plain(error, nonnegative=True)):
         raise DerivationError(
             f"recursion_from: the error of '{premise.name}' is {sp.sstr(error)}; give a letter of its own, "
             f"sp.Dummy('e', nonnegative=True)"
         )
-    if not (index.is_integer and index.is_nonnegative and index.is_positive is None and index.is_even is None):
+    if not is_plain(index, integer=True, nonnegative=True):
         raise DerivationError(
             f"recursion_from: the number of a layer, {index}, has to be any whole number from 0 on: "
             f"sp.Symbol('l', integer=True, nonnegative=True)"
         )
 
 
-def _reopened(obligation: Obligation, *letters: sp.Symbol) -> Obligation:
-    """What a hypothesis grants of one layer's error or number has to hold for all of them."""
-    if obligation.granted and any(x in getattr(obligation.condition, "free_symbols", ()) for x in letters):
-        return replace(obligation, discharged_by="", granted=False)
-    return obligation
+def _require_alone(premise: Approximated, layer: Approximated) -> None:
+    """Raises DerivationError where the error of the premise is also that of something else, which stays as it is."""
+    error = premise.error
+    _, *others = (step for step in layer.derivation.steps if step in premise.derivation.steps)
+    rest = (step for step in layer.derivation.steps if step.name != premise.name)
+    about = (premise.size, premise.dim, premise.radius)
+    elsewhere = [step.name for step in rest if _has((step.local, *step.about), error)]
+    if others or elsewhere or _has(about, error):
+        raise DerivationError(
+            f"recursion_from: '{premise.name}' has to be one given, and its error may stand in nothing else that is "
+            f"given ({', '.join([*elsewhere, *(step.name for step in others)]) or 'its size, dimension or radius'})"
+        )
+
+
+def _has(expressions: Iterable[Any], letter: sp.Symbol) -> bool:
+    return any(isinstance(each, sp.Basic) and each.has(letter) for each in expressions)
 
 
 def _meets(value: Approximated, recursion: LinearRecursion, rule: str) -> tuple[Obligation, ...]:
@@ -114,6 +130,8 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     the exact value after these layers.
     """
     depth, size = as_expr(depth), as_expr(size)
+    if _has((depth, size, x.error, x.size, x.dim, x.radius), recursion.index):
+        recursion = recursion.with_index(_fresh("l", (depth, size, x.error, x.size), nonnegative=True))
     dim = _dimension_after(x, recursion, depth)
     offset = recursion.offset
     if offset.has(recursion.index):
@@ -255,6 +273,7 @@ def stack(
     for value in (first, family, last):
         require_norm("stack", value, Norm.TWO)
     count = as_expr(count)
+    _require_member(index, first, last)
     alone, several = _equals(count, 1), _dimension_of_several(first, family, index, last, count)
     dim = sp.Piecewise((last.dim.xreplace({alone: sp.true}), alone), (several.xreplace({alone: sp.false}), True))
     bounds = (value for each in (first, family, last) for value in (each.error, each.size))
@@ -281,6 +300,19 @@ def stack(
     return family.follows(step, first, last, dim=dim, size=total(first.size, family.size, last.size))
 
 
+def _require_member(index: sp.Symbol, first: Approximated, last: Approximated) -> None:
+    """`index` counts the members of the family, and nothing else."""
+    if not (is_plain(index, integer=True, positive=True) or is_plain(index, integer=True, nonnegative=True)):
+        raise DerivationError(
+            f"stack: the index {index} has to be any whole number from 1 on: "
+            f"sp.Symbol('j', integer=True, positive=True)"
+        )
+    for value in (first, last):
+        owed = (o.condition for o in value.derivation.obligations)
+        if _has((value.error, value.size, value.dim, *owed), index):
+            raise DerivationError(f"stack: '{value.name}' depends on {index}, which counts the family; rename one")
+
+
 def _dimension_of_several(
     first: Approximated, family: Approximated, index: sp.Symbol, last: Approximated, count: sp.Expr
 ) -> sp.Expr:
@@ -297,7 +329,7 @@ def _for_several(derivation: Derivation, index: sp.Symbol, count: sp.Expr, kept:
     def of_all(step: Step) -> Step:
         if step.name in kept:
             return step
-        owed = (for_all(_reopened(o, index), index, sp.Integer(2), count - 1, where) for o in step.obligations)
+        owed = (for_all(reopened(o, index), index, sp.Integer(2), count - 1, where) for o in step.obligations)
         return replace(step, obligations=tuple(unless(alone, o) for o in owed))
 
     return Derivation(tuple(map(of_all, derivation.steps)))

@@ -1,6 +1,7 @@
 """Rule 11: perturbed parameters and functions, a correction map, and the largest perturbation that is still safe."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -10,6 +11,7 @@ from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import add
 from symbolic.derivation import (
     Approximated,
+    Derivation,
     DerivationError,
     Norm,
     Obligation,
@@ -18,7 +20,7 @@ from symbolic.derivation import (
     as_norm,
     error_symbol,
 )
-from symbolic.obligations import is_continuous, is_nonnegative, nonnegative, real, whole
+from symbolic.obligations import for_all, is_continuous, is_nonnegative, nonnegative, real, reopened, whole
 
 
 # With dA = A_hat - A and dx = x_hat - x, the same difference can be split in two ways:
@@ -161,7 +163,20 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         obligations=nonnegative("pool", name, total=total, **numbers),
         reason=reason or "Cauchy-Schwarz over disjoint groups of parameters that are moved together",
     )
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    return _for_all_of(x, groups, total).follows(step, dim=x.dim, size=x.size, radius=x.radius)
+
+
+def _for_all_of(x: Approximated, groups: Sequence[sp.Symbol], total: sp.Expr) -> Approximated:
+    """x, owing for every perturbation of the groups up to `total` what it owes for one."""
+
+    def of_all(step: Step) -> Step:
+        owed = step.obligations
+        for group in groups:
+            where = f"for every {group.name} up to {sp.sstr(total)}"
+            owed = tuple(for_all(reopened(o, group), group, sp.Integer(0), total, where) for o in owed)
+        return step if owed == step.obligations else replace(step, obligations=owed)
+
+    return replace(x, derivation=Derivation(tuple(map(of_all, x.derivation.steps))))
 
 
 # F_hat(x_hat) - F(x) = (F_hat - F)(x_hat) + (F(x_hat) - F(x)), at most eps + L e. Unlike `apply_function` this is about

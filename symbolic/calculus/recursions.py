@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Approximated, DerivationError, Step, as_expr
-from symbolic.obligations import Obligation, nonnegative, whole
+from symbolic.obligations import Obligation, is_plain, nonnegative, whole
 
 
 # (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
@@ -87,15 +87,18 @@ class LinearRecursion:
 
     def __post_init__(self) -> None:
         """Raises DerivationError for a coefficient that is clearly negative."""
+        if not is_plain(self.index, integer=True, nonnegative=True):
+            raise DerivationError(
+                f"LinearRecursion: the number of a layer, {self.index}, has to be any whole number from 0 on: "
+                f"sp.Symbol('l', integer=True, nonnegative=True)"
+            )
         nonnegative("LinearRecursion", "the recursion", start=self.start, factor=self.factor, offset=self.offset)
 
     def closed(self, depth: Any) -> sp.Expr:
         """e_depth with symbolic depth; for coefficients that vary with the layer, as a finite product and sum."""
         depth = as_expr(depth)
         if depth.has(self.index) or self.start.has(self.index):  # the caller's letter, not the number of a layer
-            layer = sp.Dummy(self.index.name, integer=True, nonnegative=True)
-            factor, offset = (e.subs(self.index, layer) for e in (self.factor, self.offset))
-            return replace(self, factor=factor, offset=offset, index=layer).closed(depth)
+            return self.with_index(sp.Dummy(self.index.name, integer=True, nonnegative=True)).closed(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
             return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
         later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
@@ -112,6 +115,15 @@ class LinearRecursion:
         last = self.closed(depth)
         grows = self.start == 0 or (self.factor - 1).is_nonnegative
         return last if grows else sp.Max(self.start, last)
+
+    def with_index(self, layer: sp.Symbol) -> "LinearRecursion":
+        """The same recursion with another letter for the number of the layer."""
+        letter = {self.index: layer}
+        factor, offset = (e.subs(letter) for e in (self.factor, self.offset))
+        owed = tuple(obligation.subs(letter) for obligation in self.obligations)
+        premise = None if self.premise is None else restated(self.premise, letter)
+        dim = None if self.dim is None else self.dim.subs(letter)
+        return replace(self, factor=factor, offset=offset, index=layer, premise=premise, dim=dim, obligations=owed)
 
     def subs(self, values: Mapping[Any, Any]) -> "LinearRecursion":
         """The same recursion with expressions in place of symbols, all at once, in what it owes too.

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
+from symbolic.approximation import smooth_parts
 from symbolic.calculus import (
     Approximated,
     CoupledRecursion,
@@ -30,6 +31,7 @@ from symbolic.calculus import (
     largest_safe,
     linear_map,
     mean,
+    perturbed_function,
     perturbed_map,
     pool,
     pooled_sum,
@@ -70,7 +72,7 @@ def test_a_premise_that_fails_in_later_layers_only_stays_owed(where: sp.Expr) ->
 def test_a_case_distinction_in_the_error_is_not_affine() -> None:
     far = apply_function(number(), "far", eps=5, lipschitz=1, size=1)
     jumping = either(mean(number(), "near"), sp.Lt(e, 1), far, name="y")
-    with pytest.raises(DerivationError, match="the error of 'y' is not affine in that of 'x'"):
+    with pytest.raises(DerivationError, match="'x' has to be one given, and its error may stand in nothing else"):
         recursion_from(number(), jumping)
     t = sp.Symbol("t", nonnegative=True)
     with pytest.raises(DerivationError, match="is no linear form in t"):
@@ -323,3 +325,90 @@ def test_a_gap_without_a_value_gives_no_weight() -> None:
 
 def test_whole_numbers_may_come_as_floats() -> None:
     assert not given("x", dim=2.0, size=1).derivation.conditional
+
+
+# --- letters of the caller's beside those of a layer, a family, a sum ------------------------------------------------
+
+
+def test_the_letter_of_a_layer_may_stand_in_the_first_error() -> None:
+    layer_of = recursion_from(number(), correct(number(), "z", sigma=3), index=layer)
+    (owed,) = (o for o in iterate(number("x0", layer), "out", layer_of, 2, size=1).derivation.obligations if o.open)
+    assert owed.condition == sp.Le(layer, 3)
+
+
+def test_the_ends_of_a_family_do_not_depend_on_its_index() -> None:
+    def two(name: str, error: object) -> Approximated:
+        return given(name, dim=1, norm=Norm.TWO, size=1, error=error)
+
+    for first, last in ((correct(two("f", i), "c", sigma=3), two("la", 0)), (two("f", 0), mean(two("m", i), "last"))):
+        with pytest.raises(DerivationError, match="depends on a, which counts the family; rename one"):
+            stack(first, two("m", i), i, last, count=3, name="s")
+    for wrong in (sp.Symbol("i", integer=True, negative=True), sp.Symbol("i", even=True, positive=True), R):
+        with pytest.raises(DerivationError, match="has to be any whole number from 1 on"):
+            stack(two("f", 0), two("m", 0), wrong, two("la", 0), count=8, name="s")
+
+
+def test_nothing_more_is_known_of_a_letter_that_stands_for_all() -> None:
+    whole = sp.Dummy("e", nonnegative=True, integer=True)
+    with pytest.raises(DerivationError, match="give a letter of its own"):
+        recursion_from(number(error=whole), mean(number(error=whole), "y"))
+    with pytest.raises(DerivationError, match="R is a radius; declare it real, and not an integer"):
+        MonotoneRecursion(ONE, sp.Symbol("R", integer=True, positive=True), sp.Symbol("R", integer=True, positive=True))
+    with pytest.raises(DerivationError, match="LinearRecursion: the number of a layer, l, has to be any whole number"):
+        LinearRecursion(sp.Integer(0), ONE, ONE, sp.Symbol("l", integer=True, positive=True))
+
+
+def test_what_is_granted_of_a_size_is_asked_of_the_first_value() -> None:
+    size = sp.Symbol("S", nonnegative=True)
+    before = number(size=size)
+    y = correct(bilinear(correct(before, "c", sigma=3), number("w", 1), "p"), "d", sigma=1)
+    granted = replace(y, derivation=y.derivation.under([size <= 1]))
+    value = iterate(number("x0", 0, 100), "out", recursion_from(before, granted), 3, size=100)
+    assert value.derivation.conditional
+
+
+def test_the_error_of_a_layer_is_the_error_of_one_given_alone() -> None:
+    shared = perturbed_function(add(number(), number("w"), name="s"), "z", lipschitz=1, size=1)
+    in_size = perturbed_function(number(size=1 + e), "z", lipschitz=1, size=1 + e)
+    derived = mean(number(), "m")
+    for premise, layer_of in ((number(), shared), (number(size=1 + e), in_size), (derived, mean(derived, "y"))):
+        with pytest.raises(
+            DerivationError, match=r"has to be one given, and its error may stand in nothing else|a letter of its own"
+        ):
+            recursion_from(premise, layer_of)
+
+
+@pytest.mark.parametrize("total", [sp.Sum(a * j, (j, -5, 2)), sp.Sum(1, (j, 1, sp.Symbol("n", integer=True)))])
+def test_a_sum_that_may_run_backwards_is_refused(total: sp.Expr) -> None:
+    for rule in (lambda: number(error=total), lambda: correct(number(error=a), "c", sigma=a + total)):
+        with pytest.raises(DerivationError, match="cannot show that it runs forwards"):
+            rule()
+
+
+def test_a_pool_owes_for_every_perturbation_what_it_owes_for_one() -> None:
+    t = sp.Symbol("t", nonnegative=True)
+    y = correct(number("g", t), "c", sigma=1)
+    granted = replace(y, derivation=y.derivation.under([t <= 1]))
+    with pytest.raises(DerivationError, match="the error of 'g' is at most 1, for every t up to 5"):
+        pool(add(number("h", t), granted, name="s"), "p", groups=(t,), total=5)
+
+
+def test_growth_is_known_of_radii_only() -> None:
+    beta = sp.Function("beta", nonnegative=True)
+    with pytest.raises(DerivationError, match="cannot show that R - 5 is a radius"):
+        MonotoneRecursion(sp.Integer(0), beta(R - 5), R).linear({beta: (5, 1)})
+
+
+def test_a_branch_is_chosen_whatever_the_digits() -> None:
+    t = sp.Symbol("t", real=True)
+    huge = sp.Integer(10) ** 40
+    assert [part.expr for part in smooth_parts(sp.Max(huge + t, huge - t) - huge, t, 2)] == [-t, t]
+
+
+@pytest.mark.parametrize("start", [Q(10**80 + 1, 3 * 10**80), Q(10**70 + 1, 7), Q(7, 10**90)])
+def test_long_radii_are_rounded_up_and_little(start: sp.Expr) -> None:
+    exact, rounded = start, MonotoneRecursion(start, R / 3 + Q(1, 10**65), R).unrolled(4)
+    for radius in rounded[1:]:
+        exact = exact / 3 + Q(1, 10**65)
+        assert exact <= radius <= exact * (1 + Q(1, 10**50))
+        assert len(str(radius.p).rstrip("0")) <= 61
