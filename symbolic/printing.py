@@ -239,7 +239,10 @@ def result_latex(result: Result) -> str:
 def _step_item(step: Step, names: Notation) -> str:
     reason = f" ${step.reason}$" if "\\" in step.reason else f" {escape(step.reason)}" if step.reason else ""
     source = f" ({step.source.latex()})" if step.source else ""
-    owed = "".join(f" Obligation: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in _stated(step))
+    owed = "".join(
+        f" {'Open obligation' if o.open else 'Obligation'}: ${latex(o.condition, names)}$ ({escape(o.statement)})."
+        for o in _stated(step)
+    )
     formula = rf"\[ {error_latex(step.name)} \le {latex(step.local, names)} \]"
     return rf"\item {escape(step.rule)}:{reason}{source}.{owed}{formula}"
 

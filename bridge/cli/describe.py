@@ -148,8 +148,9 @@ def _step(step: Step) -> list[str]:
 def _obligations(step: Step) -> list[str]:
     return [
         f"obligation: {o.statement}: {formula(o.condition)} "
-        + ("(open: the bound is conditional)" if o.open else f"({o.discharged_by or 'holds'})")
+        + ("(open: the bound is conditional)" if o.open else f"({o.discharged_by})")
         for o in step.obligations
+        if o.discharged_by or o.open
     ]
 
 
