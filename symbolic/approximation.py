@@ -157,7 +157,8 @@ def _kinked(f: sp.Expr, x: sp.Symbol, radius: sp.Expr) -> list[sp.Expr]:
     inside = [node for node in sp.preorder_traversal(f) if x in node.free_symbols]
     for node in inside:
         if not (isinstance(node, sp.Max | sp.Min | sp.Abs) or _is_smooth(node, x, radius)):
-            raise _not_smooth(f, node, "it may jump, or have a pole or another kink")
+            shown = {x: sp.Symbol(x.name)}
+            raise _not_smooth(f.xreplace(shown), node.xreplace(shown), "it may jump, or have a pole or another kink")
     return [node for node in inside if isinstance(node, sp.Max | sp.Min | sp.Abs)]
 
 

@@ -19,7 +19,6 @@ ALLOWED = {
     "tests/bridge/cli/test_certify.py: test_refusals": "a limit that is no time is refused before anything is proved",
     "tests/bridge/cli/test_certify.py: test_stating_that_takes_too_long_is_refused": "the time is over at once",
     "tests/bridge/cli/test_certify.py: test_the_time_limit_of_a_recheck_is_longer": "it is noted, not kept",
-    "tests/bridge/cli/test_certify.py: test_numbers_beyond_the_floats_are_shown": "either way it ends well",
     "bridge/certify/deadline.py": "the limit of seconds that a user may set on a proof",
     "tests/test_no_clock.py": "the clocks planted below",
 }
