@@ -103,7 +103,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     in_reach = sp.true if highest.has(sp.oo) else sp.Le(accuracy, tamed.back(highest))
     if in_reach == sp.false:  # every knob will do
         value = sp.Integer(1 if knob.is_integer else 0)
-        return Knob(knob, value, bound.subs(knob, value), sp.And(condition, in_reach))
+        return Knob(knob, value, bound.subs(knob, value), condition)
     wanted = sp.Dummy("accuracy", positive=True)
     found = [value for value in solutions(tamed.expression, target, wanted) or () if not _never_positive(value)]
     if len(found) != 1:

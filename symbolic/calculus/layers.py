@@ -220,12 +220,10 @@ def _fresh(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp
 
 
 # Each of two derivations is used in its own case only, and owes nothing in the other.
-def either(
-    first: Approximated, when: Any, second: Approximated, *, name: str, dim: Any = None, reason: str = ""
-) -> Approximated:
+def either(first: Approximated, when: Any, second: Approximated, *, name: str, reason: str = "") -> Approximated:
     """`first` where the relation `when` holds, `second` where it does not; both in one norm."""
     require_norm("either", first, second.norm)
-    dim = sp.Piecewise((first.dim, when), (second.dim, True)) if dim is None else as_expr(dim)
+    dim = sp.Piecewise((first.dim, when), (second.dim, True))
     step = Step(
         name,
         first.norm,
@@ -233,7 +231,6 @@ def either(
         sp.Piecewise((first.error_symbol, when), (second.error_symbol, True)),
         premises=(first.name, second.name),
         reason=reason or "each in its own case",
-        obligations=whole("either", name, least=1, dimension=dim),
     )
     shared = {s.name for s in first.derivation.steps} & {s.name for s in second.derivation.steps}
     here, there = (
@@ -245,12 +242,12 @@ def either(
 
 
 def _except(derivation: Derivation, unused: Any, kept: set[str]) -> Derivation:
-    def less(step: Step) -> Step:
-        return (
-            step if step.name in kept else replace(step, obligations=tuple(unless(unused, o) for o in step.obligations))
-        )
+    """The derivation owing nothing where `unused` holds, but for the steps that are kept."""
 
-    return Derivation(tuple(map(less, derivation.steps)))
+    def less(step: Step) -> Step:
+        return replace(step, obligations=tuple(unless(unused, o) for o in step.obligations))
+
+    return Derivation(tuple(step if step.name in kept else less(step) for step in derivation.steps))
 
 
 # ||(x_1, ..., x_n)||_2^2 = ||x_1||^2 + ... + ||x_n||^2. Equality: any.

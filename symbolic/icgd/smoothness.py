@@ -207,7 +207,7 @@ def _lowest(first: Approximated, recursion: LinearRecursion, x: Approximated) ->
     size = _signal(N - 1 - sp.Max(N - 3, 0))  # of s(2), for N > 2
     second = iterate(first, "s[2]", recursion, N - 3, size=size)
     one = _backward_layer(second, x, "[1], N > 2", rho, size, K)
-    return either(first, sp.Lt(N, 3), one, name="s[1]", dim=one.dim, reason="s(1) is s(N-1) where N = 2")
+    return either(first, sp.Lt(N, 3), one, name="s[1]", reason="s(1) is s(N-1) where N = 2")
 
 
 def smoothness(depth: Any = N) -> sp.Expr:

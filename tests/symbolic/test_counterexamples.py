@@ -297,6 +297,7 @@ def test_odd_roots_are_real() -> None:
 )
 def test_an_accuracy_above_the_bound_at_0_is_met_by_every_knob(bound: sp.Expr, accuracy: int) -> None:
     assert knob_for(bound, x, accuracy).value == 0
+    assert knob_for(bound, x, accuracy).condition == sp.true
     n = sp.Symbol("n", integer=True, positive=True)
     assert knob_for(bound.subs(x, n), n, accuracy).value == 1
     condition = knob_for(bound, x, a).condition
