@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus import knob_for
-from symbolic.obligations import CONTINUOUS
+from symbolic.signs import CONTINUOUS
 from symbolic.statements import UsageError
 
 R = sp.Symbol("R", positive=True)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
-from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
+
+from symbolic.signs import branches, is_nonnegative, monotone
 
 
 class DerivationError(ValueError):
@@ -82,91 +83,6 @@ class RangeObligation(Obligation):
     def subs(self, values: Mapping[Any, Any]) -> "RangeObligation":
         largest, radius = (e.subs(values, simultaneous=True) for e in (self.largest, self.radius))
         return replace(self, condition=sp.Le(largest, radius), largest=largest, radius=radius)
-
-
-# --- signs -----------------------------------------------------------------------------------------------------------
-
-
-# SymPy takes a sum to have the sign of its terms, wherever its index runs. What its assumptions do not see: a sum over
-# terms, a case distinction and a maximum have the sign of their parts; and (1 - q^n)/(1 - q) is 1 + q + ... + q^(n-1),
-# which is not negative for q >= 0, n >= 0 (at q = 1 it is n).
-def is_nonnegative(expression: sp.Expr) -> bool | None:
-    """Whether an expression is >= 0 wherever its symbols meet their assumptions; None where that is not clear."""
-    if not expression.has(sp.Sum, sp.Product) and (expression.is_nonnegative or expression.is_negative):
-        return bool(expression.is_nonnegative)
-    return True if _nonnegative_by_parts(expression) else None
-
-
-def _nonnegative_by_parts(expression: sp.Expr) -> bool:
-    if not expression.has(sp.Sum, sp.Product) and expression.is_nonnegative:
-        return True
-    if isinstance(expression, sp.Add):
-        return all(map(_nonnegative_by_parts, expression.args)) or _nonnegative_from_one(expression)
-    if isinstance(expression, sp.Min):
-        return all(map(_nonnegative_by_parts, expression.args))
-    if isinstance(expression, sp.Max):
-        return any(map(_nonnegative_by_parts, expression.args))
-    if isinstance(expression, sp.Pow):
-        return _nonnegative_power(expression)
-    if isinstance(expression, sp.Sum | sp.Product):
-        return _nonnegative_by_terms(expression)
-    if isinstance(expression, sp.Piecewise):
-        return all(map(_nonnegative_by_parts, branches(expression)))
-    return isinstance(expression, sp.Mul) and _nonnegative_product(expression)
-
-
-def _nonnegative_power(power: sp.Expr) -> bool:
-    """0 has no negative powers; those of other numbers >= 0 are positive."""
-    if power.exp.is_negative and not power.base.is_nonzero:
-        return False
-    return power.exp.is_real is True and _nonnegative_by_parts(power.base)
-
-
-# A sum from a to b < a - 1 has a sign of its own (Karr's convention), and its index runs where its limits say, whatever
-# it was declared to be.
-def _nonnegative_by_terms(total: sp.Expr) -> bool:
-    term = total.function
-    for index, low, high in total.limits:
-        if not _nonnegative_by_parts(high - low + 1):
-            return False
-        beyond = sp.Dummy(index.name, integer=True, nonnegative=True)
-        term = term.xreplace({index: low + beyond})
-    return _nonnegative_by_parts(term)
-
-
-def _nonnegative_from_one(total: sp.Expr) -> bool:
-    """A sum in which each whole number n >= 1 is written 1 + m, m >= 0."""
-    whole_numbers = [s for s in total.free_symbols if s.is_integer and s.is_positive]
-    shifts = {s: 1 + sp.Dummy(s.name, integer=True, nonnegative=True) for s in whole_numbers}
-    shifted = total.subs(shifts, simultaneous=True)
-    return bool(whole_numbers) and isinstance(shifted, sp.Expr) and _nonnegative_by_parts(shifted)
-
-
-def _nonnegative_product(product: sp.Mul) -> bool:
-    """Every factor is >= 0, but for pairs that together are the sum of a geometric progression."""
-    unclear = [factor for factor in product.args if not _nonnegative_by_parts(factor)]
-    numerators = [factor for factor in unclear if not _is_reciprocal(factor)]
-    for reciprocal in (factor for factor in unclear if _is_reciprocal(factor)):
-        paired = [n for n in numerators if _is_geometric(n, 1 / reciprocal)]
-        if not paired:
-            return False
-        numerators.remove(paired[0])
-    return not numerators
-
-
-def _is_reciprocal(factor: sp.Expr) -> bool:
-    return isinstance(factor, sp.Pow) and factor.exp == -1
-
-
-def _is_geometric(numerator: sp.Expr, denominator: sp.Expr) -> bool:
-    """Whether the two are 1 - q^n and 1 - q with q >= 0 and n >= 0 (q may be an exponential)."""
-    power, ratio = 1 - numerator, 1 - denominator
-    if not _nonnegative_by_parts(ratio):
-        return False
-    if isinstance(ratio, sp.exp) and isinstance(power, sp.exp):
-        return bool(sp.cancel(power.args[0] / ratio.args[0]).is_nonnegative)
-    base, exponent = power.as_base_exp()
-    return power == ratio or (base == ratio and bool(exponent.is_nonnegative))
 
 
 # --- premises of a rule ----------------------------------------------------------------------------------------------
@@ -251,20 +167,6 @@ def _reaches(count: sp.Expr, least: int) -> bool | None:
     if least == 1 and count.is_integer and count.is_positive:
         return True
     return is_nonnegative(count - least)
-
-
-# Where a whole number s >= 1 is not 1, it is m + 2 with m >= 0; the same with 0 for 1.
-def branches(cases: sp.Expr) -> list[sp.Expr]:
-    """The branches of a Piecewise, in each what the cases before it say of a whole number written into it."""
-    found: list[sp.Expr] = []
-    shifts: dict[sp.Symbol, sp.Expr] = {}
-    for branch, condition in cases.args:
-        found.append(branch.xreplace(shifts))
-        if isinstance(condition, sp.Eq) and condition.lhs.is_Symbol and condition.lhs.is_integer:
-            symbol, least = condition.args
-            if least == (1 if symbol.is_positive else 0) and symbol.is_nonnegative:
-                shifts[symbol] = sp.Dummy(symbol.name, integer=True, nonnegative=True) + least + 1
-    return found
 
 
 def at_most(what: str, left: sp.Expr, right: sp.Expr) -> Obligation:
@@ -374,53 +276,3 @@ def _worst_end(condition: Any, x: sp.Symbol, low: sp.Expr, high: sp.Expr) -> sp.
         return None
     direction = monotone(condition.gts - condition.lts, x)
     return None if direction is None else low if direction > 0 else high
-
-
-# --- continuity ------------------------------------------------------------------------------------------------------
-
-CONTINUOUS = (sp.exp, sp.tanh, sp.sinh, sp.cosh, sp.asinh, sp.atan, sp.erf, sp.erfc, sp.sin, sp.cos)
-
-
-def monotone(expression: sp.Expr, x: sp.Symbol) -> int | None:
-    """1 for what clearly does not fall in x, -1 for what does not rise; None where neither is clear."""
-    if not is_continuous(expression, x):
-        return None
-    slope = slope_in(expression, x)
-    return 1 if is_nonnegative(slope) else -1 if is_nonnegative(-slope) else None
-
-
-def slope_in(expression: sp.Expr, x: sp.Symbol) -> sp.Expr:
-    """d expression / d x, with the slopes of undefined functions (which do not decrease) as non-negative symbols."""
-    slope = sp.diff(expression, x)
-    unknown = slope.atoms(sp.Derivative, sp.Subs)
-    return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
-
-
-# A derivative says nothing of jumps: those of a case distinction in x, of floor and sign, and at a pole. An undefined
-# function is one that does not decrease; its jumps are upwards.
-def is_continuous(expression: sp.Expr, x: sp.Symbol) -> bool:
-    """Whether no jump and no pole in x is possible, but for upward jumps of undefined functions."""
-    if not isinstance(expression, sp.Basic) or x not in expression.free_symbols or expression == x:
-        return True
-    if not _no_jump_at(expression, x):
-        return False
-    if isinstance(expression, sp.Piecewise):
-        return all(is_continuous(branch, x) for branch, _ in expression.args)
-    if isinstance(expression, sp.Sum | sp.Product):
-        return is_continuous(expression.function, x)
-    return all(is_continuous(part, x) for part in expression.args)
-
-
-def _no_jump_at(node: sp.Basic, x: sp.Symbol) -> bool:
-    if isinstance(node, sp.Piecewise):
-        return not any(x in condition.free_symbols for _, condition in node.args)
-    if isinstance(node, sp.Sum | sp.Product):
-        return not any(x in part.free_symbols for limits in node.limits for part in limits)
-    if isinstance(node, sp.Pow):
-        base, exponent = node.base, node.exp
-        whole_power = bool(exponent.is_integer and exponent.is_nonnegative) and x not in exponent.free_symbols
-        return whole_power or bool(base.is_positive) or bool(is_nonnegative(base) and exponent.is_positive)
-    if isinstance(node, sp.log):
-        return bool(node.args[0].is_positive)
-    kinds = (sp.Add, sp.Mul, sp.Max, sp.Min, sp.Abs, AppliedUndef, *CONTINUOUS)
-    return isinstance(node, kinds)

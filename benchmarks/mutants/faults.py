@@ -14,6 +14,7 @@ TARGETS = (
     "symbolic/calculus/*.py",
     "symbolic/derivation.py",
     "symbolic/obligations.py",
+    "symbolic/signs.py",
     "symbolic/approximation.py",
     "symbolic/inequalities.py",
 )

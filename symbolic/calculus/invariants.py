@@ -13,17 +13,8 @@ import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
-from symbolic.obligations import (
-    Obligation,
-    RangeObligation,
-    at_most,
-    for_all,
-    is_continuous,
-    is_nonnegative,
-    nonnegative,
-    slope_in,
-    whole,
-)
+from symbolic.obligations import Obligation, RangeObligation, at_most, for_all, nonnegative, whole
+from symbolic.signs import is_continuous, is_nonnegative, slope_in
 
 _INDEX = sp.Symbol("l", integer=True, nonnegative=True)
 

@@ -8,18 +8,8 @@ import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion, geometric_sum, restated
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm
-from symbolic.obligations import (
-    Obligation,
-    for_all,
-    is_continuous,
-    is_nonnegative,
-    is_plain,
-    nonnegative,
-    reopened,
-    shown_at_most,
-    unless,
-    whole,
-)
+from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
+from symbolic.signs import is_continuous, is_nonnegative
 
 EVERY_LAYER = "in every layer"
 

@@ -20,7 +20,8 @@ from symbolic.derivation import (
     as_norm,
     error_symbol,
 )
-from symbolic.obligations import for_all, is_continuous, is_nonnegative, nonnegative, real, reopened, whole
+from symbolic.obligations import for_all, nonnegative, real, reopened, whole
+from symbolic.signs import is_continuous, is_nonnegative
 
 
 # With dA = A_hat - A and dx = x_hat - x, the same difference can be split in two ways:

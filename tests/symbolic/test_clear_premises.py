@@ -16,19 +16,8 @@ from symbolic.calculus import (
 from symbolic.calculus.inversion import SMALL, Tamed, poles, solutions
 from symbolic.calculus.recursions import restated
 from symbolic.derivation import UNIT_ROUNDING
-from symbolic.obligations import (
-    Obligation,
-    at_most,
-    branches,
-    follows_from,
-    for_all,
-    is_nonnegative,
-    nonnegative,
-    positive,
-    real,
-    unless,
-    whole,
-)
+from symbolic.obligations import Obligation, at_most, follows_from, for_all, nonnegative, positive, real, unless, whole
+from symbolic.signs import branches, is_nonnegative
 
 z, a, b = sp.symbols("z a b", positive=True)
 q = sp.Symbol("q", nonnegative=True)

@@ -41,7 +41,7 @@ from symbolic.calculus import (
     stack,
 )
 from symbolic.derivation import as_norm
-from symbolic.obligations import is_continuous, is_nonnegative
+from symbolic.signs import is_continuous, is_nonnegative
 
 Q, ONE = sp.Rational, sp.Integer(1)
 e = sp.Dummy("e", nonnegative=True)

@@ -43,7 +43,7 @@ from symbolic.calculus import (
     softmax_to_hard_max,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
-from symbolic.obligations import is_nonnegative
+from symbolic.signs import is_nonnegative
 
 HALF, ZERO, ONE = sp.Rational(1, 2), sp.Integer(0), sp.Integer(1)
 free = sp.Symbol("free")  # nothing is known of it, not even that it is real
