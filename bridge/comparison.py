@@ -79,7 +79,7 @@ def compare(
     rows = _run(cases, budgets, progress or (lambda done, total, label: None))
     if source.random:
         with one_thread():
-            rows += study.findings()
+            rows += study.checks()
     with one_thread():
         tables = [table for case in cases for table in case.tables()]
     return Comparison(
@@ -127,7 +127,7 @@ def replay(path: str) -> Row:
         raise UsageError(f"witness: '{path}' does not give {name}")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
     if isinstance(case, DirectCase) or witness.quantity not in {quantity.name for quantity in case.result.quantities}:
-        return case.replay_finding(witness.quantity, inputs)
+        return case.replay_check(witness.quantity, inputs)
     quantity = case.result.quantity(witness.quantity)
     _check_replayable(case, quantity, witness.scope)
     if quantity.scopes:
@@ -213,7 +213,7 @@ def _rows(case: Case, budget: Budget) -> list[Row]:
         *constant_rows(case, constants, budget),
         *(row for q in stated if q.name in refused for row in refused_rows(case, q, refused[q.name], budget)),
         *case.extra_rows(budget),
-        *case.findings(budget),
+        *case.checks(budget),
     ]
 
 

@@ -51,6 +51,19 @@ class Witness(BaseModel):
     file: str | None = None
 
 
+class RowErratum(BaseModel):
+    """What a violated printed bound is an erratum of: see `symbolic.errata.Erratum`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    weight: str
+    place: str
+    sentence: str
+    reading: str
+    repair: str
+    survives: str
+
+
 class Row(BaseModel):
     """One quantity at one point of the grid: its bounds, what was measured, and the verdict on each tier."""
 
@@ -70,6 +83,7 @@ class Row(BaseModel):
     ratio: float | None = None  # sharpest tier of ours over the largest error seen (exact where it is known)
     verdict: dict[str, Verdict] = Field(default_factory=dict)
     witness: Witness | None = None
+    erratum: RowErratum | None = None  # of the printed tier, where it is violated and the result says what fails
     flags: dict[str, list[str]] = Field(default_factory=dict)
     exact: float | None = None  # largest error in exact arithmetic at the worst inputs, rounded up
     norm: str = ""

@@ -1,6 +1,7 @@
 """From bounds and measurements to the rows of the record."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import flint
 from bridge.balls import bits_for
 from bridge.budget import Budget
 from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
-from bridge.record import Flag, Row, Verdict, Witness
+from bridge.record import Flag, Row, RowErratum, Verdict, Witness
 from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
@@ -133,7 +134,8 @@ def direct_row(
     a witness or a remark that says why.
     """
     said = "; ".join(filter(None, [quantity.remark, remark]))
-    if Verdict.VIOLATED in verdict.values() and witness is None and not said:
+    erratum = _erratum(quantity, verdict)
+    if Verdict.VIOLATED in verdict.values() and witness is None and erratum is None and not said:
         raise ValueError(f"'{quantity.name}' is called violated without a witness and without a reason")
     return Row(
         quantity=quantity.name,
@@ -153,8 +155,18 @@ def direct_row(
         verdict=verdict,
         remark=said,
         witness=witness,
+        erratum=erratum,
         order=_order(quantity),
     )
+
+
+def _erratum(quantity: Quantity, verdict: Mapping[str, Verdict]) -> RowErratum | None:
+    """What the violated printed bound is an erratum of."""
+    known = quantity.erratum
+    if known is None or verdict.get("printed") is not Verdict.VIOLATED:
+        return None
+    texts = {name: getattr(known, name) for name in RowErratum.model_fields}
+    return RowErratum(**{name: str(text) for name, text in texts.items()})
 
 
 def _ratio_of(kind: Kind, ours: list[float], found: float | None) -> float | None:
@@ -190,6 +202,7 @@ def judged_row(
         rounding=max((piece.rounding for piece in evidence if piece.rounding is not None), default=None),
         ratio=_ratio(bounds, evidence),
         verdict=verdict,
+        erratum=_erratum(quantity, verdict),
         flags=_flags(case, quantity, bounds, evidence),
         remark=_remark(quantity, bounds, evidence),
         witness=_witness(case, quantity, scope, bounds, found) if Verdict.VIOLATED in verdict.values() else None,

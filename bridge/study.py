@@ -131,18 +131,18 @@ class Case(ABC):
         """What is shown under the rows, once they have been taken: a trace, say, or the norms of each lemma."""
         return []
 
-    def findings(self, budget: Budget) -> list[Row]:
+    def checks(self, budget: Budget) -> list[Row]:
         """Rows of what was found beside the quantities: a printed statement refuted, a hypothesis that rules this case
         out. `bridge.rows.judged_row` makes one, with the witness that a violated row needs."""
         return []
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
-        """A finding's row again, from its witness's inputs (unchecked as yet). Its name is none of a quantity.
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
+        """The row of a check again, from its witness's inputs (unchecked as yet). Its name is none of a quantity.
 
-        Raises UsageError for a name that is no finding's, and for inputs that are not as they should be.
+        Raises UsageError for a name that is no check's, and for inputs that are not as they should be.
         """
         known = ", ".join(quantity.name for quantity in self.result.quantities)
-        raise UsageError(f"{self.result.id} has no quantity or finding '{name}'. It has: {known}.")
+        raise UsageError(f"{self.result.id} has no quantity or check '{name}'. It has: {known}.")
 
     def refusal(self, quantity: Quantity) -> Refusal | None:
         """Why this quantity is neither measured nor attacked here; its rows show the bounds there are."""
@@ -222,8 +222,8 @@ class Case(ABC):
 class DirectCase(Case):
     """A case whose rows are proofs and runs of its own: no input is drawn for it, and none is attacked.
 
-    It says its rows itself; `bridge.rows.direct_row` makes one. A finding that its witness replays overrides
-    `replay_finding`, as in any case. `uses` names the settings of a run that its rows depend on: some of "samples",
+    It says its rows itself; `bridge.rows.direct_row` makes one. A check that its witness replays overrides
+    `replay_check`, as in any case. `uses` names the settings of a run that its rows depend on: some of "samples",
     "attack", "restarts" (of the attack), "seed" and "dtype" (another than float64). Others are refused if given.
     """
 
@@ -315,7 +315,7 @@ class Study(ABC):
         self.result.check(values)
         return values
 
-    def findings(self) -> list[Row]:
+    def checks(self) -> list[Row]:
         """Rows about the result itself, at parameters of their own: a printed statement refuted, with its witness."""
         return []
 

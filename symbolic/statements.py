@@ -16,6 +16,7 @@ import sympy as sp
 
 from symbolic.citations import Citation
 from symbolic.derivation import Derivation
+from symbolic.errata import Erratum
 
 
 class UsageError(ValueError):
@@ -123,7 +124,7 @@ class Quantity:
     the paper's hypotheses (derived tier). `scopes` says which instance bounds exist. A rate speaks of the
     quantity that its name extends (`output.rate` of `output`), as the parameter `rate_in` grows. `derive` builds the
     closed form, where one is derived otherwise than by an error calculus. `indices` are relations that say which
-    values the indices in its name take (1 <= j < N).
+    values the indices in its name take (1 <= j < N). `erratum` says what fails where the printed bound is violated.
     """
 
     name: str
@@ -145,6 +146,7 @@ class Quantity:
     rate_in: str = ""
     derive: Callable[[], Any] | None = None
     indices: tuple[Any, ...] = ()
+    erratum: Erratum | None = None
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""

@@ -6,7 +6,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from bridge.export.findings import findings, reasons
 from bridge.export.layout import (
     Layout,
     budget_words,
@@ -23,6 +22,7 @@ from bridge.export.layout import (
     verdict_words,
 )
 from bridge.export.numbers import DIGITS, SLIP, plain
+from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 
 LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
@@ -30,7 +30,7 @@ BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; th
 
 
 def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows, the slack of each step if asked, the footer, the findings, and what was ruled out."""
+    """The table of the rows, the slack of each step if asked, the footer, the violations, and what was ruled out."""
     rows = shown_rows(comparison, all_rows)
     columns = layout(rows)
     yield f"{comparison.result}: {comparison.citation}"
@@ -41,7 +41,7 @@ def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: boo
     for table in comparison.tables:
         yield from _named(table, all_rows)
     yield from _footer(comparison, rows)
-    yield from _findings(comparison)
+    yield from _violations(comparison)
 
 
 def row_blocks(row: Row) -> Iterator[RenderableType]:
@@ -165,8 +165,8 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
         yield ", ".join(environment)
 
 
-def _findings(comparison: Comparison) -> Iterator[Text]:
-    for finding in findings(comparison):
-        yield Text.assemble(("finding: ", "bold red"), finding.sentence)
+def _violations(comparison: Comparison) -> Iterator[Text]:
+    for violation in violations(comparison):
+        yield Text.assemble(("violated: ", "bold red"), violation.sentence)
     for reason in reasons(comparison):
         yield Text.assemble((f"{reason.verdict}: ", "yellow"), reason.sentence)

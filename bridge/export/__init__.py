@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from bridge.export.files import check_folder, check_writable, write_bytes, write_text
-from bridge.export.findings import Finding, Reason, findings, reasons
 from bridge.export.html import comparison_html
 from bridge.export.latex import comparison_latex
 from bridge.export.tables import comparison_csv, load, save_witnesses
+from bridge.export.violations import Reason, Violation, reasons, violations
 from bridge.record import Comparison
 from symbolic.statements import UsageError
 
@@ -65,7 +65,7 @@ def check_output(path: str | Path, allowed: tuple[str, ...] = (*TABLES, *PLOTS))
 __all__ = [
     "PLOTS",
     "TABLES",
-    "Finding",
+    "Violation",
     "Reason",
     "check_folder",
     "check_output",
@@ -75,7 +75,7 @@ __all__ = [
     "comparison_html",
     "comparison_latex",
     "export",
-    "findings",
+    "violations",
     "load",
     "plot",
     "reasons",

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from html import escape
 
-from bridge.export.findings import findings, reasons
 from bridge.export.layout import (
     Layout,
     budget_words,
@@ -17,6 +16,7 @@ from bridge.export.layout import (
     verdict_words,
 )
 from bridge.export.numbers import plain
+from bridge.export.violations import reasons, violations
 from bridge.record import Comparison, NamedTable, Row, Verdict
 
 
@@ -40,7 +40,7 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
             "</table>",
             f"<p>{escape('; '.join(filter(None, notes)))}</p>",
             *(_named(table) for table in comparison.tables),
-            *(f"<p><b>violated</b> {escape(finding.sentence)}</p>" for finding in findings(comparison)),
+            *(f"<p><b>violated</b> {escape(violation.sentence)}</p>" for violation in violations(comparison)),
             *(f"<p><b>{escape(reason.verdict)}</b> {escape(reason.sentence)}</p>" for reason in reasons(comparison)),
         ]
     )

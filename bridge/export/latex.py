@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bridge.export.findings import findings, reasons
 from bridge.export.layout import (
     Layout,
     budget_words,
@@ -18,6 +17,7 @@ from bridge.export.layout import (
     verdict_words,
 )
 from bridge.export.numbers import latex as number
+from bridge.export.violations import reasons, violations
 from bridge.record import Comparison, NamedTable, Row
 
 SPECIAL = str.maketrans(
@@ -151,6 +151,6 @@ def _value(value: object) -> str:
 def _notes(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     """What a dash says, what the run refutes, one paragraph a quantity, and what was ruled out, one a reason."""
     said = [words] if (words := no_verdict_words(rows)) else []
-    said += [finding.sentence for finding in findings(comparison)]
+    said += [violation.sentence for violation in violations(comparison)]
     said += [f"{reason.verdict}: {reason.sentence}" for reason in reasons(comparison)]
     return [rf"  \par\smallskip {escape(sentence)}" for sentence in said]

@@ -7,6 +7,7 @@ from typing import Any
 
 from bridge.export.numbers import DIGITS
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
+from symbolic.errata import Weight
 from symbolic.statements import Kind
 
 NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio")
@@ -46,7 +47,7 @@ class Layout:
 def layout(rows: Sequence[Row]) -> Layout:
     """The columns that `rows` need. A parameter that only some rows have counts as varying.
 
-    Rows without any parameter (findings, whose remark says where they stand) have no part in that.
+    Rows without any parameter (violations, whose remark says where they stand) have no part in that.
     """
     placed = [row for row in rows if row.params]
     names = list(dict.fromkeys(name for row in placed for name in row.params))
@@ -137,11 +138,19 @@ def verdict_words(row: Row) -> str:
 
 
 def _judged(row: Row) -> str:
-    verdicts = _distinct(row.verdict.values())
+    said = {tier: tier_words(row, tier) for tier in row.verdict}
+    verdicts = _distinct(said.values())
     if len(verdicts) == 1:
         return verdicts[0]
-    tiers = {verdict: [tier for tier in row.verdict if row.verdict[tier] == verdict] for verdict in verdicts}
-    return "; ".join(f"{', '.join(tiers[verdict])}: {verdict}" for verdict in verdicts)
+    tiers = {words: [tier for tier in said if said[tier] == words] for words in verdicts}
+    return "; ".join(f"{', '.join(tiers[words])}: {words}" for words in verdicts)
+
+
+def tier_words(row: Row, tier: str) -> str:
+    """The verdict on one tier; `violated` alone is for the statement that the paper makes, else its weight follows."""
+    verdict = str(row.verdict[tier])
+    weighed = tier == "printed" and row.erratum is not None and row.erratum.weight != Weight.STATEMENT
+    return f"{verdict} ({row.erratum.weight})" if weighed and row.erratum is not None else verdict
 
 
 def _flagged(flag: str, row: Row) -> str:

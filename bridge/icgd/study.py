@@ -15,9 +15,9 @@ from bridge.budget import Budget
 from bridge.data import Table
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
-from bridge.icgd.findings import FINDINGS
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
+from bridge.icgd.refutations import REFUTATIONS
 from bridge.icgd.setting import NEEDED_DERIVATIVES, Setting
 from bridge.icgd.values import (
     EXACT_BITS,
@@ -254,15 +254,15 @@ class StepStudy(Study):
         return table_defaults(params, table)
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
-        refuted = [each for group in FINDINGS.values() for each in group if each.quantity == quantity.name]
-        return (*super().errata(quantity), *(f"finding.{each.name}: {each.slip}" for each in refuted))
+        refuted = [each for group in REFUTATIONS.values() for each in group if each.quantity == quantity.name]
+        return (*super().errata(quantity), *(f"erratum.{each.name}: {each.slip}" for each in refuted))
 
-    def findings(self) -> list[Row]:
+    def checks(self) -> list[Row]:
         rows = []
-        for finding in FINDINGS.get(self.result.id, ()):
-            case = self.case(finding.params, seed=0, dtype="float64", device="cpu")
-            assert isinstance(case, EmulatedCase)  # findings are about cases that the hypotheses admit
-            rows.append(finding.row(case))
+        for refutation in REFUTATIONS.get(self.result.id, ()):
+            case = self.case(refutation.params, seed=0, dtype="float64", device="cpu")
+            assert isinstance(case, EmulatedCase)  # refutations are about cases that the hypotheses admit
+            rows.append(refutation.row(case))
         return rows
 
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -223,7 +223,7 @@ class TableCase(EmulatedCase):
             said.risk("network", self.risk(network.w), "after the network's steps"),
         ]
 
-    def findings(self, budget: Budget) -> list[Row]:
+    def checks(self, budget: Budget) -> list[Row]:
         return []  # those of the theorem are about other inputs
 
     @property

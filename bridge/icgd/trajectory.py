@@ -20,11 +20,11 @@ from bridge.enclosures import supremum
 from bridge.icgd.arithmetic import Array, Balls, Tensors, balls
 from bridge.icgd.case import BALL_BITS, ROUNDED_UP
 from bridge.icgd.emulation import LOCAL, Emulation, ranges
+from bridge.icgd.exact_runs import SLIPS, repaired_row, run_of, slip_row
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.outside import OutsideCase
 from bridge.icgd.path import Problem, distances, gradient_errors, smoothness_along
 from bridge.icgd.setting import Setting
-from bridge.icgd.slips import SLIPS, repaired_row, run_of, slip_row
 from bridge.icgd.smoothness import gap_above, smoothness_of_layers, smoothness_on_W
 from bridge.icgd.study import EmulatedCase, StepStudy, gradient_bound, plan_for, roughness, setting_of
 from bridge.lowering import lower
@@ -364,19 +364,19 @@ class TrajectoryCase(EmulatedCase):
     def constants(self) -> dict[str, Evidence]:
         return {}  # they are those of one step
 
-    # Findings.
+    # Checks.
 
-    def findings(self, budget: Budget) -> list[Row]:
+    def checks(self, budget: Budget) -> list[Row]:
         rows = [self._zero(self._start_at_zero(budget), budget.without_attack())]
         if isinstance(self.plan, Emulation):
             rows.append(self._zero_path(self._start_at_zero(budget), budget.without_attack()))
         return rows
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name in SLIPS:
             return slip_row(self, SLIPS[name], SLIPS[name](run_of(inputs)))
         if name not in (ZERO, ZERO_PATH):
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         self.check_inputs(inputs)
         if bool(inputs["w"].any()):
             raise UsageError(f"{self.result.id}: '{name}' is about the start w = 0; this w is another one")
@@ -481,13 +481,13 @@ class TrajectoryStudy(StepStudy):
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         general = self.result.quantity(MAPPING if quantity.name == MAPPING else "path")
-        known = [theory.finding_quantity(check) for check in theory.WITNESSES]
+        known = [theory.refuted_quantity(check) for check in theory.WITNESSES]
         refuted = [
             each for each in known if each.printed and general.printed and each.printed.bound == general.printed.bound
         ]
         return (*Study.errata(self, quantity), *(f"{each.name}: {each.meaning}" for each in refuted))
 
-    def findings(self) -> list[Row]:
+    def checks(self) -> list[Row]:
         case = self.case({}, seed=0, dtype="float64", device="cpu")
         pairs = ((check, check()) for check in theory.WITNESSES)
         return [row(case, *pair) for pair in pairs for row in (slip_row, repaired_row)]

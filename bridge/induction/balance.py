@@ -20,7 +20,7 @@ from symbolic.statements import UsageError
 
 RELATIVE, TIMES = 1e-10, 400  # of the run; its accuracy decides what drift means
 DRIFT = 1e-6  # a drift beyond this is none of rounding
-POINT = "rate.point"  # the finding that a witness of the rate replays
+POINT = "rate.point"  # the check that a witness of the rate replays
 UNEQUAL = 3.0  # w_Q(0) / w_K(0)
 
 
@@ -168,9 +168,9 @@ class BalanceCase(DirectCase):
         ]
         return float((ends[0] - ends[1]) / (2 * short) / (self.params["L"] - 2))
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name != POINT:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         given = {key: value.flatten().tolist() for key, value in inputs.items()}
         if set(given) != {"w", "h"} or any(len(value) != 1 for value in given.values()):
             raise UsageError(f"{self.result.id}: '{POINT}' takes one w and one h")

@@ -12,7 +12,7 @@ from numeric.balls import float_below
 from symbolic.induction.claims import Claim, Point
 from symbolic.statements import Quantity, UsageError
 
-PREFIX = "finding."  # a witness names the finding so: its inputs are those of the claim, and of no network
+PREFIX = "erratum."  # a witness names the check so: its inputs are those of the claim, and of no network
 
 
 def claim_row(case: DirectCase, claim: Claim, point: Point | None = None, **more: Any) -> Row:
@@ -38,7 +38,7 @@ def replayed_claim(case: DirectCase, claims: dict[str, Claim], name: str, inputs
     claim = claims.get(name.removeprefix(PREFIX))
     if claim is None:
         raise UsageError(
-            f"{case.result.id} has no finding '{name}'. It has: {', '.join(PREFIX + each for each in claims)}"
+            f"{case.result.id} has no check '{name}'. It has: {', '.join(PREFIX + each for each in claims)}"
         )
     missing = sorted(set(claim.grid) ^ set(inputs))
     if missing:

@@ -136,10 +136,10 @@ class Figure2Case(DirectCase):
             bounds={"printed": printed},
         )
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         stated = name.removesuffix(RUN)
         if stated == name or stated not in {quantity.name for quantity in self.result.quantities}:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         self.check_inputs(inputs)
         return self._row(self.result.quantity(stated))
 

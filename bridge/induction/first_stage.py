@@ -337,7 +337,7 @@ class FirstStageCase(DirectCase):
             params=None if name == "start" else {},
         )
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         known = name.removeprefix(PREFIX)
         if known not in STARTS:
             return replayed_claim(self, CLAIMS, name, inputs)

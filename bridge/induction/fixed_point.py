@@ -45,13 +45,13 @@ class FixedPointCase(DirectCase):
             self._unique(),
             self._minimiser(),
             *(self._eigenvalues(each) for each in found),
-            *self.findings(budget),
+            *self.checks(budget),
         ]
 
-    def findings(self, budget: Budget) -> list[Row]:
+    def checks(self, budget: Budget) -> list[Row]:
         return [self._mirror(-self.w_star), self._curve(2 * self.w_star, self.w_star / 2)]
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         checks = {
             SADDLE: (("w", 1), ("h", 2)),
             MIRROR: (("w", 1),),
@@ -59,7 +59,7 @@ class FixedPointCase(DirectCase):
             RATE: (("u", 1),),
         }
         if name not in checks:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         given = {key: [sp.Rational(float(x)) for x in value.flatten()] for key, value in inputs.items()}
         if {key: len(value) for key, value in given.items()} != dict(checks[name]):
             wanted = ", ".join(f"{count} of {key}" for key, count in checks[name])

@@ -109,7 +109,7 @@ class KaramataCase(DirectCase):
             remark="; ".join(filter(None, [above, words])),
         )
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         return replayed_claim(self, theory.CLAIMS, name, inputs)
 
 

@@ -364,9 +364,9 @@ class LossesCase(DirectCase):
 
     # Witnesses.
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name not in WITNESSES:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         numbers = self._numbers(name, inputs)
         if name == "gaussian.beyond":
             return self.beyond_row(numbers["a"])

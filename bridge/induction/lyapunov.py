@@ -108,10 +108,10 @@ class LyapunovCase(DirectCase):
         """What sampling looks for the smallest value of."""
         return inequality.expression
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         quantity = name.removesuffix(".point")
         if name == quantity or quantity not in self.stated:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         return replayed(self, self.result.quantity(quantity), name, self.stated[quantity][0][0], inputs)
 
 

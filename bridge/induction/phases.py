@@ -88,7 +88,7 @@ class PhasesCase(DirectCase):
             bounds={"printed": printed},
         )
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         """The runs along one direction again, from scratch."""
         self.check_inputs(inputs)
         point = self._point()
@@ -97,7 +97,7 @@ class PhasesCase(DirectCase):
                 if name == _named(claim.quantity, direction.name):
                     return self._along(claim, direction)
         again = {_named(row.quantity, row.construction): row for row in self._head_at_T_I(point)}
-        return again[name] if name in again else super().replay_finding(name, inputs)
+        return again[name] if name in again else super().replay_check(name, inputs)
 
     def _point(self) -> Point:
         return {name: self.params[name] for name in ("L", "alpha", "w_star", "sigma_init")}

@@ -204,7 +204,7 @@ class TrendsCase(DirectCase):
             bounds=bounds,
         )
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         limits = {limit.name: limit for limit in theory.LIMITS}
         if name in limits:
             return limit_row(self, limits[name], time_of(inputs))
@@ -212,7 +212,7 @@ class TrendsCase(DirectCase):
             return threshold_row(self, name)
         stated = name.removesuffix(RUN)
         if stated == name or stated not in {quantity.name for quantity in self.result.quantities}:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         self.check_inputs(inputs)
         return self.claim_row(self.result.quantity(stated))
 
@@ -235,7 +235,7 @@ class TrendsStudy(Study):
         check_flow(resolved["flow"], self.result.id)
         return TrendsCase(resolved, dtype=dtype, device=device)
 
-    def findings(self) -> list[Row]:
+    def checks(self) -> list[Row]:
         rows = []
         for limit in theory.LIMITS:
             case = self.case(limit.params, seed=0, dtype="float64", device="cpu")

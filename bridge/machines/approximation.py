@@ -26,7 +26,7 @@ from symbolic.machines import approximation as theory
 from symbolic.machines.approximation import gamma, rho
 from symbolic.statements import UsageError
 
-TIE = "positive.hard_max.tie"  # the finding that a witness replays
+TIE = "positive.hard_max.tie"  # the check that a witness replays
 SLACK = 1e-9  # of a ratio: rounding of float64
 LARGEST, STEPS = 1.5, 40  # of the attack: how far it looks, in margins; its steps at most
 LOOSE = 1e-4  # of the squared margins of many networks, see `small_networks.TIGHT`
@@ -169,9 +169,9 @@ class ApproximationCase(DirectCase):
         scores = torch.tensor([[score, 0.0]], dtype=torch.float64)
         return float(toy.hard_max(scores, torch.tensor(values, dtype=torch.float64))[0])
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name != TIE:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         sizes = {key: given.numel() for key, given in inputs.items()}
         if sizes != {"score": 1, "values": 2}:
             raise UsageError(f"{self.result.id}: '{TIE}' takes one score and two values, not {sizes}")

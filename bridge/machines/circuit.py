@@ -30,7 +30,7 @@ MOST_BITS = 16  # all inputs are run up to here, random ones beyond
 
 MOST_GATES = 2**20  # inputs, places and layers of a circuit that a witness tells
 
-PREFIX = "total_norm.prefix"  # the finding that a witness replays
+PREFIX = "total_norm.prefix"  # the check that a witness replays
 
 
 def gates_norm(layered: LayeredCircuit) -> float:
@@ -188,9 +188,9 @@ class CircuitCase(DirectCase):
             bounds={"printed": float(prefix.s)},
         )
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name != PREFIX:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         what = f"{self.result.id}: '{PREFIX}'"
         if any(not bool((numbers.abs() <= MOST_GATES).all()) for numbers in inputs.values()):
             raise UsageError(f"{what} takes finite numbers, of {MOST_GATES} at most: this circuit has other ones")

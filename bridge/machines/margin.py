@@ -132,10 +132,10 @@ class MarginCase(DirectCase):
         )  # fmt: skip
         return witness, Verdict.VIOLATED
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         """A change of the parameters, by name: does it turn the answer, and how large is it?"""
         if name not in ("margin", "shared"):
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         try:
             turned = turns(self.network, self.bits, inputs, shared=name == "shared")
         except ChangeError as error:

@@ -173,7 +173,7 @@ class SampleComplexityCase(DirectCase):
 
     # What the paper states and a point refutes.
 
-    def _finding(self, row: Row, name: str, inputs: dict[str, list[float]], error: float, bound: float) -> Row:
+    def _witnessed(self, row: Row, name: str, inputs: dict[str, list[float]], error: float, bound: float) -> Row:
         if Verdict.VIOLATED in row.verdict.values():
             row.witness = Witness(
                 result=self.result.id,
@@ -208,7 +208,7 @@ class SampleComplexityCase(DirectCase):
         if derived is not None and error > derived and not chance > flint.arb(self.params["delta"]):
             verdict["derived"] = Verdict.UNDECIDED  # so seldom the derived bound may be exceeded
         row = self.row("minimiser", error, said, more, verdict=verdict)
-        return self._finding(row, TWO_TARGETS, {"eps": [eps], "eta": [eta], "n": [float(n)]}, error, eps)
+        return self._witnessed(row, TWO_TARGETS, {"eps": [eps], "eta": [eta], "n": [float(n)]}, error, eps)
 
     def _floor(self, ratio: float) -> Row:
         """p = 2 and alpha = ratio gamma eps, where the floor is 0: one ball would have to be enough."""
@@ -222,7 +222,7 @@ class SampleComplexityCase(DirectCase):
             "cover", math.log(2), said, more, **self.elsewhere(alpha=ratio, p=2, gamma=1.0, eps=1.0),
             verdict={"printed": Verdict.VIOLATED if refuted else Verdict.UNDECIDED},
         )  # fmt: skip
-        return self._finding(row, FLOOR, {"ratio": [ratio]}, math.log(2), 0.0)
+        return self._witnessed(row, FLOOR, {"ratio": [ratio]}, math.log(2), 0.0)
 
     def _one_parameter(self, n: int) -> Row:
         """p = 1: log p = 0, but theta in {0, alpha} has losses 1 and 0 at one input."""
@@ -234,12 +234,12 @@ class SampleComplexityCase(DirectCase):
             **self.elsewhere(alpha=1.0, p=1, gamma=1.0, n=n),
             verdict={"printed": Verdict.VIOLATED if seen > 0 else Verdict.UNDECIDED},
         )  # fmt: skip
-        return self._finding(row, ONE_PARAMETER, {"n": [float(n)]}, float(seen), 0.0)
+        return self._witnessed(row, ONE_PARAMETER, {"n": [float(n)]}, float(seen), 0.0)
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         wanted = {TWO_TARGETS: ("eps", "eta", "n"), FLOOR: ("ratio",), ONE_PARAMETER: ("n",)}.get(name)
         if wanted is None:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         if set(inputs) != set(wanted) or any(value.numel() != 1 for value in inputs.values()):
             raise UsageError(f"{self.result.id}: '{name}' takes one number each for {', '.join(wanted)}")
         point = {key: float(value) for key, value in inputs.items()}

@@ -10,6 +10,7 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
 from bridge.machines.machine_files import written
 from bridge.machines.turing_costs import cost_rows, cost_table
+from bridge.machines.turing_errata import replayed_slip, slip_rows, witness_of
 from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
 from bridge.machines.turing_runs import (
     INPUTS,
@@ -23,7 +24,6 @@ from bridge.machines.turing_runs import (
     task_of,
     trace_table,
 )
-from bridge.machines.turing_slips import replayed_slip, slip_rows, witness_of
 from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
@@ -187,14 +187,14 @@ class TuringCase(DirectCase):
             least, beta = beta, beta / 2
         return least
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         """What was refuted again, from what its witness gives."""
         row = replayed_slip(self, self.network, name, inputs)
         if row is not None:
             return row
         stated = {q.name: q for q in (*theory.STEPS, theory.ANSWER, self.result.quantity("softmax"))}
         if name not in stated or set(inputs) != {"input"}:
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         tokens = as_tokens(self.task.machine, inputs["input"], "input")
         trace = self.task.again(tokens, self.task.T)
         if name == "softmax":

@@ -221,9 +221,9 @@ class TuringMarginCase(DirectCase):
             self, quantity, {"printed": Verdict.VIOLATED}, measured=steepest, remark=said, witness=witness
         )
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name != "lipschitz":
-            return super().replay_finding(name, inputs)
+            return super().replay_check(name, inputs)
         distance = inputs.get("distance", torch.zeros(0)).flatten().tolist()
         if len(distance) != 1 or not 0 < distance[0] < 1:
             raise UsageError(f"{self.result.id}: '{name}' takes one distance between 0 and 1")

@@ -413,11 +413,11 @@ WITNESSES: tuple[Callable[..., Witness], ...] = (
 )
 
 
-def finding_quantity(check: Callable[..., Witness]) -> Quantity:
-    """What a witness refutes, as a quantity `finding.<name>`; its numbers are exact, no network is run."""
+def refuted_quantity(check: Callable[..., Witness]) -> Quantity:
+    """What a witness refutes, as a quantity `erratum.<name>`; its numbers are exact, no network is run."""
     squared = check in (steps_up_to_the_constant, least_against_the_sum)
     return Quantity(
-        f"finding.{check.__name__}",
+        f"erratum.{check.__name__}",
         r"\min_l G(w^l)^2" if squared else r"|w^l - w_{\mathrm{GD}}^l|",
         check().slip,
         "square" if squared else "modulus",

@@ -1,4 +1,4 @@
-"""What a study may ask of the engine: quantities of its own at each point, more scopes, findings, tables, words."""
+"""What a study may ask of the engine: quantities of its own at each point, more scopes, checks, tables, words."""
 
 import json
 from collections.abc import Sequence
@@ -69,13 +69,11 @@ class ToyCase(VanillaCase):
 class Refuting(ToyCase):
     """Finds that 0 is no bound on its output."""
 
-    def findings(self, budget: Budget) -> list[Row]:
+    def checks(self, budget: Budget) -> list[Row]:
         return [self._never_zero(self.sample(1, budget.seed), budget)]
 
-    def replay_finding(self, name: str, inputs: Inputs) -> Row:
-        return (
-            self._never_zero(inputs, Budget(1, 0, 0, 0)) if name == "never_zero" else super().replay_finding(name, {})
-        )
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
+        return self._never_zero(inputs, Budget(1, 0, 0, 0)) if name == "never_zero" else super().replay_check(name, {})
 
     def _never_zero(self, inputs: Inputs, budget: Budget) -> Row:
         output = self.result.quantities[0]
@@ -195,7 +193,7 @@ def test_each_scope_of_a_prompt_is_judged_and_replayed_by_its_own_bound(tmp_path
         replay(witness_file(tmp_path, planted, scope="nowhere"))
 
 
-def test_a_finding_is_a_row_whose_witness_replays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_check_is_a_row_whose_witness_replays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     use(monkeypatch, Refuting)
     *_, row = run().rows
     assert (row.quantity, row.verdict, row.remark) == ("never_zero", {"printed": Verdict.VIOLATED}, "as printed")
@@ -203,7 +201,7 @@ def test_a_finding_is_a_row_whose_witness_replays(monkeypatch: pytest.MonkeyPatc
     again = replay(witness_file(tmp_path, row))
     assert again.verdict == {"printed": Verdict.VIOLATED}
     assert again.exact == pytest.approx(row.exact, rel=1e-12)
-    with pytest.raises(UsageError, match=r"no quantity or finding 'other'\. It has: output"):
+    with pytest.raises(UsageError, match=r"no quantity or check 'other'\. It has: output"):
         replay(witness_file(tmp_path, row, quantity="other"))
 
 

@@ -32,8 +32,8 @@ def test_a_study_runs_on_its_defaults_and_covers_every_quantity(study: Study, tm
         assert {q.name for q in quantities} <= {row.quantity for row in comparison}
         return
     budget = Budget(samples=4, attack=3, restarts=2, seed=0)
-    more = {row.quantity for case in cases for row in case.extra_rows(budget) + case.findings(budget)}
-    more |= {row.quantity for row in study.findings()}
+    more = {row.quantity for case in cases for row in case.extra_rows(budget) + case.checks(budget)}
+    more |= {row.quantity for row in study.checks()}
     assert {row.quantity for row in comparison} == {q.name for q in quantities} | more
     scoped = {(q.name, scope) for q in quantities for scope in q.scopes}
     found = {(row.quantity, row.scope) for row in comparison if row.scope}

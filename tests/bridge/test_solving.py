@@ -59,7 +59,7 @@ def test_for_a_rising_bound_the_largest_whole_number_is_returned() -> None:
 def test_a_printed_answer_is_not_guaranteed_and_names_its_errata() -> None:
     solution = solve("icgd.trajectory", for_="eta", error=800, quantity="gradient_mapping", tier="printed")
     assert solution.note.startswith(NOT_GUARANTEED)
-    assert "finding.steps_up_to_the_constant" in solution.note
+    assert "erratum.steps_up_to_the_constant" in solution.note
     assert "printed under eta <= L_f" in solution.note
 
 

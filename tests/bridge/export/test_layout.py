@@ -1,9 +1,8 @@
-"""Which rows and columns a table shows, verdicts in words, and the findings."""
+"""Which rows and columns a table shows, verdicts in words, and the violations."""
 
 import pytest
 
 from bridge import compare
-from bridge.export.findings import findings, reasons
 from bridge.export.layout import (
     budget_words,
     group_ends,
@@ -14,6 +13,7 @@ from bridge.export.layout import (
     value_words,
     verdict_words,
 )
+from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Flag, Row, Verdict
 from symbolic.catalogue import find_result
 from tests.bridge.export.cases import comparison
@@ -132,20 +132,20 @@ def test_budget() -> None:
     assert "8 to 64 samples" in budget_words([_row(samples=8), _row(samples=64)])
 
 
-def test_one_finding_a_quantity_with_the_worst_row() -> None:
-    (finding,) = findings(comparison())
-    assert finding.quantity == "output.as_printed"
-    assert finding.tiers == ("printed",)
-    assert (finding.count, finding.total) == (8, 8)
-    assert finding.worst.params["p"] == 8
-    assert finding.worst.params["L"] == 8
-    assert finding.sentence == (
+def test_one_violation_a_quantity_with_the_worst_row() -> None:
+    (violation,) = violations(comparison())
+    assert violation.quantity == "output.as_printed"
+    assert violation.tiers == ("printed",)
+    assert (violation.count, violation.total) == (8, 8)
+    assert violation.worst.params["p"] == 8
+    assert violation.worst.params["L"] == 8
+    assert violation.sentence == (
         "output.as_printed: printed violated in 8 of 8 rows; worst at p = 8, L = 8: found 0.25 against printed "
         "3.356e-04 (745 times). mask (3) shows key 1 to the last query, 100% of the time & at a cost of 1/L"
     )
 
 
-def test_findings_of_other_kinds() -> None:
+def test_violations_of_other_kinds() -> None:
     record = comparison()
     violated = {"printed": Verdict.VIOLATED}
     record.rows = [
@@ -163,26 +163,26 @@ def test_findings_of_other_kinds() -> None:
         _row(quantity="zero", printed=0.0, measured=0.5, verdict=violated, samples=1),
         _row(quantity="kept", printed=1.0, measured=0.5, verdict={"printed": Verdict.KEPT}),
     ]
-    assert [finding.sentence for finding in findings(record)] == [
+    assert [violation.sentence for violation in violations(record)] == [
         "lower: printed violated in 1 of 1 rows; worst: found 0.25 against printed 1 (4 times).",
         "rate: printed violated in 1 of 1 rows; found 0.5 against printed 1.",
         "zero: printed violated in 1 of 1 rows; found 0.5 against printed 0.",
     ]
 
 
-def test_a_finding_is_named_once_and_has_no_place() -> None:
+def test_a_violation_is_named_once_and_has_no_place() -> None:
     record = comparison()
     violated = {"printed": Verdict.VIOLATED}
     record.rows = [
         *record.rows[:1],
-        _row(quantity="finding.slip", printed=1.0, measured=2.0, verdict=violated, samples=1),
+        _row(quantity="erratum.slip", printed=1.0, measured=2.0, verdict=violated, samples=1),
     ]
-    assert [finding.sentence for finding in findings(record)] == [
+    assert [violation.sentence for violation in violations(record)] == [
         "slip: printed violated in 1 of 1 rows; found 2 against printed 1 (2 times)."
     ]
 
 
-def test_a_finding_counts_the_rows_that_have_its_bound() -> None:
+def test_a_violation_counts_the_rows_that_have_its_bound() -> None:
     record = comparison()
     judged = {tier: _row(**{tier: 1.0}, measured=2.0, verdict={tier: Verdict.VIOLATED}) for tier in TIERS}
     kept = {tier: _row(**{tier: 1.0}, measured=0.5, verdict={tier: Verdict.KEPT}) for tier in TIERS}
@@ -191,8 +191,8 @@ def test_a_finding_counts_the_rows_that_have_its_bound() -> None:
 
     def counts(*rows: Row) -> tuple[int, int]:
         record.rows = list(rows)
-        (finding,) = findings(record)
-        return finding.count, finding.total
+        (violation,) = violations(record)
+        return violation.count, violation.total
 
     assert counts(judged["printed"], kept["printed"], kept["instance"], without) == (1, 2)
     assert counts(judged["printed"], judged["instance"], kept["derived"]) == (2, 2)
@@ -243,21 +243,21 @@ def test_a_comparison_that_rules_nothing_out_has_no_reasons() -> None:
 def _grid(*points: tuple[int, list[str]]) -> list[str]:
     record = comparison()
     record.rows = [_row(quantity=name, params={"N": N}) for N, names in points for name in names]
-    record.rows.append(_row(quantity="finding.slip"))
+    record.rows.append(_row(quantity="erratum.slip"))
     return list(dict.fromkeys(row.quantity for row in shown_rows(record, all_rows=True)))
 
 
 def test_quantities_stand_as_at_the_point_that_has_the_most() -> None:
     rich = ["p[1]", "p[2]", "p[3]", "r'[1]", "r'[2]", "w"]
     poor = ["p[1]", "r'[1]", "w"]
-    assert _grid((1, poor), (3, rich)) == [*rich, "finding.slip"]
-    assert _grid((3, rich), (1, poor)) == [*rich, "finding.slip"]
+    assert _grid((1, poor), (3, rich)) == [*rich, "erratum.slip"]
+    assert _grid((3, rich), (1, poor)) == [*rich, "erratum.slip"]
 
 
 def test_a_quantity_that_the_richest_point_lacks_stands_behind_its_neighbour() -> None:
     assert _grid((1, ["p[1]", "extra", "w"]), (2, ["p[1]", "p[2]", "r", "w"])) == [
         *("p[1]", "extra", "p[2]", "r", "w"),
-        "finding.slip",
+        "erratum.slip",
     ]
 
 
@@ -271,6 +271,6 @@ def test_space_is_left_between_groups_unless_each_is_one_row() -> None:
 
 def test_a_refuted_bound_below_float64_is_named_as_such() -> None:
     made = compare("induction.vanilla", p=(8, 800), L=8, samples=2, attack=0)
-    (finding,) = findings(made)
-    assert "p = 800" in finding.sentence
-    assert "against printed (below 1e-308)" in finding.sentence
+    (violation,) = violations(made)
+    assert "p = 800" in violation.sentence
+    assert "against printed (below 1e-308)" in violation.sentence

@@ -23,7 +23,7 @@ from benchmarks.icgd_bounds import (
 from bridge import compare, replay, solve
 from bridge.budget import Budget
 from bridge.icgd.emulation import LOCAL
-from bridge.icgd.findings import COLUMNS, SQUARE_ROOT
+from bridge.icgd.refutations import COLUMNS, SQUARE_ROOT
 from bridge.measure import evidence_at
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
@@ -112,10 +112,10 @@ def test_low_precision_is_reported_as_rounding(dtype: str) -> None:
     assert gradient.exact <= gradient.derived
 
 
-@pytest.mark.parametrize("finding", [COLUMNS, SQUARE_ROOT])
-def test_findings_refute_what_is_printed_and_replay(finding, tmp_path: Path) -> None:
-    id = {"size_s": "icgd.backward", "gradient": "icgd.step"}[finding.quantity]
-    (row,) = [r for r in find_study(id).findings() if r.quantity == f"finding.{finding.name}"]
+@pytest.mark.parametrize("refutation", [COLUMNS, SQUARE_ROOT])
+def test_checks_refute_what_is_printed_and_replay(refutation, tmp_path: Path) -> None:
+    id = {"size_s": "icgd.backward", "gradient": "icgd.step"}[refutation.quantity]
+    (row,) = [r for r in find_study(id).checks() if r.quantity == f"erratum.{refutation.name}"]
     assert "N = 2" in row.remark
     assert row.verdict["printed"] is Verdict.VIOLATED
     assert row.verdict["derived"] is Verdict.KEPT

@@ -70,7 +70,7 @@ def plain_loss(name: str) -> Any:
 def test_no_bound_is_exceeded(changes: Mapping[str, Any]) -> None:
     comparison = run(**changes)
     for row in comparison:
-        if row.quantity.startswith("finding."):
+        if row.quantity.startswith("erratum."):
             continue
         assert set(row.verdict.values()) <= {Verdict.KEPT, Verdict.OUTSIDE}, row
         if row.quantity != theory.gradient_mapping_quantity().name:
@@ -277,14 +277,14 @@ def test_too_large_a_path_is_judged_on_floats(monkeypatch: pytest.MonkeyPatch) -
 ONE = Budget(samples=1, attack=0, restarts=1, seed=0)
 
 
-def finding(name: str, samples: int = 1, **changes: Any) -> Row:
-    rows = case_of(**changes).findings(replace(ONE, samples=samples)) + TrajectoryStudy().findings()
+def check(name: str, samples: int = 1, **changes: Any) -> Row:
+    rows = case_of(**changes).checks(replace(ONE, samples=samples)) + TrajectoryStudy().checks()
     return next(row for row in rows if row.quantity == name)
 
 
 @pytest.mark.parametrize("changes", [{}, {"activation": "gelu"}, {"activation": "sin", "N": 3}], ids=str)
 def test_descent_from_zero_never_moves(changes: Mapping[str, Any]) -> None:
-    row = finding("start.zero", **changes)
+    row = check("start.zero", **changes)
     assert (row.derived, row.exact, row.measured) == (0.0, 0.0, 0.0)
     assert row.verdict["derived"] is Verdict.KEPT
     assert row.flags["derived"] == [Flag.ATTAINED]
@@ -293,10 +293,10 @@ def test_descent_from_zero_never_moves(changes: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("changes", [{"N": 1}, {"activation": "sigmoid"}, {"activation": "softplus"}], ids=str)
 def test_descent_from_zero_moves_where_it_should(changes: Mapping[str, Any]) -> None:
-    row = finding("start.zero", samples=60, **changes)
+    row = check("start.zero", samples=60, **changes)
     assert 0 < row.exact <= row.derived < 40 * row.exact
     assert "moves from there" in row.remark
-    path = finding("start.zero.path", **changes)
+    path = check("start.zero.path", **changes)
     assert 0 < path.exact <= path.instance <= path.derived * (1 + 1e-12)
 
 
@@ -308,8 +308,8 @@ def saved(row: Row, folder: Path) -> str:
 
 
 def test_every_slip_is_refuted_and_its_witness_replays(tmp_path: Path) -> None:
-    rows = TrajectoryStudy().findings()
-    names = [f"finding.{check.__name__}" for check in theory.WITNESSES]
+    rows = TrajectoryStudy().checks()
+    names = [f"erratum.{check.__name__}" for check in theory.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
     for refuted, repaired in zip(rows[::2], rows[1::2], strict=True):
         assert refuted.verdict == {"printed": Verdict.VIOLATED}
@@ -320,7 +320,7 @@ def test_every_slip_is_refuted_and_its_witness_replays(tmp_path: Path) -> None:
 
 
 def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
-    row = finding("finding.examples_for_step_size")
+    row = check("erratum.examples_for_step_size")
     row.witness.inputs["step"] = [1.0, 2.0]  # eta = 1/2 < n: the printed bound holds
     again = replay(saved(row, tmp_path))
     assert again.verdict["printed"] is Verdict.KEPT
@@ -330,39 +330,39 @@ def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("finding.examples_for_step_size", {"step": [-1.0, 1.0]}, "step > 0"),
-        ("finding.examples_for_step_size", {"smooth": [1.0, 2.0]}, r"smooth > 0 and >= \|curvature\|"),
-        ("finding.examples_for_step_size", {"steps": [1.0, 2.0]}, "steps whole"),
-        ("finding.examples_for_step_size", {"step": [1.0, 0.0]}, "not 0"),
-        ("finding.examples_for_step_size", {"step": [0.5, 1.0]}, "two whole numbers"),
-        ("finding.examples_for_step_size", {"step": [1.0]}, "two whole numbers"),
-        ("finding.examples_for_step_size", {"more": [1.0, 1.0]}, "takes accuracy, centre"),
-        ("finding.constant_of_the_risk", {"curvature": [0.0, 1.0]}, "constant 0"),
-        ("finding.steps_up_to_the_constant", {"step": [3.0, 1.0]}, "step <= smooth"),
-        ("finding.least_against_the_sum", {"steps": [1.0, 1.0]}, "steps >= 2"),
+        ("erratum.examples_for_step_size", {"step": [-1.0, 1.0]}, "step > 0"),
+        ("erratum.examples_for_step_size", {"smooth": [1.0, 2.0]}, r"smooth > 0 and >= \|curvature\|"),
+        ("erratum.examples_for_step_size", {"steps": [1.0, 2.0]}, "steps whole"),
+        ("erratum.examples_for_step_size", {"step": [1.0, 0.0]}, "not 0"),
+        ("erratum.examples_for_step_size", {"step": [0.5, 1.0]}, "two whole numbers"),
+        ("erratum.examples_for_step_size", {"step": [1.0]}, "two whole numbers"),
+        ("erratum.examples_for_step_size", {"more": [1.0, 1.0]}, "takes accuracy, centre"),
+        ("erratum.constant_of_the_risk", {"curvature": [0.0, 1.0]}, "constant 0"),
+        ("erratum.steps_up_to_the_constant", {"step": [3.0, 1.0]}, "step <= smooth"),
+        ("erratum.least_against_the_sum", {"steps": [1.0, 1.0]}, "steps >= 2"),
     ],
 )
 def test_a_witness_that_meets_no_hypothesis_is_refused(
     name: str, changes: Mapping[str, list[float]], message: str, tmp_path: Path
 ) -> None:
-    row = finding(name)
+    row = check(name)
     row.witness.inputs.update(changes)
     with pytest.raises(UsageError, match=message):
         replay(saved(row, tmp_path))
 
 
-def test_findings_about_zero_replay_from_their_prompt() -> None:
+def test_checks_about_zero_replay_from_their_prompt() -> None:
     case = case_of(N=1)
     inputs = case.sample(1, 0)
     with pytest.raises(UsageError, match="about the start w = 0"):
-        case.replay_finding("start.zero", inputs)
+        case.replay_check("start.zero", inputs)
     with pytest.raises(UsageError, match="examples is needed"):
-        case.replay_finding("start.zero", {**inputs, "x": inputs["x"][:, :1], "y": inputs["y"][:, :1]})
-    with pytest.raises(UsageError, match="no quantity or finding 'finding"):
-        case.replay_finding("finding.nothing", inputs)
+        case.replay_check("start.zero", {**inputs, "x": inputs["x"][:, :1], "y": inputs["y"][:, :1]})
+    with pytest.raises(UsageError, match="no quantity or check 'erratum"):
+        case.replay_check("erratum.nothing", inputs)
     at_zero = {**inputs, "w": torch.zeros_like(inputs["w"])}
-    assert case.replay_finding("start.zero", at_zero).exact > 0
-    assert case.replay_finding("start.zero.path", at_zero).verdict["derived"] is Verdict.KEPT
+    assert case.replay_check("start.zero", at_zero).exact > 0
+    assert case.replay_check("start.zero.path", at_zero).verdict["derived"] is Verdict.KEPT
 
 
 def test_an_accuracy_beyond_floats_is_named() -> None:

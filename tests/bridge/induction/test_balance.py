@@ -54,9 +54,9 @@ def test_the_rate_is_refuted_with_a_witness_that_replays() -> None:
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
     assert row.measured == pytest.approx(2, rel=1e-6)
     inputs = {name: torch.tensor(value) for name, value in row.witness.inputs.items()}
-    assert case().replay_finding(row.witness.quantity, inputs).verdict == row.verdict
+    assert case().replay_check(row.witness.quantity, inputs).verdict == row.verdict
     rests = {"w": torch.tensor([0.49]), "h": torch.tensor([0.5])}  # no rate there: 0 / 0
-    assert case().replay_finding(row.witness.quantity, rests).verdict["printed"] is Verdict.UNDECIDED
+    assert case().replay_check(row.witness.quantity, rests).verdict["printed"] is Verdict.UNDECIDED
 
 
 def test_a_start_of_infinite_loss_is_said_and_not_run() -> None:
@@ -72,11 +72,11 @@ def test_a_start_of_infinite_loss_is_said_and_not_run() -> None:
 )
 def test_witnesses_that_are_none_are_refused(inputs: dict, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        case().replay_finding(balance.POINT, {name: torch.tensor(value) for name, value in inputs.items()})
+        case().replay_check(balance.POINT, {name: torch.tensor(value) for name, value in inputs.items()})
 
 
 def test_bad_parameters_are_refused() -> None:
     with pytest.raises(UsageError, match=r"L = 4 .*w_star = 0.8 .*sigma_init = 2"):
         case(L=4, w_star=0.8, sigma_init=2.0)
-    with pytest.raises(UsageError, match="no quantity or finding 'other'"):
-        case().replay_finding("other", {})
+    with pytest.raises(UsageError, match="no quantity or check 'other'"):
+        case().replay_check("other", {})

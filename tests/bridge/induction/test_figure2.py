@@ -89,10 +89,10 @@ def test_from_a_small_start_with_a_small_w_star_the_plateau_is_one() -> None:
 def test_violated_rows_replay() -> None:
     for row in default_rows().values():
         if row.witness is not None:
-            again = case_at(**row.witness.params).replay_finding(row.witness.quantity, {})
+            again = case_at(**row.witness.params).replay_check(row.witness.quantity, {})
             assert (again.measured, again.verdict) == (row.measured, row.verdict)
-    with pytest.raises(UsageError, match="no quantity or finding"):
-        case_at().replay_finding("first", {})
+    with pytest.raises(UsageError, match="no quantity or check"):
+        case_at().replay_check("first", {})
 
 
 def test_the_figure_shows_both_flows_and_marks_the_phases() -> None:

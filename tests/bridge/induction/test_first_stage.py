@@ -128,7 +128,7 @@ def test_witnesses_replay(rows: dict[str, Row]) -> None:
         witness = rows[name].witness
         case = case_of(**witness.params)
         inputs = {letter: torch.tensor(values, dtype=torch.float64) for letter, values in witness.inputs.items()}
-        assert case.replay_finding(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
+        assert case.replay_check(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
 
 
 def test_replay_judges_other_points_for_themselves() -> None:
@@ -137,18 +137,18 @@ def test_replay_judges_other_points_for_themselves() -> None:
     def at(**values: float) -> dict[str, torch.Tensor]:
         return {name: torch.tensor([value]) for name, value in values.items()}
 
-    kept = case.replay_finding("finding.rate.lower.twice", at(u=0.5, g_0=0.5, g_star=0.5))
+    kept = case.replay_check("erratum.rate.lower.twice", at(u=0.5, g_0=0.5, g_star=0.5))
     assert kept.verdict["printed"] is theory_verdict(0.5, 0.5, 0.5)
     with pytest.raises(UsageError, match="whole number in 2"):
-        case.replay_finding("finding.softmax", at(u=0.5, s=9.0))
-    with pytest.raises(UsageError, match=r"has no finding 'finding\.nothing'"):
-        case.replay_finding("finding.nothing", at(u=0.5))
+        case.replay_check("erratum.softmax", at(u=0.5, s=9.0))
+    with pytest.raises(UsageError, match=r"has no check 'erratum\.nothing'"):
+        case.replay_check("erratum.nothing", at(u=0.5))
     with pytest.raises(UsageError, match="g_0, g_star are missing"):
-        case.replay_finding("finding.rate", at(u=0.5))
+        case.replay_check("erratum.rate", at(u=0.5))
     with pytest.raises(UsageError, match="no finite number"):
-        case.replay_finding("finding.q", at(u=math.nan))
+        case.replay_check("erratum.q", at(u=math.nan))
     with pytest.raises(UsageError, match="other numbers of values of u"):
-        case.replay_finding("finding.q", {"u": torch.tensor([0.5, 0.5])})
+        case.replay_check("erratum.q", {"u": torch.tensor([0.5, 0.5])})
 
 
 def theory_verdict(u: float, g_0: float, optimum: float) -> Verdict:
@@ -179,14 +179,14 @@ def test_a_start_that_fails_replays_by_balls_inside_its_domain(name: str) -> Non
     (p,) = witness.inputs["p_tilde"]
     assert p >= witness.params["sigma_init"]
     case = case_of(**witness.params)
-    again = case.replay_finding(witness.quantity, {"p_tilde": torch.tensor([p], dtype=torch.float64)})
+    again = case.replay_check(witness.quantity, {"p_tilde": torch.tensor([p], dtype=torch.float64)})
     assert again.verdict["printed"] is Verdict.VIOLATED
     assert again.witness.error_lower == witness.error_lower
     with pytest.raises(UsageError, match="from the start sigma_init"):
-        case.replay_finding(witness.quantity, {"p_tilde": torch.tensor([p / 2], dtype=torch.float64)})
+        case.replay_check(witness.quantity, {"p_tilde": torch.tensor([p / 2], dtype=torch.float64)})
     with pytest.raises(UsageError, match="one finite number p_tilde"):
-        case.replay_finding(witness.quantity, {"u": torch.tensor([p])})
-    good = case_of(L=30).replay_finding(witness.quantity, {"p_tilde": torch.tensor([0.5])})
+        case.replay_check(witness.quantity, {"u": torch.tensor([p])})
+    good = case_of(L=30).replay_check(witness.quantity, {"p_tilde": torch.tensor([0.5])})
     assert good.verdict["printed"] is Verdict.KEPT
 
 

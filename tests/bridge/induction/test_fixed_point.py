@@ -25,12 +25,12 @@ def rows() -> dict[str, Row]:
 
 
 def replayed(name: str, **inputs: list[float]) -> Row:
-    return case(alpha=0.3, w_star=0.37).replay_finding(name, {k: torch.tensor(v) for k, v in inputs.items()})
+    return case(alpha=0.3, w_star=0.37).replay_check(name, {k: torch.tensor(v) for k, v in inputs.items()})
 
 
-def test_every_quantity_has_a_row_and_so_have_the_findings() -> None:
+def test_every_quantity_has_a_row_and_so_have_the_checks() -> None:
     names = {quantity.name for quantity in FixedPointStudy.result.quantities}
-    assert set(rows()) == names | {row.quantity for row in case().findings(BUDGET)}
+    assert set(rows()) == names | {row.quantity for row in case().checks(BUDGET)}
 
 
 def test_what_holds_is_proved() -> None:
@@ -91,7 +91,7 @@ def test_bad_witnesses_and_parameters_are_refused() -> None:
         replayed("unique.saddle", w=[0.0])
     with pytest.raises(UsageError, match="that is u = 0"):
         replayed("stated.as_printed.rate", u=[0.5])
-    with pytest.raises(UsageError, match="no quantity or finding 'nothing'"):
+    with pytest.raises(UsageError, match="no quantity or check 'nothing'"):
         replayed("nothing")
     with pytest.raises(UsageError, match=r"4\*w_star\*\*4 < 1"):
         case(w_star=0.8)

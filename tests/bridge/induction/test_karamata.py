@@ -59,12 +59,12 @@ def test_witnesses_replay(rows: dict[str, Row]) -> None:
     for name in theory.CLAIMS:
         witness = rows[name].witness
         inputs = {letter: torch.tensor(values, dtype=torch.float64) for letter, values in witness.inputs.items()}
-        assert case_of(**witness.params).replay_finding(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
+        assert case_of(**witness.params).replay_check(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
 
 
 def test_replay_checks_the_premises() -> None:
     pair = {"x": torch.tensor([1.0, 0.0]), "y": torch.tensor([0.5, 0.5]), "w": torch.tensor([0.25, 0.25])}
     with pytest.raises(UsageError, match=r"do not majorise; the weights have to be >= 0 and add up to 1"):
-        case_of().replay_finding("finding.weighted", pair)
+        case_of().replay_check("erratum.weighted", pair)
     true = {"x": torch.tensor([0.5, 0.5]), "y": torch.tensor([1.0, 0.0]), "w": torch.tensor([0.75, 0.25])}
-    assert case_of().replay_finding("finding.weighted", true).verdict["printed"] is Verdict.KEPT
+    assert case_of().replay_check("erratum.weighted", true).verdict["printed"] is Verdict.KEPT

@@ -147,7 +147,7 @@ def test_witnesses_replay(name: str, rows: dict[str, Row]) -> None:
     assert witness is not None
     assert witness.error_lower > 0
     inputs = {letter: torch.tensor(value, dtype=torch.float64) for letter, value in witness.inputs.items()}
-    again = LossesStudy().case(witness.params, seed=7, dtype="float64", device="cpu").replay_finding(name, inputs)
+    again = LossesStudy().case(witness.params, seed=7, dtype="float64", device="cpu").replay_check(name, inputs)
     assert again.verdict["printed"] is V
     assert again.witness is not None
     assert again.witness.error_lower == witness.error_lower
@@ -160,14 +160,14 @@ def test_witnesses_replay(name: str, rows: dict[str, Row]) -> None:
         ("head.as_printed", {"w": [float("nan")], "h": [0.1]}, "one finite number"),
         ("head.as_printed", {"w": [0.8], "h": [0.1]}, "w = 0.8 does not meet"),
         ("gaussian.beyond", {"a": [-0.5]}, "about a <= -1"),
-        ("nothing", {}, "no quantity or finding 'nothing'"),
+        ("nothing", {}, "no quantity or check 'nothing'"),
     ],
     ids=["missing", "nan", "outside", "fine", "unknown"],
 )
 def test_witnesses_that_are_none_are_refused(name: str, inputs: dict, message: str) -> None:
     tensors = {letter: torch.tensor(value, dtype=torch.float64) for letter, value in inputs.items()}
     with pytest.raises(UsageError, match=message):
-        case().replay_finding(name, tensors)
+        case().replay_check(name, tensors)
 
 
 @pytest.mark.parametrize(

@@ -357,5 +357,5 @@ def test_no_formula_is_shown_where_it_does_not_apply():
 def test_a_violated_direction_replays(rows):
     (row,) = [each for each in rows if each.quantity == "T_I" and each.witness is not None]
     case = PhasesStudy().case({}, seed=0, dtype="float64", device="cpu")
-    again = case.replay_finding(row.witness.quantity, {})
+    again = case.replay_check(row.witness.quantity, {})
     assert (again.measured, again.verdict) == (row.measured, row.verdict)

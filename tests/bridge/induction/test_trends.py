@@ -205,15 +205,15 @@ def test_beyond_sigma_star_nothing_is_called_proved() -> None:
         assert row.derived is None
 
 
-# ---- Findings
+# ---- Checks
 
 
-def findings() -> dict[str, Row]:
-    return {row.quantity: row for row in TrendsStudy().findings()}
+def checks() -> dict[str, Row]:
+    return {row.quantity: row for row in TrendsStudy().checks()}
 
 
-def test_every_finding_is_decided_and_every_violated_one_replays() -> None:
-    found = findings()
+def test_every_check_is_decided_and_every_violated_one_replays() -> None:
+    found = checks()
     assert {limit.name for limit in theory.LIMITS} | set(theory.CLAIMS) | {"scaling"} == set(found)
     for name, row in found.items():
         assert Verdict.UNDECIDED not in row.verdict.values()
@@ -221,7 +221,7 @@ def test_every_finding_is_decided_and_every_violated_one_replays() -> None:
             continue
         case = TrendsStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
         inputs = {key: torch.tensor(value) for key, value in row.witness.inputs.items()}
-        again = case.replay_finding(name, inputs)
+        again = case.replay_check(name, inputs)
         assert (again.verdict, again.measured) == (row.verdict, row.measured)
 
 
@@ -273,9 +273,9 @@ def test_refusals_say_what_came_and_what_to_do() -> None:
 def test_a_witness_with_other_inputs_is_refused() -> None:
     case = case_at()
     with pytest.raises(UsageError, match="holds one time t"):
-        case.replay_finding("h.ramp.limit", {"x": torch.zeros(1)})
+        case.replay_check("h.ramp.limit", {"x": torch.zeros(1)})
     with pytest.raises(UsageError, match="takes no inputs"):
-        case.replay_finding("h.overshoot.run", {"x": torch.zeros(1)})
-    with pytest.raises(UsageError, match="no quantity or finding"):
-        case.replay_finding("nonsense", {})
-    assert math.isfinite(case.replay_finding("h.overshoot.run", {}).measured)
+        case.replay_check("h.overshoot.run", {"x": torch.zeros(1)})
+    with pytest.raises(UsageError, match="no quantity or check"):
+        case.replay_check("nonsense", {})
+    assert math.isfinite(case.replay_check("h.overshoot.run", {}).measured)

@@ -131,10 +131,10 @@ def test_the_tie_replays_and_others_are_none() -> None:
     witness = rows()["positive.hard_max"].witness
     assert witness is not None
     inputs = {name: torch.tensor(value) for name, value in witness.inputs.items()}
-    assert case().replay_finding(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
+    assert case().replay_check(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
     for score, values in ((0.1, [3.0, -1.0]), (0.0, [3.0, 1.0]), (0.0, [1.0, -3.0])):
         given = {"score": torch.tensor([score]), "values": torch.tensor(values)}
-        assert case().replay_finding(approximation.TIE, given).verdict["printed"] is Verdict.UNDECIDED
+        assert case().replay_check(approximation.TIE, given).verdict["printed"] is Verdict.UNDECIDED
 
 
 def test_hard_max_averages_ties() -> None:
@@ -145,14 +145,14 @@ def test_hard_max_averages_ties() -> None:
 @pytest.mark.parametrize("inputs", [{"score": [0.0]}, {"score": [0.0], "values": [1.0]}], ids=["missing", "short"])
 def test_witnesses_that_are_none_are_refused(inputs: dict) -> None:
     with pytest.raises(UsageError, match="one score and two values"):
-        case().replay_finding(approximation.TIE, {name: torch.tensor(value) for name, value in inputs.items()})
+        case().replay_check(approximation.TIE, {name: torch.tensor(value) for name, value in inputs.items()})
 
 
-def test_bad_parameters_and_findings_are_refused() -> None:
+def test_bad_parameters_and_checks_are_refused() -> None:
     with pytest.raises(UsageError, match="gamma = 0"):
         case(0.0)
-    with pytest.raises(UsageError, match="no quantity or finding 'other'"):
-        case().replay_finding("other", {})
+    with pytest.raises(UsageError, match="no quantity or check 'other'"):
+        case().replay_check("other", {})
 
 
 def test_the_table_shows_each_network() -> None:

@@ -36,7 +36,7 @@ def rows(netlist: str, rounding: int = 1) -> dict[str, Row]:
 
 def replayed(made: CircuitCase, witness: Witness) -> Row:
     inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
-    return made.replay_finding(witness.quantity, inputs)
+    return made.replay_check(witness.quantity, inputs)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -138,7 +138,7 @@ def test_layers_too_wide_to_write_out_are_not_measured(monkeypatch: pytest.Monke
 
 def test_a_witness_with_many_inputs_is_not_written_out() -> None:
     gates = torch.tensor([[1.0, 1.0, 0.0, 9999.0]], dtype=torch.float64)  # one OR, of 10,000 inputs
-    row = case(netlist="c17").replay_finding(module.PREFIX, {"m": torch.tensor([10_000.0]), "gates": gates})
+    row = case(netlist="c17").replay_check(module.PREFIX, {"m": torch.tensor([10_000.0]), "gates": gates})
     assert (row.instance, row.printed, row.measured) == (5.0, 10_001.0, None)
 
 
@@ -188,12 +188,12 @@ def test_witnesses_that_are_no_circuits_are_refused(name: str) -> None:
     inputs, said = BAD_WITNESSES[name]
     tensors = {key: torch.tensor(values, dtype=torch.float64) for key, values in inputs.items()}
     with pytest.raises(UsageError, match=said):
-        case(netlist="c17").replay_finding(module.PREFIX, tensors)
+        case(netlist="c17").replay_check(module.PREFIX, tensors)
 
 
-def test_bad_findings_and_parameters_are_refused() -> None:
-    with pytest.raises(UsageError, match="no quantity or finding 'other'"):
-        case(netlist="c17").replay_finding("other", {})
+def test_bad_checks_and_parameters_are_refused() -> None:
+    with pytest.raises(UsageError, match="no quantity or check 'other'"):
+        case(netlist="c17").replay_check("other", {})
     with pytest.raises(UsageError, match="rounding = 2 does not meet"):
         case(netlist="c17", rounding=2)
     with pytest.raises(UsageError, match="netlist 'c18' is neither shipped"):

@@ -123,13 +123,13 @@ def test_a_printed_bound_above_a_flip_is_refuted_by_a_witness_that_replays(
     assert row.verdict["printed"] is Verdict.VIOLATED
     assert row.witness is not None
     inputs = {name: torch.tensor(part) for name, part in row.witness.inputs.items()}
-    again = c17.replay_finding("shared", inputs)
+    again = c17.replay_check("shared", inputs)
     assert again.verdict == row.verdict
     assert again.attacked == pytest.approx(flip.distance)
     with pytest.raises(UsageError, match="does not turn the answer"):
-        c17.replay_finding("shared", {name: part / 9 for name, part in inputs.items()})
+        c17.replay_check("shared", {name: part / 9 for name, part in inputs.items()})
     with pytest.raises(UsageError, match=r"no parameter 'zeta\.W1'"):
-        c17.replay_finding("margin", {"zeta.W1": torch.zeros(2, 2)})
+        c17.replay_check("margin", {"zeta.W1": torch.zeros(2, 2)})
     monkeypatch.setattr("bridge.machines.margin.LARGEST_WITNESS", 3)
     unwritten = c17._margin("shared", flip, "")
     assert (unwritten.verdict["printed"], unwritten.witness) == (Verdict.UNDECIDED, None)

@@ -93,7 +93,7 @@ def test_a_printed_bound_that_is_too_small_is_refuted_unless_it_stands_inside_an
 def test_what_happens_too_seldom_does_not_refute_the_derived_bound() -> None:
     given = {"eps": [0.1], "eta": [0.5], "n": [1e12]}  # 2^-n / 2 is below delta, though 0.6 is above the bound
     made = case(alpha=1.0, gamma=1.0, n=10**12)
-    again = made.replay_finding(study.TWO_TARGETS, {name: torch.tensor(value) for name, value in given.items()})
+    again = made.replay_check(study.TWO_TARGETS, {name: torch.tensor(value) for name, value in given.items()})
     assert again.measured > again.derived
     assert again.verdict == {"derived": Verdict.UNDECIDED, "printed": Verdict.UNDECIDED}
 
@@ -140,7 +140,7 @@ def test_refuted_statements_replay_from_their_witness(name: str) -> None:
     (found,) = [each for each in rows() if each.witness is not None and each.witness.quantity == name]
     assert found.verdict["printed"] is Verdict.VIOLATED
     inputs = {key: torch.tensor(value, dtype=torch.float64) for key, value in found.witness.inputs.items()}
-    again = case().replay_finding(name, inputs)
+    again = case().replay_check(name, inputs)
     assert again.verdict == found.verdict
     assert again.witness.error_lower > again.witness.bounds["printed"]
 
@@ -156,7 +156,7 @@ def test_two_targets_err_as_much_as_is_still_refuted(n: int, eps: float) -> None
     assert eta > 2.5 / n or eta >= min(0.5, 1 - eps)
     assert ("does not show" in found.remark) == (f"{found.measured:.4g}" == f"{eps:.4g}") == (n > 5000)
     again = {key: torch.tensor(value, dtype=torch.float64) for key, value in found.witness.inputs.items()}
-    assert case(n=n, eps=eps).replay_finding(study.TWO_TARGETS, again).verdict["printed"] is Verdict.VIOLATED
+    assert case(n=n, eps=eps).replay_check(study.TWO_TARGETS, again).verdict["printed"] is Verdict.VIOLATED
 
 
 def test_only_rows_at_the_point_of_the_study_have_its_parameters() -> None:
@@ -179,7 +179,7 @@ def test_what_is_measured_for_samples_is_said_and_is_too_few() -> None:
 def test_witnesses_that_show_nothing_refute_nothing() -> None:
     def verdict(name: str, **inputs: float) -> Verdict:
         given = {key: torch.tensor([value], dtype=torch.float64) for key, value in inputs.items()}
-        return case().replay_finding(name, given).verdict["printed"]
+        return case().replay_check(name, given).verdict["printed"]
 
     assert verdict(study.TWO_TARGETS, eps=0.1, eta=0.5, n=3.0) is Verdict.VIOLATED
     assert verdict(study.TWO_TARGETS, eps=0.1, eta=0.5, n=6.0) is Verdict.UNDECIDED  # 2^-6 / 2 < 1/100
@@ -244,7 +244,7 @@ def test_a_ball_smaller_than_the_margin_has_no_two_targets() -> None:
 @pytest.mark.parametrize(
     ("name", "inputs", "said"),
     [
-        ("other", {}, "no quantity or finding 'other'"),
+        ("other", {}, "no quantity or check 'other'"),
         (study.FLOOR, {}, "takes one number each for ratio"),
         (study.FLOOR, {"ratio": [1.0, 2.0]}, "takes one number each for ratio"),
         (study.FLOOR, {"ratio": [-1.0]}, "positive ratio"),
@@ -257,7 +257,7 @@ def test_a_ball_smaller_than_the_margin_has_no_two_targets() -> None:
 )
 def test_witnesses_that_are_none_are_refused(name: str, inputs: dict, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        case().replay_finding(name, {key: torch.tensor(value) for key, value in inputs.items()})
+        case().replay_check(name, {key: torch.tensor(value) for key, value in inputs.items()})
 
 
 def test_bad_parameters_are_refused_together() -> None:

@@ -78,7 +78,7 @@ def test_an_input_longer_than_the_steps_reach_is_run(table: str, word: str, left
     assert made._of_softmax(random_inputs(made.task, 0, 0, 0))[1].verdict == {"derived": Verdict.KEPT}
     assert f"in step 1; tape: {left} (" in made.tables()[0].title
     given = torch.tensor([1.0] * 200, dtype=torch.float64)
-    assert made.replay_finding("state", {"input": given}).measured == 0
+    assert made.replay_check("state", {"input": given}).measured == 0
 
 
 def test_the_same_seed_draws_the_same_inputs() -> None:
@@ -122,8 +122,8 @@ def test_one_changed_weight_is_seen_and_replayed_and_refutes_only_what_is_derive
     assert soft.verdict == {"derived": Verdict.VIOLATED}
     for row in (differing[0], soft):
         inputs = {"input": torch.tensor(row.witness.inputs["input"], dtype=torch.float64)}
-        assert wrong.replay_finding(row.quantity, inputs).verdict == row.verdict
-        assert set(example().replay_finding(row.quantity, inputs).verdict.values()) == {Verdict.KEPT}
+        assert wrong.replay_check(row.quantity, inputs).verdict == row.verdict
+        assert set(example().replay_check(row.quantity, inputs).verdict.values()) == {Verdict.KEPT}
 
 
 def test_the_witness_is_an_input_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,11 +222,11 @@ def test_a_slip_is_refuted_with_a_witness_that_replays(name: str) -> None:
     row = rows()[name]
     assert row.verdict["printed"] is Verdict.VIOLATED
     inputs = {key: torch.tensor(value, dtype=torch.float64) for key, value in row.witness.inputs.items()}
-    assert example().replay_finding(name, inputs).verdict == row.verdict
+    assert example().replay_check(name, inputs).verdict == row.verdict
 
 
 def test_slips_are_not_refuted_where_they_hold() -> None:
-    assert example().replay_finding("width_bits", {"T": torch.tensor([7.0])}).verdict["printed"] is Verdict.KEPT
+    assert example().replay_check("width_bits", {"T": torch.tensor([7.0])}).verdict["printed"] is Verdict.KEPT
 
 
 @pytest.mark.parametrize(
@@ -239,13 +239,13 @@ def test_slips_are_not_refuted_where_they_hold() -> None:
         ("width_bits", {"T": [1.0]}, "T >= 2"),
         ("width_bits", {"T": [2.5]}, "T >= 2"),
         ("pair", {"Z": [1.0]}, "A >= 1"),
-        ("nothing", {"input": [0.0]}, "no quantity or finding 'nothing'"),
-        ("state", {"tape": [0.0]}, "no quantity or finding"),
+        ("nothing", {"input": [0.0]}, "no quantity or check 'nothing'"),
+        ("state", {"tape": [0.0]}, "no quantity or check"),
     ],
 )
 def test_witnesses_that_are_refused(name: str, inputs: dict[str, list[float]], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        example().replay_finding(name, {key: torch.tensor(value) for key, value in inputs.items()})
+        example().replay_check(name, {key: torch.tensor(value) for key, value in inputs.items()})
 
 
 # Tables.

@@ -137,9 +137,9 @@ def test_a_layer_at_a_tie_is_not_lipschitz_and_the_witness_replays() -> None:
     row = twice._lipschitz(1e-6)
     assert row.verdict == {"printed": Verdict.VIOLATED}
     assert {jump.layer for jump in twice._jumps(1e-6)} == {"pair", "found"}  # an unused attention, and Claim C.4's
-    assert twice.replay_finding("lipschitz", {"distance": torch.tensor([1e-6])}).measured == row.measured
+    assert twice.replay_check("lipschitz", {"distance": torch.tensor([1e-6])}).measured == row.measured
     with pytest.raises(UsageError, match="takes one distance"):
-        twice.replay_finding("lipschitz", {"distance": torch.tensor([0.5, 0.1])})
+        twice.replay_check("lipschitz", {"distance": torch.tensor([0.5, 0.1])})
 
 
 def test_the_jump_is_from_the_exact_input(short: TuringMarginCase) -> None:

@@ -17,18 +17,18 @@ from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity, UsageError
 
 BITS = 192
-SLIPS = {theory.finding_quantity(check).name: check for check in theory.WITNESSES}
+SLIPS = {theory.refuted_quantity(check).name: check for check in theory.WITNESSES}
 
 
 def slip_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
     """The printed statement against the run that refutes it, which stands at no point of the grid."""
     found = [Found(_numbers(witness), _evidence(witness.attained))]
-    return _row(case, theory.finding_quantity(check), {"printed": Bound(_exact(witness.printed))}, found)
+    return _row(case, theory.refuted_quantity(check), {"printed": Bound(_exact(witness.printed))}, found)
 
 
 def repaired_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
     """The repaired statement against the run in which it is closest."""
-    stated = theory.finding_quantity(check)
+    stated = theory.refuted_quantity(check)
     quantity = replace(stated, name=f"{stated.name}.repaired", remark="the repaired statement, in a run of its own")
     found = [Found(_numbers(witness), _evidence(witness.repaired_attained))]
     return _row(case, quantity, {"derived": Bound(_exact(witness.repaired))}, found)

@@ -1,6 +1,6 @@
 """Where a printed constant fails, and where a hypothesis rules a case out: rows with parameters of their own.
 
-Each finding is a case of the same study and one input of it; its witness replays like any other.
+Each refutation is a case of the same study and one input of it; its witness replays like any other.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from bridge.study import Inputs
 
 
 @dataclass(frozen=True)
-class Finding:
+class Refutation:
     """A printed bound that fails at `params`: of which quantity, at which input, by which slip.
 
     The row has no parameters in common with the grid's: they stand in its remark, and in its witness.
@@ -37,7 +37,7 @@ class Finding:
         row = judged_row(case, quantity, "network", tiers, [found], ONE_INPUT)
         where = ", ".join(f"{name} = {value}" for name, value in self.params.items())
         said = "; ".join(filter(None, [self.slip, f"at {where}", row.remark]))
-        return row.model_copy(update={"quantity": f"finding.{self.name}", "params": {}, "remark": said})
+        return row.model_copy(update={"quantity": f"erratum.{self.name}", "params": {}, "remark": said})
 
 
 def _input(case: StepCase, matrices: list[Tensor]) -> Inputs:
@@ -68,7 +68,7 @@ def _everything_errs(case: StepCase) -> Inputs:
 
 
 _SIGMOID = {"N": 2, "n": 1, "eta": 0.1, "eps": 0.1, "activation": "sigmoid", "loss": "square"}
-COLUMNS = Finding(
+COLUMNS = Refutation(
     "columns",
     "size_s",
     {**_SIGMOID, "K": 4, "d": 64, "B_v": 0.9, "B_x": 0.25, "B_y": 0.01, "relus": 64, "relus_r1": 0, "R": 0.0},
@@ -76,7 +76,7 @@ COLUMNS = Finding(
     "Lemma 6 takes the k-th column of V_{j+1} for a row: on the box its norm is sqrt(rows / columns) B_v, up to "
     "sqrt(K) B_v on the paper's domain",
 )
-SQUARE_ROOT = Finding(
+SQUARE_ROOT = Refutation(
     "square_root",
     "gradient",
     {**_SIGMOID, "K": 64, "d": 64, "B_v": 0.05, "B_x": 0.25, "B_y": 0.01, "relus": 4000, "relus_r1": 4, "R": 1.0},
@@ -84,4 +84,4 @@ SQUARE_ROOT = Finding(
     "D.7 writes sqrt(P) B_r for ||pbar(j)||_2 <= P B_r: the constants of Theorem 1 are too small once P > 4 and eps_r' "
     "is what matters",
 )
-FINDINGS = {"icgd.backward": (COLUMNS,), "icgd.step": (SQUARE_ROOT,)}
+REFUTATIONS = {"icgd.backward": (COLUMNS,), "icgd.step": (SQUARE_ROOT,)}

@@ -1,6 +1,6 @@
 """What a comparison found: the bounds that its run refutes, and why others say nothing of the run.
 
-One finding for each quantity, with the worst point; one reason for all the rows that it rules out.
+One violation for each quantity, with the worst point; one reason for all the rows that it rules out.
 """
 
 import math
@@ -14,13 +14,13 @@ from symbolic.catalogue import PLACES, find_result
 from symbolic.statements import Quantity
 
 TOO_SMALL = "(below 1e-308)"
-FINDING = "finding."  # in front of the quantities of findings, which the sentence needs not say again
+ERRATUM = "erratum."  # in front of the quantities of violations, which the sentence needs not say again
 RULED_OUT = (Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE)
 NAMED = 6  # quantities; more would hide the reason
 
 
 @dataclass(frozen=True)
-class Finding:
+class Violation:
     """A quantity with a violated bound: which tiers, in how many of the rows with such a bound, and where it is worst
     (tier and row)."""
 
@@ -41,7 +41,7 @@ class Finding:
         bound = getattr(self.worst, self.worst_tier)
         against = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind)
         return (
-            f"{self.quantity.removeprefix(FINDING)}: {' and '.join(self.tiers)} violated in {self.count} of "
+            f"{self.quantity.removeprefix(ERRATUM)}: {' and '.join(self.tiers)} violated in {self.count} of "
             f"{self.total} rows; {worst}found {plain(found(self.worst))} against {self.worst_tier} "
             f"{against}{_factor(self.worst, self.worst_tier)}." + (f" {self.remark}" if self.remark else "")
         )
@@ -51,17 +51,17 @@ class Finding:
         """Of a row that no inputs were drawn for: what it measured, if that is what is violated, and why."""
         measured, bound = self.worst.measured, getattr(self.worst, self.worst_tier)
         at = f" at {self.place}" if self.place and self.worst.params else ""
-        head = f"{self.quantity.removeprefix(FINDING)}: {' and '.join(self.tiers)} violated{at}"
+        head = f"{self.quantity.removeprefix(ERRATUM)}: {' and '.join(self.tiers)} violated{at}"
         if measured is not None and bound is not None:
             head += f", {plain(measured)} against {self.worst_tier} {plain(bound)}"
         return f"{head}. {self.remark}" if self.remark else f"{head}."
 
 
-def findings(comparison: Comparison) -> list[Finding]:
-    """One finding for each quantity that has a violated row, in the order of the rows."""
+def violations(comparison: Comparison) -> list[Violation]:
+    """One violation for each quantity that has a violated row, in the order of the rows."""
     grid = layout(comparison.rows)
     quantities = dict.fromkeys(row.quantity for row in comparison.violated())
-    return [_finding([row for row in comparison if row.quantity == name], grid) for name in quantities]
+    return [_violation([row for row in comparison if row.quantity == name], grid) for name in quantities]
 
 
 def found(row: Row) -> float | None:
@@ -74,11 +74,11 @@ def found(row: Row) -> float | None:
     return min(seen) if row.kind == "lower" else max(seen)
 
 
-def _finding(rows: Sequence[Row], grid: Layout) -> Finding:
+def _violation(rows: Sequence[Row], grid: Layout) -> Violation:
     refuted = [(row, tier) for row in rows for tier in TIERS if row.verdict.get(tier) == Verdict.VIOLATED]
     worst, tier = max(refuted, key=lambda pair: _excess(*pair))
     tiers = tuple(t for t in TIERS if any(t == violated for _, violated in refuted))
-    return Finding(
+    return Violation(
         quantity=worst.quantity,
         tiers=tiers,
         count=len({id(row) for row, _ in refuted}),
