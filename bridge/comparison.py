@@ -89,6 +89,7 @@ def compare(
         environment=environment(dtype, device, budgets[0], source.words),
         rows=rows,
         tables=tables,
+        automatic=list(study.automatic),
     )
 
 
