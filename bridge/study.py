@@ -300,6 +300,10 @@ class Study(ABC):
             return (quantity.erratum.words,)
         return (quantity.remark,) if quantity.remark and quantity.printed else ()
 
+    def refutable(self) -> tuple[Quantity, ...]:
+        """The quantities that have an erratum, those of `checks` too."""
+        return tuple(quantity for quantity in self.result.quantities if quantity.erratum is not None)
+
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter but those that the given ones imply: the given values, defaults for the others.
 

@@ -48,7 +48,7 @@ class Violation:
         name = self.quantity.removeprefix(ERRATUM)
         if self.erratum is not None:
             said = f"{name}: {self.erratum.place}: {self.erratum.sentence}"
-            numbers = f"F{self._numbers[1:]}" if self._numbers.startswith("found") else self._numbers
+            numbers = self._numbers[:1].upper() + self._numbers[1:]
             return " ".join(f"{part}." for part in (said, numbers, f"Repair: {self.erratum.repair}") if part)
         head = f"{name}: {' and '.join(self.tiers)} violated"
         return f"{'; '.join(filter(None, [head, self._numbers]))}." + (f" {self.remark}" if self.remark else "")
