@@ -5,6 +5,7 @@ from typing import Any
 import flint
 import sympy as sp
 
+from bridge.export.numbers import DIGITS, plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
@@ -12,6 +13,7 @@ from numeric.balls import float_below
 from symbolic.induction.claims import Claim, Point
 from symbolic.statements import Quantity, UsageError
 
+LONGEST_FRACTION = 40  # bits of a denominator that is printed as it is
 PREFIX = "erratum."  # a witness names the check so: its inputs are those of the claim, and of no network
 
 
@@ -19,14 +21,14 @@ def claim_row(case: DirectCase, claim: Claim, point: Point | None = None, **more
     """The row of the claim's quantity, judged at `point`, or at the first point of the claim's grid that refutes it."""
     quantity = case.result.quantity(claim.name)
     at = claim.refutation() if point is None else point
-    verdict, said, witness = Verdict.UNDECIDED, "no small rationals refute it", None
+    verdict, found, witness = Verdict.UNDECIDED, "no small rationals refute it", None
     if at is not None:
         left, right = claim.sides(at)
-        holds, said = claim.holds(at), _sides(claim, at, left, right)
+        holds, found = claim.holds(at), _sides(claim, at, left, right)
         verdict = Verdict.KEPT if holds else Verdict.VIOLATED
         witness = None if holds else _witness(case, quantity, at, left, right)
     verdicts = {"printed": verdict, **more.pop("verdict", {})}
-    remark = "; ".join(filter(None, [more.pop("remark", ""), said]))
+    remark = "; ".join(filter(None, [more.pop("remark", ""), found]))
     return direct_row(case, quantity, verdicts, remark=remark, witness=witness, **more)
 
 
@@ -79,11 +81,19 @@ def _vector_words(values: tuple[sp.Rational, ...]) -> str:
 
 def _sides(claim: Claim, point: Point, left: sp.Rational, right: sp.Rational) -> str:
     where = ", ".join(filter(None, [claim.setting, point_words(point)]))
-    return f"at {where}: {_number_words(left)} against {_number_words(right)}, to be '{claim.relation}'"
+    short = max(int(number.q).bit_length() for number in (left, right)) <= LONGEST_FRACTION
+    words = (str(left), str(right)) if short else apart(float(left), float(right))
+    return f"at {where}: left side {words[0]}, right side {words[1]}, stated as left {claim.relation} right"
 
 
-def _number_words(number: sp.Rational) -> str:
-    return str(number) if int(number.q).bit_length() <= 40 else f"{float(number):.6g}"
+def apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers as a table shows them, with more digits where those do not tell them apart."""
+    words = plain(first), plain(second)
+    digits = DIGITS
+    while words[0] == words[1] and first != second:
+        digits += 1
+        words = f"{first:.{digits}g}", f"{second:.{digits}g}"
+    return words
 
 
 def _witness(case: DirectCase, quantity: Quantity, point: Point, left: sp.Rational, right: sp.Rational) -> Witness:
