@@ -49,18 +49,18 @@ def replayed_claim(case: DirectCase, claims: dict[str, Claim], name: str, inputs
     _check_lengths(case, claim, name, point)
     wrong = claim.premises(point)
     if wrong:
-        raise UsageError(f"{case.result.id}: '{name}' is not refuted by these numbers: {'; '.join(wrong)}")
+        raise UsageError(f"{case.result.id}: '{name}' is not judged at these numbers: {'; '.join(wrong)}")
     return claim_row(case, claim, point)
 
 
 def _differ(missing: list[str]) -> str:
-    return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing or of no use"
+    return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing or not used"
 
 
 def _check_lengths(case: DirectCase, claim: Claim, name: str, point: Point) -> None:
     wrong = [letter for letter, values in point.items() if len(values) not in {len(v) for v in claim.grid[letter]}]
     if wrong:
-        raise UsageError(f"{case.result.id}: '{name}' takes other numbers of values of {', '.join(wrong)}")
+        raise UsageError(f"{case.result.id}: '{name}' does not take as many values of {', '.join(wrong)} as came")
 
 
 def exact_number(value: float) -> sp.Rational:
@@ -68,7 +68,7 @@ def exact_number(value: float) -> sp.Rational:
     try:
         return sp.Rational(*float(value).as_integer_ratio())
     except (OverflowError, ValueError):
-        raise UsageError(f"witness: {value} is no finite number") from None
+        raise UsageError(f"witness: {value} is not a finite number") from None
 
 
 def point_words(point: Point) -> str:
@@ -94,6 +94,10 @@ def apart(first: float, second: float) -> tuple[str, str]:
         digits += 1
         words = f"{first:.{digits}g}", f"{second:.{digits}g}"
     return words
+
+
+def boxes(count: int) -> str:
+    return f"{count} box" if count == 1 else f"{count} boxes"
 
 
 def _witness(case: DirectCase, quantity: Quantity, point: Point, left: sp.Rational, right: sp.Rational) -> Witness:

@@ -17,7 +17,7 @@ from bridge.balls import as_exact
 from bridge.budget import Budget
 from bridge.certify import Outcome, Status, prove
 from bridge.export.numbers import plain
-from bridge.induction.claims import apart, claim_row, point_words, replayed_claim
+from bridge.induction.claims import apart, boxes, claim_row, point_words, replayed_claim
 from bridge.lowering import lower
 from bridge.record import Row, Verdict
 from bridge.rows import direct_row
@@ -350,14 +350,12 @@ def share_ball(params: Mapping[str, Any], p: float, start: float) -> flint.arb:
         exact = (as_exact(value) for value in (params["sigma_init"], params["alpha"], start))
         sigma, alpha, begin = (flint.arb(flint.fmpq(number.numerator, number.denominator)) for number in exact)
         decay = (-flint.arb(p)).exp()
-        return flint.arb(
-            theory.rate_share(int(params["L"]) - 2, decay, sigma * (1 + alpha) / alpha, (-begin).exp())
-        )
+        return flint.arb(theory.rate_share(int(params["L"]) - 2, decay, sigma * (1 + alpha) / alpha, (-begin).exp()))
 
 
 def describe(outcome: Outcome) -> str:
     words = f"{outcome.inequality.name} {outcome.status.value}"
-    return f"{words} on {outcome.boxes} boxes" if outcome.status is Status.PROVED else words
+    return f"{words} on {boxes(outcome.boxes)}" if outcome.status is Status.PROVED else words
 
 
 class FirstStageStudy(Study):

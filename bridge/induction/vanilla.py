@@ -241,11 +241,15 @@ def read_similarity(spec: Any, d: int | None, seed: int, default_d: int) -> np.n
     try:
         matrix = np.array(_numbers(spec), dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        raise UsageError(f"W_star: rows of different lengths, or entries that are not numbers, in {spec!r:.80}") from None
+        raise UsageError(
+            f"W_star: rows of different lengths, or entries that are not numbers, in {spec!r:.80}"
+        ) from None
     if not np.isfinite(matrix).all():
         raise UsageError("W_star has an entry that is not finite; every entry has to be a number")
     if float(np.abs(matrix).max(initial=0.0)) * max(matrix.size, size) > LARGEST_NORM:
-        raise UsageError(f"W_star: the sum of its absolute values is beyond {LARGEST_NORM:g}, where float64 scores overflow")
+        raise UsageError(
+            f"W_star: the sum of its absolute values is beyond {LARGEST_NORM:g}, where float64 scores overflow"
+        )
     if matrix.ndim == 0:
         return float(matrix) * np.eye(size)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
