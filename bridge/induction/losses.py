@@ -257,8 +257,9 @@ class LossesCase(DirectCase):
         size = true.value or 1.0
         remark = (
             f"softmax sampled given x_L, standard error {plain(true.error)}; (22) is off by "
-            f"{off['printed'] / size:.2%}, the first order by {off['derived'] / size:.2%}, allowed {allowed / size:.2%} (the 1/L^2 term, from the "
-            f"sampled values at L = {ORDER_SIZES[0] + 2} and {ORDER_SIZES[-1] + 2} alone)"
+            f"{off['printed'] / size:.2%}, the first order by {off['derived'] / size:.2%}, allowed "
+            f"{allowed / size:.2%} (the 1/L^2 term, from the sampled values at L = {ORDER_SIZES[0] + 2} and "
+            f"{ORDER_SIZES[-1] + 2} alone)"
             f"{'; too few tokens to tell it from (22)' if verdict is Verdict.UNDECIDED else ''}; the paper calls (22) "
             "an approximation without an error bound, so that it is not judged"
         )

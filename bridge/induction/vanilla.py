@@ -302,7 +302,7 @@ def _positive(text: str, whole: str) -> float:
 
 @dataclass(frozen=True)
 class _Seeded:
-    """A similarity drawn from a seed: Gaussian entries or signs, scaled to a sum of absolute values of at most `norm`."""
+    """A similarity drawn from a seed: Gaussian entries or signs; their absolute values sum to at most `norm`."""
 
     kind: str
     norm: float

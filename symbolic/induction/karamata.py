@@ -1,4 +1,4 @@
-"""Lemma D.6 (wang2024, "weighted Karamata"), its true versions, and the steps before (29) for C(x) = x (1 - x^2)^(-3/2).
+"""Lemma D.6 (wang2024, "weighted Karamata"), its true versions, and the steps to (29) for C(x) = x (1 - x^2)^(-3/2).
 
 Letters: x, y two vectors, w weights, f a convex function; x_[i] the entries in decreasing order. gamma bounds
 h <= gamma h* after T_1^h, beta is the paper's free knob, v = w^2, v* = w*^2.
@@ -241,9 +241,9 @@ GAIN_CONSTANT = Erratum(
     Weight.CONSTANT,
     _STEP,
     sentence="C(w^2 + w*^2) - gamma C(2 w^2) >= beta/(gamma+beta) w*^2 for w^2 up to w*^2/(2 gamma+beta-1)",
-    reading="gamma is a factor with h <= gamma h*, 1 + 0.04375 w* by (26); the steps before it give beta/(2 gamma+beta-1) "
-    "at the end of that range, and with gamma = 1029/1024, within (26) at w* = 1/8, the inequality fails; a gamma nearer "
-    "to sup h/h* may keep it",
+    reading="gamma is a factor with h <= gamma h*, 1 + 0.04375 w* by (26); the steps before give beta/(2 gamma+beta-1) "
+    "at the end of that range, and with gamma = 1029/1024, within (26) at w* = 1/8, the inequality fails; a gamma "
+    "nearer to sup h/h* may keep it",
     repair="beta/(2 gamma+beta-1) w*^2",
     survives="yes: (29) needs 2 beta/(2 gamma+beta-1) >= 1, which beta = 2 gives for gamma <= 3/2",
 )

@@ -78,11 +78,11 @@ _DOMAIN = "tokens in [-1, 1]^d, L >= 3"
 FIRST_KEY = Erratum(
     Weight.DEFINITION,
     Citation(WANG2024, "Theorem A.1", "proof, mask (3)"),
-    sentence="the second layer's sum runs over s = 2 .. L-1, while the mask (3), R_ij = -oo for i <= j, shows key s = 1 "
+    sentence="the second layer's sum is over s = 2 .. L-1, while the mask (3), R_ij = -oo for i <= j, shows key s = 1 "
     "to the last query too",
     reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows, and x_L = 0, x_1 = 1, "
-    "x_2 = ... = -1 gives an error of 2/(L-1) whatever y_1 is; nothing fails where the sum over s = 2 .. L-1, as in (10), "
-    "is taken to define the mask of layer 2",
+    "x_2 = ... = -1 gives an error of 2/(L-1) whatever y_1 is; nothing fails where the sum over s = 2 .. L-1, as in "
+    "(10), is taken to define the mask of layer 2",
     repair="key 1 masked in layer 2, which gives an error of at most 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3",
     survives="yes: with key 1 masked in layer 2; with mask (3) and D = 2d it is open whether another network does it",
 )
@@ -245,8 +245,8 @@ VANILLA = Result(
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "A.1 ends in 4 ||W*||_{1,1} e^-p / (1 - e^-p) = O(e^-p), for p bounded away from 0; the derived bound is at most "
-        "2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",
+        "A.1 ends in 4 ||W*||_{1,1} e^-p / (1 - e^-p) = O(e^-p), for p bounded away from 0; the derived bound is at "
+        "most 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",
         "The < of A.1 is read as the <= of Theorem 4.1: both sides are 0 at W* = 0.",
         "The paper names no domain for the tokens; two steps of A.1 need tokens in [-1, 1]^d (or a smaller cube).",
     ),
