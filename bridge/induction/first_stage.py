@@ -16,6 +16,7 @@ from scipy.integrate import solve_ivp
 from bridge.balls import as_exact
 from bridge.budget import Budget
 from bridge.certify import Outcome, Status, prove
+from bridge.export.layout import value_words
 from bridge.export.numbers import plain
 from bridge.induction.claims import apart, boxes, claim_row, point_words, replayed_claim
 from bridge.lowering import lower
@@ -320,7 +321,7 @@ class FirstStageCase(DirectCase):
         small = float(theory.START_LIMIT.subs({L: params["L"], g_star: params["alpha"] / (1 + params["alpha"])}))
         limit = f"proved for sigma_init < g*/(2n (1 + log n)) = {plain(small)}, n = L-2"
         share = flint.arb(least) if least > 0 else share_ball(params, p, start=params["sigma_init"])
-        named = ", ".join(f"{key} = {plain(params[key])}" for key in LONG)
+        named = ", ".join(f"{key} = {value_words(params[key])}" for key in LONG)
         if params["sigma_init"] < small:
             verdict, remark = Verdict.PROVED, limit
         elif share > 0:

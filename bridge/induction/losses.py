@@ -42,7 +42,7 @@ WITNESSES = {"gram.as_printed": ("p", "g"), "head.as_printed": ("w", "h"), "head
 REACH = 8.0
 TINY = 1e-14  # a loss below this is one of rounding
 BEYOND_REMARK = (
-    "outside of |a| < 1: for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number; measured: "
+    "outside the range |a| < 1: for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number; measured: "
     "the mean over |Y| <= 8"
 )
 _TO_L_2 = "network with sums to s = L-2, as (10) prints them"
@@ -347,7 +347,11 @@ class LossesCase(DirectCase):
     def beyond_row(self, a: float) -> Row:
         """Outside of |a| < 1, where the mean is infinite."""
         quantity = replace(
-            self.result.quantity("gaussian"), name="gaussian.beyond", domain="a <= -1", remark=BEYOND_REMARK
+            self.result.quantity("gaussian"),
+            name="gaussian.beyond",
+            meaning="the Gaussian mean of Lemma D.3 outside the range |a| < 1",
+            domain="a <= -1",
+            remark=BEYOND_REMARK,
         )
         measured = exact.gaussian_moment(a, REACH).value
         return direct_row(self, quantity, {"printed": Verdict.OUTSIDE}, measured=measured, params={"a": a})
