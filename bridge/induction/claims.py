@@ -5,7 +5,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.export.numbers import DIGITS, plain
+from bridge.export.numbers import digits_apart, plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
@@ -87,13 +87,9 @@ def _sides(claim: Claim, point: Point, left: sp.Rational, right: sp.Rational) ->
 
 
 def apart(first: float, second: float) -> tuple[str, str]:
-    """Two numbers as a table shows them, with more digits where those do not tell them apart."""
-    words = plain(first), plain(second)
-    digits = DIGITS
-    while words[0] == words[1] and first != second:
-        digits += 1
-        words = f"{first:.{digits}g}", f"{second:.{digits}g}"
-    return words
+    """Two numbers as a table shows them, with as many digits as tell them apart."""
+    digits = digits_apart(first, "", "", second)
+    return plain(first, digits=digits), plain(second, digits=digits)
 
 
 def boxes(count: int) -> str:

@@ -96,7 +96,7 @@ class KaramataCase(DirectCase):
         )
         enough = "enough" if derived >= 1 else "not enough"
         words = (
-            f"derived: by the derived bound of gain; (29) asks for 1: {enough} for v <= "
+            f"derived: by the derived bound of gain; (29) needs 1: {enough} for v <= "
             f"{plain(float((theory.LARGEST_V / v_star).subs(at)))} v* (w*/2 is v*/4); half of it for the flow (12)"
         )
         return direct_row(

@@ -40,23 +40,11 @@ MOMENTS = (-0.9, 0.9)  # a of Lemma D.3
 BEYOND = -1.25  # an a outside of |a| < 1, at which the mean of Lemma D.3 is infinite
 WITNESSES = {"gram.as_printed": ("p", "g"), "head.as_printed": ("w", "h"), "head.optimum": ("w", "h")}
 REACH = 8.0
-TINY = 1e-14  # a loss below this is one of rounding
+TINY = 1e-14  # a loss below this is due to rounding
 BEYOND_REMARK = (
-    "outside the range |a| < 1: for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number; measured: "
-    "the mean over |Y| <= 8"
+    "outside the range |a| < 1: for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number; "
+    "measured: the mean over |Y| <= 8"
 )
-_TO_L_2 = "network with sums to s = L-2, as (10) prints them"
-EARLY = {  # meaning and remark
-    "gram.as_printed": (f"loss of the 4-gram head, {_TO_L_2}", "printed: (19)"),
-    "head.as_printed": (
-        f"loss of the induction head, exp / (L-2) in the place of softmax, {_TO_L_2}",
-        "printed: (22); the terms in h^2 and h have L-3 of L-2 summands, a relative difference of order 1/(L-2)",
-    ),
-    "head.optimum": (
-        f"loss of the induction head at w = w*, h = h*, {_TO_L_2}",
-        "printed: (22), which is 0 there; the network lacks the target's last term: h*^2 psi(2 w*^2) / (2 (L-2)^2)",
-    ),
-}
 _X, _Y, _Z = sp.symbols("X Y Z", real=True)
 
 
@@ -208,10 +196,7 @@ class LossesCase(DirectCase):
         case = LossesCase({**self.params, **moved}, seed=self.seed, dtype="float64", device="cpu") if moved else self
         base = name.partition(".")[0]
         compared = case.compared(f"{base}.as_printed", case.definition(base, "L-2"), printed_as=base)
-        meaning, remark = EARLY[name]
-        quantity = replace(
-            self.result.quantity(base), name=name, meaning=meaning, remark=remark, erratum=theory.UPPER_END
-        )
+        quantity = self.result.quantity(name)
         witness = None
         if compared.verdict()["printed"] is Verdict.VIOLATED:
             inputs = {letter: [float(case.params[letter])] for letter in WITNESSES[name]}

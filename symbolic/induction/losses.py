@@ -193,7 +193,15 @@ _EXPECTATION = "mean over independent standard normal tokens"
 _TO_THE_LAST = "the network's sum is over s = 2 .. L-1, as in Lemma D.4"
 
 
-def _quantity(name: str, latex: str, meaning: str, domain: str, printed: Printed | None, remark: str) -> Quantity:
+def _quantity(
+    name: str,
+    latex: str,
+    meaning: str,
+    domain: str,
+    printed: Printed | None,
+    remark: str,
+    erratum: Erratum | None = None,
+) -> Quantity:
     return Quantity(
         name,
         latex,
@@ -206,28 +214,52 @@ def _quantity(name: str, latex: str, meaning: str, domain: str, printed: Printed
         scopes=(),
         randomness="" if name == "squares" else "x_1 .. x_L" if name != "gaussian" else "X, Y, Z",
         remark=remark,
+        erratum=erratum,
     )
+
+
+def _early(name: str, latex: str, meaning: str, of: Quantity, remark: str) -> Quantity:
+    """The same printed loss, set beside the network whose sums end at L-2."""
+    words = f"{meaning}, network with sums to s = L-2, as (10) prints them"
+    return _quantity(name, latex, words, of.domain, of.printed, remark, UPPER_END)
 
 
 def _quantities() -> tuple[Quantity, ...]:
     in_parameters = {v: w**2, **OPTIMA}
     head = LOSS_HEAD.subs(v, w**2).subs(OPTIMA)
+    gram_loss = _quantity(
+        "gram",
+        r"\mathcal{L}_{G_4}",
+        "loss of the 4-gram head",
+        "L >= 5, p > 0",
+        Printed(LOSS_GRAM.subs(in_parameters), Citation(WANG2024, "Appendix C.1", "(19)")),
+        _TO_THE_LAST,
+    )
+    head_loss = _quantity(
+        "head",
+        r"\mathcal{L}_{IH_2}",
+        "loss of the induction head, exp / (L-2) in the place of softmax",
+        "4 w^4 < 1, 4 w*^4 < 1",
+        Printed(head, Citation(WANG2024, "Appendix C.2", "(22)")),
+        _TO_THE_LAST,
+    )
     return (
-        _quantity(
-            "gram",
-            r"\mathcal{L}_{G_4}",
-            "loss of the 4-gram head",
-            "L >= 5, p > 0",
-            Printed(LOSS_GRAM.subs(in_parameters), Citation(WANG2024, "Appendix C.1", "(19)")),
-            _TO_THE_LAST,
+        gram_loss,
+        _early("gram.as_printed", r"\mathcal{L}_{G_4}^{s \le L-2}", gram_loss.meaning, gram_loss, ""),
+        head_loss,
+        _early(
+            "head.as_printed",
+            r"\mathcal{L}_{IH_2}^{s \le L-2}",
+            head_loss.meaning,
+            head_loss,
+            "the terms in h^2 and h have L-3 of L-2 summands, a relative difference of order 1/(L-2)",
         ),
-        _quantity(
-            "head",
-            r"\mathcal{L}_{IH_2}",
-            "loss of the induction head, exp / (L-2) in the place of softmax",
-            "4 w^4 < 1, 4 w*^4 < 1",
-            Printed(head, Citation(WANG2024, "Appendix C.2", "(22)")),
-            _TO_THE_LAST,
+        _early(
+            "head.optimum",
+            r"\mathcal{L}_{IH_2}^{s \le L-2}(w^\star, h^\star)",
+            "loss of the induction head at w = w*, h = h*",
+            head_loss,
+            "(22) is 0 there; the network lacks the target's last term: h*^2 psi(2 w*^2) / (2 (L-2)^2)",
         ),
         _quantity(
             "head.softmax",

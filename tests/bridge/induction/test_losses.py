@@ -54,7 +54,8 @@ def test_the_early_sums_are_one_erratum_of_an_index(rows: dict[str, Row]) -> Non
     early = [rows[name].erratum for name in ("gram.as_printed", "head.as_printed", "head.optimum")]
     assert early[0].weight == "index or definition"
     assert early == [early[0]] * 3
-    assert len({rows[name].meaning for name in rows}) == len(rows)
+    assert len({row.meaning for row in rows.values()}) == len(rows)
+    assert {row.quantity for row in rows.values()} >= {quantity.name for quantity in module.theory.LOSSES.quantities}
 
 
 def test_lemma_d3_is_read_for_absolute_values_below_1(rows: dict[str, Row]) -> None:
