@@ -76,9 +76,7 @@ def test_witnesses_replay(rows: dict[str, Row]) -> None:
 
 def test_replay_checks_the_premises() -> None:
     pair = {"x": torch.tensor([1.0, 0.0]), "y": torch.tensor([0.5, 0.5]), "w": torch.tensor([0.25, 0.25])}
-    with pytest.raises(
-        UsageError, match=r"x <_w y does not hold \(Definition D.5\); the weights have to be"
-    ):
+    with pytest.raises(UsageError, match=r"x <_w y does not hold \(Definition D.5\); the weights have to be"):
         case_of().replay_check("erratum.weighted", pair)
     true = {"x": torch.tensor([0.5, 0.5]), "y": torch.tensor([1.0, 0.0]), "w": torch.tensor([0.75, 0.25])}
     assert case_of().replay_check("erratum.weighted", true).verdict["printed"] is Verdict.KEPT
