@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.machines.circuit_tables import (
     KINDS,
     WIDEST_DENSE,
@@ -28,7 +29,7 @@ from symbolic.statements import Kind, UsageError
 
 MOST_BITS = 16  # all inputs are run up to here, random ones beyond
 
-MOST_GATES = 2**20  # inputs, places and layers of a circuit that a witness tells
+MOST_GATES = 2**20  # inputs, places and layers of a circuit of a witness
 
 PREFIX = "total_norm.prefix"  # the check that a witness replays
 
@@ -88,7 +89,7 @@ class CircuitCase(DirectCase):
         return self.layered.m <= MOST_BITS
 
     def inputs_run(self, budget: Budget) -> np.ndarray:
-        """All inputs (N, m) of up to MOST_BITS bits, else as many random ones as the budget says."""
+        """All inputs (N, m) of up to MOST_BITS bits, else as many random ones as the budget has samples."""
         m = self.layered.m
         if self.runs_all_inputs:
             return all_inputs(m)
@@ -114,8 +115,8 @@ class CircuitCase(DirectCase):
             printed=0.0,
             derived=float(expected),
             measured=float(wrong),
-            remark=f"each gate's net and round proved on bits; run on {scope} {len(bits)} inputs in {dtype}"
-            + (f", all {len(self.circuit.outputs)} outputs exact" if wrong == 0 else f", and wrong on {wrong} of them"),
+            remark=f"the net of each gate and round proved on bits; run on {scope} {len(bits)} inputs in {dtype}"
+            + (f", all {len(self.circuit.outputs)} outputs exact" if wrong == 0 else f", wrong on {wrong} of them"),
         )
         row.samples, row.seed = len(bits), budget.seed
         return row
@@ -131,7 +132,7 @@ class CircuitCase(DirectCase):
         return float(self.ball(expression))
 
     def _size_row(self, name: str, measured: float | None, instance: float | None = None) -> Row:
-        """A printed order is consistent with any constant; what is derived is a count of the construction."""
+        """A printed order is consistent with any constant; the derived bound is a count of the construction."""
         quantity = self.result.quantity(name)
         assert quantity.printed is not None
         derived = self._number(quantity.closed_form)
@@ -143,7 +144,7 @@ class CircuitCase(DirectCase):
             "derived": Verdict.PROVED if proved else Verdict.UNDECIDED,
         }
         printed = self._number(quantity.printed.bound)
-        said = f"printed inside {quantity.printed.order}(.); measured / printed = {(measured or 0) / printed:.3g}"
+        ratio = f"printed inside {quantity.printed.order}(.); measured / printed = {plain((measured or 0) / printed)}"
         return direct_row(
             self,
             quantity,
@@ -152,11 +153,11 @@ class CircuitCase(DirectCase):
             derived=derived,
             instance=instance,
             measured=measured,
-            remark=said if measured is not None else f"layers of more than {WIDEST_DENSE} gates are not written out",
+            remark=ratio if measured is not None else f"layers of more than {WIDEST_DENSE} gates are not written out",
         )
 
     def _total_norm_row(self, layered: LayeredCircuit, measured: float | None) -> Row:
-        """The printed s against the parameters of f_1, ..., f_{q-1}; every number anew from the circuit given."""
+        """The printed s against the parameters of f_1, ..., f_{q-1}; every number computed from the circuit given."""
         heaviest = float(theory.heaviest_gate())
         derived, norm = heaviest * (layered.s - layered.m), gates_norm(layered)
         exceeded = norm > layered.s
@@ -177,7 +178,7 @@ class CircuitCase(DirectCase):
         )
 
     def _prefix_witness(self, layered: LayeredCircuit) -> Witness:
-        """The first layers that weigh more than they have gates: a circuit too, with its last layer as outputs."""
+        """The fewest first layers whose norm exceeds the printed bound: a circuit, with its last layer as outputs."""
         prefix = next(part for i in range(2, layered.q + 1) if gates_norm(part := first_layers(layered, i)) > part.s)
         return Witness(
             result=self.result.id,
@@ -193,14 +194,14 @@ class CircuitCase(DirectCase):
             return super().replay_check(name, inputs)
         what = f"{self.result.id}: '{PREFIX}'"
         if any(not bool((numbers.abs() <= MOST_GATES).all()) for numbers in inputs.values()):
-            raise UsageError(f"{what} takes finite numbers, of {MOST_GATES} at most: this circuit has other ones")
+            raise UsageError(f"{what} takes finite numbers of absolute value at most {MOST_GATES}")
         layered = from_table(what, inputs)
         dense = layered.r <= WIDEST_DENSE
         sizes = measured_sizes(CircuitNetwork(layered, rounding=False)) if dense else None
         return self._total_norm_row(layered, None if sizes is None else sizes.gates)
 
     def tables(self) -> list[NamedTable]:
-        """The outputs at the input asked for; this circuit's sizes, those of a shipped one beside the others."""
+        """The outputs at the given input; the sizes of this circuit, those of a shipped one beside the others."""
         named = {self.circuit.name: self.circuit}
         if self.circuit.name in shipped():
             named = {name: read_circuit(name) for name in shipped()}
@@ -212,7 +213,7 @@ class CircuitCase(DirectCase):
         answers = self.network.run(bits, self.dtype, self.device)[0].tolist()
         direct = self.circuit.evaluate(bits)[0].tolist()
         return NamedTable(
-            title=f"outputs at {given}: the gates' and the network's, 1 for true and -1 for false",
+            title=f"outputs at {given}: gates 0 or 1, network -1 or 1",
             columns=["output", "gates", "network"],
             rows=[
                 [name, int(bit), answer]

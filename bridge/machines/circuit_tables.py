@@ -17,7 +17,7 @@ WIDEST_DENSE = 4096  # gates in a layer whose matrices are written out to be cou
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the matrices themselves hold: layers of ReLUs, widest layer, 1-norms."""
+    """Counts of the matrices: layers of ReLUs, widest layer, 1-norms."""
 
     depth: int
     width: int
@@ -43,7 +43,7 @@ def measured_sizes(network: CircuitNetwork) -> Sizes:
 
 
 def circuits_table(circuits: Mapping[str, Circuit], rounding: bool) -> NamedTable:
-    """The counted constants of each circuit's network beside what the printed orders speak of."""
+    """The counted sizes of the network of each circuit over the expressions inside the printed orders."""
     rows: list[list[str | int | float | None]] = []
     for name, circuit in circuits.items():
         layered = circuit.layered()
@@ -61,7 +61,7 @@ def circuits_table(circuits: Mapping[str, Circuit], rounding: bool) -> NamedTabl
         ratios = [round(ratio, 3) for ratio in counted]
         rows.append([name, layered.m, layered.q, layered.r, layered.s, gates, copies, *ratios])
     return NamedTable(
-        title="counted sizes over what stands inside the printed orders (q layers, widest r, s nodes; ID: copies)",
+        title="counted sizes over the expressions inside the printed orders (q layers, widest r, s nodes; ID: copies)",
         columns=["circuit", "m", "q", "r", "s", "gates", "ID", "depth/q", "width/r", "|theta|_1/s", "|xi|_1/s"],
         rows=rows,
     )

@@ -10,7 +10,7 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
 from bridge.machines.machine_files import written
 from bridge.machines.turing_costs import cost_rows, cost_table
-from bridge.machines.turing_errata import replayed_slip, slip_rows, witness_of
+from bridge.machines.turing_errata import definition_rows, replayed_definition, witness_of
 from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
 from bridge.machines.turing_runs import (
     INPUTS,
@@ -63,7 +63,7 @@ class TuringCase(DirectCase):
         for row in rows:
             row.samples, row.seed = 1 + len(drawn.inputs), budget.seed
             row.remark = "; ".join(filter(None, [row.remark, self._ran(drawn)]))
-        return [*rows, *slip_rows(self, self.task.T, self.network), *cost_rows(self, self.network, theory.COSTS)]
+        return [*rows, *definition_rows(self, self.task.T, self.network), *cost_rows(self, self.network, theory.COSTS)]
 
     def tables(self) -> list[NamedTable]:
         return [trace_table(self.network, self._main, self.task), cost_table(self.network, theory.COSTS)]
@@ -189,7 +189,7 @@ class TuringCase(DirectCase):
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         """What was refuted again, from what its witness gives."""
-        row = replayed_slip(self, self.network, name, inputs)
+        row = replayed_definition(self, self.network, name, inputs)
         if row is not None:
             return row
         stated = {q.name: q for q in (*theory.STEPS, theory.ANSWER, self.result.quantity("softmax"))}

@@ -1,4 +1,4 @@
-"""What Appendix C prints and does not hold: the bits of a position, the width w_TM; with witnesses."""
+"""Two definitions of Appendix C.1: the bits w_pos of a position and the width w_TM, with witnesses."""
 
 from collections.abc import Mapping
 
@@ -16,14 +16,14 @@ from symbolic.machines import turing_counts as counts
 from symbolic.statements import Quantity, UsageError
 
 
-def slip_rows(case: DirectCase, T: int, network: SimulatingDecoder) -> list[Row]:
-    """Both of them: at the largest power of two <= T, and along |Z| = |A|."""
+def definition_rows(case: DirectCase, T: int, network: SimulatingDecoder) -> list[Row]:
+    """w_pos at the largest power of two <= T, and w_TM along |Z| = |A|."""
     power = 1 << (max(2, T).bit_length() - 1)
     return [_width_bits(case, power), _pair(case, network, 1, 1)]
 
 
-def replayed_slip(case: DirectCase, network: SimulatingDecoder, name: str, inputs: Inputs) -> Row | None:
-    """The row again from a witness's inputs; None for a name that is none of these. Raises UsageError."""
+def replayed_definition(case: DirectCase, network: SimulatingDecoder, name: str, inputs: Inputs) -> Row | None:
+    """The row again from the inputs of a witness; None for any other name. Raises UsageError."""
     if name == "width_bits":
         return _width_bits(case, _whole(case, inputs, "T", 2))
     if name == "pair":
@@ -52,7 +52,7 @@ def witness_of(
 
 
 def _width_bits(case: DirectCase, largest: int) -> Row:
-    """What is printed, what is derived, and how long the number really is."""
+    """Printed and derived bits against the length of the number."""
     quantity = case.result.quantity("width_bits")
     printed, derived = (int(each.subs(theory.T, largest)) for each in (_bound(quantity), quantity.closed_form))
     needed = largest.bit_length()
@@ -76,7 +76,7 @@ def _width_bits(case: DirectCase, largest: int) -> Row:
 
 
 def _pair(case: DirectCase, network: SimulatingDecoder, states: int, symbols: int) -> Row:
-    """Along |Z| = a t, |A| = b t the rows of W_1 outgrow w_TM: no constant in the O of w_scr helps."""
+    """Along |Z| = a t, |A| = b t the rows of W_1 exceed every multiple of w_TM."""
     limit = _rows_over_width(states, symbols)
     quantity, at = case.result.quantity("pair"), letters(network)
     grows = limit == sp.oo
@@ -88,7 +88,7 @@ def _pair(case: DirectCase, network: SimulatingDecoder, states: int, symbols: in
         {"printed": Verdict.VIOLATED if grows else Verdict.UNDECIDED},
         printed=printed,
         derived=derived,
-        remark=f"along |Z| = {states} t, |A| = {symbols} t the ratio tends to {limit} with t",
+        remark=f"w_scr with the constant 1 here; along |Z| = {states} t, |A| = {symbols} t the ratio tends to {limit}",
         witness=witness_of(case, "pair", derived, numbers, printed=printed) if grows else None,
     )
 
@@ -99,5 +99,5 @@ def _rows_over_width(states: int, symbols: int) -> sp.Expr:
 
 
 def _bound(quantity: Quantity) -> sp.Expr:
-    assert quantity.printed is not None  # each of the three is
+    assert quantity.printed is not None  # both are
     return quantity.printed.bound

@@ -1,4 +1,4 @@
-"""The study of the margin of Appendix C's transformer: bounds from below, attacks from above, older constructions."""
+"""The study of the margin of the transformer of Appendix C: lower bounds, attacks, and older constructions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
 from bridge.machines.largest_move import LargestMove
 from bridge.machines.turing_runs import INPUTS, Task, task_of
@@ -26,7 +27,7 @@ from numeric.machines.measured_margins import (
     measured_margins,
     slope,
 )
-from numeric.machines.tie_jump import TieJump, unused_jump, used_jump
+from numeric.machines.tie_jump import TieJump, tie_jump
 from numeric.machines.transformer import SimulatingDecoder, simulating_decoder
 from symbolic.machines import turing_margin as theory
 from symbolic.statements import Result, UsageError
@@ -38,13 +39,8 @@ ATTACK_WORK, FEWEST_NETWORKS = 800_000_000, 16  # parameters times steps times n
 FEWEST_POINTS = 3  # of a slope with a confidence
 FAR, SLOPE_TOLERANCE = (1000, 4000), 0.05  # bits at which the exponent is measured; relative, from the limit
 CLOSED = 1e-6  # relative width of what counts as enclosed
-JUMP, CLOSER = 1e-6, 100  # distance to the exact input that shows that a layer is not Lipschitz; then so much closer
-
-NO_CONSTANT = (
-    "no finite constant: at a tie the least change of h selects another value. Were the parameters of unused modules "
-    "no part of theta, the unused attentions would be Lipschitz; but the text's architecture holds them, as 0, and the "
-    "margin moves all of theta; and Claim C.4's layer is used"
-)
+JUMP, CLOSER = 1e-6, 100  # distance to the exact input at which a layer is seen to jump; the factor of a closer one
+NO_TIE = "this run has no two tokens that tie in Claim C.4 and differ, or float64 does not resolve the jump"
 
 
 class TuringMarginCase(DirectCase):
@@ -186,39 +182,36 @@ class TuringMarginCase(DirectCase):
 
     # Definition D.2 at a tie.
 
-    def _jumps(self, distance: float) -> list[TieJump]:
-        """Of the first layer, whose attentions are unused, and of Claim C.4's; those for which this run has a tie."""
+    def _jump(self, distance: float) -> TieJump | None:
+        """Of the layer of Claim C.4; None where this run has no tie there."""
         decoder = self.network.decoder
-        target = decoder.stream.slice("pos1").stop - 1  # both layers pass pos1 on
+        target = decoder.stream.slice("pos1").stop - 1  # a coordinate that the layer passes on
         radius = self._derived(self.task.T).move / 2
         found = next(k for k, layer in enumerate(decoder.layers) if layer.name == "found")
-        jumps = [
-            jump(decoder.layers[k], self.streams[f"layer[{k}]"], target=target, radius=radius, distance=distance)
-            for jump, k in ((unused_jump, 0), (used_jump, found))
-        ]
-        return [jump for jump in jumps if jump is not None]
+        tokens = self.streams[f"layer[{found}]"]
+        return tie_jump(decoder.layers[found], tokens, target=target, radius=radius, distance=distance)
 
     def _lipschitz(self, distance: float) -> Row:
+        """The ratio grows like 1/distance where the layer jumps."""
         quantity = self.result.quantity("lipschitz")
-        pairs = list(zip(self._jumps(distance), self._jumps(distance / CLOSER), strict=True))
-        refuting = [(jump, closer) for jump, closer in pairs if closer.ratio > CLOSER / 2 * jump.ratio]
-        if not refuting:
-            said = (
-                "this run has no two tokens that tie and differ, or none at which the output is seen to jump in float64"
-            )
-            return direct_row(self, quantity, {"printed": Verdict.UNDECIDED}, remark=said)
-        said = "; ".join([NO_CONSTANT, *(_jump_words(*pair) for pair in refuting)])
-        steepest = max(jump.ratio for jump, _ in refuting)
+        jump, closer = self._jump(distance), self._jump(distance / CLOSER)
+        if jump is None or closer is None or closer.ratio <= CLOSER / 2 * jump.ratio:
+            return direct_row(self, quantity, {"printed": Verdict.UNDECIDED}, remark=NO_TIE)
         witness = Witness(
             result=self.result.id,
             quantity="lipschitz",
             params=self.full_params,
             inputs={"distance": [distance]},
-            error_lower=steepest,
+            error_lower=jump.ratio,
             bounds={},
         )
         return direct_row(
-            self, quantity, {"printed": Verdict.VIOLATED}, measured=steepest, remark=said, witness=witness
+            self,
+            quantity,
+            {"printed": Verdict.VIOLATED},
+            measured=jump.ratio,
+            remark=_jump_words(jump, closer),
+            witness=witness,
         )
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
@@ -276,9 +269,9 @@ def _networks(asked: int, size: int) -> int:
 
 def _jump_words(jump: TieJump, closer: TieJump) -> str:
     return (
-        f"layer '{jump.layer}', step {jump.step}, parameters moved by {jump.move:.3g}: an input {jump.input:.3g} from "
-        f"the exact one, the outputs {jump.output:.3g} apart, ratio {jump.ratio:.3g}; at {closer.input:.3g} it is "
-        f"{closer.ratio:.3g}"
+        f"layer '{jump.layer}', step {jump.step}, parameters moved by {plain(jump.move)}: at an input "
+        f"{plain(jump.input)} from the exact one the outputs differ by {plain(jump.output)}, a ratio of "
+        f"{plain(jump.ratio)}; at {plain(closer.input)} the ratio is {plain(closer.ratio)}"
     )
 
 
