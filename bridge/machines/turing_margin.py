@@ -11,6 +11,7 @@ import torch
 from bridge.budget import Budget
 from bridge.export.numbers import plain
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
+from bridge.machines.enclosures import interval_words
 from bridge.machines.largest_move import LargestMove
 from bridge.machines.turing_runs import INPUTS, Task, task_of
 from bridge.record import NamedTable, Row, Verdict, Witness
@@ -76,11 +77,13 @@ class TuringMarginCase(DirectCase):
         if len(steps) < FEWEST_POINTS:
             return []
         fits = [(name, slope(self._measured, name)) for name in (BINARY, SCALAR)]
-        said = "; ".join(f"{name}: slope {fit.value:.2f} (95 %: {fit.low:.2f} to {fit.high:.2f})" for name, fit in fits)
+        slopes = "; ".join(
+            f"{name}: slope {plain(fit.value)} (95 %: {plain(fit.low)} to {plain(fit.high)})" for name, fit in fits
+        )
         rows: list[list[str | int | float | None]] = [
             [T, found.get((T, BINARY)), found.get((T, SCALAR))] for T in steps
         ]
-        title = f"margins that attacks found over T, by positions; {said}"
+        title = f"margins that attacks found over T, by positions; {slopes}"
         return [NamedTable(title=title, columns=["T", f"{BINARY} <=", f"{SCALAR} <="], rows=rows)]
 
     # The bounds.
@@ -111,14 +114,14 @@ class TuringMarginCase(DirectCase):
         # Both are proofs: a flip below one of them shows a mistake of ours.
         beaten = {tier: found is not None and found < bound for tier, bound in lower.items()}
         verdict = {tier: Verdict.UNDECIDED if worse else Verdict.PROVED for tier, worse in beaten.items()}
-        said = f"T = {self.task.T}, w_pos = {self.network.w_pos}; derived stops at the {derived.binding}, "
-        said += f"the instance's at the {instance.binding}"
+        remark = f"T = {self.task.T}, w_pos = {self.network.w_pos}; derived: decided by the {derived.binding}; "
+        remark += f"instance: by the {instance.binding}; "
         if flip is None:
-            said += f"; not attacked: T > {LONGEST_ATTACKED}"
+            remark += f"not attacked: T > {LONGEST_ATTACKED}"
         else:
-            said += f"; nearest of {flip.evaluations} networks, in which unused attentions stay at 0: {flip.direction}"
+            remark += f"attack: {flip.evaluations} networks, unused attentions kept at 0, a flip along {flip.direction}"
         if any(beaten.values()):
-            said += "; undecided: the attack lies below a bound of ours, one of the two is wrong"
+            remark += "; undecided: the attack lies below a proved bound, one of the two is wrong"
         return direct_row(
             self,
             self.result.quantity("margin"),
@@ -126,7 +129,7 @@ class TuringMarginCase(DirectCase):
             derived=derived.move,
             instance=instance.move,
             attacked=found,
-            remark=said,
+            remark=remark,
         )
 
     def _attacked(self, budget: Budget) -> Flip | None:
@@ -157,7 +160,7 @@ class TuringMarginCase(DirectCase):
             derived=power,
             measured=far,
             remark=f"measured: the slope of the derived numbers from w_pos = {FAR[0]} to {FAR[1]}; from T = 2^16 to "
-            f"2^18 it is {near:.3f}; leading term {theory.leading_margin()}",
+            f"2^18 it is {plain(near)}; leading term {theory.leading_margin()}",
         )
 
     def _local_slope(self, few: int, many: int) -> float:
@@ -170,14 +173,15 @@ class TuringMarginCase(DirectCase):
         many, few = self._derived(theory.MANY), self._derived(theory.FEW)
         low, high = many.move / few.above, many.above / few.move
         closed = low > 0 and high <= low * (1 + CLOSED)
-        said = f"{many.move:.4g} at T = {theory.MANY} over {few.move:.4g} at T = {theory.FEW}; "
-        said += f"in [{low:.9g}, {high:.9g}], by balls"
+        at_many, at_few = (plain(each.move, "derived", "lower") for each in (many, few))
+        remark = f"{at_many} at T = {theory.MANY} over {at_few} at T = {theory.FEW}; "
+        remark += f"in {interval_words(low, high)}, by balls"
         return direct_row(
             self,
             self.result.quantity("decay"),
             {"derived": Verdict.PROVED if closed else Verdict.UNDECIDED},
             derived=many.move / few.move,
-            remark=said,
+            remark=remark,
         )
 
     # Definition D.2 at a tie.
@@ -245,21 +249,21 @@ class TuringMarginCase(DirectCase):
 
     def _why_no_slope(self) -> str:
         if self.task.machine.two_way:
-            return "no slope: positions of size 1/T are built for tapes with a left end"
+            return "no slope: positions of size 1/T are built for one-way tapes only"
         if self._numbers > LARGEST_FITTED:
             return f"no slope: with {self._numbers} parameters the attacks at several T take minutes"
         return f"no slope: the machine halts on too few words of one symbol within {SHORT_RUNS[-1]} steps"
 
     def _slope(self, name: str, construction: str) -> Row:
-        """Not shown where its confidence does not even settle its sign."""
+        """Not shown where its confidence interval does not determine its sign."""
         quantity = self.result.quantity(name)
         if sum(one.construction == construction for one in self._measured) < FEWEST_POINTS:
             return direct_row(self, quantity, {}, remark=self._why_no_slope())
         fit = slope(self._measured, construction)
         settled = fit.low > 0 or fit.high < 0
-        said = f"95 % confidence {fit.low:.2f} to {fit.high:.2f}"
-        said += "" if settled else ": these few short runs do not tell its sign"
-        return direct_row(self, quantity, {}, measured=fit.value if settled else None, remark=said)
+        remark = f"95 % confidence {plain(fit.low)} to {plain(fit.high)}"
+        remark += "" if settled else ": these few short runs do not determine its sign"
+        return direct_row(self, quantity, {}, measured=fit.value if settled else None, remark=remark)
 
 
 def _networks(asked: int, size: int) -> int:

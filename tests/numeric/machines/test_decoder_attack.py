@@ -186,14 +186,14 @@ def test_inputs_that_use_about_t_steps() -> None:
 
 def test_margins_by_t_and_their_slopes() -> None:
     words = inputs_by_steps(PALINDROME, (3, 6, 10), ("0" * length for length in range(1, 6)))
-    told: list[MeasuredMargin] = []
-    measured = measured_margins(PALINDROME, words, seed=0, budget=8, constructions=[SCALAR], told=told.append)
+    reported: list[MeasuredMargin] = []
+    measured = measured_margins(PALINDROME, words, seed=0, budget=8, constructions=[SCALAR], report=reported.append)
     assert [(one.construction, one.T, one.halted_at) for one in measured] == [
         (SCALAR, 3, 3),
         (SCALAR, 6, 6),
         (SCALAR, 10, 10),
     ]
-    assert told == measured
+    assert reported == measured
     assert slope(measured, SCALAR).value < -2
     with pytest.raises(MarginError, match="three or more"):
         slope(measured, BINARY)
