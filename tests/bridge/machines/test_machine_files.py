@@ -186,7 +186,7 @@ def test_errors_of_a_whole_file() -> None:
         rules("* * * R yes\n")
     with pytest.raises(UsageError, match=r"symbol '1'; write one, or 'missing: reject' and 'reject: STATE'$"):
         rules("a 0 1 R yes\na _ _ R yes\n", "start: a\naccept: yes\n")
-    with pytest.raises(UsageError, match=r"(?s)move '2' is none .*and 12 more$"):
+    with pytest.raises(UsageError, match=r"(?s)move '2' is not one .*and 12 more$"):
         rules("a 0 1 2 3\n" * 20)
 
 
