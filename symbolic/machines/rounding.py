@@ -264,7 +264,7 @@ QUANTITIES = (
         Kind.LOWER, derive=rounded_margin, printed=Printed(THIRD, _CLAIM),
     ),
     _quantity(
-        "rounded.every_depth", r"\inf_D \rho_{\tilde f}", "its infimum over all depths", _ROUNDED, Kind.LOWER,
+        "rounded.every_depth", r"\inf_D \rho_{\tilde f}", "infimum of it over all depths", _ROUNDED, Kind.LOWER,
         derive=rounded_margin_every_depth, printed=Printed(THIRD, _CLAIM),
     ),
     _quantity(
@@ -272,7 +272,7 @@ QUANTITIES = (
         norm="exponent", rate_in="depth", remark="printed as Omega(1)",
     ),
     _quantity(
-        "rounding_layers", r"\rho_{\tilde f}", "its margin where the parameters of the rounding are perturbed too",
+        "rounding_layers", r"\rho_{\tilde f}", "all-layer margin, the rounding perturbed too",
         _ROUNDED, Kind.LOWER, norm="2-norm of the change of all parameters, 8 for each layer",
         derive=rounding_layers_margin, remark="Claim 3.5 holds these parameters fixed",
     ),

@@ -179,8 +179,8 @@ _QUANTITIES = (
         quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA),
         scopes=(),
-        remark="no closed form: the largest rho that meets the conditions below at this w_pos, which is larger by up "
-        "to 1 for a two-way tape of 2 T + 1 cells; the number of terminal states, Z_term, enters by the classifier",
+        remark="no closed form: the largest rho that meets the conditions below at this w_pos, which a two-way tape of "
+        "2 T + 1 cells increases by at most 1; the number Z_term of terminal states enters through the classifier",
     ),
     Quantity(
         name="exponent",
