@@ -111,7 +111,9 @@ class TuringCase(DirectCase):
         if wrong and where:
             tokens, place = where
             remark = "; ".join(filter(None, [place, remark, OURS]))
-            witness = witness_of(self, quantity.name, float(wrong), {"input": as_tensor(self.task.machine, tokens)})
+            witness = witness_of(
+                self, quantity.name, float(wrong), {"input": as_tensor(self.task.machine, tokens)}, 0.0
+            )
         return direct_row(
             self,
             quantity,

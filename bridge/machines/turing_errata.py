@@ -6,6 +6,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.export.numbers import plain
 from bridge.machines.turing_costs import letters
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
@@ -39,7 +40,7 @@ def _whole(case: DirectCase, inputs: Inputs, name: str, least: int) -> int:
 
 
 def witness_of(
-    case: DirectCase, name: str, error: float, inputs: Mapping[str, Tensor], *, printed: float = 0.0
+    case: DirectCase, name: str, error: float, inputs: Mapping[str, Tensor], printed: float | None = None
 ) -> Witness:
     return Witness(
         result=case.result.id,
@@ -47,7 +48,7 @@ def witness_of(
         params=case.full_params,
         inputs={key: value.tolist() for key, value in inputs.items()},
         error_lower=error,
-        bounds={"printed": printed},
+        bounds={} if printed is None else {"printed": printed},
     )
 
 
@@ -76,20 +77,20 @@ def _width_bits(case: DirectCase, largest: int) -> Row:
 
 
 def _pair(case: DirectCase, network: SimulatingDecoder, states: int, symbols: int) -> Row:
-    """Along |Z| = a t, |A| = b t the rows of W_1 exceed every multiple of w_TM."""
-    limit = _rows_over_width(states, symbols)
+    """Along |Z| = a t, |A| = b t the rows of W_1 exceed every multiple of w_TM; they exceed w_TM by |Z||A|."""
     quantity, at = case.result.quantity("pair"), letters(network)
+    limit = _rows_over_width(states, symbols)
     grows = limit == sp.oo
     numbers = {name: torch.tensor([float(each)], dtype=torch.float64) for name, each in (("Z", states), ("A", symbols))}
-    printed, derived = (float(bound.subs(at)) for bound in (_bound(quantity), quantity.closed_form))
+    width, rows = (float(bound.subs(at)) for bound in (_bound(quantity), quantity.closed_form))
     return direct_row(
         case,
         quantity,
         {"printed": Verdict.VIOLATED if grows else Verdict.UNDECIDED},
-        printed=printed,
-        derived=derived,
-        remark=f"w_scr with the constant 1 here; along |Z| = {states} t, |A| = {symbols} t the ratio tends to {limit}",
-        witness=witness_of(case, "pair", derived, numbers, printed=printed) if grows else None,
+        derived=rows,
+        remark=f"w_TM is {plain(width)} with the constant 1 in w_scr; along |Z| = {states} t, |A| = {symbols} t the "
+        f"ratio of rows to w_TM tends to {limit}",
+        witness=witness_of(case, "pair", rows - width, numbers) if grows else None,
     )
 
 

@@ -206,7 +206,7 @@ class TuringMarginCase(DirectCase):
             quantity="lipschitz",
             params=self.full_params,
             inputs={"distance": [distance]},
-            error_lower=jump.ratio,
+            error_lower=jump.output,
             bounds={},
         )
         return direct_row(

@@ -45,6 +45,8 @@ def test_what_is_violated_has_its_weight_and_a_witness_that_replays(result: str,
         again = replay(str(path))
         assert again.verdict["printed"] is Verdict.VIOLATED
         assert again.erratum == row.erratum
+        assert again.witness.error_lower == pytest.approx(row.witness.error_lower, rel=1e-9)
+        assert row.printed == row.witness.bounds.get("printed")  # what is compared is of one and the same object
 
 
 def test_every_erratum_leaves_the_main_claim_and_no_statement_is_refuted() -> None:
