@@ -130,8 +130,8 @@ TOTAL_NORM = Erratum(
     Citation(WEI2021, "Appendix B", "proof of Theorem 3.1"),
     sentence="the parameters that simulate the gates have a total 1-norm of at most s",
     reading="s counts inputs and ID gates, its largest meaning, and the same paragraph writes O(s) where it leaves a "
-    "constant open; no other parameters help, as two layers that compute even ID have |w_1 w_2| >= 1, hence "
-    "|w_1| + |w_2| >= 2",
+    "constant open; no other parameters help where s > 2m, as two layers that compute even ID have |w_1 w_2| >= 1, "
+    "hence |w_1| + |w_2| >= 2",
     repair=f"at most {heaviest_gate()} (s - m), {heaviest_gate()} being the 1-norm of an OR gate and m the number of "
     "inputs",
     survives="yes: Theorem 3.1 needs O(s) only, with which its proof ends",

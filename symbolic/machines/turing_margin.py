@@ -148,7 +148,7 @@ FEW, MANY = 8, 4096  # steps of `decay`
 LIPSCHITZ = Erratum(
     Weight.PROOF,
     Citation(WEI2021, "Theorem 4.1", "end of its proof, Condition D.3 with Definition D.2"),
-    sentence="every attention layer has a polynomial Lipschitz constant in its input at perturbed parameters, as ties "
+    sentence="layers that attend have a polynomial Lipschitz constant in their input at perturbed parameters, as ties "
     "occur between equal values only and small perturbations do not change the attended positions",
     reading="hard max averages ties, as Section 4.1 defines it; in Claim C.4 all earlier visits of a location tie, "
     "perturbed parameters give them different values, and an arbitrarily small change of the input leaves one ahead",

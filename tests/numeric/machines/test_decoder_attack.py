@@ -1,4 +1,4 @@
-"""The attack on decoders: every flip it reports turns the prediction, and the two ways to write positions differ."""
+"""The attack on decoders: every perturbation it reports flips the prediction, and the two ways to write positions differ."""
 
 import math
 from functools import cache
@@ -48,7 +48,7 @@ def prediction(construction: str, word: str, T: int, change: dict[str, Tensor]) 
 
 
 @pytest.mark.parametrize(("construction", "word", "T"), [(BINARY, "0", 4), (SCALAR, "0", 4), (SCALAR, "01", 4)])
-def test_the_reported_change_turns_the_prediction(construction: str, word: str, T: int) -> None:
+def test_the_reported_perturbation_flips_the_prediction(construction: str, word: str, T: int) -> None:
     flip = attacked(construction, word, T)
     label = prediction(construction, word, T, {})
     assert label == (1.0 if word == word[::-1] else -1.0)
