@@ -1,4 +1,4 @@
-"""The attack on decoders: every perturbation it reports flips the prediction, and the two ways to write positions differ."""
+"""The attack on decoders: every perturbation it reports flips the prediction, and the two kinds of positions differ."""
 
 import math
 from functools import cache
