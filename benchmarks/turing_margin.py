@@ -23,7 +23,7 @@ def main(name: str = "palindrome") -> None:
     words = inputs_by_steps(machine, TS, (letter * length for length in range(1, TS[-1])))
     print(f"{name}: all-layer margin from above, {BUDGET} perturbed networks each, seed 0")
     print(f"{'positions':<10}{'T':>4}{'input':>7}{'halts':>7}{'margin <=':>12}  nearest flip")
-    measured = measured_margins(machine, words, seed=0, budget=BUDGET, told=show)
+    measured = measured_margins(machine, words, seed=0, budget=BUDGET, report=show)
     for construction in CONSTRUCTIONS:
         fit = slope(measured, construction)
         print(
