@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 app = typer.Typer(
-    help="Derive the bound, build the transformer it speaks of, measure the error, put the two side by side.",
+    help="Derive the bound, build the transformer it describes, measure the error, compare the two.",
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
