@@ -11,7 +11,7 @@ from symbolic.derivation import DerivationError, as_expr
 
 @dataclass(frozen=True)
 class Knob:
-    """The value of a free parameter and the bound that it gives, both closed; valid where `condition` holds."""
+    """The value of a free parameter and the bound that it gives, both in closed form; valid where `condition` holds."""
 
     symbol: sp.Symbol
     value: sp.Expr
@@ -79,9 +79,9 @@ def _never_positive(value: sp.Expr) -> bool:
 def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     """The least knob whose bound is at most `accuracy`, in closed form, for a bound that decreases in the knob.
 
-    Monotone is shown by the sign of the derivative, else DerivationError. An integer knob is rounded up, to 1 at least.
-    `condition` of the answer: the accuracy is above what the bound tends to, else no knob is enough, and at most the
-    bound at 0, beyond which every knob is.
+    Raises DerivationError unless the sign of the derivative shows that the bound decreases. An integer knob is rounded
+    up, to 1 at least. `condition` of the answer: the accuracy is above the limit of the bound (else no knob is large
+    enough), and at most the bound at 0 (else every knob is large enough).
     """
     bound, accuracy = as_expr(bound), as_expr(accuracy)
     target = sp.Dummy(knob.name, positive=True)  # solved over the reals, rounded up at the end
@@ -95,7 +95,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     if condition == sp.false:
         reached = tamed.back(best)
         raise DerivationError(
-            f"knob_for: no {knob} is enough: the bound tends to {reached}, and {accuracy} is asked for"
+            f"knob_for: no {knob} is large enough: the bound tends to {reached}, and the accuracy is {accuracy}"
         )
     highest = limit_at_zero(tamed.expression, target)
     if highest is None:
@@ -110,6 +110,6 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
     value = tamed.back(sp.simplify(found[0])).subs(wanted, accuracy)
     if value.is_extended_real is False:
-        raise DerivationError(f"knob_for: {sp.sstr(bound)} is never {accuracy}; give an accuracy that it takes")
+        raise DerivationError(f"knob_for: {sp.sstr(bound)} never equals {accuracy}; give an accuracy that it attains")
     value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value
     return Knob(knob, value, bound.subs(knob, value), sp.And(condition, in_reach))

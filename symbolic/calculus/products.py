@@ -22,11 +22,11 @@ def bilinear(
     approximate_size: Any = None,
     reason: str = "",
 ) -> Approximated:
-    """B(x, y) with ||B(u, v)||_norm <= constant ||u|| ||v||, the factors in the norms x and y are stated in.
+    """B(x, y) with ||B(u, v)||_norm <= constant ||u|| ||v||; u and v are measured in the norms of x and y.
 
     With constant 1: the entry-wise product in the norm of x with y in the sup norm; the inner product with x in the
     1-norm and y in the sup norm, or both in the 2-norm; a matrix in an operator norm times a vector.
-    `approximate_size` bounds ||x_hat|| where more is known than size + error (x_hat is clipped, say).
+    `approximate_size` bounds ||x_hat|| if a better bound than size + error is known (for instance if x_hat is clipped).
     """
     constant, dim = as_expr(constant), x.dim if dim is None else as_expr(dim)
     known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}

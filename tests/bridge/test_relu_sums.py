@@ -166,7 +166,7 @@ def test_functions_that_are_not_smooth_are_refused(f: sp.Expr, where: str) -> No
 
 
 def test_a_loss_without_structure_and_an_accuracy_of_0_are_refused() -> None:
-    with pytest.raises(UsageError, match="is no sum of functions"):
+    with pytest.raises(UsageError, match="is not a sum of functions"):
         loss_interpolants(Loss("mine", t, y, (t * y) ** 2), 1.0, 1.0, eps=0.1)
     with pytest.raises(UsageError, match="eps = 0 has to be"):
         loss_interpolants(loss("huber"), 1.0, 1.0, eps=0)

@@ -119,7 +119,7 @@ def test_a_pole_outside_the_range_does_not_matter() -> None:
 
 
 def test_one_cell_has_no_middle_knot() -> None:
-    with pytest.raises(UsageError, match="2 values came; give those at the 3 knots of 2 cells, or more"):
+    with pytest.raises(UsageError, match="got 2 values; give the values at 3 or more knots"):
         hinge_norm([0, 2], 1)
 
 

@@ -492,7 +492,7 @@ def test_symbols_whose_assumptions_contradict_the_box_are_no_certificate(run: Co
     run("certify", "--expression", "x - abs(x) + 3 >= 0", "--range", "x=-1,1", "-o", path)
     for flags in (["positive"], ["integer"], ["nonpositive"]):
         edited(path, lambda claims, flags=flags: claims[0]["inequality"]["symbols"].update(x=flags))
-        assert "rule out; declare it real" in refused(run("certify", "--check", path))
+        assert "exclude; declare it real" in refused(run("certify", "--check", path))
 
 
 def test_results_without_inequalities_say_what_to_do_instead(run: Command) -> None:
