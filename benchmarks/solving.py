@@ -130,7 +130,7 @@ def _asked(question: Question) -> Outcome:
 
 REASONS = (
     "selects the network",
-    "bounds no error that a parameter could bring down",
+    "has no error bound that a parameter can reduce",
     "does not depend on",
     "has no derived bound",
     "has no printed bound",

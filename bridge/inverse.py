@@ -15,8 +15,8 @@ from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
 TIERS = ("derived", "printed", "instance")
-NOT_GUARANTEED = "a printed bound is the paper's; nothing here proves it"
-TRUSTED = (Kind.UPPER, Kind.EXACT)  # an error is at most such a bound
+NOT_GUARANTEED = "a printed bound is the paper's; boundsmith does not prove it"
+TRUSTED = (Kind.UPPER, Kind.EXACT)  # kinds of bound that limit an error from above
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Solution:
     """The value of a knob, and the bound that it was checked to give (rounded up).
 
     `conditions` are the hypotheses and obligations that were checked at this value; all of them hold. `closed_form` is
-    valid under `closed_form_conditions`. `params` are the parameters on which the bound depends. `note` says what an
-    answer does not promise: of a printed bound its errata.
+    valid under `closed_form_conditions`. `params` are the parameters on which the bound depends. `note` states what an
+    answer does not guarantee: for a printed bound its errata.
     """
 
     name: str
@@ -54,11 +54,11 @@ def solve(
 ) -> Solution:
     """The value of the parameter `for_` at which the bound meets `error`; with for_="error", the bound itself.
 
-    `result` is the id of a result, or a study. For a bound that falls as the knob grows the answer is the least value
-    that meets the error among those searched, for one that rises the largest, for one that falls and then rises the
-    least. At the answer every hypothesis holds, every open obligation is decided by balls, and the bound, evaluated as
-    `compare` evaluates it, is at most `error`. The other parameters take `params` and their defaults (the first of a
-    default grid); one that an equality among the hypotheses ties to the knob follows it. Raises UsageError.
+    `result` is the id of a result, or a study. The answer is the least value among those searched that meets the error;
+    if the bound rises with the knob, it is the largest one. At the answer every hypothesis holds, every open obligation
+    is decided by balls, and the bound, evaluated as `compare` evaluates it, is at most `error`. The other parameters
+    take `params` and their defaults (the first of a default grid); one that an equality among the hypotheses ties to
+    the knob follows it. Raises UsageError.
     """
     study = result if isinstance(result, Study) else find_study(result)
     _check_call(study, for_, error, tier)
@@ -81,7 +81,7 @@ def solve(
 
 
 def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -> None:
-    """Raises UsageError for what no study or point could answer."""
+    """Raises UsageError for a question that no point of the study can answer."""
     result = study.result
     if tier not in TIERS:
         raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
@@ -89,11 +89,11 @@ def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -
         raise UsageError(f"solve: {for_} selects the network, so it cannot be solved for")
     if not any(each.derivation or (each.printed and each.scopes) for each in result.quantities):
         raise UsageError(
-            f"solve: {result.id} bounds no error that a parameter could bring down; `boundsmith compare {result.id}` "
-            f"and `boundsmith show {result.id}` have its numbers and formulas"
+            f"solve: {result.id} has no error bound that a parameter can reduce; `boundsmith compare {result.id}` "
+            f"shows its numbers and `boundsmith show {result.id}` its formulas"
         )
     if for_ == "error" and error is not None:
-        raise UsageError(f"solve: the error is what is asked for; leave out error = {error}")
+        raise UsageError(f"solve: for_='error' computes the error; omit error = {error}")
 
 
 def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, tuple):
             raise UsageError(f"solve: {name} has several values; give one")
     if for_ in params:
-        raise UsageError(f"solve: {for_} is what is solved for; do not set it")
+        raise UsageError(f"solve: {for_} is the parameter to solve for; do not set it")
     defaults = {p.name: _one(p) for p in study.result.parameters}
     return {
         name: _number(study, name, params.get(name, value))
@@ -126,7 +126,7 @@ def _a(tier: str) -> str:
 
 def _positive_error(error: float | int | None) -> float:
     if error is None or not 0 < error < float("inf"):
-        raise UsageError(f"solve: error = {error} has to be a positive number; give the error to be met")
+        raise UsageError(f"solve: error = {error} must be a positive number; give the error to be met")
     return float(error)
 
 
@@ -147,7 +147,7 @@ def _wanted(study: Study, curve: Curve, knob: Parameter) -> Quantity:
 
 
 def _quantity(study: Study, curve: Curve, at: Number | None) -> Quantity:
-    """Of the network at hand (p[2], where the result has p[j]), else of the result."""
+    """The quantity of the network (p[2], if the result has p[j]), else of the result."""
     try:
         return study.case_of(curve.params_at(at), curve.quantity).result.quantity(curve.quantity)
     except UsageError:
@@ -162,7 +162,7 @@ def _error_at(study: Study, curve: Curve) -> Solution:
     bound = _usable(curve, probe)
     if bound is None:
         raise UsageError(
-            "solve: the bound is outside the range of float64; `boundsmith compare` says how many bits it needs"
+            "solve: the bound is outside the range of float64; `boundsmith compare` shows how many bits it needs"
         )
     params = parameters_of(study, curve, wanted, probe)
     assert probe.bound is not None  # it is admissible
@@ -173,9 +173,9 @@ def _error_at(study: Study, curve: Curve) -> Solution:
 
 
 def _usable(curve: Curve, probe: Probe) -> float | None:
-    """The bound as a float64, rounded up; None where there is none. Raises UsageError where it cannot be relied on."""
+    """The bound as a float64, rounded up; None if there is none. Raises UsageError if it is not guaranteed."""
     if probe.state is not State.ADMISSIBLE or probe.bound is None:
-        raise UsageError(f"solve: the {curve.tier} bound of '{curve.quantity}' cannot be relied on: {probe.reason}")
+        raise UsageError(f"solve: the {curve.tier} bound of '{curve.quantity}' is not guaranteed: {probe.reason}")
     return probe.bound.number()
 
 
@@ -196,7 +196,7 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Foun
 
 
 def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
-    """What the hypotheses allow."""
+    """The interval that the hypotheses allow."""
     assert knob.symbol is not None  # it is a number
     tied = {tie.condition for tie in curve.ties}
     hypotheses = [h for h in study.result.hypotheses if h.condition not in tied]
@@ -210,7 +210,7 @@ def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
 
 
 def _affordable(study: Study, knob: Parameter) -> Interval:
-    """Where a point does not take seconds to build."""
+    """The interval in which a point does not take seconds to build."""
     low, high = study.searched.get(knob.name, (None, None))
     found = Interval() if low is None else Interval().above(Fraction(low), is_open=False)
     return found if high is None else found.below(Fraction(high), is_open=False)
@@ -244,7 +244,7 @@ def _solution(
 
 
 def _method(curve: Curve, found: Found) -> str:
-    """What the answer is among the values searched, and what ends it."""
+    """The searched range, the place of the answer in it, and the condition that ends it."""
     knob, (low, high) = curve.knob, found.searched
     extreme = "largest" if found.shape in RISING else "least"
     words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
@@ -253,7 +253,7 @@ def _method(curve: Curve, found: Found) -> str:
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
         return (
-            f"{words}; every value searched up to it does"
+            f"{words}; every value searched up to it meets it"
             if found.shape in RISING
             else f"{words}; it is the least searched"
         )
@@ -263,7 +263,7 @@ def _method(curve: Curve, found: Found) -> str:
 
 
 def _note(study: Study, curve: Curve, wanted: Quantity) -> str:
-    """What a printed bound does not promise, and what is wrong with it."""
+    """What a printed bound does not guarantee, and its errata."""
     if curve.tier != "printed":
         return ""
     errata = "; ".join(study.errata(wanted))

@@ -44,7 +44,7 @@ def run_exact(
     """The exact output under "output" and the taps of these names (all for None), for one prompt x of shape (L, d).
 
     Shapes are those of `Network.run` without the batch. Raises `TooLargeForExact` before starting when the count of
-    ball operations exceeds `limit`. Arb's precision is the caller's again afterwards.
+    ball operations exceeds `limit`. Arb's previous precision is restored afterwards.
     """
     if x.ndim != 2 or x.shape[1] != construction.source.width or x.shape[0] < 1 or not np.isfinite(x).all():
         raise StreamError(
@@ -60,7 +60,7 @@ def run_exact(
 
 @dataclass(frozen=True)
 class _Recorder:
-    """Collects the taps that are wanted, as each layer passes."""
+    """Collects the requested taps, layer by layer."""
 
     construction: Construction
     wanted: Mapping[str, Tap]

@@ -1,4 +1,4 @@
-"""What an exact run costs, counted before it starts, so that it can say which sizes are too big."""
+"""The cost of an exact run, counted before it starts, so that sizes that are too large are refused at once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

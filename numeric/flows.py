@@ -24,7 +24,7 @@ LOOKS = 4  # an event is looked for at this many times in each step
 
 
 class IntegrationError(RuntimeError):
-    """An integration that did not reach its end: says how far it came and why it stopped."""
+    """An integration that did not reach its end. The message gives the last time and the reason."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class Path:
     def _nearer(self, event: Event, margin: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
         """A shorter bracket of the crossing about that of the polynomial, if the solution crosses in it too."""
 
-        def seen(time: float) -> float:
+        def height(time: float) -> float:
             return float(event(self.at(time))[0])
 
-        if not seen(low) <= 0 < seen(high):
+        if not height(low) <= 0 < height(high):
             return low, high
-        middle, reach = float(brentq(seen, low, high, xtol=1e-13 * high, rtol=1e-13)), NEARER * (high - low)
+        middle, reach = float(brentq(height, low, high, xtol=1e-13 * high, rtol=1e-13)), NEARER * (high - low)
         before, after = max(low, middle - reach), min(high, middle + reach)
         return (before, after) if margin(before) <= 0 < margin(after) else (low, high)
 
@@ -123,7 +123,7 @@ def integrate(
     solver gives up or the field is not finite, ValueError for an end that is not positive.
     """
     if not end > 0:
-        raise ValueError(f"integrate: the run has to end after it starts, but end = {end}")
+        raise ValueError(f"integrate: the run must end after it starts; got end = {end}")
     rules: dict[str, Any] = {"rtol": relative, "atol": absolute, "method": "LSODA", "max_step": longest_step}
     if jacobian is not None:
         rules["jac"] = lambda _, x: jacobian(x)
@@ -149,13 +149,13 @@ def _finite(field: Field, state: np.ndarray) -> np.ndarray:
 
 
 class _MissedStiffnessError(Exception):
-    """LSODA has taken so many evaluations that it must have overlooked that the flow is stiff."""
+    """LSODA has used so many evaluations that it has not detected the stiffness of the flow."""
 
 
 def _solved(
     field: Field, start: np.ndarray, end: float, rules: dict[str, Any], **more: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """The solver's answer, and the rules it was found with in the end."""
+    """The solver's answer, and the method that found it."""
     evaluations = count()
 
     def counted(_: float, state: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ SHRINK = 1 - 2.0**-51
 
 
 class ReluSumError(ValueError):
-    """A sum of ReLUs cannot be built from what came."""
+    """A sum of ReLUs cannot be built from these arguments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +335,7 @@ class LossSum:
             if {alpha, beta} - {-1, 0, 1} or piece.spread < abs(alpha) + abs(beta):
                 raise ReluSumError(
                     f"LossSum: a piece in {alpha} t + {beta} y with spread {piece.spread}. "
-                    "Give factors -1, 0 or 1 and a spread of at least the sum of their moduli."
+                    "Give factors -1, 0 or 1 and a spread of at least the sum of their absolute values."
                 )
 
     @cached_property

@@ -1,9 +1,9 @@
-"""Ways to see that an inequality holds on a box, each of them rigorous: enclosures by Arb balls.
+"""Forms: rigorous proofs that an inequality holds on a box, by enclosures in Arb balls.
 
 - "range": the expression evaluated on the balls of the box;
 - "slope": the mean-value form, with the gradient enclosed on the box;
 - "hessian": z^T (second derivatives) z in the vanishing coordinates;
-- "form": the matrix of the quadratic form that came with the inequality is positive semidefinite;
+- "form": the matrix of the inequality's quadratic form is positive semidefinite;
 - "outside k": the k-th condition is negative throughout.
 """
 
@@ -89,7 +89,7 @@ class Scalar:
     # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
     # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.
     def below_by_slopes(self, cell: Cell, slopes: Sequence[Arb]) -> Arb:
-        """A lower bound by the mean-value form; nan where nothing can be said."""
+        """A lower bound by the mean-value form; nan if there is none."""
         centre, loss = [], flint.arb(0)
         for (low, high), slope in zip(cell.box, slopes, strict=True):
             if low == high or slope >= 0:
@@ -103,7 +103,7 @@ class Scalar:
 
 
 def positive(ball: Arb, strict: bool) -> bool:
-    """Whether a lower bound shows > 0 (>= 0); nan shows nothing."""
+    """Whether a lower bound proves > 0 (>= 0); nan proves nothing."""
     return bool(ball > 0) if strict else bool(ball >= 0)
 
 
@@ -114,12 +114,12 @@ def by_slope(scalar: Scalar, cell: Cell, strict: bool) -> bool:
 
 
 def shown(scalar: Scalar, cell: Cell) -> bool:
-    """Whether the function is seen to be >= 0 on the box, by either form."""
+    """Whether either form proves that the function is >= 0 on the box."""
     return positive(scalar.below(cell), False) or by_slope(scalar, cell, False)
 
 
 class Enclosures:
-    """An inequality on boxes: which form proves it where, and the slopes by which a box is best cut."""
+    """An inequality on boxes: the form that proves it on a box, and the slopes that determine the next cut."""
 
     def __init__(self, inequality: Inequality, bits: int = BITS) -> None:
         self.inequality, self.bits = inequality, bits

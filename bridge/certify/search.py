@@ -22,9 +22,9 @@ Ask = Callable[[], None]
 def likely_lowest(
     inequality: Inequality, *, samples: int = SAMPLES, seed: int = 0, ask: Ask = lambda: None
 ) -> list[tuple[Fraction, ...]]:
-    """Points of the box where the expression is lowest, lowest first, as exact numbers; [] where floats say nothing.
+    """Points of the box where the expression is lowest, lowest first, as exact numbers; [] if floats find none.
 
-    `ask` is called at every step and may raise what ends the search.
+    `ask` is called at every step; it may raise an exception that ends the search.
     """
     found = search(inequality.expression, inequality, samples=samples, seed=seed, ask=ask)
     return [point for _, point in found]

@@ -1,4 +1,4 @@
-"""What a result states at its parameters, for certificates: which inequalities, of which quantities, in which words."""
+"""The inequalities that a result states at its parameters, for certificates, with their quantities and descriptions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def belongs(name: str, quantity: str) -> bool:
 
 
 def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
-    """What the result states at these parameters: its inequalities, and its derivations' open obligations.
+    """The result's inequalities at these parameters, and the open obligations of its derivations.
 
     Raises UsageError for parameters that the result does not have or that do not meet its hypotheses.
     """
@@ -31,10 +31,10 @@ def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
 
 
 def check_parameters(result_id: str, params: dict[str, Any]) -> None:
-    """Raises UsageError that names an unknown or missing parameter, or every hypothesis that is not met."""
+    """Raises UsageError that names an unknown or missing parameter, or every violated hypothesis."""
     result = find_result(result_id)
     if params and not result.parameters:
-        raise UsageError(f"{result_id} takes no parameters, but {', '.join(params)} came.")
+        raise UsageError(f"{result_id} takes no parameters; got {', '.join(params)}.")
     missing = [
         name
         for name in result.check_names(params)
@@ -59,7 +59,7 @@ def several(value: Any) -> bool:
 
 
 def same(one: Inequality, other: Inequality) -> bool:
-    """Whether they claim the same of the same box; the words do not count."""
+    """Whether they make the same claim on the same box; descriptions are not compared."""
     fields = ("name", "expression", "where", "strict", "vanishing", "form")
     return list(one.box.items()) == list(other.box.items()) and all(
         getattr(one, f) == getattr(other, f) for f in fields

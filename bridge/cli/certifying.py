@@ -123,7 +123,7 @@ def run_expression(
 
 
 def _over(deadline: Deadline, stage: str) -> str:
-    return f"the time limit of {deadline.seconds:g} s was over while {stage}"
+    return f"the time limit of {deadline.seconds:g} s was reached while {stage}"
 
 
 def checked_seconds(seconds: float | None, default: float) -> float:

@@ -1,4 +1,4 @@
-"""Mask what stands inside the branches of a Piecewise, so that the branch not taken cannot spoil a gradient.
+"""Mask the branches of a Piecewise, so that the branch not taken cannot spoil a gradient.
 
 Only torch needs it. Inside a branch every argument of a non-linear node is replaced, where the branch is not taken, by
 a number at which the node and its derivative are finite (log at 1, exp at 0). All intermediate values and local

@@ -24,7 +24,7 @@ RECIPROCALS = {sp.sec: sp.cos, sp.csc: sp.sin, sp.sech: sp.cosh, sp.csch: sp.sin
 
 
 class Stabiliser:
-    """The rewriting of one expression for one backend; remembers what it has rewritten, so shared parts cost once."""
+    """The rewriting of one expression for one backend, with a cache, so that shared parts are rewritten once."""
 
     def __init__(self, backend: str, renaming: Mapping[sp.Basic, sp.Basic]) -> None:
         self._backend = backend
@@ -60,7 +60,7 @@ class Stabiliser:
         return self(better) if better is not None else self._rebuilt(node)
 
     def _is_folded(self, node: sp.Basic) -> bool:
-        """A number that the printer folds, so that it needs no stable form; loops in it are computed when called."""
+        """Whether the printer folds it to a number, so that it needs no stable form; loops are computed when called."""
         return self._floating and is_constant(node) and not node.has(sp.Sum, sp.Product)
 
     def _check_conditions(self, node: sp.Basic) -> None:

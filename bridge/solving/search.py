@@ -1,10 +1,10 @@
-"""The search: which of the values of a knob meets the error. It knows no study, only a function from values to probes.
+"""The search for a value of a knob that meets the error. It only uses a function from values to probes, no study.
 
-1. The first look: every value of the grid's `first`. Along the values that are admissible the bound falls, rises, falls
-   and then rises, or turns otherwise. Where none meets the error, the values between them are tried (`more`), and then
-   the surroundings of the least bound, towards a condition that ends the admissible values or a minimum inside them.
-2. Of the values that meet the error the least is chosen; of a bound that rises the largest.
-3. Between it and the next value beyond, which does not meet the error, the place where that changes is located.
+1. The first look: every value of the grid's `first`. Over the admissible values the bound falls, rises, falls and then
+   rises, or has another shape. If no value meets the error, the search tries the values between them (`more`), and then
+   a neighbourhood of the least bound, towards a minimum or towards the end of the admissible values.
+2. Of the values that meet the error the search chooses the least one; for a rising bound the largest one.
+3. It then locates the boundary between the chosen value and the next value, which does not meet the error.
 
 An answer is a value that was probed, as it is returned.
 """
@@ -25,7 +25,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 class Shape(StrEnum):
-    """How the bound goes as the knob grows, over the values of the first look."""
+    """The shape of the bound as a function of the knob, over the values of the first look."""
 
     FALLS = "falls"
     RISES = "rises"
@@ -39,7 +39,7 @@ RISING = (Shape.RISES, Shape.RISES_OVERALL)
 
 
 class NoAnswerError(Exception):
-    """No value that was searched meets the error: a clause that says why."""
+    """No value that was searched meets the error; the message is a clause with the reason."""
 
 
 class UnchangedError(Exception):
@@ -96,7 +96,7 @@ class Search:
     def _admissible(self) -> list[Number]:
         return [value for value in sorted(self.seen) if self.seen[value].state is State.ADMISSIBLE]
 
-    # Where the first look finds nothing.
+    # If the first look finds nothing.
 
     def _try_more(self) -> None:
         for value in self._promising():
@@ -241,7 +241,7 @@ class Search:
 
 
 def shape_of(bounds: list[float | None]) -> Shape:
-    """Of the bounds in the order of the knob, None where there is none."""
+    """The shape of the bounds in the order of the knob; None stands for a missing bound."""
     known = [bound for bound in bounds if bound is not None]
     turns: list[bool] = []  # whether it rises, a run each
     last = known[0] if known else 0.0
@@ -253,7 +253,7 @@ def shape_of(bounds: list[float | None]) -> Shape:
             last = bound
     shapes = {(): Shape.CONSTANT, (False,): Shape.FALLS, (True,): Shape.RISES, (False, True): Shape.FALLS_THEN_RISES}
     if len(known) < 2:
-        return Shape.FALLS_OVERALL  # one value tells nothing of a direction: the least is as good as any
+        return Shape.FALLS_OVERALL  # one value has no direction: any shape will do
     return shapes.get(tuple(turns), Shape.RISES_OVERALL if known[-1] > known[0] else Shape.FALLS_OVERALL)
 
 

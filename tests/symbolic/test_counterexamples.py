@@ -382,7 +382,7 @@ def test_the_error_of_a_layer_is_the_error_of_one_given_alone() -> None:
 @pytest.mark.parametrize("total", [sp.Sum(a * j, (j, -5, 2)), sp.Sum(1, (j, 1, sp.Symbol("n", integer=True)))])
 def test_a_sum_that_may_run_backwards_is_refused(total: sp.Expr) -> None:
     for rule in (lambda: number(error=total), lambda: correct(number(error=a), "c", sigma=a + total)):
-        with pytest.raises(DerivationError, match="cannot show that . runs forwards"):
+        with pytest.raises(DerivationError, match="cannot show that j runs forwards"):
             rule()
 
 

@@ -341,7 +341,7 @@ def test_a_leaf_whose_form_proves_nothing_is_named(tmp_path: Path) -> None:
     write_certificate(str(tmp_path / "c.json"), [Claim(wrong)])
     (claim,) = check_certificate(str(tmp_path / "c.json")).claims
     assert not claim.confirmed
-    assert "is not shown by 'range'" in claim.reason
+    assert "is not proved by 'range'" in claim.reason
     assert "x in [0, 2.33333]" in claim.reason
 
 
@@ -362,7 +362,7 @@ def test_truncated_files_are_refused(tmp_path: Path, content: Content, share: fl
     [
         (lambda c: c.update(version=2), "is of version 2; this boundsmith reads 1"),
         (lambda c: c.update(version=True), "is of version True"),
-        (lambda c: c.update(format="other"), "is no certificate"),
+        (lambda c: c.update(format="other"), "is not a certificate"),
         (lambda c: c.update(extra=1), "has unknown extra"),
         (lambda c: c.pop("package"), "lacks package"),
         (lambda c: c.update(claims=[]), "a list that is not empty"),
@@ -388,7 +388,7 @@ def test_other_contents_are_refused_by_name(tmp_path: Path, content: Content, ch
     ("text", "message"),
     [
         ("[" * 100_000, "no certificate|nested too deeply"),
-        ('{"a": 1, "a": 2}', "a key comes twice"),
+        ('{"a": 1, "a": 2}', "a key is repeated"),
         ('{"a": 0.5}', "is not exact"),
         ('{"a": NaN}', "is not exact"),
         ('{"a": ' + "9" * 5_000 + "}", "no certificate"),

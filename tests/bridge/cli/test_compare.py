@@ -60,7 +60,7 @@ def test_tables_reach_the_engine(run: Command, calls: Calls) -> None:
         ("--target y", "--target goes with --csv FILE."),
         ("--data diabetes --target y", "--target goes with --csv FILE, not with --data."),
         ("--text a.txt --target y", "--target goes with --csv FILE, not with --text."),
-        ("--data iris", "there is no table 'iris'; there is: diabetes"),
+        ("--data iris", "there is no table 'iris'; available: diabetes"),
         ("--csv missing.csv --target y", "--csv: there is no file 'missing.csv'"),
         ("--data diabetes", "takes no --data and no --csv"),
         (f"--text {TEXT} --attack 5", "text is measured as it is and not attacked; leave out attack = 5"),

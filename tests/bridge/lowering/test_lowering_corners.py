@@ -203,7 +203,7 @@ def test_mpmath_takes_every_number_to_all_its_digits(number: object) -> None:
 
 
 def test_mpmath_refuses_a_ball_that_is_no_point() -> None:
-    with pytest.raises(TypeError, match="x: wanted a real number, got arb"):
+    with pytest.raises(TypeError, match="x: expected a real number, got arb"):
         lower(x, "mpmath")(arb(1, 1))
     assert lower(x, "mpmath")(arb(1.5)) == 1.5
 
