@@ -39,7 +39,7 @@ STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: 
 
 @dataclass
 class Run:
-    """What is asked of a run, and what it found; `interrupted` once Ctrl-C came."""
+    """The request and the results of a run; `interrupted` after Ctrl-C."""
 
     title: str
     inequalities: Sequence[Inequality]
@@ -66,7 +66,8 @@ def run_certify(
             stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
     except OutOfTime:
         raise UsageError(
-            f"{id}: its inequalities could not be stated within --seconds {seconds:g}; allow more, or choose others."
+            f"{id}: its inequalities could not be stated within --seconds {seconds:g}; allow more time, or choose "
+            f"other parameters."
         ) from None
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
     if not chosen and (quantity is not None or not cannot):
@@ -83,7 +84,7 @@ def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dic
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
             raise UsageError(
-                f"{id} states other inequalities for each {name}; choose by --set {name}=..., of {choices}."
+                f"{id} states different inequalities for each {name}; choose one by --set {name}=..., from {choices}."
             )
     return kept
 
@@ -130,7 +131,7 @@ def checked_seconds(seconds: float | None, default: float) -> float:
     if seconds is None:
         return default
     if not 0 < seconds < float("inf"):
-        raise UsageError(f"--seconds {seconds:g} has to be a positive finite time.")
+        raise UsageError(f"--seconds {seconds:g} must be a positive finite time.")
     return seconds
 
 
@@ -206,11 +207,11 @@ def _run_blocks(run: Run) -> Iterator[Any]:
     for claim in run.claims:
         yield from _explained(claim.outcome)
     if any(c.outcome.inequality.name.startswith(DEFINED) and c.outcome.status is not Status.PROVED for c in run.claims):
-        yield "what is shown of the expression is shown where it is defined"
+        yield "the result on the expression holds where it is defined"
     yield from (c.outcome.inequality.meaning for c in run.claims if SIMPLIFIED in c.outcome.inequality.meaning)
     yield from (f"cannot be tried: {reason}" for reason in run.cannot)
     if run.interrupted:
-        yield "interrupted: what was not begun or not finished is undecided"
+        yield "interrupted: inequalities that were not finished are undecided"
 
 
 def table_of(*headings: str) -> Table:
@@ -235,7 +236,7 @@ def _explained(outcome: Outcome) -> Iterator[str]:
         relation = "> 0" if outcome.inequality.strict else ">= 0"
         point = ", ".join(f"{symbol} = {_digits(value)} ({short(value)})" for symbol, value in outcome.point.items())
         most = f"at most {outcome.value:.6g}" if outcome.value else "below 0" if relation == ">= 0" else "at most 0"
-        found = f"it claims {relation}, but is {most} at {point}"
+        found = f"the claim is {relation}, but the value is {most} at {point}"
         yield f"{outcome.inequality.name} is refuted: {found}"
     elif outcome.status is Status.UNDECIDED:
         left = [box_words(outcome.inequality, box) for box in outcome.open_boxes[:1]]

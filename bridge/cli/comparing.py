@@ -42,7 +42,7 @@ class Outputs:
             check_folder(self.witnesses)
         for path in self.files:
             if [other.resolve() for other in self.files].count(path.resolve()) > 1:
-                raise UsageError(f"'{path}' is asked for twice; name each output file once.")
+                raise UsageError(f"'{path}' is given twice; name each output file once.")
 
 
 def run_compare(
@@ -81,12 +81,10 @@ def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> 
     """Checks a saved witness again. `others` are options that make no sense beside it."""
     find_result(id)
     if others or outputs.files or outputs.witnesses:
-        raise UsageError(
-            "--witness checks one saved input again and takes no other option than --json; leave them out."
-        )
+        raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
     row = bridge.replay(str(path))
     if row.witness is not None and row.witness.result != id:
-        raise UsageError(f"the witness in '{path}' is one of {row.witness.result}, not of {id}.")
+        raise UsageError(f"the witness in '{path}' is for {row.witness.result}, not for {id}.")
     if outputs.as_json:
         typer.echo(row.model_dump_json(indent=2))
     else:

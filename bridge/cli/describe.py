@@ -82,7 +82,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *(line for quantity in result.quantities for line in _quantity(quantity)),
         *(_heading("derived (by the calculus)") if formulas else []),
         *formulas,
-        *(_heading("derivation: the error of each step, by the errors e_ of its premises") if steps else []),
+        *(_heading("derivation: the error of each step, in terms of the errors e_ of its premises") if steps else []),
         *steps,
         *_remarks(result),
     ]

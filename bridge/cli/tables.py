@@ -157,7 +157,7 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     if hidden:
         yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps where the bound is loose"
-    rounding = f"bounds are rounded here, to the safe side unless {DIGITS} digits give them to {SLIP} ulp"
+    rounding = f"bounds are rounded outward to {DIGITS} digits (up to {SLIP} ulp)"
     yield "; ".join(filter(None, (budget_words(rows), no_verdict_words(rows), rounding, "--json has every digit")))
     said = BUDGET if sampled(rows) else (*BUDGET, "inputs")
     environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in said]
