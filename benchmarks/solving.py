@@ -63,7 +63,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a question: `kind` is counted; `failure` says what is wrong, if anything is."""
+    """The outcome of a question: `kind` is counted; `failure` describes an error, if there is one."""
 
     question: Question
     kind: str
@@ -99,7 +99,7 @@ def defaults_of(study: Study) -> dict[str, Any]:
 
 
 def bound_at_defaults(study: Study, quantity: str, tier: str) -> float:
-    """1 where the tier has no bound there: `solve` then refuses whatever error is asked for."""
+    """1 where the tier has no bound there: `solve` then refuses every requested error."""
     try:
         return probe(study, quantity, tier, defaults_of(study)).number or 1.0
     except UsageError:

@@ -1,7 +1,7 @@
 """`python -m benchmarks.mutants`: plants faults in the error calculus and counts how many of them the tests find.
 
 A fault is one change of one place of the source, made by a syntax operator (`benchmarks.mutants.operators`): a dropped
-factor, a sum for a maximum, an off by one, a premise that is no longer asked. All places are enumerated and a sample
+factor, a sum for a maximum, an off by one, a premise that is no longer tested. All places are enumerated and a sample
 is drawn by a seed, so nobody chooses which faults are tried. Each is served to the tests by an import hook; nothing is
 written into the tree.
 

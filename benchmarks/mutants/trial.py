@@ -43,7 +43,7 @@ class Served:
 
 @dataclass
 class Report:
-    """What the child tells: the exit code of pytest, the tests that failed, and the processor time of each."""
+    """The child's report: the exit code of pytest, the tests that failed, and the processor time of each."""
 
     exit_code: int = 0
     failed: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ def _run(
 
 def _leave_the_parent(root: Path) -> None:
     """A group of processes of its own, no output, limited memory."""
-    gc.freeze()  # what the parent left is no garbage: collecting it would copy all of its memory
+    gc.freeze()  # objects of the parent are not garbage: collecting them would copy all of its memory
     if hasattr(os, "setsid"):
         os.setsid()
     nowhere = os.open(os.devnull, os.O_WRONLY)
