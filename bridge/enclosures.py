@@ -23,7 +23,7 @@ from symbolic.statements import UsageError
 BITS = 96
 TIGHTNESS = flint.arb(2) ** -11  # relative: below the 10^-3 that callers may count on
 MOST_INTERVALS = 20_000
-STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' says nothing of jumps
+STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' does not detect jumps
 
 
 @dataclass(frozen=True)

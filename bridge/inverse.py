@@ -71,13 +71,13 @@ def solve(
     if knob.symbol is None:
         raise UsageError(f"solve: {for_} is not a number, so it cannot be solved for")
     curve = Curve(study, name, tier, point, for_, tuple(ties_of(study.result, knob.symbol, params)))
-    wanted = _wanted(study, curve, knob)
+    target = _target_quantity(study, curve, knob)
     found = _searched(study, curve, knob, requested)
     probe = curve.at(found.value)  # once more, from scratch, at the value that is returned
     if not probe.meets(requested):
         raise AssertionError(f"solve: {for_} = {found.value} does not meet {requested}")
-    form = closed_form(study, curve, wanted, knob, found, requested)
-    return _solution(study, curve, wanted, probe, found, requested, form)
+    form = closed_form(study, curve, target, knob, found, requested)
+    return _solution(study, curve, target, probe, found, requested, form)
 
 
 def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -> None:
@@ -130,20 +130,20 @@ def _positive_error(error: float | int | None) -> float:
     return float(error)
 
 
-def _wanted(study: Study, curve: Curve, knob: Parameter) -> Quantity:
+def _target_quantity(study: Study, curve: Curve, knob: Parameter) -> Quantity:
     """The quantity, as the result or a point has it. Raises UsageError if it has no bound that the knob can change."""
-    wanted = _quantity(study, curve, None if knob.default is None else _one(knob))
-    if wanted.kind not in TRUSTED:
+    target = _quantity(study, curve, None if knob.default is None else _one(knob))
+    if target.kind not in TRUSTED:
         raise UsageError(
-            f"solve: '{wanted.name}' is a {wanted.kind} bound, so no value of {knob.name} keeps an error below it"
+            f"solve: '{target.name}' is a {target.kind} bound, so no value of {knob.name} keeps an error below it"
         )
-    if formula(wanted, curve.tier) is None and curve.tier != "instance":
-        raise UsageError(f"solve: quantity '{wanted.name}' has no {curve.tier} bound")
-    if curve.tier == "instance" and "network" not in wanted.scopes:
-        raise UsageError(f"solve: quantity '{wanted.name}' has no instance bound")
-    if not may_depend(study, wanted, curve.tier, knob):
-        raise UsageError(f"solve: the {curve.tier} bound of '{wanted.name}' does not depend on {knob.name}")
-    return wanted
+    if formula(target, curve.tier) is None and curve.tier != "instance":
+        raise UsageError(f"solve: quantity '{target.name}' has no {curve.tier} bound")
+    if curve.tier == "instance" and "network" not in target.scopes:
+        raise UsageError(f"solve: quantity '{target.name}' has no instance bound")
+    if not may_depend(study, target, curve.tier, knob):
+        raise UsageError(f"solve: the {curve.tier} bound of '{target.name}' does not depend on {knob.name}")
+    return target
 
 
 def _quantity(study: Study, curve: Curve, at: Number | None) -> Quantity:
@@ -157,18 +157,18 @@ def _quantity(study: Study, curve: Curve, at: Number | None) -> Quantity:
 
 
 def _error_at(study: Study, curve: Curve) -> Solution:
-    wanted = _quantity(study, curve, None)
+    target = _quantity(study, curve, None)
     probe = curve.at(None)
     bound = _usable(curve, probe)
     if bound is None:
         raise UsageError(
             "solve: the bound is outside the range of float64; `boundsmith compare` shows how many bits it needs"
         )
-    params = parameters_of(study, curve, wanted, probe)
+    params = parameters_of(study, curve, target, probe)
     assert probe.bound is not None  # it is admissible
     return Solution(
         "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params,
-        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, wanted), bool(wanted.scopes),
+        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, target), bool(target.scopes),
     )  # fmt: skip
 
 
@@ -217,10 +217,10 @@ def _affordable(study: Study, knob: Parameter) -> Interval:
 
 
 def _solution(
-    study: Study, curve: Curve, wanted: Quantity, probe: Probe, found: Found, error: float, form: ClosedForm | None
+    study: Study, curve: Curve, target: Quantity, probe: Probe, found: Found, error: float, form: ClosedForm | None
 ) -> Solution:
     assert probe.bound is not None  # it is admissible
-    params = parameters_of(study, curve, wanted, probe)
+    params = parameters_of(study, curve, target, probe)
     names = [curve.knob, *(tie.parameter.name for tie in curve.ties), *params]
     return Solution(
         name=curve.knob,
@@ -238,8 +238,8 @@ def _solution(
         },
         conditions=conditions_at(study.result, probe.bound, names),
         closed_form_conditions=form.conditions if form else (),
-        note=_note(study, curve, wanted),
-        of_error=bool(wanted.scopes),
+        note=_note(study, curve, target),
+        of_error=bool(target.scopes),
     )
 
 
@@ -262,9 +262,9 @@ def _method(curve: Curve, found: Found) -> str:
     return words if probe.state is State.ADMISSIBLE else f"{words}; {side} it: {probe.reason}"
 
 
-def _note(study: Study, curve: Curve, wanted: Quantity) -> str:
+def _note(study: Study, curve: Curve, target: Quantity) -> str:
     """What a printed bound does not guarantee, and its errata."""
     if curve.tier != "printed":
         return ""
-    errata = "; ".join(study.errata(wanted))
+    errata = "; ".join(study.errata(target))
     return f"{NOT_GUARANTEED}{'; errata: ' if errata else ''}{errata}"

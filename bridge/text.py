@@ -81,7 +81,6 @@ class TextCase(VanillaCase):
     def extra_rows(self, budget: Budget) -> list[Row]:
         """How often network and IH_2 give the next byte after a repeated context, and how often they agree."""
         windows = self.windows(budget.samples, budget.seed)
-        asked = windows.repeated
         x = self.embedded(windows)["x"]
         network = self.decode(self.networks["masked", self.dtype].run(x, [])["output"])
         target = self.decode(networks.induction_head(x.double(), self.W_star))
@@ -92,7 +91,9 @@ class TextCase(VanillaCase):
             "prediction.agreement": (network == target, "network and exact IH_2 decode to the same byte"),
             "prediction.commonest": (windows.following == common, "baseline: always the text's commonest byte"),
         }
-        return [self._share_row(name, right[asked], meaning, budget) for name, (right, meaning) in shares.items()]
+        return [
+            self._share_row(name, right[windows.repeated], meaning, budget) for name, (right, meaning) in shares.items()
+        ]
 
     def decode(self, output: Tensor) -> np.ndarray:
         """The byte whose sign vector is nearest to each output (B, d)."""

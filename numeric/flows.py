@@ -43,10 +43,10 @@ class Path:
 
     def at(self, times: Any) -> np.ndarray:
         """The states at `times` (T,), as (n, T). Raises ValueError for times outside [0, end]."""
-        wanted = np.atleast_1d(np.asarray(times, dtype=float))
-        if wanted.size and not (wanted.min() >= 0 and wanted.max() <= self.end * (1 + 1e-12)):
-            raise ValueError(f"times {wanted.min():g} .. {wanted.max():g} are outside of the run, 0 .. {self.end:g}")
-        states: np.ndarray = self.between(np.minimum(wanted, self.end))
+        moments = np.atleast_1d(np.asarray(times, dtype=float))
+        if moments.size and not (moments.min() >= 0 and moments.max() <= self.end * (1 + 1e-12)):
+            raise ValueError(f"times {moments.min():g} .. {moments.max():g} are outside of the run, 0 .. {self.end:g}")
+        states: np.ndarray = self.between(np.minimum(moments, self.end))
         return states
 
     def exactly(self, time: float) -> np.ndarray:
@@ -117,7 +117,7 @@ def integrate(
 ) -> Path:
     """The solution of dx/dt = field(x), x(0) = start, to time `end`, or until `stop` turns positive if that is earlier.
 
-    Method: LSODA (Adams, or BDF where it finds the flow stiff), Radau where that does not come to an end; with local
+    Method: LSODA (Adams, or BDF where it finds the flow stiff), Radau if that does not finish; with local
     errors of about `relative` |x| + `absolute` (a number, or one for each coordinate), and steps of at most
     `longest_step` (for a field with an edge, past which a trial step must not go). Raises IntegrationError where the
     solver gives up or the field is not finite, ValueError for an end that is not positive.
@@ -164,7 +164,7 @@ def _solved(
         return _finite(field, state)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # LSODA warns of what its status says too, and that is raised here
+        warnings.simplefilter("ignore")  # LSODA also reports these warnings as a status, which is raised here
         try:
             found = solve_ivp(counted, (0.0, end), start, **rules, **more)
         except _MissedStiffnessError:

@@ -56,7 +56,7 @@ class Hinges:
         return float(self.weights[place]) * inner.max(flint.arb(0))
 
     def active_at(self, place: int, t: Arb) -> bool | None:
-        """Whether that hinge is beyond its kink at t; None where t cannot be told from the kink."""
+        """Whether that hinge is beyond its kink at t; None if the ball of t contains the kink."""
         if not 0 <= place < len(self.weights):
             return False
         inner = t * float(self.slopes[place]) + float(self.offsets[place])
@@ -245,7 +245,7 @@ class ReluSum:
         return self.deviation(map(flint.arb, self.values.tolist())) + self.kink_size()
 
     # Each kink -a_1/a_0 lies within 4 ulp of its knot. For the knot next to t every other knot is at least half a cell
-    # away, so all hinges before it are active at t, none behind it is, and its own is evaluated as it stands.
+    # away, so all hinges before it are active at t, none behind it is, and its own is evaluated directly.
     def _exact_at(self, t: Arb) -> Arb:
         toward_right = t >= float(self.knots[self.middle])
         hinges, other = (self.right, self.left) if toward_right else (self.left, self.right)

@@ -126,7 +126,7 @@ class Loss:
         return tuple(piece for piece in parts.values() if piece.function != 0)
 
     def _terms(self) -> list[sp.Expr]:
-        """u as a sum of terms: as it stands if it is one piece, else term by term; those that are none expanded."""
+        """u as a sum of terms: u itself if it is one piece, else its terms, expanded where they are not pieces."""
         whole = self.gradient
         if self._piece(whole) is not None:
             return [whole]

@@ -206,7 +206,7 @@ def _through_branches(difference: sp.Expr, x: sp.Symbol, symbol: sp.Symbol, radi
 
 def _root(difference: sp.Expr, x: sp.Symbol, symbol: sp.Symbol) -> sp.Expr:
     if not difference.is_polynomial(x) or sp.degree(difference, x) != 1:
-        raise _not_smooth(difference, symbol, "its branches meet where no linear equation says")
+        raise _not_smooth(difference, symbol, "its branches meet at points that no linear equation gives")
     slope, offset = difference.coeff(x, 1), difference.coeff(x, 0)
     return -offset / slope
 

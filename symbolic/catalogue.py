@@ -1,4 +1,4 @@
-"""All claims that boundsmith is to make executable, with their citations; `status` tells which ones run."""
+"""All claims that boundsmith is to make executable, with their citations; `status` is running or planned."""
 
 import difflib
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ def as_norm(value: Any) -> Norm:
 class Step:
     """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises.
 
-    `per_unit`: what stands in `local` beside these errors may be stated per unit of a perturbation (see `pooled_sum`).
+    `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     """
 
@@ -106,13 +106,13 @@ class Derivation:
 
     def bound(self, name: str = "") -> sp.Expr:
         """The bound on the error of `name` (the last step by default) with every premise substituted."""
-        wanted = name or self.steps[-1].name
+        last = name or self.steps[-1].name
         bounds: dict[sp.Symbol, sp.Expr] = {}
         for step in self.steps:
             bounds[step.error] = step.local.xreplace(bounds)
-            if step.name == wanted:
+            if step.name == last:
                 return bounds[step.error]
-        return self.step(wanted).local  # raises: names the steps there are
+        return self.step(last).local  # raises: names the steps there are
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
@@ -252,8 +252,8 @@ def _require_unit_sum(name: str, norm: Norm, size: sp.Expr) -> None:
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:
     """Raises DerivationError unless the value is stated in one of the norms the rule is proved for."""
     if value.norm not in allowed:
-        wanted = " or ".join(allowed)
+        proved = " or ".join(allowed)
         raise DerivationError(
-            f"{rule}: '{value.name}' is bounded in the {value.norm}-norm, but the rule is proved in the {wanted}-norm; "
+            f"{rule}: '{value.name}' is bounded in the {value.norm}-norm, but the rule is proved in the {proved}-norm; "
             f"apply change_norm first"
         )

@@ -16,7 +16,7 @@ class Inequality:
     """`expression` >= 0 (> 0 if `strict`) wherever the coordinates lie in `box` and all of `where` are >= 0.
 
     `box` gives each coordinate a closed interval with rational ends. What depends on an unbounded parameter has been
-    replaced beforehand by a coordinate of its own with a proved range (`because` says which).
+    replaced beforehand by a coordinate of its own with a proved range (`because` names the range's reason).
 
     `vanishing` names the coordinates y that are 0 at an equilibrium, where the expression and its gradient in y are 0
     too whatever the other coordinates are: there the certificate uses the second derivatives in y.

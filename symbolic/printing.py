@@ -119,7 +119,7 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
 def _lines(left: str, relation: str, expression: Any, notation: Notation | None) -> str:
     whole = rf"{left} {relation} {latex(expression, notation)}"
     terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
-    # A left side that is long, or stands before one term that is, has a line of its own.
+    # A left side that is long, or that precedes a long term, has its own line.
     apart = letters(left) > INDENT or (len(terms) < 2 and letters(whole) > 2 * WIDEST)
     if letters(whole) <= WIDEST or (len(terms) < 2 and not apart):
         return whole

@@ -42,8 +42,8 @@ def _nonnegative_power(power: sp.Expr) -> bool:
     return power.exp.is_real is True and _nonnegative_by_parts(power.base)
 
 
-# A sum from a to b < a - 1 has a sign of its own (Karr's convention), and its index runs where its limits say, whatever
-# it was declared to be.
+# A sum from a to b < a - 1 has a sign of its own (Karr's convention), and its index runs between its limits, whatever
+# its assumptions are.
 def _nonnegative_by_terms(total: sp.Expr) -> bool:
     term = total.function
     for index, low, high in total.limits:
@@ -123,7 +123,7 @@ def slope_in(expression: sp.Expr, x: sp.Symbol) -> sp.Expr:
     return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
 
 
-# A derivative says nothing of jumps: those of a case distinction in x, of floor and sign, and at a pole. An undefined
+# A derivative does not detect jumps: those of a case distinction in x, of floor and sign, and at a pole. An undefined
 # function is one that does not decrease; its jumps are upwards.
 def is_continuous(expression: sp.Expr, x: sp.Symbol) -> bool:
     """Whether no jump and no pole in x is possible, but for upward jumps of undefined functions."""

@@ -1,6 +1,6 @@
 """Statements as data: results with their quantities, hypotheses and parameters.
 
-Nothing here computes a bound; a bound is an expression (printed, typed once from the paper) or comes out of a
+Nothing here computes a bound; a bound is an expression (printed, typed once from the paper) or the conclusion of a
 `Derivation` (derived). Every printed number keeps its kind, quantifier, norm and domain.
 """
 

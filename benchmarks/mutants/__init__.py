@@ -6,7 +6,7 @@ is drawn by a seed, so nobody chooses which faults are tried. Each is served to 
 written into the tree.
 
 Faults are planted in symbolic/calculus/*.py and in derivation, obligations, approximation and inequalities, wherever
-these files exist. Left out, because no test of a value could or should tell them apart:
+these files exist. Left out, because no test of a value could or should distinguish them:
 
 - docstrings, string constants, f-strings, `raise` statements, and the arguments `reason`, `source`, `statement`,
   `because` and `meaning`: the wording of a message;

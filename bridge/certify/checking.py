@@ -169,9 +169,9 @@ class _Run:
     _stated: dict[str, list[Inequality]] = field(default_factory=dict)
 
     def check(self, each: _Distinct) -> None:
-        self.deadline.ask()
+        self.deadline.check()
         where = f"'{self.path}', claim {each.place}"
-        claim = parse_claim(each.record, where, self.deadline.ask)
+        claim = parse_claim(each.record, where, self.deadline.check)
         try:
             checked = self._checked(claim)
         except UsageError as error:
@@ -183,7 +183,7 @@ class _Run:
         """The inequalities that the result states at these parameters, computed once."""
         key = _key(origin)
         if key not in self._stated:
-            self.deadline.ask()
+            self.deadline.check()
             self._stated[key] = stated_now(origin.result, dict(origin.parameters))
         return self._stated[key]
 
@@ -224,7 +224,7 @@ class _Run:
     def _not_shown(self, claim: ParsedClaim) -> str:
         enclosures, done, boxes = Enclosures(claim.inequality, self.bits), 0, claim.tree.boxes
         for box, node in boxes_of(root_of(claim.inequality), claim.tree):
-            self.deadline.ask()
+            self.deadline.check()
             if not isinstance(node, Leaf):
                 continue
             if node.by != OPEN and not _shows(enclosures, box, node.by):

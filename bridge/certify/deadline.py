@@ -16,7 +16,7 @@ class OutOfTime(BaseException):
 
 
 class Deadline:
-    """`seconds` from now on. `ask` raises OutOfTime once they are over.
+    """`seconds` from now on. `check` raises OutOfTime once they are over.
 
     One call of SymPy can take minutes without a check. With `alarmed`, code inside `interrupting` is therefore also
     interrupted by the process's timer, in the main thread of a POSIX system. Elsewhere only the checks at each step and
@@ -45,7 +45,7 @@ class Deadline:
     def over(self) -> bool:
         return self.spent > self.seconds
 
-    def ask(self) -> None:
+    def check(self) -> None:
         if self.over:
             raise OutOfTime
 

@@ -99,8 +99,8 @@ def _expression(record: Any, symbols: Mapping[str, sp.Symbol], count: Count, dep
         return symbols[parts[0]]
     if head == "Constant" and len(parts) == 1 and isinstance(parts[0], str) and parts[0] in CONSTANTS:
         return CONSTANTS[parts[0]]
-    wanted = len(parts) >= 2 if head in SEVERAL else len(parts) == (2 if head == "Pow" else 1)
-    if (head in OPERATIONS or head in FUNCTIONS) and wanted:
+    complete = len(parts) >= 2 if head in SEVERAL else len(parts) == (2 if head == "Pow" else 1)
+    if (head in OPERATIONS or head in FUNCTIONS) and complete:
         made = {**OPERATIONS, **FUNCTIONS}[head]
         found = [_expression(part, symbols, count, depth + 1) for part in parts]
         if head == "Pow":

@@ -39,7 +39,7 @@ def balls_of(box: Box) -> list[Arb]:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A box with its balls, which every form asks for."""
+    """A box with its balls, which every form uses."""
 
     box: Box
 
@@ -79,7 +79,7 @@ class Scalar:
         return self.tape is not None and self.tape.analytic and all(b.is_finite() for b in self.tape.derivatives(balls))
 
     def below(self, cell: Cell) -> Arb:
-        """A lower bound by the natural extension; nan where nothing can be said."""
+        """A lower bound by the natural extension; nan if there is none."""
         return self.value(*cell.balls).lower()
 
     def slopes(self, cell: Cell) -> list[Arb] | None:
@@ -123,7 +123,7 @@ class Enclosures:
 
     def __init__(self, inequality: Inequality, bits: int = BITS) -> None:
         self.inequality, self.bits = inequality, bits
-        # What the symbols are assumed to be plays no part in a proof: the box says which numbers they are.
+        # A proof ignores the assumptions on symbols: the box determines their values.
         self._real = {symbol: sp.Dummy(symbol.name, real=True) for symbol in inequality.box}
         self.coordinates = tuple(inequality.box)
         self.symbols = tuple(self._real.values())
@@ -209,7 +209,7 @@ class Enclosures:
 
     # Taylor's theorem along the segment from (0, z) to (y, z): f = y^T H(xi) y / 2 with xi on that segment, because f
     # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0, on which f has to be
-    # analytic: SymPy's second derivatives know of no jump.
+    # analytic: SymPy's second derivatives ignore jumps.
     def _by_hessian(self, cell: Cell) -> bool:
         if self.inequality.strict or self.hessian is None or not self.vanishes:
             return False
@@ -265,7 +265,7 @@ def _principal_minors(H: sp.Matrix) -> list[sp.Expr]:
 
 
 def _determinant(H: sp.Matrix) -> sp.Expr:
-    """By the first row, as it stands: SymPy's own expands and cancels, which takes minutes here."""
+    """Expanded by the first row, without simplification: SymPy's own expands and cancels, which takes minutes here."""
     if H.rows == 1:
         return H[0, 0]
     return sp.Add(*((-1) ** j * H[0, j] * _determinant(H.minor_submatrix(0, j)) for j in range(H.cols)))

@@ -41,7 +41,7 @@ SETTLED = {"inequality", "origin", "verdict", "share", "tree"}
 REFUTED = {"inequality", "origin", "verdict", "point", "value"}
 INEQUALITY = {"name", "symbols", "box", "expression", "where", "strict", "vanishing", "form", "meaning", "because"}
 
-Ask = Callable[[], None]
+Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ def _no_float(text: str) -> Any:
     raise ValueError(f"the number {text} is not exact; write a string p/q")
 
 
-def require_fields(record: Any, wanted: set[str], where: str) -> None:
+def require_fields(record: Any, expected: set[str], where: str) -> None:
     if not isinstance(record, dict):
-        raise UsageError(f"{where}: {shown(record)} should be an object with {', '.join(sorted(wanted))}.")
-    missing, unknown = sorted(wanted - set(record)), sorted(set(record) - wanted)
+        raise UsageError(f"{where}: {shown(record)} should be an object with {', '.join(sorted(expected))}.")
+    missing, unknown = sorted(expected - set(record)), sorted(set(record) - expected)
     if missing or unknown:
         words = [
             f"{what} {', '.join(names)[:100]}"
@@ -135,8 +135,8 @@ def require_fields(record: Any, wanted: set[str], where: str) -> None:
         raise UsageError(f"{where} {' and '.join(words)}.")
 
 
-def parse_claim(record: Any, where: str, ask: Ask = lambda: None) -> ParsedClaim:
-    """Raises UsageError for anything but what `claim_record` writes. `ask` is called at every node of the tree."""
+def parse_claim(record: Any, where: str, check: Check = lambda: None) -> ParsedClaim:
+    """Raises UsageError for anything but what `claim_record` writes. `check` is called at every node of the tree."""
     verdict = record.get("verdict") if isinstance(record, dict) else None
     require_fields(record, REFUTED if verdict == Status.REFUTED else SETTLED, where)
     if verdict not in list(Status):
@@ -146,21 +146,21 @@ def parse_claim(record: Any, where: str, ask: Ask = lambda: None) -> ParsedClaim
     if status is Status.REFUTED:
         point, value = _point(record["point"], inequality, where), fraction(record["value"], where)
         return ParsedClaim(inequality, origin, status, Tree((), where), point=point, value=value)
-    tree, share = _tree(record["tree"], where, ask), fraction(record["share"], where)
+    tree, share = _tree(record["tree"], where, check), fraction(record["share"], where)
     if (OPEN in tree.forms) != (status is Status.UNDECIDED):
         raise UsageError(f"{where}: the verdict is undecided if and only if a box is open; it is {verdict}.")
-    settled = _settled(inequality, tree, ask)
+    settled = _settled(inequality, tree, check)
     if share != settled:
         raise UsageError(f"{where}: the share is {share}, but the tree settles {settled}.")
     return ParsedClaim(inequality, origin, status, tree, share)
 
 
-def _settled(inequality: Inequality, tree: Tree, ask: Ask) -> Fraction:
+def _settled(inequality: Inequality, tree: Tree, check: Check) -> Fraction:
     """The share of the box that is not open; UsageError for a tree that does not cover it."""
     root, left = root_of(inequality), Fraction(0)
     try:
         for box, node in boxes_of(root, tree):
-            ask()
+            check()
             if node == Leaf(OPEN):
                 left += volume(box, root)
     except TreeError as error:
@@ -205,9 +205,9 @@ def parse_inequality(record: Any, where: str) -> Inequality:
         raise UsageError(f"{where}: {error}.") from None
 
 
-def _require(held: bool, name: str, value: Any, wanted: str, where: str) -> None:
+def _require(held: bool, name: str, value: Any, expected: str, where: str) -> None:
     if not held:
-        raise UsageError(f"{where}: {name} = {shown(value)} should be {wanted}.")
+        raise UsageError(f"{where}: {name} = {shown(value)} should be {expected}.")
 
 
 def _side(side: Any, symbols: dict[str, sp.Symbol], where: str) -> tuple[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
@@ -263,12 +263,12 @@ def _point(record: Any, inequality: Inequality, where: str) -> tuple[Fraction, .
     return tuple(fraction(record[name], where) for name in names)
 
 
-def _tree(record: Any, where: str, ask: Ask) -> Tree:
+def _tree(record: Any, where: str, check: Check) -> Tree:
     if not isinstance(record, list):
         raise UsageError(f"{where}: the tree {shown(record)} is not a list.")
     boxes = 0
     for at, node in enumerate(record):
-        ask()
+        check()
         place = f"{where}, node {at}"
         if not isinstance(node, list) or not 1 <= len(node) <= 2:
             raise UsageError(f'{place}: {shown(node)} is neither [axis], [axis, "p/q"] nor [form, count].')

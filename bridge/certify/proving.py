@@ -25,7 +25,7 @@ from symbolic.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
 LOOK = 64  # boxes between two reports
-MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot tell apart
+MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot separate
 
 
 class Status(StrEnum):
@@ -158,8 +158,8 @@ class _Search:
 
     def _decide(self, root: _Part) -> tuple[Point, float] | None:
         self.stage = "a likely minimum was searched for"
-        self.deadline.ask()
-        lowest = likely_lowest(self.inequality, ask=self.deadline.ask)
+        self.deadline.check()
+        lowest = likely_lowest(self.inequality, check=self.deadline.check)
         self.stage = "boxes were proved"
         return self._refutation(lowest) or self._search(root)
 
@@ -191,7 +191,7 @@ class _Search:
         while queue:
             if count % LOOK == 0:
                 self.progress(count, float(self.settled))
-            self.deadline.ask()
+            self.deadline.check()
             if count >= self.most_boxes:
                 return None
             _, _, part, look = heapq.heappop(queue)
@@ -210,7 +210,7 @@ class _Search:
 
     def _prove(self, part: _Part) -> _Look | None:
         """Mark the box if a form proves it; otherwise return the bounds and slopes found on it."""
-        self.deadline.ask()
+        self.deadline.check()
         cell, strict = Cell(part.box), self.inequality.strict
         below = self.enclosures.whole.below(cell)
         if positive(below, strict):
@@ -224,10 +224,10 @@ class _Search:
             bounds.append(centred)
             weights = _weights(part.box, slopes)
         for k in range(len(self.enclosures.conditions)):
-            self.deadline.ask()
+            self.deadline.check()
             if self.enclosures.shown_on(cell, f"outside {k}"):
                 return self._settle(part, f"outside {k}")
-        self.deadline.ask()
+        self.deadline.check()
         if self.inequality.vanishing and self.enclosures.shown_on(cell, "hessian"):
             return self._settle(part, "hessian")
         if self.inequality.form is not None and not strict:
@@ -277,7 +277,7 @@ class _Search:
     def _refutation(self, points: Sequence[Sequence[Fraction]]) -> tuple[Point, float] | None:
         """The first of the points that is surely inside and at which the inequality surely fails."""
         for point in points:
-            self.deadline.ask()
+            self.deadline.check()
             value = self.enclosures.value_at(point)
             fails = value <= 0 if self.inequality.strict else value < 0
             if fails and self.enclosures.inside(point):

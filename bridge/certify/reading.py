@@ -18,7 +18,7 @@ MOST_CHARACTERS, MOST_DIGITS, MOST_EXPONENT = 4_000, 4_000, 1_000
 NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
 CONSTANTS = {"pi": sp.pi, "E": sp.E}
 KNOWN = {name.lower() if name in ("Abs", "Max", "Min") else name: f for name, f in FUNCTIONS.items()} | FUNCTIONS
-DEFINED = "defined: "  # how the names of those inequalities begin that say where an expression is defined
+DEFINED = "defined: "  # prefix of the inequalities that state where an expression is defined
 SIMPLIFIED = "; simplified to "
 COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast.Lt: (-1, True)}
 
@@ -26,21 +26,21 @@ COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast
 def read_inequality(
     text: str, ranges: Sequence[str], where: Sequence[str] = (), deadline: Deadline | None = None
 ) -> list[Inequality]:
-    """The inequality with exact ranges "x=0,1/3", preceded by those which say that it is defined (sqrt, log) there.
+    """The inequality with exact ranges "x=0,1/3", preceded by those that state that it is defined there (sqrt, log).
 
     Raises UsageError with the position of a syntax error, and OutOfTime if SymPy takes too long to simplify it.
     """
-    ask = deadline.ask if deadline else lambda: None
+    check = deadline.check if deadline else lambda: None
     as_typed = typed_inequality(text, ranges, where)
     typed, box = as_typed.expression, as_typed.box
     expression, strict = read_claim(text)
-    ask()
+    check()
     conditions = tuple(_condition(words) for words in where)
-    ask()
+    check()
     known = defined_where(expression)
-    ask()
+    check()
     lost = [each for each in (*defined_where(typed), *vanished_poles(typed, expression)) if each not in known]
-    ask()
+    check()
     meaning = as_typed.meaning + (f"{SIMPLIFIED}{sp.sstr(expression)}" if lost else "")
     claim = Inequality(as_typed.name, expression, box, conditions, strict, meaning=meaning)
     return [*(_on(claim, *each) for each in dict.fromkeys((*known, *lost))), claim]

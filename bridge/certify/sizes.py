@@ -1,8 +1,8 @@
 """How large the numbers of an expression can become: too large ones are refused before any computation.
 
 SymPy evaluates exp(3*log(x)) to x**3 and gamma(4) to 6, mpmath evaluates exp(exp(50)) to as many bits as its exponent
-asks for, and neither can be interrupted inside one operation on integers. What is judged here is the tree as it was
-typed or stored, before any such step; Arb at a fixed precision says how large its constants are, whatever they are.
+needs, and neither can be interrupted inside one operation on integers. The check is applied to the tree as it was typed
+or stored, before any such step. Arb at a fixed precision bounds the size of every constant.
 """
 
 from collections.abc import Callable, Mapping, Sequence

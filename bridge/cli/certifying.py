@@ -76,10 +76,10 @@ def run_certify(
 
 
 def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-    """Without the parameters that stand for several choices, if each choice states the same; else UsageError."""
+    """The parameters without lists of choices, if every choice states the same inequalities; else UsageError."""
     kept = {name: value for name, value in params.items() if not several(value)}
     for name in params.keys() - kept.keys():
-        deadline.ask()
+        deadline.check()
         first, *others = (stated_now(id, kept | {name: choice}) for choice in params[name])
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
@@ -177,7 +177,7 @@ def _prove_all(run: Run, first: Deadline | None) -> None:
 
 @contextlib.contextmanager
 def _interrupts(run: Run) -> Iterator[None]:
-    """Remembers that Ctrl-C came: `prove` ends quietly with what it has."""
+    """Records Ctrl-C, so that `prove` ends with its results so far."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -226,7 +226,7 @@ def verdict_text(status: Status) -> Text:
 
 
 def _below_one(outcome: Outcome) -> float:
-    """The share for people: 100 % is said of nothing that has an open box."""
+    """The share for display: below 100 % as long as a box is open."""
     return outcome.share if outcome.status is Status.PROVED else min(outcome.share, 0.9999)
 
 

@@ -55,7 +55,7 @@ def run_compare(
 ) -> None:
     """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others.
 
-    `named` are parameters with an option of their own (a machine, its input): words, whatever digits they hold.
+    `named` are parameters with their own option (a machine, its input): strings, even if they consist of digits.
     """
     params = check_names(id, with_options(parameters(settings, grids), named or {}))
     _check_target(options)
@@ -78,7 +78,7 @@ def _check_target(options: Mapping[str, Any]) -> None:
 
 
 def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> None:
-    """Checks a saved witness again. `others` are options that make no sense beside it."""
+    """Checks a saved witness again. `others` are options that cannot be combined with it."""
     find_result(id)
     if others or outputs.files or outputs.witnesses:
         raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
@@ -100,7 +100,7 @@ def check_names(id: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(comparison: Comparison, outputs: Outputs) -> None:
-    if outputs.witnesses:  # first, so that the tables can say where they are
+    if outputs.witnesses:  # first, so that the tables can name the files
         save_witnesses(comparison, outputs.witnesses)
     for path in outputs.files:
         export(comparison, path, outputs.all_rows)

@@ -1,4 +1,4 @@
-"""`boundsmith list`, `show` and `latex`: what the catalogue and a Result say, as words or as JSON."""
+"""`boundsmith list`, `show` and `latex`: the catalogue and a Result, as text or as JSON."""
 
 from pathlib import Path
 

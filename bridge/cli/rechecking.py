@@ -1,4 +1,4 @@
-"""`boundsmith certify --check`: a certificate file gone through again, and what is said of it."""
+"""`boundsmith certify --check`: re-checks a certificate file and prints the outcome."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

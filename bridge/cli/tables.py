@@ -26,11 +26,16 @@ from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 
 LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
-BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; the footer has said them of the rows
+BUDGET = (
+    "seed",
+    "samples",
+    "attack",
+    "restarts",
+)  # also in the environment; the footer already lists them for the rows
 
 
 def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows, the slack of each step if asked, the footer, the violations, and what was ruled out."""
+    """The table of the rows, the slack of each step if requested, the footer, the violations and the refusals."""
     rows = shown_rows(comparison, all_rows)
     columns = layout(rows)
     yield f"{comparison.result}: {comparison.citation}"
@@ -83,7 +88,7 @@ def _cells(row: Row, columns: Layout) -> list[str | Text]:
 
 
 def _number(row: Row, name: str) -> Text:
-    """A bound that is refuted in red, one that says nothing dimmed."""
+    """A number as text: a refuted bound in red, a vacuous one dimmed."""
     verdict = row.verdict.get(name)
     dim = "dim" if name in TIERS and "vacuous" in row.flags.get(name, []) else ""
     return Text(number_words(row, name, plain), style="red" if verdict == Verdict.VIOLATED else dim)
@@ -127,7 +132,7 @@ def _slack(rows: Sequence[Row], columns: Layout) -> Iterator[RenderableType]:
 
 
 def _named(table: NamedTable, all_rows: bool) -> Iterator[RenderableType]:
-    """A table beside the rows: numbers to the right, the middle of a long one left out unless all is asked for.
+    """A table beside the rows: numbers to the right, the middle of a long one is omitted unless --all is given.
 
     Only cells of many words are broken, and only where the terminal is too narrow.
     """
@@ -159,8 +164,8 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
         yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps where the bound is loose"
     rounding = f"bounds are rounded outward to {DIGITS} digits (up to {SLIP} ulp)"
     yield "; ".join(filter(None, (budget_words(rows), no_verdict_words(rows), rounding, "--json has every digit")))
-    said = BUDGET if sampled(rows) else (*BUDGET, "inputs")
-    environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in said]
+    listed = BUDGET if sampled(rows) else (*BUDGET, "inputs")
+    environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in listed]
     if environment:
         yield ", ".join(environment)
 

@@ -45,8 +45,8 @@ def lower(
     shape, or a condition. All symbols stand for real numbers. `backend`, one of
 
     - "numpy": arrays that broadcast, computed in `dtype` (float64); IEEE rules without warnings (inf, nan);
-    - "torch": tensors that broadcast, differentiable, in the `dtype` and on the `device` given or else of the tensors
-      that come in; tensors of mixed dtype or device are an error;
+    - "torch": tensors that broadcast, differentiable, in the `dtype` and on the `device` given or else of the input
+      tensors; tensors of mixed dtype or device are an error;
     - "mpmath": one point, at `bits` bits or else at the precision of mpmath's context when called;
     - "arb": one point or box of flint balls, rigorous, at `bits` bits (128).
 

@@ -206,7 +206,7 @@ class NumpyBackend(Backend):
         return np.concatenate(results).reshape(batch) if np.ndim(results[0]) else results[0]
 
     def _array(self, argument: Argument, value: Any) -> Any:
-        if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow asks for thousands
+        if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow evaluates thousands
             return self._like.dtype.type(value)
         if isinstance(value, int | Fraction | sp.Number):  # an int may be larger than numpy's own
             value = float(value)

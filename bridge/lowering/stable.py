@@ -68,7 +68,7 @@ class Stabiliser:
         conditions = [pair.cond for pair in node.args] if isinstance(node, sp.Piecewise) else conditions
         for condition in conditions:
             if condition.is_Symbol:
-                raise LoweringError(self._backend, condition, "it stands for a number; as a condition write Ne(..., 0)")
+                raise LoweringError(self._backend, condition, "it is a number; as a condition write Ne(..., 0)")
 
     def _branches(self, node: sp.Basic) -> sp.Basic:
         parts = [(self(condition), self(value)) for value, condition in node.args]

@@ -1,4 +1,4 @@
-"""torch: batched, differentiable, on the device and in the dtype of the tensors that come in."""
+"""torch: batched, differentiable, on the device and in the dtype of the input tensors."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -175,7 +175,7 @@ class Search:
     def _secant(self, outside: Number, inside: Number) -> Number | None:
         """Where the bound would be the error if it were a power of the knob; None if one end has no positive bound.
 
-        A little nearer to the end that is further away, so that the place comes to lie between this and the other one.
+        A little nearer to the end that is further away, so that the place lies between this point and the other end.
         """
         high, low = self.probe(outside).number, self.probe(inside).number
         if not high or not low or not 0 < low < high < math.inf:

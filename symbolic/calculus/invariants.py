@@ -137,7 +137,7 @@ def _short(radius: sp.Expr) -> sp.Expr:
 
 
 def _require_growing(step: sp.Expr, function: Any) -> None:
-    """Every application of the function enters the step, or the argument that it stands in, with a slope >= 0."""
+    """Every application of the function enters the step, or the argument that contains it, with a slope >= 0."""
     values = {each: sp.Dummy("f", nonnegative=True) for each in step.atoms(function)}
     for outer in [*values, None]:
         within = step if outer is None else outer.args[0]
@@ -231,13 +231,13 @@ def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
     obligations of the induction replace the discharged ones. Raises DerivationError if a range is smaller than the
     invariant, or if there is no range obligation to discharge.
     """
-    wanted = steps or tuple(step.name for step in x.derivation.steps if _open_ranges(step))
-    for name in wanted:
+    names = steps or tuple(step.name for step in x.derivation.steps if _open_ranges(step))
+    for name in names:
         if not _open_ranges(x.derivation.step(name)):
             raise DerivationError(f"confine: step '{name}' has no open range obligation")
-    if not wanted:
+    if not names:
         raise DerivationError(f"confine: the derivation of '{x.name}' has no open range obligation")
-    confined = (_confined(s, invariant) if s.name in wanted else s for s in x.derivation.steps)
+    confined = (_confined(s, invariant) if s.name in names else s for s in x.derivation.steps)
     return replace(x, derivation=Derivation(tuple(confined)))
 
 

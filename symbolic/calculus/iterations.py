@@ -77,7 +77,7 @@ MOST_SQUARINGS = 12
 #   floor = 2 b / (1 + sqrt(1 - 4 a b))   <   basin = (1 + sqrt(1 - 4 a b)) / (2 a),
 # the roots of a e^2 - e + b. Between them g(e) < e, below the floor e < g(e) <= floor. So errors that start below the
 # basin stay below max(e_0, floor), and tend to at most the floor (a decreasing sequence above the floor has a limit,
-# which is a fixed point). Equality: e_{n+1} = a e_n^2 + b; a start at the basin never comes down.
+# which is a fixed point). Equality: e_{n+1} = a e_n^2 + b; a start at the basin never decreases.
 #
 # Two stages (for 2 a e_0 < 1): A_n = (2 a e_0)^(2^n) / (2 a) obeys A_{n+1} = 2 a A_n^2. Claim: e_n <= max(A_n, 2 b).
 # Let m = max(A_n, 2 b). If a m^2 <= b, then e_{n+1} <= 2 b. If a m^2 > b then m = A_n, since a (2 b)^2 <= b, and

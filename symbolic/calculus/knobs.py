@@ -74,8 +74,8 @@ def _never_positive(value: sp.Expr) -> bool:
 
 
 # If the bound decreases in the knob, every knob from the solution of bound = accuracy on is enough, and none below is.
-# A solution exists as soon as the accuracy is above the limit at oo; one that is not positive says that every knob
-# will do.
+# A solution exists as soon as the accuracy is above the limit at oo; if it is not positive, every knob is large
+# enough.
 def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     """The least knob whose bound is at most `accuracy`, in closed form, for a bound that decreases in the knob.
 
@@ -101,14 +101,14 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     if highest is None:
         raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} at {knob} = 0 is known; use bridge.solve")
     in_reach = sp.true if highest.has(sp.oo) else sp.Le(accuracy, tamed.back(highest))
-    if in_reach == sp.false:  # every knob will do
+    if in_reach == sp.false:  # every knob is large enough
         value = sp.Integer(1 if knob.is_integer else 0)
         return Knob(knob, value, bound.subs(knob, value), condition)
-    wanted = sp.Dummy("accuracy", positive=True)
-    found = [value for value in solutions(tamed.expression, target, wanted) or () if not _never_positive(value)]
+    level = sp.Dummy("accuracy", positive=True)
+    found = [value for value in solutions(tamed.expression, target, level) or () if not _never_positive(value)]
     if len(found) != 1:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
-    value = tamed.back(sp.simplify(found[0])).subs(wanted, accuracy)
+    value = tamed.back(sp.simplify(found[0])).subs(level, accuracy)
     if value.is_extended_real is False:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} never equals {accuracy}; give an accuracy that it attains")
     value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value

@@ -16,7 +16,7 @@ EVERY_LAYER = "in every layer"
 
 # One layer, derived by the rules from a premise with a symbolic error e, has a bound that is affine in e with
 # coefficients >= 0: it is the step of a recursion, and nothing has to be typed again. The next layer starts from this
-# one, so that this one has to be again what was said of the premise (`_meets`); what the layer owes, each layer owes.
+# one, so this one must again meet the assumptions on the premise (`_meets`). Its obligations hold for each layer.
 def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symbol | None = None) -> LinearRecursion:
     """The recursion from 0 whose step is `layer`, derived from `premise`, whose given error is a symbol.
 
@@ -80,7 +80,7 @@ def _has(expressions: Iterable[Any], letter: sp.Symbol) -> bool:
 def _meets(value: Approximated, recursion: LinearRecursion, rule: str) -> tuple[Obligation, ...]:
     """The obligations under which `value` is a premise of the recursion's layer."""
     premise = recursion.premise
-    assert premise is not None  # the callers ask
+    assert premise is not None  # the callers check this
     if value.norm is not premise.norm:
         raise DerivationError(
             f"{rule}: '{value.name}' is bounded in the {value.norm}-norm, but the layer starts from the "
@@ -88,21 +88,21 @@ def _meets(value: Approximated, recursion: LinearRecursion, rule: str) -> tuple[
         )
     if premise.probabilities and not value.probabilities:
         raise DerivationError(f"{rule}: '{value.name}' is not known to hold probabilities, but '{premise.name}' does")
-    wanted = []
+    required = []
     if _enters(premise.size, recursion):
         smaller = shown_at_most(value.size, premise.size)
-        wanted.append(Obligation(f"the size of '{value.name}' is at most that of the layer's premise", smaller))
+        required.append(Obligation(f"the size of '{value.name}' is at most that of the layer's premise", smaller))
     if premise.radius is not None and _enters(premise.radius, recursion):
         radius = value.size if value.radius is None else value.radius
         nearer = shown_at_most(radius, premise.radius)
-        wanted.append(Obligation(f"the radius of '{value.name}' is at most that of the layer's premise", nearer))
+        required.append(Obligation(f"the radius of '{value.name}' is at most that of the layer's premise", nearer))
     if _enters(premise.dim, recursion) and value.dim != premise.dim:
         condition = sp.Eq(sp.simplify(value.dim - premise.dim), 0)
-        wanted.append(Obligation(f"the dimension of '{value.name}' is that of the layer's premise", condition))
-    for obligation in wanted:
+        required.append(Obligation(f"the dimension of '{value.name}' is that of the layer's premise", condition))
+    for obligation in required:
         if obligation.condition == sp.false:
             raise DerivationError(f"{rule}: the layers do not fit; hypothesis violated: {obligation.statement}")
-    return tuple(obligation for obligation in wanted if obligation.open)
+    return tuple(obligation for obligation in required if obligation.open)
 
 
 def _enters(bound: sp.Expr, recursion: LinearRecursion) -> bool:
@@ -209,7 +209,7 @@ def _fresh(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp
     return next(letter for letter in letters if letter not in taken)
 
 
-# Each of two derivations is used in its own case only, and owes nothing in the other.
+# Each of two derivations is used in its own case only, and has no obligations in the other.
 def either(first: Approximated, when: Any, second: Approximated, *, name: str, reason: str = "") -> Approximated:
     """`first` where the relation `when` holds, `second` where it does not; both in one norm."""
     require_norm("either", first, second.norm)

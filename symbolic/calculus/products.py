@@ -9,7 +9,7 @@ from symbolic.obligations import nonnegative, whole
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:
 #   B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x, dy) + B(dx, dy),   dx = x_hat - x, dy = y_hat - y,
 # so the error is at most c (e_x Y + X e_y + e_x e_y). Equality: numbers of one sign, dx and dy of that sign too.
-# Where ||x_hat|| <= X_hat is known on its own account, B(dx, y) + B(x_hat, dy) gives c (e_x Y + X_hat e_y), sharper as
+# If a bound ||x_hat|| <= X_hat is known separately, B(dx, y) + B(x_hat, dy) gives c (e_x Y + X_hat e_y), sharper as
 # soon as X_hat < X + e_x. Equality: the same with x_hat = X_hat.
 def bilinear(
     x: Approximated,

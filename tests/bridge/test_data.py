@@ -283,7 +283,7 @@ def test_a_file_that_cannot_serve_is_refused(content: str | bytes, message: str,
     [
         ("prices", r"has no column 'prices' \(--target\); did you mean price"),
         ("zzz", "it has: size, price, age"),
-        (None, "give --target, the column of .* is to be predicted: size, price, age"),
+        (None, "give --target, the column of .* to predict: size, price, age"),
     ],
 )
 def test_an_unknown_target_is_refused(target: str | None, message: str, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ REFUSED = [
     ({"radius": 1.0, "cells": 0}, "cells = 0 must be a whole number of at least 2"),
     ({"radius": 1.0}, "give either cells or eps"),
     ({"radius": 1.0, "cells": 2, "eps": 0.1}, "give either cells or eps"),
-    ({"radius": 8.0, "eps": 1e-13}, r"tanh\(t\) needs \d{8} ReLUs, more than 1000000; ask for a larger eps"),
+    ({"radius": 8.0, "eps": 1e-13}, r"tanh\(t\) needs \d{8} ReLUs, more than 1000000; give a larger eps"),
 ]
 
 

@@ -84,8 +84,8 @@ def test_what_is_typed_is_read_exactly(text: str, expression: sp.Expr, strict: b
         ("0 < x < 1", "no single comparison"),
         ("x == 1", "no single comparison"),
         ("x/0", "is 0 and cannot divide"),
-        ("2**(10**9)", "exponent too large"),
-        ("9**9**9", "exponent too large"),
+        ("2**(10**9)", "exponent that is too large"),
+        ("9**9**9", "exponent that is too large"),
         ("x**pi", "exponent too large, or not rational"),
         ("1e99999", "too large or too small"),
         ("(" * 3000 + "x" + ")" * 3000, "characters"),
@@ -312,8 +312,8 @@ def test_long_tables_of_claims_are_cut_and_say_so(
 @pytest.mark.parametrize(
     ("text", "box", "message"),
     [
-        ("exp(exp(exp(1000)))*x", "0,1", "exp(exp(1000)) is too large a number: beyond 2**10000"),
-        ("gamma(1e9)*x", "0,1", "gamma is taken of numbers up to 1000 only"),
+        ("exp(exp(exp(1000)))*x", "0,1", "exp(exp(1000)) is too large: beyond 2**10000"),
+        ("gamma(1e9)*x", "0,1", "gamma accepts numbers up to 1000 only"),
         ("x", "0,1e1001", "the number 1e1001 is too large or too small (at most 10^1000)"),
     ],
 )

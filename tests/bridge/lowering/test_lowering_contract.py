@@ -177,7 +177,7 @@ def test_batches_broadcast_and_constants_fill_them(backend: str) -> None:
     assert lower(x * A, backend, args=[x, A])(make((4, 1)), make((5, 2, 2))).shape == (4, 5, 2, 2)
     assert lower(sp.Matrix([[1, x, y]]), backend)(make((4, 1)), make((3,))).shape == (4, 3, 1, 3)
     assert lower(sp.KroneckerProduct(A, B), backend)(make((7, 2, 2)), make((2, 3))).shape == (7, 4, 6)
-    with pytest.raises(ValueError, match=r"A: shape \(3, 2\), wanted \(..., 2, 2\)"):
+    with pytest.raises(ValueError, match=r"A: shape \(3, 2\), expected \(..., 2, 2\)"):
         lower(A.T, backend)(make((3, 2)))
 
 
@@ -225,7 +225,7 @@ def test_exact_backends_take_numbers_exactly(value: object, exact: Fraction | No
 @pytest.mark.parametrize("backend", ["mpmath", "arb"])
 @pytest.mark.parametrize("value", ["0.1", None, 1j])
 def test_exact_backends_refuse_what_is_no_number(value: object, backend: str) -> None:
-    with pytest.raises(TypeError, match="x: wanted"):
+    with pytest.raises(TypeError, match="x: expected"):
         lower(x, backend)(value)
 
 
