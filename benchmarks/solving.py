@@ -1,9 +1,9 @@
 """Whether `solve` keeps what it promises: every knob, tier and quantity of every result, at several errors.
 
 `python -m benchmarks.solving` tries all questions (an hour), `--result ID` those on one result, `--sample N` a seeded
-selection of N, in addition to the calls of `NAMED`; the tests run the selection of 6. The engine of `compare` judges each
-answer of the derived or the instance tier: its verdict on that quantity and tier must not be `outside`, `violated` or
-conditional. If the network is too large for a run, hypotheses and obligations are checked from scratch instead. A
+selection of N, in addition to the calls of `NAMED`; the tests run the selection of 6. The engine of `compare` judges
+each answer of the derived or the instance tier: its verdict on that quantity and tier must not be `outside`, `violated`
+or conditional. If the network is too large for a run, hypotheses and obligations are checked from scratch instead. A
 printed answer must state that it is not guaranteed and name its errata. The exit code is 1 if anything fails.
 """
 
