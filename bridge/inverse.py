@@ -120,7 +120,7 @@ def _number(study: Study, name: str, value: Any) -> Any:
     return value if study.result.parameter(name).symbol is None else study.result.number(name, value)
 
 
-def _a(tier: str) -> str:
+def _with_article(tier: str) -> str:
     return f"an {tier}" if tier == "instance" else f"a {tier}"
 
 
@@ -191,7 +191,8 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Foun
         ) from None
     except NoAnswerError as why:
         raise UsageError(
-            f"solve: no {knob.name} gives {_a(curve.tier)} bound of '{curve.quantity}' of at most {error:g}: {why}"
+            f"solve: no {knob.name} gives {_with_article(curve.tier)} bound of '{curve.quantity}' of at most "
+            f"{error:g}: {why}"
         ) from None
 
 

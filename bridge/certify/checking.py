@@ -18,8 +18,8 @@ from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.forms import Enclosures, as_ball
 from bridge.certify.parsing import ParsedClaim, parse_claim, read_content
 from bridge.certify.proving import Box, Leaf, Status
-from bridge.certify.stating import belongs, family, reasons, same, stated_now
-from bridge.certify.words import box_words, short
+from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
+from bridge.certify.words import box_text, short
 from bridge.lowering import LoweringError
 from bridge.registry import PLACES, find_study
 from symbolic.inequalities import Inequality
@@ -200,7 +200,7 @@ class _Run:
             return ""
         result, quantity, inequality = claim.origin.result, claim.origin.quantity, claim.inequality
         stated = self.stated(claim.origin)
-        agreeing = [each for each in stated if same(inequality, each)]
+        agreeing = [each for each in stated if same_claim(inequality, each)]
         if not agreeing:
             names = ", ".join(each.name for each in stated) or "none"
             return f"{result} does not state this inequality at these parameters (it states: {names})"
@@ -228,7 +228,7 @@ class _Run:
             if not isinstance(node, Leaf):
                 continue
             if node.by != OPEN and not _shows(enclosures, box, node.by):
-                return f"box {done} ({box_words(claim.inequality, box)}) is not proved by the form '{node.by}'"
+                return f"box {done} ({box_text(claim.inequality, box)}) is not proved by the form '{node.by}'"
             done += 1
             if self.progress is not None and done % 100 == 0:
                 self.progress(done, done / boxes)

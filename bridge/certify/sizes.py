@@ -143,7 +143,7 @@ class _Sizes:
 
     def _function(self, node: Any, part: Size) -> Size:
         if isinstance(node, sp.gamma | sp.loggamma) and part.value is not None and not abs(part.value) <= MOST_GAMMA:
-            raise UsageError(f"{self.where}: {_words(node)}: gamma accepts numbers up to {MOST_GAMMA} only.")
+            raise UsageError(f"{self.where}: {_text(node)}: gamma accepts numbers up to {MOST_GAMMA} only.")
         value = None if part.value is None else ONE_ARGUMENT[type(node)](part.value)
         power = 0 if value is not None else 1
         if isinstance(node, sp.exp):
@@ -163,21 +163,21 @@ class _Sizes:
         if size.value is not None:
             self._check_number(node, size.value)
         if size.power > MOST_POWER:
-            raise UsageError(f"{self.where}: {_words(node)} has an exponent that is too large: at most {MOST_POWER}.")
+            raise UsageError(f"{self.where}: {_text(node)} has an exponent that is too large: at most {MOST_POWER}.")
         if size.bits > MOST_COEFFICIENT_BITS:
             raise UsageError(
-                f"{self.where}: the coefficients of {_words(node)} may have more than {MOST_COEFFICIENT_BITS} bits "
+                f"{self.where}: the coefficients of {_text(node)} may have more than {MOST_COEFFICIENT_BITS} bits "
                 "when it is expanded; take smaller exponents or numbers."
             )
 
     def _check_number(self, node: Any, value: Arb) -> None:
         largest = flint.arb(2) ** MOST_BITS
         if value.is_nan() or (not value.is_finite() and not isinstance(node, sp.exp | sp.sinh | sp.cosh)):
-            raise UsageError(f"{self.where}: {_words(node)} is not a real number, or too close to a pole to decide.")
+            raise UsageError(f"{self.where}: {_text(node)} is not a real number, or too close to a pole to decide.")
         if not abs(value) <= largest:
-            raise UsageError(f"{self.where}: {_words(node)} is too large: beyond 2**{MOST_BITS}.")
+            raise UsageError(f"{self.where}: {_text(node)} is too large: beyond 2**{MOST_BITS}.")
         if value != 0 and abs(value) < 1 / largest:
-            raise UsageError(f"{self.where}: {_words(node)} is too small: below 2**-{MOST_BITS}.")
+            raise UsageError(f"{self.where}: {_text(node)} is too small: below 2**-{MOST_BITS}.")
 
 
 def _merged(amount: int, exponent: Size) -> int:
@@ -201,6 +201,6 @@ def _power_of_ball(base: Arb, exponent: sp.Expr, value: Arb) -> Arb:
     return balls.int_power(base, p) if q == 1 else balls.rational_power(base, p, q)
 
 
-def _words(node: sp.Basic) -> str:
+def _text(node: sp.Basic) -> str:
     with deep_recursion():
         return shortened(node, 60)

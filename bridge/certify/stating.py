@@ -27,7 +27,7 @@ def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
 
     check_parameters(result_id, params)
     stated = [*stated_inequalities(result_id, params), *stated_obligations(result_id, params)[0]]
-    return [each for at, each in enumerate(stated) if not any(same(each, other) for other in stated[:at])]
+    return [each for at, each in enumerate(stated) if not any(same_claim(each, other) for other in stated[:at])]
 
 
 def check_parameters(result_id: str, params: dict[str, Any]) -> None:
@@ -38,14 +38,14 @@ def check_parameters(result_id: str, params: dict[str, Any]) -> None:
     missing = [
         name
         for name in result.check_names(params)
-        if result.parameter(name).default is not None and not several(result.parameter(name).default)
+        if result.parameter(name).default is not None and not has_choices(result.parameter(name).default)
     ]
     if missing:
         raise UsageError(f"{result_id}: no value is given for {', '.join(missing)}.")
     numbers = {
         name: result.number(name, value)
         for name, value in params.items()
-        if result.parameter(name).symbol is not None and not several(value)
+        if result.parameter(name).symbol is not None and not has_choices(value)
     }
     known = [h for h in result.hypotheses if {symbol.name for symbol in h.condition.free_symbols} <= set(numbers)]
     complaints = [complaint for h in known if (complaint := h.complaint(numbers))]
@@ -53,12 +53,12 @@ def check_parameters(result_id: str, params: dict[str, Any]) -> None:
         raise UsageError(f"{result_id}: " + "; ".join(complaints) + ".")
 
 
-def several(value: Any) -> bool:
+def has_choices(value: Any) -> bool:
     """Whether a parameter's value is a list of choices."""
     return isinstance(value, list | tuple)
 
 
-def same(one: Inequality, other: Inequality) -> bool:
+def same_claim(one: Inequality, other: Inequality) -> bool:
     """Whether they make the same claim on the same box; descriptions are not compared."""
     fields = ("name", "expression", "where", "strict", "vanishing", "form")
     return list(one.box.items()) == list(other.box.items()) and all(
@@ -67,7 +67,7 @@ def same(one: Inequality, other: Inequality) -> bool:
 
 
 def same_statements(some: Sequence[Inequality], others: Sequence[Inequality]) -> bool:
-    return len(some) == len(others) and all(same(a, b) for a, b in zip(some, others, strict=True))
+    return len(some) == len(others) and all(same_claim(a, b) for a, b in zip(some, others, strict=True))
 
 
 def family(name: str) -> str:

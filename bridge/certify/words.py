@@ -17,6 +17,6 @@ def short(number: Any) -> str:
     return f"{float(exact):.6g}" if -300 < wide.adjusted() < 300 or not exact else f"{wide:.6g}"
 
 
-def box_words(inequality: Inequality, box: Sequence[tuple[Any, Any]]) -> str:
+def box_text(inequality: Inequality, box: Sequence[tuple[Any, Any]]) -> str:
     sides = zip(inequality.box, box, strict=True)
     return ", ".join(f"{symbol} in [{short(low)}, {short(high)}]" for symbol, (low, high) in sides)

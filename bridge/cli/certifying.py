@@ -20,8 +20,8 @@ from bridge.certify.obligations import stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_inequality
 from bridge.certify.registry import STATED
-from bridge.certify.stating import belongs, family, same_statements, several, stated_now
-from bridge.certify.words import box_words, short
+from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
+from bridge.certify.words import box_text, short
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.entry import INTERRUPTED
@@ -77,7 +77,7 @@ def run_certify(
 
 def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     """The parameters without lists of choices, if every choice states the same inequalities; else UsageError."""
-    kept = {name: value for name, value in params.items() if not several(value)}
+    kept = {name: value for name, value in params.items() if not has_choices(value)}
     for name in params.keys() - kept.keys():
         deadline.check()
         first, *others = (stated_now(id, kept | {name: choice}) for choice in params[name])
@@ -118,12 +118,12 @@ def run_expression(
             run = Run(text, read_inequality(text, ranges, where, deadline), seconds)
     except OutOfTime:
         run = Run(text, [], seconds)
-        typed, reason = typed_inequality(text, ranges, where), _over(deadline, "it was simplified")
+        typed, reason = typed_inequality(text, ranges, where), _time_limit_reached(deadline, "it was simplified")
         run.claims.append(Claim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
     _run(run, output, as_json, deadline)
 
 
-def _over(deadline: Deadline, stage: str) -> str:
+def _time_limit_reached(deadline: Deadline, stage: str) -> str:
     return f"the time limit of {deadline.seconds:g} s was reached while {stage}"
 
 
@@ -201,11 +201,11 @@ def _run_blocks(run: Run) -> Iterator[Any]:
         table = table_of("inequality", "verdict", "boxes", "seconds", "settled")
         for claim in run.claims:
             o = claim.outcome
-            settled = "-" if o.status is Status.REFUTED else f"{100 * _below_one(o):.4g} %"
+            settled = "-" if o.status is Status.REFUTED else f"{100 * _displayed_share(o):.4g} %"
             table.add_row(o.inequality.name, verdict_text(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
         yield table
     for claim in run.claims:
-        yield from _explained(claim.outcome)
+        yield from _explanation(claim.outcome)
     if any(c.outcome.inequality.name.startswith(DEFINED) and c.outcome.status is not Status.PROVED for c in run.claims):
         yield "the result on the expression holds where it is defined"
     yield from (c.outcome.inequality.meaning for c in run.claims if SIMPLIFIED in c.outcome.inequality.meaning)
@@ -225,12 +225,12 @@ def verdict_text(status: Status) -> Text:
     return Text(str(status), style=STYLES[status])
 
 
-def _below_one(outcome: Outcome) -> float:
+def _displayed_share(outcome: Outcome) -> float:
     """The share for display: below 100 % as long as a box is open."""
     return outcome.share if outcome.status is Status.PROVED else min(outcome.share, 0.9999)
 
 
-def _explained(outcome: Outcome) -> Iterator[str]:
+def _explanation(outcome: Outcome) -> Iterator[str]:
     if outcome.status is Status.REFUTED:
         assert outcome.value is not None  # a refutation has a value
         relation = "> 0" if outcome.inequality.strict else ">= 0"
@@ -239,7 +239,7 @@ def _explained(outcome: Outcome) -> Iterator[str]:
         found = f"the claim is {relation}, but the value is {most} at {point}"
         yield f"{outcome.inequality.name} is refuted: {found}"
     elif outcome.status is Status.UNDECIDED:
-        left = [box_words(outcome.inequality, box) for box in outcome.open_boxes[:1]]
+        left = [box_text(outcome.inequality, box) for box in outcome.open_boxes[:1]]
         largest = f"; the largest: {left[0]}" if left else ""
         why = f"{outcome.reason}; " if outcome.reason else ""
         yield f"{outcome.inequality.name} is undecided: {why}{max(1, len(outcome.open_boxes))} boxes are open{largest}"

@@ -115,18 +115,18 @@ def numbers_of(result: Result, params: Mapping[str, Any]) -> dict[sp.Symbol, Any
 
 def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> Probe:
     """The hypotheses, then the case, then its bound. Raises UsageError for a point that the study refuses."""
-    broken = _broken(study.result.hypotheses, numbers_of(study.result, params))
-    if broken:
-        return broken
+    violated = _violated_hypothesis(study.result.hypotheses, numbers_of(study.result, params))
+    if violated:
+        return violated
     case = study.case_of(params, quantity)
     named = case.result.quantity(quantity)
     refusal = case.refusal(named)
     if refusal is not None:
         return Probe(REFUSED[refusal.verdict], reason=refusal.reason)
-    return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_known(case)})
+    return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_numeric_params(case)})
 
 
-def _broken(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> Probe | None:
+def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> Probe | None:
     """The first hypothesis that does not hold, or that cannot be decided; None where all of them hold."""
     exact = {symbol: as_exact(value) for symbol, value in numbers.items()}
     for hypothesis in hypotheses:
@@ -141,7 +141,7 @@ def _broken(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) 
     return None
 
 
-def _known(case: Case) -> dict[str, Any]:
+def _numeric_params(case: Case) -> dict[str, Any]:
     """The numeric parameters of the case."""
     return {name: value for name, value in case.params.items() if isinstance(value, int | float)}
 

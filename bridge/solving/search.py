@@ -77,7 +77,7 @@ class Search:
             self._approach_the_least()
         meeting = self._meeting()
         if not meeting:
-            raise NoAnswerError(self._why())
+            raise NoAnswerError(self._reason())
         downwards = shape not in RISING
         value = meeting[0] if downwards else meeting[-1]
         return self._located(value, shape, downwards=downwards)
@@ -212,10 +212,10 @@ class Search:
 
     # Why there is no answer.
 
-    def _why(self) -> str:
+    def _reason(self) -> str:
         known = self._admissible()
         if not known:
-            return self._why_none()
+            return self._reason_for_none()
         least = min(known, key=self._number)
         order = sorted(self.seen)
         words = f"from {order[0]:.4g} to {order[-1]:.4g} the least bound found is {_shown(self._number(least))}"
@@ -230,7 +230,7 @@ class Search:
         ended = {side: each.reason for side, each in beside.items() if each.state is not State.ADMISSIBLE}
         return "".join(f"; {side} that: {reason}" for side, reason in ended.items())
 
-    def _why_none(self) -> str:
+    def _reason_for_none(self) -> str:
         if not self.seen:
             return "no value meets the hypotheses"
         order = sorted(self.seen)

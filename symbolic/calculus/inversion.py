@@ -46,7 +46,7 @@ def _is_large(number: sp.Number) -> bool:
 
 # The sign of the derivative decides where the formula has no pole: a quotient that falls on both sides of a pole jumps
 # up at it.
-def falls_or_rises(expression: sp.Expr, x: sp.Symbol) -> int | None:
+def monotonicity(expression: sp.Expr, x: sp.Symbol) -> int | None:
     """-1 if the formula decreases (weakly) on the domain of x, 1 if it increases; None if neither is shown."""
     if expression.count_ops() > MOST_OPERATIONS or poles(expression, x) != ():
         return None

@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.inversion import Tamed, falls_or_rises, limit_at_infinity, limit_at_zero, poles, solutions
+from symbolic.calculus.inversion import Tamed, limit_at_infinity, limit_at_zero, monotonicity, poles, solutions
 from symbolic.derivation import DerivationError, as_expr
 
 
@@ -86,7 +86,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     bound, accuracy = as_expr(bound), as_expr(accuracy)
     target = sp.Dummy(knob.name, positive=True)  # solved over the reals, rounded up at the end
     tamed = Tamed.of(bound.subs(knob, target))
-    if falls_or_rises(tamed.expression, target) != -1:
+    if monotonicity(tamed.expression, target) != -1:
         raise DerivationError(f"knob_for: cannot show that {sp.sstr(bound)} decreases in {knob}")
     best = limit_at_infinity(tamed.expression, target)
     if best is None:

@@ -121,7 +121,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     """
     depth, size = as_expr(depth), as_expr(size)
     if _has((depth, size, x.error, x.size, x.dim, x.radius), recursion.index):
-        recursion = recursion.with_index(_fresh("l", (depth, size, x.error, x.size), nonnegative=True))
+        recursion = recursion.with_index(_new_index("l", (depth, size, x.error, x.size), nonnegative=True))
     dim = _dimension_after(x, recursion, depth)
     offset = recursion.offset
     if offset.has(recursion.index):
@@ -131,7 +131,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         *whole("iterate", name, least=0, depth=depth),
         *nonnegative("iterate", name, size=size),
         *_in_every_layer(nonnegative("iterate", name, factor=recursion.factor, offset=offset), recursion.index, depth),
-        *_owed_by_each(replace(started, start=x.error), depth),
+        *_obligations_of_each_layer(replace(started, start=x.error), depth),
     )
     if recursion.premise is not None:
         first = replace(recursion, premise=restated(recursion.premise, {recursion.index: 0}))
@@ -160,7 +160,7 @@ def _equals(count: sp.Expr, number: int) -> Any:
     return sp.Eq(rest, -constant)
 
 
-def _owed_by_each(recursion: LinearRecursion, depth: sp.Expr) -> tuple[Obligation, ...]:
+def _obligations_of_each_layer(recursion: LinearRecursion, depth: sp.Expr) -> tuple[Obligation, ...]:
     """The obligations of one layer for layers 0 .. depth - 1, at the largest of their errors."""
     if recursion.premise is None or not recursion.obligations:
         return recursion.obligations
@@ -191,7 +191,7 @@ def _power(product: sp.Product) -> sp.Expr:
 # ratio 1 its branches are quotients of small numbers; the sum of powers has neither fault.
 def written_out(expression: sp.Expr) -> sp.Expr:
     """The same, with each closed geometric sum (a case distinction at ratio 1) written as a sum of powers."""
-    power = _fresh("m", (expression,), nonnegative=True)
+    power = _new_index("m", (expression,), nonnegative=True)
     sums = {}
     for cases in expression.atoms(sp.Piecewise):
         count, at_one = cases.args[0]
@@ -202,7 +202,7 @@ def written_out(expression: sp.Expr) -> sp.Expr:
 
 # A letter of a sum: no symbol of a caller's is equal to it, and the same sum has the same one, so that a value that is
 # derived twice is derived alike.
-def _fresh(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Dummy:
+def _new_index(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Dummy:
     """A whole-number symbol that does not occur in the expressions, not even as a bound variable."""
     taken = set().union(*(expression.atoms(sp.Dummy) for expression in expressions))
     letters = (sp.Dummy(name, dummy_index=k, integer=True, **assumptions) for k in range(len(taken) + 1))
@@ -264,7 +264,7 @@ def stack(
     alone, several = _equals(count, 1), _dimension_of_several(first, family, index, last, count)
     dim = sp.Piecewise((last.dim.xreplace({alone: sp.true}), alone), (several.xreplace({alone: sp.false}), True))
     bounds = (value for each in (first, family, last) for value in (each.error, each.size))
-    layer = _fresh("i", (count, *bounds), positive=True)
+    layer = _new_index("i", (count, *bounds), positive=True)
 
     def total(of_first: sp.Expr, of_family: sp.Expr, of_last: sp.Expr) -> sp.Expr:
         summand = written_out(of_family.subs(index, layer)) ** 2

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.inversion import falls_or_rises, limit_at_infinity, solutions
+from symbolic.calculus.inversion import limit_at_infinity, monotonicity, solutions
 from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import add
 from symbolic.derivation import (
@@ -242,7 +242,7 @@ def largest_safe(bound: Any, perturbation: sp.Symbol, margin: Any) -> Knob:
     bound, margin = as_expr(bound), as_expr(margin)
     free = sp.Dummy(perturbation.name, nonnegative=True)
     smooth = bound.subs(perturbation, free)
-    if falls_or_rises(smooth, free) != 1:
+    if monotonicity(smooth, free) != 1:
         raise DerivationError(f"largest_safe: cannot show that {sp.sstr(bound)} grows with {perturbation}")
     at_zero = smooth.subs(free, 0)
     real("largest_safe", str(perturbation), bound=at_zero)

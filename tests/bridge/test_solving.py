@@ -247,7 +247,7 @@ def test_only_parameters_on_which_the_bound_depends_are_listed() -> None:
         ({"for_": "p"}, "error = None must be a positive number"),
         ({"for_": "p", "error": -1}, "error = -1 must be a positive number"),
         ({"for_": "p", "error": math.nan}, "error = nan"),
-        ({"for_": "error", "error": 1.0}, "leave out error"),
+        ({"for_": "error", "error": 1.0}, "computes the error; omit error"),
         ({"for_": "W_star", "error": 0.1}, "W_star is not a number"),
         ({"for_": "pp", "error": 0.1}, "no parameter 'pp'"),
         ({"for_": "p", "error": 0.1, "p": 3}, "do not set it"),

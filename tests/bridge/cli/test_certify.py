@@ -266,7 +266,8 @@ def test_stating_that_takes_too_long_is_refused(run: Command, stated: None, monk
 
     monkeypatch.setattr(certifying, "stated_now", slow)
     said = refused(run("certify", ID, "--seconds", "7"))
-    assert said == f"{ID}: its inequalities could not be stated within --seconds 7; allow more, or choose others."
+    remedy = "allow more time, or choose other parameters."
+    assert said == f"{ID}: its inequalities could not be stated within --seconds 7; {remedy}"
 
 
 def test_claims_that_a_recheck_does_not_reach_are_counted(
@@ -417,8 +418,8 @@ def test_which_inequalities_are_of_a_quantity(name: str, quantity: str, belongin
         ([ID, "-o", "c.txt"], "a certificate is a .json file"),
         ([ID, "-o", "no/such/c.json"], "there is no folder"),
         (["--check", "missing.json"], "there is no file 'missing.json'"),
-        (["--check", "c.json", ID], "takes no ID"),
-        (["--check", "c.json", "-o", "d.json"], "takes no --output"),
+        (["--check", "c.json", ID], "not take ID"),
+        (["--check", "c.json", "-o", "d.json"], "not take --output"),
     ],
     ids=range(16),
 )
@@ -442,7 +443,7 @@ def test_parameters_that_are_choices_have_to_be_chosen_if_they_matter(
     run: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(certifying, "stated_now", lambda result_id, params: STATED[: 1 + (params["flow"] == "true")])
-    assert "choose by --set flow=..., of true, printed" in refused(run("certify", "induction.trends"))
+    assert "choose one by --set flow=..., from true, printed" in refused(run("certify", "induction.trends"))
 
 
 def edited(path: Path, change: Any) -> Path:
@@ -464,9 +465,9 @@ def certificate(run: Command, tmp_path: Path) -> Path:
 def test_edited_words_quantities_and_parameters_are_noticed(run: Command, certificate: Path) -> None:
     original = certificate.read_text()
     for change, code, message in (
-        (lambda c: c[0]["inequality"].update(meaning="for all inputs"), 1, "in other words than induction"),
+        (lambda c: c[0]["inequality"].update(meaning="for all inputs"), 1, "differs from the one of induction"),
         (lambda c: c[0]["inequality"].update(because=dict.fromkeys(c[0]["inequality"]["symbols"], "so")), 1, "words"),
-        (lambda c: c[0]["origin"].update(quantity="estimate.psi"), 1, "says that it is of 'estimate.psi'"),
+        (lambda c: c[0]["origin"].update(quantity="estimate.psi"), 1, "assigns it to 'estimate.psi'"),
         (lambda c: c[0]["origin"]["parameters"].update(foo=["text", "bar"]), 2, "has no parameter 'foo'"),
         (lambda c: c[0]["origin"]["parameters"].pop("alpha"), 2, "no value is given for alpha"),
         (lambda c: c[0]["origin"]["parameters"].update(w_star=["float", "0.9"]), 2, "w_star = 0.9 does not meet"),
@@ -482,7 +483,7 @@ def test_a_file_with_a_part_of_a_quantity_says_so(run: Command, certificate: Pat
     edited(certificate, lambda claims: claims.pop())
     outcome = run("certify", "--check", certificate)
     assert "covers " in outcome.out
-    assert "that quantity is not proved by it" in " ".join(outcome.out.split())
+    assert "it does not prove that quantity" in " ".join(outcome.out.split())
     assert json.loads(run("certify", "--check", certificate, "--json").out)["complete"] is False
 
 
