@@ -68,8 +68,8 @@ def _require_alone(premise: Approximated, layer: Approximated) -> None:
     elsewhere = [step.name for step in rest if _has((step.local, *step.about), error)]
     if others or elsewhere or _has(about, error):
         raise DerivationError(
-            f"recursion_from: '{premise.name}' must be a single given, and its error must not occur in anything else "
-            f"that is given ({', '.join([*elsewhere, *(step.name for step in others)]) or 'its size, dimension or radius'})"
+            f"recursion_from: '{premise.name}' must be a single given, and its error must not occur in any other "
+            f"data ({', '.join([*elsewhere, *(step.name for step in others)]) or 'its size, dimension or radius'})"
         )
 
 
