@@ -1,7 +1,7 @@
 """How the all-layer margin of a simulated machine depends on T: binary positions against positions of size 1/T.
 
 `python -m benchmarks.turing_margin [machine]` attacks both decoders on the same inputs, which use about T steps, and
-prints the smallest changes of the parameters found that turn the prediction, with the slope of their logarithms.
+prints the smallest parameter perturbations found that flip the prediction, with the slope of their logarithms.
 """
 
 import sys
