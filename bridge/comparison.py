@@ -95,12 +95,12 @@ def compare(
 
 def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
     """Raises UsageError for settings that were given and that the rows of a case without inputs do not depend on."""
-    idle = {"attack": 0, "dtype": "float64"}  # these ask for nothing
+    idle = {"attack": 0, "dtype": "float64"}  # these change nothing
     if not isinstance(case, DirectCase):
         return
     unused = [f"{name} = {x}" for name, x in given.items() if name not in case.uses and idle.get(name) != x]
     if unused:
-        raise UsageError(f"compare: no row of {case.result.id} depends on {', '.join(unused)}; leave that out")
+        raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}; omit it")
 
 
 def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Derivation, Step
+from symbolic.errata import Erratum
 from symbolic.obligations import Obligation
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 
@@ -206,9 +207,22 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
         lines += ["Derived:", rf"\[ {display} \]"]
+    if quantity.erratum:
+        lines.append(rf"\emph{{{erratum_latex(quantity.erratum)}}}")
     if quantity.remark:
         lines.append(rf"\emph{{{escape(quantity.remark)}.}}")
     return "\n".join(lines)
+
+
+def erratum_latex(erratum: Erratum) -> str:
+    """Weight, place, sentence, reading, repair, and whether the main claim survives, as running text."""
+    parts = [
+        f"Erratum ({escape(str(erratum.weight))}), {erratum.citation.latex()}: {escape(erratum.sentence)}",
+        f"Reading: {escape(erratum.reading)}",
+        f"Repair: {escape(erratum.repair)}",
+        f"Main claim survives: {escape(erratum.survives)}",
+    ]
+    return " ".join(f"{part}." for part in parts)
 
 
 def result_latex(result: Result) -> str:

@@ -12,6 +12,7 @@ from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
 from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, find_result, status
 from symbolic.derivation import Step
+from symbolic.errata import Erratum
 from symbolic.printing import with_names
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result
 
@@ -105,7 +106,17 @@ def _quantity(quantity: Quantity) -> list[str]:
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
+    lines += _erratum(quantity.erratum) if quantity.erratum else []
     return [*lines, *([f"    remark: {quantity.remark}"] if quantity.remark else [])]
+
+
+def _erratum(erratum: Erratum) -> list[str]:
+    return [
+        f"    erratum ({erratum.weight}): {erratum.place}: {erratum.sentence}",
+        f"      reading: {erratum.reading}",
+        f"      repair: {erratum.repair}",
+        f"      main claim survives: {erratum.survives}",
+    ]
 
 
 def _printed_relation(quantity: Quantity, printed: Printed) -> str:

@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
+from symbolic.errata import Erratum
 from symbolic.statements import Formula, Quantity, Result
 
 WIDTH = 100  # columns of a formula
@@ -100,7 +101,13 @@ def _quantity_record(quantity: Quantity) -> dict[str, Any]:
         "conditional": quantity.derivation.conditional if quantity.derivation else False,
         "steps": [step.name for step in quantity.derivation.steps] if quantity.derivation else [],
         "remark": quantity.remark,
+        "erratum": None if quantity.erratum is None else _erratum_record(quantity.erratum),
     }
+
+
+def _erratum_record(erratum: Erratum) -> dict[str, Any]:
+    names = ("weight", "place", "sentence", "reading", "repair", "survives")
+    return {name: str(getattr(erratum, name)) for name in names}
 
 
 def _formula_record(derived: Formula) -> dict[str, Any]:

@@ -194,7 +194,7 @@ def tier_words(row: Row, tier: str) -> str:
 
 
 def _flagged(flag: str, row: Row) -> str:
-    """The flag, with the tiers it speaks of unless it speaks of all."""
+    """The flag, with its tiers unless it holds for all."""
     tiers = [tier for tier, flags in row.flags.items() if flag in flags and tier in TIERS]
     return flag if not tiers or set(tiers) >= set(row.verdict) else f"{flag}: {', '.join(tiers)}"
 

@@ -116,9 +116,9 @@ def test_what_the_obligation_forbids_is_outside_to_compare_and_no_answer(monkeyp
     monkeypatch.setattr(bridge.comparison, "find_study", lambda id: study)
     (row,) = compare("own.theorem", samples=8, attack=0, beta=3.0)
     assert row.verdict["derived"] is Verdict.OUTSIDE
-    with pytest.raises(UsageError, match="is not guaranteed: it is false that the factor"):
+    with pytest.raises(UsageError, match="is not guaranteed: hypothesis violated: the factor"):
         solve(study, for_="error", beta=3.0)
-    with pytest.raises(UsageError, match=r"no b gives .* it is false that the factor"):
+    with pytest.raises(UsageError, match=r"no b gives .* hypothesis violated: the factor"):
         solve(study, for_="b", error=0.1, beta=3.0)
 
 
