@@ -105,7 +105,7 @@ def constant_rows(case: Case, quantities: list[Quantity], budget: Budget) -> lis
 
 
 def replayed_row(case: Case, quantity: Quantity, inputs: Inputs, scope: str | None = None) -> Row:
-    """The row of one particular input, every tier judged on it alone; the instance is that of `scope`, or of the last one."""
+    """The row of one particular input, every tier judged on it alone; the instance of `scope`, or of the last scope."""
     if not quantity.scopes:
         return constant_rows(case, [quantity], ONE_INPUT)[0]
     scope = scope or quantity.scopes[-1]

@@ -93,7 +93,7 @@ class Case(ABC):
 
     @abstractmethod
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
-        """What the instance knows, rounded up: of the network (inputs None) or, in other scopes, of one particular prompt."""
+        """What the instance knows, rounded up: of the network (inputs None) or, in other scopes, of one prompt."""
 
     @abstractmethod
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
@@ -137,7 +137,7 @@ class Case(ABC):
         return []
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        """The row of a check again, from its witness's inputs (not yet checked). A check is not a quantity and has a name of its own.
+        """The row of a check again, from the inputs of its witness. A check has a name of its own, which no quantity has.
 
         Raises UsageError for a name that is no check's, and for inputs that are not as they should be.
         """
