@@ -43,6 +43,7 @@ class Step:
 
     `per_unit`: what stands in `local` beside these errors may be stated per unit of a perturbation (see `pooled_sum`).
     `about` is what else is said of a given, so that two givens of one name are the same only if all of it is.
+    `latex` is the left side where the step bounds no error but a size or a count.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Step:
     sharp: bool = True
     per_unit: bool = False
     about: tuple[Any, ...] = ()
+    latex: str = ""
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:

@@ -1,4 +1,4 @@
-"""Where a printed constant fails, and where a hypothesis rules a case out: rows with parameters of their own.
+"""Where a printed constant fails at one input: rows with parameters of their own, those of the erratum.
 
 Each refutation is a case of the same study and one input of it; its witness replays like any other.
 """
@@ -15,20 +15,25 @@ from bridge.measure import evidence_at
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Inputs
+from symbolic.errata import Erratum
+from symbolic.icgd import errata
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """A printed bound that fails at `params`: of which quantity, at which input, by which slip.
+    """A printed bound that fails: of which quantity, at which input, by which erratum.
 
     The row has no parameters in common with the grid's: they stand in its remark, and in its witness.
     """
 
     name: str
     quantity: str
-    params: Mapping[str, Any]
+    erratum: Erratum
     inputs: Callable[[StepCase], Inputs]
-    slip: str
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        return dict(self.erratum.at)
 
     def row(self, case: StepCase) -> Row:
         quantity = case.result.quantity(self.quantity)
@@ -36,8 +41,8 @@ class Refutation:
         tiers = {"printed": case.printed(quantity), "derived": case.derived(quantity)}
         row = judged_row(case, quantity, "network", tiers, [found], ONE_INPUT)
         where = ", ".join(f"{name} = {value}" for name, value in self.params.items())
-        said = "; ".join(filter(None, [self.slip, f"at {where}", row.remark]))
-        return row.model_copy(update={"quantity": f"erratum.{self.name}", "params": {}, "remark": said})
+        remark = "; ".join(filter(None, [f"at {where}", row.remark]))
+        return row.model_copy(update={"quantity": f"erratum.{self.name}", "params": {}, "remark": remark})
 
 
 def _input(case: StepCase, matrices: list[Tensor]) -> Inputs:
@@ -67,21 +72,6 @@ def _everything_errs(case: StepCase) -> Inputs:
     return _input(case, [torch.zeros(first, dtype=torch.float64), entry.expand(second).clone()])
 
 
-_SIGMOID = {"N": 2, "n": 1, "eta": 0.1, "eps": 0.1, "activation": "sigmoid", "loss": "square"}
-COLUMNS = Refutation(
-    "columns",
-    "size_s",
-    {**_SIGMOID, "K": 4, "d": 64, "B_v": 0.9, "B_x": 0.25, "B_y": 0.01, "relus": 64, "relus_r1": 0, "R": 0.0},
-    _upper_corner,
-    "Lemma 6 takes the k-th column of V_{j+1} for a row: on the box its norm is sqrt(rows / columns) B_v, up to "
-    "sqrt(K) B_v on the paper's domain",
-)
-SQUARE_ROOT = Refutation(
-    "square_root",
-    "gradient",
-    {**_SIGMOID, "K": 64, "d": 64, "B_v": 0.05, "B_x": 0.25, "B_y": 0.01, "relus": 4000, "relus_r1": 4, "R": 1.0},
-    _everything_errs,
-    "D.7 writes sqrt(P) B_r for ||pbar(j)||_2 <= P B_r: the constants of Theorem 1 are too small once P > 4 and eps_r' "
-    "is what matters",
-)
+COLUMNS = Refutation("columns", "size_s", errata.COLUMNS, _upper_corner)
+SQUARE_ROOT = Refutation("square_root", "gradient", errata.SQUARE_ROOT, _everything_errs)
 REFUTATIONS = {"icgd.backward": (COLUMNS,), "icgd.step": (SQUARE_ROOT,)}

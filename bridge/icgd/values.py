@@ -124,7 +124,7 @@ def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | No
 
 
 def _cube(piece: Piece, setting: Setting, side: float) -> float:
-    """The largest modulus of the piece's argument over |t|, |y| <= side."""
+    """The largest absolute value of the piece's argument over |t|, |y| <= side."""
     return 2 * side if len(piece.argument.free_symbols) == 2 else side
 
 
@@ -146,7 +146,7 @@ def _rational(number: float) -> sp.Rational:
 
 
 def one_norm(weights: np.ndarray) -> flint.arb:
-    """The sum of the moduli of float64 coefficients, exactly."""
+    """The sum of the absolute values of float64 coefficients, exactly."""
     with working_precision(EXACT_BITS):
         return sum((abs(flint.arb(weight)) for weight in weights.tolist()), start=flint.arb(0))
 
