@@ -32,7 +32,7 @@ ROUNDS, HEADROOM = 20, 1.01  # of the search for a range that covers what its ow
 
 @dataclass(frozen=True)
 class Accuracies:
-    """Sup errors asked of the sums of ReLUs for r, r' and u."""
+    """Target sup errors of the sums of ReLUs for r, r' and u."""
 
     eps_r: float
     eps_r1: float

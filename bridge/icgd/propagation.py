@@ -82,7 +82,7 @@ Layers = dict[int, Value]  # by the number j of the layer
 
 @dataclass(frozen=True)
 class Propagated:
-    """Per tap the exact value and its error; the gradient's error in the 2-norm, all blocks together."""
+    """Per tap the exact value and its error; the gradient's error in the 2-norm of all blocks."""
 
     p: Layers  # j = 0 .. N
     derivative: Layers  # r'(j), j = 1 .. N

@@ -343,7 +343,7 @@ def plan_for(setting: Setting, params: Mapping[str, Any], *, short: bool = False
     plan = _plan_for(setting, params)
     if isinstance(plan, Emulation) and plan.short and not short:
         raise UsageError(
-            f"R = {plan.r.radius:g} is too small: the arguments of r and r' reach "
+            f"R = {plan.r.radius!r} is too small: the arguments of r and r' reach "
             f"{plain(plan.ranges.largest, 'derived', 'upper')} (range obligation of Lemmas 2 and 3); give at least "
             f"that, or 0 for the smallest sufficient range. {' and '.join(SHORT_RANGES)} run on a smaller one"
         )

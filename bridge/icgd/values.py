@@ -102,8 +102,8 @@ def paper_ranges(values: Mapping[sp.Symbol, Any]) -> PaperRanges:
     return PaperRanges(*(float_above(each) for each in found))
 
 
-# The sums of ReLUs are built on the range R that is needed, which may be smaller than the paper's: the printed bounds
-# speak of their errors on the larger of the two. Beyond R a sum of ReLUs goes on as the line of its last cell.
+# The sums of ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the
+# printed bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues the line of its last cell.
 def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | None) -> dict[sp.Symbol, Any]:
     """L_r, L_r', L_l and, with an emulation, eps_r, eps_r', eps_l on the paper's ranges, or on larger ones built on."""
     built, built_u = (emulation.r.radius, emulation.u.radius_t) if emulation else (0.0, 0.0)

@@ -93,5 +93,5 @@ def parameters(inputs: sp.Expr, outputs: sp.Expr, depth: sp.Expr = N) -> sp.Expr
 
 
 def neurons(outputs: sp.Expr, depth: sp.Expr = N) -> sp.Expr:
-    """The coordinates of p(1), ..., p(N) together, which is also the number of rows of all V_j."""
+    """The number of coordinates of p(1), ..., p(N), which is also the number of rows of all V_j."""
     return (depth - 1) * K + outputs

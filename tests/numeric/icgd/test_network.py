@@ -133,10 +133,10 @@ def test_gradients_are_difference_quotients(name):
 def test_prompts_of_a_batch_do_not_meet():
     case = CASES["two steps"]
     network, inputs = IcgdNetwork(case.build()), inputs_for(case)
-    together = network.run(**inputs)
+    batched = network.run(**inputs)
     for index in range(3):
         alone = network.run(**{name: value[index : index + 1] for name, value in inputs.items()})
-        assert all(close(value[0], together[tap][index], relative=1e-14) for tap, value in alone.items())
+        assert all(close(value[0], batched[tap][index], relative=1e-14) for tap, value in alone.items())
 
 
 def test_taps_have_the_shapes_of_the_reference_and_the_query_comes_last():
