@@ -97,7 +97,7 @@ def _check_fit(result: Result, params: Mapping[str, Any], table: Table) -> None:
 
 
 def _at_table(quantity: Quantity, shape: Shape, n: int) -> Quantity:
-    """The quantity with a remark of where it is measured; bounds at the prompt are left out where they would take minutes."""
+    """With a remark of where it is measured; bounds at the prompt are left out where they would take minutes."""
     if not quantity.scopes:
         return quantity
     remark = f"measured at the table's rows and {STARTS} seeded w at most"
@@ -299,7 +299,7 @@ class _QueryRows:
         """Flag and remark of the start w = 0, from both runs."""
         if bool((exact.w != 0).any()):
             return {"remark": "Corollary 1.1 starts at w = 0"}
-        why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there and no exact step moves"
+        why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there: no exact step moves"
         moved = float(network.w.double().abs().max())
         return {"flag": "w = 0 is stationary", "remark": f"{why}; the network's largest weight is {plain(moved)}"}
 

@@ -103,7 +103,7 @@ def paper_ranges(values: Mapping[sp.Symbol, Any]) -> PaperRanges:
 
 
 # The sums of ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the
-# printed bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues the line of its last cell.
+# printed bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
 def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | None) -> dict[sp.Symbol, Any]:
     """L_r, L_r', L_l and, with an emulation, eps_r, eps_r', eps_l on the paper's ranges, or on larger ones built on."""
     built, built_u = (emulation.r.radius, emulation.u.radius_t) if emulation else (0.0, 0.0)

@@ -360,8 +360,6 @@ def examples_for_step_size(run: Run = _ONE_EXAMPLE) -> Witness:
 def constant_of_the_risk(run: Run = _STEEP) -> Witness:
     """Example (3, 0), W = [-1/9, 1/9], eta = n = 1: L_n is 1-Lipschitz, its gradient 9-Lipschitz; two steps go 7 eps
     away, and 4 eps is printed."""
-    if run.neuron.steepest() == 0:
-        raise UsageError("icgd.trajectory: a constant risk has the Lipschitz constant 0, and the bound divides by it")
     printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.neuron.steepest(), eps: run.accuracy})
     attained = _distance(run)
     return Witness(errata.CONSTANT_OF_THE_RISK, run, printed, attained, _derived_path(run), attained)

@@ -171,7 +171,7 @@ def test_every_violated_row_has_an_erratum_and_a_witness_that_replays(tmp_path: 
         replayed(next(row for row in violated if row.quantity == quantity), tmp_path)
 
 
-# --- A printed range ---------------------------------------------------------------------------------------------------
+# --- A printed range
 
 
 @pytest.mark.parametrize(
