@@ -14,6 +14,7 @@ import torch
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.data import Table
+from bridge.enclosures import TIGHTNESS
 from bridge.export.numbers import plain
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
@@ -113,14 +114,16 @@ class EmulatedCase(StepCase):
 
     @cached_property
     def _printed_values(self) -> dict[sp.Symbol, Any]:
-        """The values, with accuracies and Lipschitz constants on the ranges that the paper asks for.
-
-        Lemma 6 takes B_r' as an upper bound of |r'|: where the recursion of Lemma 3 gives less, that is the supremum.
-        """
+        """The values, with accuracies and Lipschitz constants on the ranges that the paper asks for."""
         asked = paper_ranges(self.values)
         on_them = constants_on(self.setting, asked, self.plan if isinstance(self.plan, Emulation) else None)
-        B_r1 = ball_maximum([flint.arb(self.values[letter]) for letter in (letters.B_r1, letters.b_r1)])
-        return {**self.values, **on_them, letters.B_r1: B_r1}
+        return {**self.values, **on_them, letters.B_r1: self._largest_slope}
+
+    @property
+    def _largest_slope(self) -> Any:
+        """B_r' of Lemma 6, an upper bound of |r'|: where the recursion of Lemma 3 surely gives less, the supremum."""
+        by_recursion, supremum = (flint.arb(self.values[letter]) for letter in (letters.B_r1, letters.b_r1))
+        return supremum if by_recursion * (1 + TIGHTNESS) < supremum else by_recursion
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()

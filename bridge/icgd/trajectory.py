@@ -483,10 +483,8 @@ class TrajectoryStudy(StepStudy):
         """Those of the quantity that exact runs show, and its remark."""
         about_mapping = quantity.name == MAPPING
         shown = [check for check in theory.WITNESSES if (check in theory.OF_THE_MAPPING) is about_mapping]
-        return (
-            *(f"erratum.{check.__name__}: {check().erratum.words}" for check in shown),
-            *filter(None, [quantity.remark]),
-        )
+        words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
+        return (*words, *filter(None, [quantity.remark]))
 
     def checks(self) -> list[Row]:
         case = self.case({}, seed=0, dtype="float64", device="cpu")

@@ -29,6 +29,7 @@ from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from symbolic.errata import Weight
 from symbolic.icgd import errata
+from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
 
 QUICK = {"samples": 8, "attack": 20, "restarts": 4}
@@ -169,6 +170,26 @@ def test_every_violated_row_has_an_erratum_and_a_witness_that_replays(tmp_path: 
     assert not [row for row in wide if Verdict.VIOLATED in (row.verdict.get("derived"), row.verdict.get("instance"))]
     for quantity in {row.quantity for row in violated}:
         replayed(next(row for row in violated if row.quantity == quantity), tmp_path)
+
+
+def test_lemma_6_takes_an_upper_bound_of_the_slopes() -> None:
+    """softplus' grows with its argument: the recursion of Lemma 3 stays below it, which is no erratum of Lemma 6."""
+    params = {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32}
+    case = find_study("icgd.backward").case({**params, "activation": "softplus"}, seed=0, dtype="float64", device="cpu")
+    by_recursion, supremum, B_l = (float(case.values[letter]) for letter in (letters.B_r1, letters.b_r1, letters.B_l))
+    assert by_recursion < 0.9 * supremum
+    assert float(case.printed(case.result.quantity("size_s")).ball) == pytest.approx(2 * supremum**2 * B_l)
+    found = rows("icgd.backward", **params, activation="softplus", samples=64)
+    assert not [row for row in found if Verdict.VIOLATED in row.verdict.values() and row.params]
+    lemma_3 = find_study("icgd.derivative").case(
+        {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32, "B_v": 2.0, "activation": "softplus"},
+        seed=0,
+        dtype="float64",
+        device="cpu",
+    )
+    R_2 = float(lemma_3.printed(lemma_3.result.quantity("range_r1")).ball)
+    assert R_2 > 1
+    assert R_2 == pytest.approx(2 * float(lemma_3.values[letters.B_r1]))
 
 
 # --- A printed range

@@ -196,7 +196,7 @@ def test_a_wide_network_holds_nothing_larger_than_its_weights():
 def test_inputs_that_do_not_fit_are_refused():
     case = CASES["two layers"]
     network, inputs = IcgdNetwork(case.build()), inputs_for(case)
-    with pytest.raises(StreamError, match=r"x of shape \(3, 2, 2\) where \(3, 3, 2\) is needed; y of shape"):
+    with pytest.raises(StreamError, match=r"x of shape \(3, 2, 2\), expected \(3, 3, 2\); y of shape"):
         network.run(**{**inputs, "x": inputs["x"][:, 1:], "y": inputs["y"][:, 1:]})
     with pytest.raises(StreamError, match=r"x of shape .*; x_query of shape \(3, 1\)"):
         network.run(**{**inputs, "x": inputs["x"][..., 1:], "x_query": inputs["x_query"][:, 1:]})
