@@ -89,6 +89,7 @@ def compare(
         environment=environment(dtype, device, budgets[0], source.words),
         rows=rows,
         tables=tables,
+        automatic=list(study.automatic),
     )
 
 
@@ -117,9 +118,17 @@ def replay(path: str) -> Row:
     """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic."""
     try:
         witness = Witness.model_validate_json(read_text(path, "witness"))
-        inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
     except UsageError:
         raise
+    except (ValueError, TypeError, RuntimeError):
+        raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
+    return replay_witness(witness, path)
+
+
+def replay_witness(witness: Witness, path: str = "") -> Row:
+    """The same for a witness at hand; `path` is the file that it comes from, for messages."""
+    try:
+        inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
     except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
     study = find_study(witness.result)

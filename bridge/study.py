@@ -19,7 +19,7 @@ from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
 from bridge.data import Table
-from bridge.record import Comparison, NamedTable, Row, Verdict
+from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
@@ -296,7 +296,13 @@ class Study(ABC):
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         """What is wrong with the printed bound of that quantity, a sentence each, known without a run."""
+        if quantity.erratum is not None:
+            return (quantity.erratum.words,)
         return (quantity.remark,) if quantity.remark and quantity.printed else ()
+
+    def refutable(self) -> tuple[Quantity, ...]:
+        """The quantities that have an erratum, those of `checks` too."""
+        return tuple(quantity for quantity in self.result.quantities if quantity.erratum is not None)
 
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter but those that the given ones imply: the given values, defaults for the others.
@@ -307,6 +313,7 @@ class Study(ABC):
         left_out = self.result.check_names(params)
         defaults = {name: self.result.parameter(name).default for name in left_out if name not in self.implied}
         given = {**defaults, **params}
+        given |= {name: 0 for name in self.automatic if given.get(name) == AUTOMATIC}
         values = {
             p.name: given[p.name] if p.symbol is None else self.result.number(p.name, given[p.name])
             for p in self.result.parameters

@@ -216,3 +216,22 @@ def certify(
         run_certify(id, quantity, settings or [], seconds, output, as_json=json)
     else:
         run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
+
+
+@app.command()
+def errata(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Only of these results.")] = None,
+    quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only of this quantity.")] = None,
+    replay: Annotated[bool, typer.Option("--replay", help="Run each witness again, from scratch.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a .md, .tex or .html page.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the errata of the papers: weight, sentence, reading, repair, witness, and whether the main claim survives.
+
+    With --replay the exit code is 0 only if every witness still refutes what is printed.
+    """
+    from bridge.cli.errata import run_errata
+
+    raise typer.Exit(run_errata(ids or [], quantity, output, replay=replay, as_json=json))

@@ -9,10 +9,11 @@ import typer
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
-from bridge.cli.tables import comparison_blocks, row_blocks
 from bridge.cli.terminal import progress, show
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
+from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
+from bridge.registry import find_study
 from symbolic.catalogue import find_result
 from symbolic.statements import UsageError
 
@@ -90,7 +91,7 @@ def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> 
     if outputs.as_json:
         typer.echo(row.model_dump_json(indent=2))
     else:
-        show(f"{id}: the witness in {path}, run again", *row_blocks(row))
+        show(f"{id}: the witness in {path}, run again", *row_blocks(row, find_study(id).automatic))
 
 
 def check_names(id: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import bridge
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.terminal import progress, show, show_json
-from bridge.export.layout import value_words
+from bridge.export.layout import parameter_words
+from bridge.registry import find_study
 
 UNPROVED = ", as printed and not proved here"
 FIELDS = (
@@ -34,7 +35,9 @@ def run_solve(id: str, knob: str, options: Mapping[str, Any], settings: Sequence
 def _sentences(solution: dict[str, Any]) -> list[str]:
     """The value with all its digits: one rounded down might not suffice."""
     name = solution["name"]
-    at = ", ".join(f"{key} = {value_words(value)}" for key, value in solution["params"].items() if key != name)
+    automatic = find_study(solution["result"]).automatic
+    others = {key: value for key, value in solution["params"].items() if key != name}
+    at = ", ".join(f"{key} = {parameter_words(key, value, automatic)}" for key, value in others.items())
     sentences = [f"{solution['result']}: {_answer(solution)}."]
     sentences += [f"At {at}."] if at else []
     sentences += [f"Checked there: {_checked(solution['conditions'])}."] if solution["conditions"] else []

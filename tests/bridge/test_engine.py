@@ -13,9 +13,9 @@ import torch
 import bridge.comparison as engine
 from bridge import compare, replay
 from bridge.budget import Budget
-from bridge.cli.tables import comparison_blocks
 from bridge.data import Table
 from bridge.export import comparison_csv, comparison_latex
+from bridge.export.terminal import comparison_blocks
 from bridge.induction.vanilla import VanillaCase, VanillaStudy
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Row, Verdict

@@ -9,9 +9,9 @@ from rich.console import Console
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
-from bridge.cli.tables import _named
 from bridge.export import comparison_html, comparison_latex, load
 from bridge.export.layout import FIRST_LINES, LAST_LINES
+from bridge.export.terminal import _named
 from bridge.record import Comparison, NamedTable
 from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
