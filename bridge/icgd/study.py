@@ -20,6 +20,7 @@ from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
+from bridge.icgd.refutations import AUTOMATIC as AUTOMATIC_NAMES
 from bridge.icgd.refutations import REFUTATIONS
 from bridge.icgd.setting import NEEDED_DERIVATIVES, Setting
 from bridge.icgd.values import (
@@ -33,7 +34,7 @@ from bridge.icgd.values import (
     problem_values,
     suprema_values,
 )
-from bridge.record import Row, Verdict
+from bridge.record import AUTOMATIC, Row, Verdict
 from bridge.study import Case, Inputs, Objective, Refusal, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
@@ -46,6 +47,7 @@ from symbolic.icgd import symbols as letters
 from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result, UsageError
 
+SHOWN_BY_A_RUN = ("range_", "norm[")  # on their errata's parameters; p[j] and r'[j] with an R that is too small
 R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
 ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
 SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType(
@@ -247,7 +249,7 @@ class StepStudy(Study):
         *("N", "K", "d", "d_x", "d_y", "B_v", "B_x", "B_y"),
         *("eps", "relus", "R", "relus_r1", "activation", "loss"),
     )
-    automatic = ("relus", "R", "relus_r1")
+    automatic = AUTOMATIC_NAMES
     searched = SEARCHED
 
     def __init__(self, result: Result) -> None:
@@ -280,6 +282,11 @@ class StepStudy(Study):
 
         return table_defaults(params, table)
 
+    def refutable(self) -> tuple[Quantity, ...]:
+        """Ranges and norms, which a run shows, and what the checks show."""
+        shown = [q for q in super().refutable() if q.name.startswith(SHOWN_BY_A_RUN)]
+        return (*shown, *(each.stated(self.result) for each in REFUTATIONS.get(self.result.id, ())))
+
     def checks(self) -> list[Row]:
         rows = []
         for refutation in REFUTATIONS.get(self.result.id, ()):
@@ -294,6 +301,7 @@ class StepStudy(Study):
         found = {}
         for name, parameter in known.items():
             value = params.get(name, _single(parameter.default))
+            value = 0 if name in self.automatic and value == AUTOMATIC else value
             found[name] = self.result.number(name, value) if parameter.symbol is not None else str(value)
         self.result.check(found)
         if found.get("relus_r1") and not found.get("relus"):

@@ -486,6 +486,9 @@ class TrajectoryStudy(StepStudy):
         words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
         return (*words, *filter(None, [quantity.remark]))
 
+    def refutable(self) -> tuple[Quantity, ...]:
+        return tuple(theory.refuted_quantity(check) for check in theory.WITNESSES)
+
     def checks(self) -> list[Row]:
         case = self.case({}, seed=0, dtype="float64", device="cpu")
         pairs = ((check, check()) for check in theory.WITNESSES)

@@ -45,6 +45,7 @@ def counted(
 ) -> Quantity:
     """A number of the construction itself: no input enters."""
     step = Step(name, Norm.ONE, "count", count, reason=reason, latex=latex)
+    known = None if bound is None or network.two_dimensions else network.printed(bound)
     return Quantity(
         name,
         latex,
@@ -56,11 +57,11 @@ def counted(
         Derivation((step,)),
         name,
         network.worst_case,
-        None if bound is None or network.two_dimensions else network.printed(bound),
+        known,
         "icgd",
         scopes=(),
         remark=remark,
-        erratum=erratum,
+        erratum=erratum if known else None,
     )
 
 
@@ -79,7 +80,7 @@ def ranges(network: Network, which: str) -> Quantity:
     known = None if network.two_dimensions else bound
     step = derived.steps[-1].name
     quantity = measured(network, which, latex, meaning, "absolute value", derived, bound=known, step=step)
-    return replace(quantity, scopes=(), erratum=erratum)
+    return replace(quantity, scopes=(), erratum=erratum if known else None)
 
 
 _NORM = "largest column sum, (C.1)"

@@ -85,21 +85,6 @@ NORM_STEP = Erratum(
     (("N", 2), ("d", 16)),
 )
 
-_COLUMNS_AT = {
-    "N": 2,
-    "K": 4,
-    "d": 64,
-    "n": 1,
-    "B_v": 0.9,
-    "B_x": 0.25,
-    "B_y": 0.01,
-    "eps": 0.1,
-    "relus": 64,
-    "relus_r1": 0,
-    "R": 0.0,
-    "activation": "sigmoid",
-    "loss": "square",
-}
 COLUMNS = Erratum(
     Weight.CONSTANT,
     _cite("Lemma 6", "B_s of (3.23); D.6"),
@@ -109,7 +94,6 @@ COLUMNS = Erratum(
     "gives less",
     "sqrt(d) B_s for j < N, by ||V_{j+1}||_2 <= P B_v; E_s^r, E_s^r' and E_s^l come from the same step",
     "yes: Theorem 1 holds with larger constants, which it hides",
-    tuple(_COLUMNS_AT.items()),
 )
 SQUARE_ROOT = Erratum(
     Weight.PROOF,
@@ -119,9 +103,6 @@ SQUARE_ROOT = Erratum(
     "P B_r; with max{K, d} for P the line holds",
     "P B_r for sqrt(P) B_r, there and in C_l, C_r and C_r'",
     "yes: Theorem 1 prints none of these constants, and with larger ones the accuracies chosen by them suffice",
-    tuple(
-        {**_COLUMNS_AT, "K": 64, "B_v": 0.05, "relus": 4000, "relus_r1": 4, "R": 1.0, "eta": 0.1}.items(),
-    ),
 )
 SLOPES = Erratum(
     Weight.DEFINITION,

@@ -220,6 +220,33 @@ def test_sums_of_relus_on_the_printed_range_violate_the_printed_error(
     assert list(printed.values()) == pytest.approx([1.0], rel=1e-3)
 
 
+def test_automatic_is_the_word_for_zero() -> None:
+    study = find_study("icgd.step")
+    words = dict.fromkeys(study.automatic, "automatic")
+    assert study.resolved(words) == study.resolved({})
+    with pytest.raises(UsageError, match="K = 'automatic' is not a number"):
+        study.resolved({"K": "automatic"})
+
+
+REFUTABLE = {
+    "icgd.forward": {"range_r", "norm[forward]"},
+    "icgd.derivative": {"range_r1", "norm[derivative]"},
+    "icgd.loss_gradient": {"range_u", "norm[loss_gradient]"},
+    "icgd.backward": {"erratum.columns"},
+    "icgd.step": {*SHOWN, "erratum.square_root"},
+    "icgd.dimensions": set(),
+    "icgd.gradient": {"slopes"},
+    "icgd.relu_sum": set(),
+}
+
+
+@pytest.mark.parametrize("id", REFUTABLE)
+def test_a_study_lists_the_errata_that_its_comparisons_show(id: str) -> None:
+    listed = find_study(id).refutable()
+    assert {quantity.name for quantity in listed} == REFUTABLE[id]
+    assert all(quantity.erratum is not None for quantity in listed)
+
+
 def test_on_a_range_that_suffices_nothing_is_outside() -> None:
     found = rows("icgd.forward", N=2, R=2.0, samples=64)
     (output,) = by_name(found, "p[2]")

@@ -392,6 +392,8 @@ def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() ->
 
 def test_solving_shows_the_errata_of_the_quantity() -> None:
     study = TrajectoryStudy()
+    assert [each.name for each in study.refutable()] == [f"erratum.{check.__name__}" for check in theory.WITNESSES]
+    assert all(each.erratum for each in study.refutable())
     path, mapping = (study.result.quantity(name) for name in ("path", "gradient_mapping"))
     names = {
         quantity.name: [words.partition(":")[0] for words in study.errata(quantity) if words.startswith("erratum.")]
