@@ -18,7 +18,7 @@ from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Inputs
 from symbolic.statements import Quantity, Result
 
-AUTOMATIC = ("relus", "R", "relus_r1")  # 0 means: computed from the others
+OPEN_SIZES = ("relus", "R", "relus_r1")  # 0 means: computed from the others
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Refutation:
         found = evidence_at(case, quantity, case.admit(self.inputs(case)))
         tiers = {"printed": case.printed(quantity), "derived": case.derived(quantity)}
         row = judged_row(case, quantity, "network", tiers, [found], ONE_INPUT)
-        where = ", ".join(f"{name} = {parameter_words(name, value, AUTOMATIC)}" for name, value in self.params.items())
+        where = ", ".join(f"{name} = {parameter_words(name, value, OPEN_SIZES)}" for name, value in self.params.items())
         remark = "; ".join(filter(None, [f"at {where}", row.remark]))
         return row.model_copy(update={"quantity": f"erratum.{self.name}", "params": {}, "remark": remark})
 

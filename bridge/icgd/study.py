@@ -20,8 +20,7 @@ from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
-from bridge.icgd.refutations import AUTOMATIC as AUTOMATIC_NAMES
-from bridge.icgd.refutations import REFUTATIONS
+from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
 from bridge.icgd.setting import NEEDED_DERIVATIVES, Setting
 from bridge.icgd.values import (
     EXACT_BITS,
@@ -249,7 +248,7 @@ class StepStudy(Study):
         *("N", "K", "d", "d_x", "d_y", "B_v", "B_x", "B_y"),
         *("eps", "relus", "R", "relus_r1", "activation", "loss"),
     )
-    automatic = AUTOMATIC_NAMES
+    automatic = OPEN_SIZES
     searched = SEARCHED
 
     def __init__(self, result: Result) -> None:
