@@ -1,4 +1,4 @@
-"""`boundsmith list`, `show` and `latex`: what the catalogue and a Result say, as words or as JSON."""
+"""`boundsmith list`, `show` and `latex`: the catalogue and a Result, as text or as JSON."""
 
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *(line for quantity in result.quantities for line in _quantity(quantity)),
         *(_heading("derived (by the calculus)") if formulas else []),
         *formulas,
-        *(_heading("derivation: the error of each step, by the errors e_ of its premises") if steps else []),
+        *(_heading("derivation: the error of each step, in terms of the errors e_ of its premises") if steps else []),
         *steps,
         *_remarks(result),
     ]

@@ -39,7 +39,7 @@ def result_record(result: Result) -> dict[str, Any]:
 
 
 def derivation_steps(result: Result) -> list[Step]:
-    """The steps of all the result's derivations, each once, in order, with all that any of them still owes."""
+    """The steps of all the result's derivations, each once, in order, with the open obligations of all its copies."""
     found: dict[tuple[str, sp.Expr], Step] = {}
     for step in (s for quantity in result.quantities if quantity.derivation for s in quantity.derivation.steps):
         shown = found.setdefault((step.name, step.local), step)

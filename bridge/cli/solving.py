@@ -10,7 +10,7 @@ from bridge.cli.terminal import progress, show, show_json
 from bridge.export.layout import parameter_words
 from bridge.registry import find_study
 
-UNPROVED = ", as printed and not proved here"
+UNPROVED = ", as printed, not proved by boundsmith"
 FIELDS = (
     *("name", "value", "bound", "requested", "quantity", "tier"),
     *("closed_form", "closed_form_conditions", "method", "params", "note", "of_error"),
@@ -63,7 +63,7 @@ def _answer(solution: dict[str, Any]) -> str:
     what = "error" if solution["of_error"] else "value"
     if solution["requested"] is None:
         return f"the {tier} bound on the {what} of {quantity} is {bound}"
-    verb = "would give, were it true," if tier == "printed" else "guarantees"
+    verb = "gives, if the printed bound holds," if tier == "printed" else "guarantees"
     article = "an" if what == "error" else "a"
     answer = f"{solution['name']} = {solution['value']} {verb} {article} {what} of {quantity} of at most {bound}"
     return f"{answer} (requested: {solution['requested']}; {tier} bound{UNPROVED if tier == 'printed' else ''})"

@@ -27,11 +27,11 @@ from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 
 LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
 LONGEST_LINE = 10_000  # columns of a text that no terminal bounds
-BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; the footer has said them of the rows
+BUDGET = ("seed", "samples", "attack", "restarts")  # also in the environment; the footer lists them for the rows
 
 
 def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows, the slack of each step if asked, the footer, the violations, and what was ruled out."""
+    """The table of the rows, the slack of each step if requested, the footer, the violations and the refusals."""
     rows = shown_rows(comparison, all_rows)
     columns = layout(rows, comparison.automatic)
     yield f"{comparison.result}: {comparison.citation}"
@@ -84,7 +84,7 @@ def _cells(row: Row, columns: Layout) -> list[str | Text]:
 
 
 def _number(row: Row, name: str) -> Text:
-    """A bound that is refuted in red, one that says nothing dimmed."""
+    """A number as text: a refuted bound in red, a vacuous one dimmed."""
     verdict = row.verdict.get(name)
     dim = "dim" if name in TIERS and "vacuous" in row.flags.get(name, []) else ""
     return Text(number_words(row, name, plain), style="red" if verdict == Verdict.VIOLATED else dim)
@@ -129,7 +129,7 @@ def _slack(rows: Sequence[Row], columns: Layout) -> Iterator[RenderableType]:
 
 
 def _named(table: NamedTable, all_rows: bool) -> Iterator[RenderableType]:
-    """A table beside the rows: numbers to the right, the middle of a long one left out unless all is asked for.
+    """A table beside the rows: numbers to the right, the middle of a long one is omitted unless --all is given.
 
     Only cells of many words are broken, and only where the terminal is too narrow.
     """

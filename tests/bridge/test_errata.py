@@ -151,5 +151,5 @@ def test_an_entry_without_a_witness_is_not_replayed(monkeypatch: pytest.MonkeyPa
     (entry, *_) = errata("induction.vanilla")
     assert entry.witness is None
     assert witness_words(entry) == "none stored"
-    with pytest.raises(UsageError, match="no witness of .* of induction.vanilla is stored"):
+    with pytest.raises(UsageError, match=r"no witness of .* of induction\.vanilla is stored"):
         replayed(entry)
