@@ -43,6 +43,7 @@ class Step:
 
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
+    `latex` is the left side of a step that bounds a size or a count, not an error.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Step:
     sharp: bool = True
     per_unit: bool = False
     about: tuple[Any, ...] = ()
+    latex: str = ""
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:

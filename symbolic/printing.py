@@ -59,12 +59,17 @@ def error_latex(name: str) -> str:
     return rf"e_{{{text(name)}}}"
 
 
+def step_latex(step: Step) -> str:
+    """What a step bounds: an error, unless the step says otherwise."""
+    return step.latex or error_latex(step.name)
+
+
 def derivation_latex(derivation: Derivation, notation: Notation | None = None) -> str:
     """The steps as one aligned display: local bound and rule; then the conclusion with all premises substituted."""
     names = _names(derivation, notation)
     lines = [_step_line(step, names) for step in derivation.steps if step.rule != "given" or step.local != 0]
-    last = derivation.steps[-1].name
-    lines.append(rf"{error_latex(last)} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
+    last = derivation.steps[-1]
+    lines.append(rf"{step_latex(last)} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
     return "\\begin{aligned}\n" + " \\\\\n".join(lines + _obligation_lines(derivation, names)) + "\n\\end{aligned}"
 
 
@@ -74,11 +79,11 @@ def displayed(body: str) -> str:
 
 
 def _names(derivation: Derivation, notation: Notation | None) -> Notation:
-    return {**(notation or {}), **{step.error: error_latex(step.name) for step in derivation.steps}}
+    return {**(notation or {}), **{step.error: step_latex(step) for step in derivation.steps}}
 
 
 def _step_line(step: Step, names: Notation) -> str:
-    return rf"{error_latex(step.name)} &\le {latex(step.local, names)} && {text(step.rule)}"
+    return rf"{step_latex(step)} &\le {latex(step.local, names)} && {text(step.rule)}"
 
 
 def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
@@ -257,7 +262,7 @@ def _step_item(step: Step, names: Notation) -> str:
         f" {'Open obligation' if o.open else 'Obligation'}: ${latex(o.condition, names)}$ ({escape(o.statement)})."
         for o in _stated(step)
     )
-    formula = rf"\[ {error_latex(step.name)} \le {latex(step.local, names)} \]"
+    formula = rf"\[ {step_latex(step)} \le {latex(step.local, names)} \]"
     return rf"\item {escape(step.rule)}:{reason}{source}.{owed}{formula}"
 
 

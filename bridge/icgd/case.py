@@ -31,7 +31,7 @@ BALL_BITS = 192
 ROUNDED_UP = flint.arb(2) ** -40  # relative: at some prompts a bound is attained, which balls alone cannot decide
 NEARBY = 3e-3  # relative size of the noise around the best point from which the second half of an attack starts
 SECOND_STEP = 0.05  # first step of that half, relative to the inputs
-SIZES = ("range_r", "range_r1", "range_u", "range_u.restated", "size_s")  # not errors: what has to be covered
+SIZES = ("range_r", "range_r1", "range_u", "size_s")  # not errors: what has to be covered
 WHOLE_VECTOR = ("gradient", "w")  # measured in the 2-norm of all entries
 
 
@@ -91,11 +91,13 @@ class StepCase(Case):
         n = shapes.get("x", (1, self.n))[1:2]
         expected = {"w": (1, s.shape.parameters), "x": (1, *n, s.shape.d_x), "y": (1, *n, s.shape.d_y)}
         if shapes != expected:
-            raise UsageError(f"{self.result.id}: a prompt of shapes {expected} is needed, {shapes or 'nothing'} came")
+            raise UsageError(f"{self.result.id}: expected a prompt of shapes {expected}, got {shapes or 'nothing'}")
         moved = self.project({name: inputs[name].double() for name in wanted})
         far = [name for name in wanted if not torch.allclose(moved[name], inputs[name].double(), rtol=1e-12, atol=0)]
         if far:
-            raise UsageError(f"{self.result.id}: {', '.join(far)} of the prompt lie outside the hypotheses")
+            raise UsageError(
+                f"{self.result.id}: hypothesis violated: {', '.join(far)} of the prompt exceed their bounds"
+            )
 
     # Errors.
 

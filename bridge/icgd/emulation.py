@@ -2,7 +2,8 @@
 
 Ranges (rule 10, symbolic.icgd.chain.ARGUMENTS): the arguments of layer 1 obey |z| <= B_v B_x, those of layer j+1
 |z| <= B_v sqrt(K) (beta(R_j) + eps_r) with beta(R) = sup of |r| over [-R, R]. One sum of ReLUs serves all layers: it
-covers the largest of these ranges, and the one for u the outputs |t| <= beta(R) + eps_r.
+covers the largest of these ranges, and the one for u the outputs |t| <= beta(R) + eps_r. A range that is asked for is
+taken as it is; if it is too small, the emulation is `short` and bounds what lies inside alone.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ ROUNDS, HEADROOM = 20, 1.01  # of the search for a range that covers what its ow
 
 @dataclass(frozen=True)
 class Accuracies:
-    """Sup errors asked of the sums of ReLUs for r, r' and u."""
+    """Target sup errors of the sums of ReLUs for r, r' and u."""
 
     eps_r: float
     eps_r1: float
@@ -80,13 +81,22 @@ def _require_moderate(reach: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Emulation:
-    """The certified sums of ReLUs for r, r' and u, on ranges that cover all their arguments."""
+    """The certified sums of ReLUs for r, r' and u, on ranges that cover all their arguments unless one is `short`."""
 
     setting: Setting
     ranges: Ranges
     r: Interpolant
     r1: Interpolant
     u: LossInterpolant
+
+    @property
+    def short(self) -> bool:
+        """Whether some argument of r or r' may leave the range on which their sums of ReLUs are certified."""
+        return self.r.radius < self.ranges.largest
+
+    def reach(self, layers: int) -> float:
+        """What the arguments of r and r' in the first `layers` layers do not exceed, if those before are covered."""
+        return max(self.ranges.arguments[:layers])
 
     @cached_property
     def relus(self) -> int:
@@ -143,8 +153,8 @@ def _width(found: Interpolant) -> float:
 def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0.0) -> Emulation:
     """`relus` ReLUs for r, for r' (or `relus_r1` for it), and for each piece of u that is not linear.
 
-    The range that r must cover depends on its error and the other way round: enlarged until it covers what its own
-    error adds. Raises UsageError where that never ends.
+    Those of r and r' are on [-reach, reach]. Without a reach, the range is enlarged until it covers what the error of
+    r on it adds to it. Raises UsageError where that never ends.
     """
     relus_r1 = relus_r1 or relus
     if min(relus, relus_r1) < FEWEST_RELUS:
@@ -155,11 +165,10 @@ def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0
     cells, t = relus - 1, setting.activation.t
     needed = ranges(setting, 0.0)
     for _ in range(ROUNDS):
-        r = interpolate(setting.activation.expr, t, max(needed.largest, reach), cells=cells)
+        r = interpolate(setting.activation.expr, t, reach or needed.largest, cells=cells)
         eps_r = float_above(r.error)
         enough = ranges(setting, eps_r)
-        if enough.largest <= r.radius:
-            require_reach(reach, enough)
+        if reach or enough.largest <= r.radius:
             r1 = interpolate(setting.activation.derivative(1), t, r.radius, cells=relus_r1 - 1)
             u = loss_interpolants(setting.loss, enough.outputs, setting.B_y, cells=cells)
             return Emulation(setting, enough, r, r1, u)
@@ -169,20 +178,10 @@ def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0
     )
 
 
-def require_reach(reach: float, needed: Ranges) -> None:
-    """Raises UsageError for a range (not 0) that does not cover the arguments."""
-    if 0 < reach < needed.largest:
-        raise UsageError(
-            f"R = {reach:g} is too small: the arguments of r and r' reach {needed.largest:.6g} (range obligation of "
-            f"Lemmas 2 and 3); give at least that, or 0 for the least that is enough"
-        )
-
-
 def with_accuracies(setting: Setting, accuracies: Accuracies, reach: float = 0.0) -> Emulation:
     """As many ReLUs as the accuracies take, on [-reach, reach] if that is asked for."""
     needed, t = ranges(setting, accuracies.eps_r), setting.activation.t
-    require_reach(reach, needed)
-    radius = max(needed.largest, reach)
+    radius = reach or needed.largest
     r = interpolate(setting.activation.expr, t, radius, eps=accuracies.eps_r)
     r1 = interpolate(setting.activation.derivative(1), t, radius, eps=accuracies.eps_r1)
     size = {"eps": accuracies.eps_l} if any(not piece.linear for piece in setting.pieces) else {"cells": EXACT_CELLS}

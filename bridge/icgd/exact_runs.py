@@ -1,4 +1,4 @@
-"""What Corollary 1.1 and Lemma 14 print and an exact run on a line refutes: rows, with witnesses of rationals."""
+"""Where Corollary 1.1 and Lemma 14 fail as printed: rows of exact runs of one linear neuron, witnesses of rationals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +17,11 @@ from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity, UsageError
 
 BITS = 192
-SLIPS = {theory.refuted_quantity(check).name: check for check in theory.WITNESSES}
+CHECKS = {theory.refuted_quantity(check).name: check for check in theory.WITNESSES}
 
 
-def slip_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
-    """The printed statement against the run that refutes it, which stands at no point of the grid."""
+def refuted_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
+    """The printed statement against the run that refutes it, at no point of the grid."""
     found = [Found(_numbers(witness), _evidence(witness.attained))]
     return _row(case, theory.refuted_quantity(check), {"printed": Bound(_exact(witness.printed))}, found)
 
@@ -29,7 +29,9 @@ def slip_row(case: Case, check: Callable[..., theory.Witness], witness: theory.W
 def repaired_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
     """The repaired statement against the run in which it is closest."""
     stated = theory.refuted_quantity(check)
-    quantity = replace(stated, name=f"{stated.name}.repaired", remark="the repaired statement, in a run of its own")
+    quantity = replace(
+        stated, name=f"{stated.name}.repaired", remark="the repaired statement, in a run of its own", erratum=None
+    )
     found = [Found(_numbers(witness), _evidence(witness.repaired_attained))]
     return _row(case, quantity, {"derived": Bound(_exact(witness.repaired))}, found)
 

@@ -8,6 +8,7 @@ Shapes: B inputs, n examples, D_w parameters; a layer is rows x cols, its gradie
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,7 @@ from bridge.budget import BLOCK, Budget
 from bridge.lowering import lower
 from bridge.memory import require_memory
 from bridge.study import Case, Inputs, Study, torch_device, torch_dtype
-from bridge.verdicts import Bound, Evidence
+from bridge.verdicts import Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.exact_cost import OPERATIONS_PER_SCALAR, ExactCost
 from numeric.icgd import sampling
@@ -111,6 +112,7 @@ class GradientCase(Case):
 
     def __init__(self, params: dict[str, Any], dtype: str, device: str) -> None:
         self.params = self.full_params = params
+        self.result = _stated(int(params["N"]))
         self.shape = Shape(*(int(params[name]) for name in ("N", "K", "d_x", "d_y")))
         self.n = int(params["n"])
         self.B_v, self.B_x, self.B_y = (float(params[name]) for name in ("B_v", "B_x", "B_y"))
@@ -133,10 +135,10 @@ class GradientCase(Case):
 
     def check_inputs(self, inputs: Inputs) -> None:
         shapes = {"w": (1, self.shape.parameters), "x": (1, self.n, self.shape.d_x), "y": (1, self.n, self.shape.d_y)}
-        came = {name: tuple(inputs[name].shape) if name in inputs else "nothing" for name in shapes}
-        if came != shapes:
-            raise UsageError(f"{self.result.id}: w, x, y of shapes {shapes} are needed, {came} came")
-        # Exact norms are not needed: the statement holds everywhere, the domain only says where it was looked at.
+        got = {name: tuple(inputs[name].shape) if name in inputs else "nothing" for name in shapes}
+        if got != shapes:
+            raise UsageError(f"{self.result.id}: expected w, x, y of shapes {shapes}, got {got}")
+        # Exact norms are not needed: the statement holds everywhere, the domain only says where it was measured.
         moved = self.project(inputs)
         if any(not torch.allclose(moved[name], inputs[name], rtol=1e-12, atol=0.0) for name in shapes):
             raise UsageError(f"{self.result.id}: the inputs lie outside the box of w or the balls of x and y")
@@ -278,11 +280,6 @@ class GradientCase(Case):
         kept = min(BLOCK, self._chunk()) + self.shape.N * budget.restarts  # autograd keeps each layer of each restart
         return 8 * (4 * largest * kept + inputs * (budget.samples + 20 * budget.restarts))
 
-    def printed(self, quantity: Quantity) -> Bound | None:
-        """None for the counts at N = 1: Definition 1 has a hidden layer."""
-        counted_at_one = self.shape.N == 1 and not quantity.scopes
-        return None if counted_at_one else super().printed(quantity)
-
     def constants(self) -> dict[str, Evidence]:
         shape = self.shape
         counted = {"parameters": sum(rows * cols for rows, cols in shape.sizes), "slopes": sum(shape.widths[1:])}
@@ -290,6 +287,12 @@ class GradientCase(Case):
         sizes = {symbol: as_exact(value) for symbol, value in self.values.items()}
         off = {name: abs(int(printed[name].subs(sizes)) - count) for name, count in counted.items()}
         return {name: Evidence(float(difference), flint.arb(difference), 0.0) for name, difference in off.items()}
+
+
+def _stated(layers: int) -> Result:
+    """The result for that many layers: Definition 1, and so its counts, has a hidden layer."""
+    stated = tuple(q for q in theory.GRADIENT.quantities if layers > 1 or q.scopes)
+    return replace(theory.GRADIENT, quantities=stated)
 
 
 class GradientStudy(Study):

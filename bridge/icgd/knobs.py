@@ -1,4 +1,4 @@
-"""From the accuracy that is asked of the gradient to those of the three sums of ReLUs, and to their numbers of ReLUs.
+"""From the target accuracy of the gradient to those of the three sums of ReLUs, and to their numbers of ReLUs.
 
 The derived bound grows with each accuracy. The direction in which they are raised is the one that takes the fewest
 ReLUs to first order (symbolic.icgd.knobs.cheapest); how far is found by bisection on the bound itself.
@@ -12,6 +12,7 @@ import flint
 import sympy as sp
 
 from bridge.balls import BASE_BITS, bits_for, evaluate_ball
+from bridge.export.numbers import plain
 from bridge.icgd.emulation import Accuracies, Ranges, ranges
 from bridge.icgd.setting import Setting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
@@ -100,7 +101,7 @@ def _largest_scale(holds: Callable[[float], bool]) -> float:
     while not holds(low):
         low, high = low / 4, low
         if low == 0.0:
-            raise UsageError("no accuracy of the sums of ReLUs keeps the gradient within the eps that is asked for")
+            raise UsageError("no accuracy of the sums of ReLUs keeps the gradient within the given eps")
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -133,7 +134,7 @@ def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
 def _refused(chosen: Accuracies, relus: int) -> NotRepresentable:
     bits = bits_for(flint.arb(chosen.eps_r)) - BASE_BITS + 53
     reason = (
-        f"eps takes eps_r = {chosen.eps_r:.2g}, eps_r' = {chosen.eps_r1:.2g}, eps_l = {chosen.eps_l:.2g}: "
+        f"eps takes eps_r = {plain(chosen.eps_r)}, eps_r' = {plain(chosen.eps_r1)}, eps_l = {plain(chosen.eps_l)}: "
         f"{relus:,} ReLUs for one function (at most {MOST_RELUS:,}) in numbers of {bits} bits"
     )
     return NotRepresentable(chosen, relus, reason)

@@ -66,7 +66,7 @@ class Error:
     radius: Array
     norm: Array
 
-    def moduli(self) -> Array:
+    def absolute(self) -> Array:
         return abs(self.centre) + self.radius
 
 
@@ -82,7 +82,7 @@ Layers = dict[int, Value]  # by the number j of the layer
 
 @dataclass(frozen=True)
 class Propagated:
-    """Per tap the exact value and its error; the gradient's error in the 2-norm, all blocks together."""
+    """Per tap the exact value and its error; the gradient's error in the 2-norm of all blocks."""
 
     p: Layers  # j = 0 .. N
     derivative: Layers  # r'(j), j = 1 .. N
@@ -100,8 +100,8 @@ class Propagated:
         layers = {"p": self.p, "r'": self.derivative, "s": self.s}
         error = (self.g if kind == "g" else layers[kind][int(layer)]).error
         if largest == "max" or kind == "r'":
-            return ops.largest(ops.largest(error.moduli()))
-        return ops.largest(ops.minimum(ops.norm(error.moduli()), ops.norm(error.centre) + error.norm))
+            return ops.largest(ops.largest(error.absolute()))
+        return ops.largest(ops.minimum(ops.norm(error.absolute()), ops.norm(error.centre) + error.norm))
 
 
 def propagate(
@@ -163,7 +163,7 @@ def _remainder(ops: Arithmetic, change: Array, second: Array, sup2: Any, sup3: A
 
 def _loss_gradient(ops: Arithmetic, last: Value, y: Array, loss: LossGradient, u: Knowledge) -> Value:
     value, error = last
-    change = error.moduli()
+    change = error.absolute()
     slope = loss.slope(value, y)
     rest = change * change * loss.second / 2
     deviation, spread = u.at(ops, change, value, y)
@@ -222,8 +222,8 @@ def _gradient(ops: Arithmetic, p: Layers, s: Layers) -> Array:
         e, f = p_error.norm, s_error.norm  # (..., n)
         as_matrices = ops.norm(f) * ops.spectral(p_moved) + ops.spectral(s_moved) * ops.norm(e) + (f * e).sum(-1)
         by_token = (f * ops.norm(p_moved) + ops.norm(s_moved) * e + f * e).sum(-1)
-        moduli = ops.transpose(s_error.radius) @ (abs(p_moved) + p_error.radius)
-        entries = ops.frobenius(moduli + ops.transpose(abs(s_moved)) @ p_error.radius)
+        sizes = ops.transpose(s_error.radius) @ (abs(p_moved) + p_error.radius)
+        entries = ops.frobenius(sizes + ops.transpose(abs(s_moved)) @ p_error.radius)
         rests.append(ops.minimum(ops.minimum(as_matrices, by_token), entries) / (2 * count))
         centres.append(ops.frobenius(centre) / (2 * count))
     return ops.joint(centres) + ops.joint(rests)

@@ -1,25 +1,29 @@
-"""Where a printed constant fails, and where a hypothesis rules a case out: rows with parameters of their own.
+"""Where a printed constant fails at one input: rows with parameters of their own.
 
 Each refutation is a case of the same study and one input of it; its witness replays like any other.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from bridge.export.layout import parameter_words
 from bridge.icgd.case import StepCase
 from bridge.measure import evidence_at
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Inputs
+from symbolic.statements import Quantity, Result
+
+OPEN_SIZES = ("relus", "R", "relus_r1")  # 0 means: computed from the others
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """A printed bound that fails at `params`: of which quantity, at which input, by which slip.
+    """A printed bound that fails at `params`: of which quantity, at which input.
 
     The row has no parameters in common with the grid's: they stand in its remark, and in its witness.
     """
@@ -28,16 +32,19 @@ class Refutation:
     quantity: str
     params: Mapping[str, Any]
     inputs: Callable[[StepCase], Inputs]
-    slip: str
+
+    def stated(self, result: Result) -> Quantity:
+        """The quantity by the name of its row."""
+        return replace(result.quantity(self.quantity), name=f"erratum.{self.name}")
 
     def row(self, case: StepCase) -> Row:
         quantity = case.result.quantity(self.quantity)
         found = evidence_at(case, quantity, case.admit(self.inputs(case)))
         tiers = {"printed": case.printed(quantity), "derived": case.derived(quantity)}
         row = judged_row(case, quantity, "network", tiers, [found], ONE_INPUT)
-        where = ", ".join(f"{name} = {value}" for name, value in self.params.items())
-        said = "; ".join(filter(None, [self.slip, f"at {where}", row.remark]))
-        return row.model_copy(update={"quantity": f"erratum.{self.name}", "params": {}, "remark": said})
+        where = ", ".join(f"{name} = {parameter_words(name, value, OPEN_SIZES)}" for name, value in self.params.items())
+        remark = "; ".join(filter(None, [f"at {where}", row.remark]))
+        return row.model_copy(update={"quantity": f"erratum.{self.name}", "params": {}, "remark": remark})
 
 
 def _input(case: StepCase, matrices: list[Tensor]) -> Inputs:
@@ -67,21 +74,14 @@ def _everything_errs(case: StepCase) -> Inputs:
     return _input(case, [torch.zeros(first, dtype=torch.float64), entry.expand(second).clone()])
 
 
-_SIGMOID = {"N": 2, "n": 1, "eta": 0.1, "eps": 0.1, "activation": "sigmoid", "loss": "square"}
+_SIGMOID = {"N": 2, "d": 64, "n": 1, "B_x": 0.25, "B_y": 0.01, "eps": 0.1, "activation": "sigmoid", "loss": "square"}
 COLUMNS = Refutation(
-    "columns",
-    "size_s",
-    {**_SIGMOID, "K": 4, "d": 64, "B_v": 0.9, "B_x": 0.25, "B_y": 0.01, "relus": 64, "relus_r1": 0, "R": 0.0},
-    _upper_corner,
-    "Lemma 6 takes the k-th column of V_{j+1} for a row: on the box its norm is sqrt(rows / columns) B_v, up to "
-    "sqrt(K) B_v on the paper's domain",
+    "columns", "size_s", {**_SIGMOID, "K": 4, "B_v": 0.9, "relus": 64, "relus_r1": 0, "R": 0.0}, _upper_corner
 )
 SQUARE_ROOT = Refutation(
     "square_root",
     "gradient",
-    {**_SIGMOID, "K": 64, "d": 64, "B_v": 0.05, "B_x": 0.25, "B_y": 0.01, "relus": 4000, "relus_r1": 4, "R": 1.0},
+    {**_SIGMOID, "K": 64, "B_v": 0.05, "eta": 0.1, "relus": 4000, "relus_r1": 4, "R": 1.0},
     _everything_errs,
-    "D.7 writes sqrt(P) B_r for ||pbar(j)||_2 <= P B_r: the constants of Theorem 1 are too small once P > 4 and eps_r' "
-    "is what matters",
 )
 REFUTATIONS = {"icgd.backward": (COLUMNS,), "icgd.step": (SQUARE_ROOT,)}

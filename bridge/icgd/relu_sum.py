@@ -12,6 +12,7 @@ from torch import Tensor
 
 from bridge.budget import Budget
 from bridge.enclosures import supremum
+from bridge.export.numbers import plain
 from bridge.lowering import lower
 from bridge.record import Row, Verdict
 from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
@@ -88,10 +89,10 @@ class ReluSumCase(Case):
     def check_inputs(self, inputs: Inputs) -> None:
         t = inputs.get("t")
         if t is None or tuple(t.shape) != (1, 1):
-            came = "nothing" if t is None else f"shape {tuple(t.shape)}"
-            raise UsageError(f"icgd.relu_sum: a point t of shape (1, 1) is needed, {came} came")
+            got = "nothing" if t is None else f"shape {tuple(t.shape)}"
+            raise UsageError(f"icgd.relu_sum: expected a point t of shape (1, 1), got {got}")
         if not bool((t.abs() <= self.R).all()):
-            raise UsageError(f"icgd.relu_sum: the point is outside [-{self.R:g}, {self.R:g}] (or is no number)")
+            raise UsageError(f"icgd.relu_sum: the point is outside [-{self.R:g}, {self.R:g}] (or is not a number)")
 
     @cached_property
     def _on_floats(self) -> tuple[Any, Any]:
@@ -152,7 +153,7 @@ class ReluSumCase(Case):
         assert rate.printed is not None  # typed in symbolic
         printed = float(rate.printed.bound)
         verdict = Verdict.CONSISTENT if slope <= printed else Verdict.UNDECIDED
-        accuracies = ", ".join(f"{self.eps / step:.3g}" for step in RATE_STEPS)
+        accuracies = ", ".join(plain(self.eps / step) for step in RATE_STEPS)
         return [
             Row(
                 quantity=rate.name,
@@ -207,5 +208,5 @@ class ReluSumStudy(Study):
         self.result.check(numbers)
         name = complete["activation"]
         if not isinstance(name, str):
-            raise UsageError(f"{self.result.id}: activation = {name!r} is no name; give one such as tanh")
+            raise UsageError(f"{self.result.id}: activation = {name!r} is not a name; give one such as tanh")
         return ReluSumCase({"activation": name, **numbers}, dtype, device)

@@ -63,7 +63,7 @@ class Setting:
         return supremum(function, piece.variable, -radius, radius)
 
     def argument_radius(self, piece: Piece, output_radius: float) -> float:
-        """The largest modulus of t, y or t - y."""
+        """The largest absolute value of t, y or t - y."""
         t, y = self.loss.t, self.loss.y
         radii = {t: output_radius, y: self.B_y, t - y: _sum_above(output_radius, self.B_y)}
         return radii[piece.argument]

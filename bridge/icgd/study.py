@@ -1,5 +1,6 @@
 """The studies of Lemmas 2-6 and of Theorems 1 and 5: parameters to a network, its bounds and its constants."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -13,11 +14,13 @@ import torch
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
 from bridge.data import Table
+from bridge.enclosures import TIGHTNESS
+from bridge.export.numbers import plain
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
-from bridge.icgd.refutations import REFUTATIONS
+from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
 from bridge.icgd.setting import NEEDED_DERIVATIVES, Setting
 from bridge.icgd.values import (
     EXACT_BITS,
@@ -30,7 +33,7 @@ from bridge.icgd.values import (
     problem_values,
     suprema_values,
 )
-from bridge.record import Row, Verdict
+from bridge.record import AUTOMATIC, Row, Verdict
 from bridge.study import Case, Inputs, Objective, Refusal, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
@@ -43,6 +46,8 @@ from symbolic.icgd import symbols as letters
 from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result, UsageError
 
+SHOWN_BY_A_RUN = ("range_", "norm[")  # on their errata's parameters; p[j] and r'[j] with an R that is too small
+R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
 ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
 SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType(
     {
@@ -53,6 +58,7 @@ SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingP
     }
 )
 WHOLE_STEP = ("icgd.step", "icgd.dimensions")
+SHORT_RANGES = ("icgd.forward", "icgd.derivative")  # Lemmas 2 and 3, which print ranges of their own
 MAIN = {
     "icgd.forward": "p[1]",
     "icgd.derivative": "r'[1]",
@@ -102,30 +108,53 @@ class EmulatedCase(StepCase):
     # Tiers.
 
     def printed(self, quantity: Quantity) -> Bound | None:
-        if quantity.printed is None or not quantity.printed.bound.free_symbols <= set(self._printed_values):
+        values = {**self._printed_values, **({letters.B_r1: self.values[letters.B_r1]} if quantity.name == R_2 else {})}
+        if quantity.printed is None or not quantity.printed.bound.free_symbols <= set(values):
             return None
-        return Bound(evaluate_ball(quantity.printed.bound, as_numbers(self._printed_values)))
+        return Bound(evaluate_ball(quantity.printed.bound, as_numbers(values)))
 
     @cached_property
     def _printed_values(self) -> dict[sp.Symbol, Any]:
         """The values, with accuracies and Lipschitz constants on the ranges that the paper asks for."""
         asked = paper_ranges(self.values)
         on_them = constants_on(self.setting, asked, self.plan if isinstance(self.plan, Emulation) else None)
-        return {**self.values, **on_them}
+        return {**self.values, **on_them, letters.B_r1: self._largest_slope}
+
+    @property
+    def _largest_slope(self) -> Any:
+        """B_r' of Lemma 6, an upper bound of |r'|: where the recursion of Lemma 3 surely gives less, the supremum."""
+        by_recursion, supremum = (flint.arb(self.values[letter]) for letter in (letters.B_r1, letters.b_r1))
+        return supremum if by_recursion * (1 + TIGHTNESS) < supremum else by_recursion
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()
         known = expression is not None and expression.free_symbols <= set(self.values)
-        return super().derived(quantity) if known else None
+        bound = super().derived(quantity) if known else None
+        return None if bound is None else self._inside(quantity, bound)
+
+    def _inside(self, quantity: Quantity, bound: Bound) -> Bound:
+        """The bound; outside its hypotheses where arguments leave the range on which sums of ReLUs are certified."""
+        plan = self.plan
+        if not isinstance(plan, Emulation) or not plan.short or not quantity.scopes:
+            return bound
+        of_layer = re.fullmatch(r"(p|r')\[(\d+)\]", quantity.name)
+        reach = plan.reach(int(of_layer[2]) if of_layer else self.setting.shape.N)
+        if reach <= plan.r.radius:
+            return bound
+        why = (
+            f"hypothesis violated: the sums of ReLUs are certified on [-R, R] with R = {plan.r.radius!r}, and the "
+            f"arguments of r and r' can reach {plain(reach, 'derived', 'upper')}"
+        )
+        return replace(bound, outside=why)
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
         if scope not in quantity.scopes or quantity.name in SIZES:
             return None
         if scope != "network":
             assert inputs is not None  # the engine gives the prompt whose bound it asks for
-            return self.prompt_bound(quantity, scope, inputs)
+            return self._inside(quantity, self.prompt_bound(quantity, scope, inputs))
         name = "w" if tap_of(quantity.name) == "w" else quantity.name
-        return Bound(flint.arb(self._network_bounds[name]))
+        return self._inside(quantity, Bound(flint.arb(self._network_bounds[name])))
 
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
         return {}  # the instance tier runs the recursions themselves: see `instance`
@@ -175,7 +204,6 @@ class EmulatedCase(StepCase):
             forward = ball_maximum([self._attention_norm(construction.block[j]) for j in range(N)])
             found = {
                 "norm[forward]": forward,
-                "norm[forward].proof": forward,
                 "norm[derivative]": self._attention_norm(construction.block[N]),
                 "norm[loss_gradient]": _loss_norm(construction.block[N + 1]),
                 "norm[backward]": flint.arb(max(size.norm for size in sizes[N + 2 : 2 * N + 2])),
@@ -187,7 +215,7 @@ class EmulatedCase(StepCase):
         return {name: Evidence(float_above(exact), exact=exact) for name, exact in found.items()}
 
     def _attention_norm(self, layer: Any) -> flint.arb:
-        """(C.1): queries and keys have norm 1, and each family adds the modulus of its coefficients for each row."""
+        """(C.1): queries and keys have norm 1; each family adds the absolute values of its coefficients, a row each."""
         assert isinstance(layer, FamilyAttention)  # the layers of the block are known
         total = flint.arb(1)
         for family in layer.families:
@@ -220,7 +248,7 @@ class StepStudy(Study):
         *("N", "K", "d", "d_x", "d_y", "B_v", "B_x", "B_y"),
         *("eps", "relus", "R", "relus_r1", "activation", "loss"),
     )
-    automatic = ("relus", "R", "relus_r1")
+    automatic = OPEN_SIZES
     searched = SEARCHED
 
     def __init__(self, result: Result) -> None:
@@ -233,7 +261,7 @@ class StepStudy(Study):
         if why:
             return OutsideCase(with_quantities(self.result, resolved), resolved, why, torch_device(device))
         setting = setting_of(resolved)
-        plan = plan_for(setting, resolved)
+        plan = plan_for(setting, resolved, short=self.result.id in SHORT_RANGES)
         return EmulatedCase(
             with_quantities(self.result, resolved), resolved, setting, plan, torch_dtype(dtype), torch_device(device)
         )
@@ -253,9 +281,10 @@ class StepStudy(Study):
 
         return table_defaults(params, table)
 
-    def errata(self, quantity: Quantity) -> tuple[str, ...]:
-        refuted = [each for group in REFUTATIONS.values() for each in group if each.quantity == quantity.name]
-        return (*super().errata(quantity), *(f"erratum.{each.name}: {each.slip}" for each in refuted))
+    def refutable(self) -> tuple[Quantity, ...]:
+        """Ranges and norms, which a run shows, and what the checks show."""
+        shown = [q for q in super().refutable() if q.name.startswith(SHOWN_BY_A_RUN)]
+        return (*shown, *(each.stated(self.result) for each in REFUTATIONS.get(self.result.id, ())))
 
     def checks(self) -> list[Row]:
         rows = []
@@ -271,10 +300,11 @@ class StepStudy(Study):
         found = {}
         for name, parameter in known.items():
             value = params.get(name, _single(parameter.default))
+            value = 0 if name in self.automatic and value == AUTOMATIC else value
             found[name] = self.result.number(name, value) if parameter.symbol is not None else str(value)
         self.result.check(found)
         if found.get("relus_r1") and not found.get("relus"):
-            raise UsageError(f"{self.result.id}: relus_r1 = {found['relus_r1']} goes with relus; give both or neither")
+            raise UsageError(f"{self.result.id}: relus_r1 = {found['relus_r1']} requires relus; give both or neither")
         return found
 
 
@@ -315,8 +345,22 @@ def gradient_bound(layers: int) -> sp.Expr:
     return bound.subs(chain.worst_case(), simultaneous=True)
 
 
-def plan_for(setting: Setting, params: Mapping[str, Any]) -> Emulation | NotRepresentable:
-    """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound."""
+def plan_for(setting: Setting, params: Mapping[str, Any], *, short: bool = False) -> Emulation | NotRepresentable:
+    """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound.
+
+    Raises UsageError for an R that does not cover the arguments, unless `short` allows it.
+    """
+    plan = _plan_for(setting, params)
+    if isinstance(plan, Emulation) and plan.short and not short:
+        raise UsageError(
+            f"R = {plan.r.radius!r} is too small: the arguments of r and r' reach "
+            f"{plain(plan.ranges.largest, 'derived', 'upper')} (range obligation of Lemmas 2 and 3); give at least "
+            f"that, or 0 for the smallest sufficient range. {' and '.join(SHORT_RANGES)} run on a smaller one"
+        )
+    return plan
+
+
+def _plan_for(setting: Setting, params: Mapping[str, Any]) -> Emulation | NotRepresentable:
     reach = float(params.get("R") or 0.0)
     if params.get("relus"):
         return with_relus(setting, int(params["relus"]), int(params.get("relus_r1") or 0), reach)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from bridge.budget import Budget
 from bridge.data import ScaledTable, Table, scaled
+from bridge.export.numbers import plain
 from bridge.icgd.case import BALL_BITS, tap_of
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.knobs import NotRepresentable
@@ -96,7 +97,7 @@ def _check_fit(result: Result, params: Mapping[str, Any], table: Table) -> None:
 
 
 def _at_table(quantity: Quantity, shape: Shape, n: int) -> Quantity:
-    """What is measured at the table says where; bounds at the prompt are left out where they would take minutes."""
+    """With a remark of where it is measured; bounds at the prompt are left out where they would take minutes."""
     if not quantity.scopes:
         return quantity
     remark = f"measured at the table's rows and {STARTS} seeded w at most"
@@ -199,16 +200,16 @@ class TableCase(EmulatedCase):
     # Predictions.
 
     def extra_rows(self, budget: Budget) -> list[Row]:
-        """What L steps make of the query and of the risk, from a seeded w and from w = 0, beside the mean."""
+        """Prediction for the query and risk after L steps, from a seeded w and from w = 0, beside the mean."""
         start = self.sample(1, budget.seed)["w"]  # (1, D_w)
         exact, from_zero = self.learnt_exactly(start), self.learnt_exactly(torch.zeros_like(start))
-        said = _Sayings(self, budget)
+        shown = _QueryRows(self, budget)
         rows = [
-            *said.target(),
-            *said.prediction("mean", float(self.data.centre[0]), "baseline: the mean of the prompt's targets"),
-            *said.prediction("exact", self.raw(exact), f"prediction after L = {self.steps} exact steps"),
-            said.risk("start", self.risk(start), "before the first step"),
-            said.risk("exact", self.risk(exact.w), "after the exact steps"),
+            *shown.target(),
+            *shown.prediction("mean", float(self.data.centre[0]), "baseline: the mean of the prompt's targets"),
+            *shown.prediction("exact", self.raw(exact), f"prediction after L = {self.steps} exact steps"),
+            shown.risk("start", self.risk(start), "before the first step"),
+            shown.risk("exact", self.risk(exact.w), "after the exact steps"),
         ]
         if not isinstance(self.plan, Emulation):
             return rows
@@ -217,10 +218,10 @@ class TableCase(EmulatedCase):
         apart = abs(self.raw(network) - self.raw(exact))
         return [
             *rows,
-            *said.prediction("network", self.raw(network), depth),
-            said.row("difference", apart, "distance of the network's prediction from that of the exact steps"),
-            *said.prediction("from_zero", self.raw(zero), f"{depth} from w = 0", **said.stays(from_zero, zero)),
-            said.risk("network", self.risk(network.w), "after the network's steps"),
+            *shown.prediction("network", self.raw(network), depth),
+            shown.row("difference", apart, "distance of the network's prediction from that of the exact steps"),
+            *shown.prediction("from_zero", self.raw(zero), f"{depth} from w = 0", **shown.at_zero(from_zero, zero)),
+            shown.risk("network", self.risk(network.w), "after the network's steps"),
         ]
 
     def checks(self, budget: Budget) -> list[Row]:
@@ -268,8 +269,8 @@ class TableCase(EmulatedCase):
 
 
 @dataclass(frozen=True)
-class _Sayings:
-    """The rows of predictions, all with what has to be said of the query."""
+class _QueryRows:
+    """The rows of predictions at the query, with their remarks."""
 
     case: TableCase
     budget: Budget
@@ -294,13 +295,13 @@ class _Sayings:
         domain = f"prompt of {self.case.data.source}, scaled"
         return self._row(f"prediction.risk.{name}", value, "risk L_n", domain, f"risk L_n on the prompt {meaning}")
 
-    def stays(self, exact: Learnt, network: Learnt) -> dict[str, str]:
-        """What there is to say of the start w = 0, from both runs."""
+    def at_zero(self, exact: Learnt, network: Learnt) -> dict[str, str]:
+        """Flag and remark of the start w = 0, from both runs."""
         if bool((exact.w != 0).any()):
             return {"remark": "Corollary 1.1 starts at w = 0"}
-        why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there, no exact step moves"
+        why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there: no exact step moves"
         moved = float(network.w.double().abs().max())
-        return {"flag": "w = 0 is stationary", "remark": f"{why}; the network's largest weight is {moved:.2g}"}
+        return {"flag": "w = 0 is stationary", "remark": f"{why}; the network's largest weight is {plain(moved)}"}
 
     def row(self, name: str, value: float, meaning: str, flag: str = "", remark: str = "") -> Row:
         data = self.case.data

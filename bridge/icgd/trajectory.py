@@ -20,7 +20,7 @@ from bridge.enclosures import supremum
 from bridge.icgd.arithmetic import Array, Balls, Tensors, balls
 from bridge.icgd.case import BALL_BITS, ROUNDED_UP
 from bridge.icgd.emulation import LOCAL, Emulation, ranges
-from bridge.icgd.exact_runs import SLIPS, repaired_row, run_of, slip_row
+from bridge.icgd.exact_runs import CHECKS, refuted_row, repaired_row, run_of
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.outside import OutsideCase
 from bridge.icgd.path import Problem, distances, gradient_errors, smoothness_along
@@ -31,7 +31,7 @@ from bridge.lowering import lower
 from bridge.measure import Found, evidence_at
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
-from bridge.study import Inputs, Study, torch_device, torch_dtype
+from bridge.study import Inputs, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.exact_cost import TooLargeForExact
@@ -96,7 +96,7 @@ class TrajectoryCase(EmulatedCase):
         super().check_inputs(inputs)
         if inputs["x"].shape[1] != self.n:
             raise UsageError(
-                f"{self.result.id}: a prompt of n = {self.n} examples is needed, {inputs['x'].shape[1]} came"
+                f"{self.result.id}: expected a prompt of n = {self.n} examples, got {inputs['x'].shape[1]}"
             )
 
     # Errors.
@@ -252,11 +252,11 @@ class TrajectoryCase(EmulatedCase):
     # Bounds.
 
     def printed(self, quantity: Quantity) -> Bound | None:
-        """With the eps that was asked for, where one was; Lemma 14 prints its gradient mapping for eta <= L_f."""
+        """With the eps that was asked for, where one was; Lemma 14 is read for eta <= 1/L_f, printed as eta <= L_f."""
         if quantity.printed is None:
             return None
-        long = quantity.name == MAPPING and self.values[theory.L_f] < self.setting.eta
-        outside = "it is false that eta <= L_f, as Lemma 14 asks" if long else ""
+        long = quantity.name == MAPPING and not self.values[theory.L_f] * self.setting.eta <= 1
+        outside = "hypothesis violated: eta <= 1/L_f (Lemma 14, printed as eta <= L_f)" if long else ""
         return Bound(self.ball(quantity.printed.bound, {letters.eps: self.asked}), outside=outside)
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
@@ -322,7 +322,7 @@ class TrajectoryCase(EmulatedCase):
         falls = self.exact_risk(near[0], x, y) - self.exact_risk(near[-1], x, y)
         steepest = ball_maximum([flint.arb(each) for each in smoothness_along(ops, near, x, y, problem)])
         if not eta * steepest <= 1:
-            why = "it is not known that the step is short: eta L_f <= 1 along the path"
+            why = "hypothesis not verified: eta L_f <= 1 along the path"
             return Bound(flint.arb("inf"), conditional=True, outside=why)
         return Bound(2 * falls / (eta * self.steps) + offset)
 
@@ -373,13 +373,13 @@ class TrajectoryCase(EmulatedCase):
         return rows
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        if name in SLIPS:
-            return slip_row(self, SLIPS[name], SLIPS[name](run_of(inputs)))
+        if name in CHECKS:
+            return refuted_row(self, CHECKS[name], CHECKS[name](run_of(inputs)))
         if name not in (ZERO, ZERO_PATH):
             return super().replay_check(name, inputs)
         self.check_inputs(inputs)
         if bool(inputs["w"].any()):
-            raise UsageError(f"{self.result.id}: '{name}' is about the start w = 0; this w is another one")
+            raise UsageError(f"{self.result.id}: '{name}' is about the start w = 0; got another w")
         if name == ZERO:
             return self._zero(inputs, ONE_INPUT)
         if isinstance(self.plan, NotRepresentable):
@@ -404,7 +404,7 @@ class TrajectoryCase(EmulatedCase):
         still = (
             "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
         )
-        moves = "0 is no stationary point: gradient descent moves from there"
+        moves = "0 is not a stationary point: gradient descent moves from there"
         named = replace(quantity, remark=still if self.derived_zero(quantity) else moves)
         found = Found(worst, Evidence(measured, exact, rounding))
         return judged_row(self, named, None, {"derived": self.derived(named)}, [found], budget)
@@ -480,17 +480,19 @@ class TrajectoryStudy(StepStudy):
         self.main_quantity = "path[1]"
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
-        general = self.result.quantity(MAPPING if quantity.name == MAPPING else "path")
-        known = [theory.refuted_quantity(check) for check in theory.WITNESSES]
-        refuted = [
-            each for each in known if each.printed and general.printed and each.printed.bound == general.printed.bound
-        ]
-        return (*Study.errata(self, quantity), *(f"{each.name}: {each.meaning}" for each in refuted))
+        """Those of the quantity that exact runs show, and its remark."""
+        about_mapping = quantity.name == MAPPING
+        shown = [check for check in theory.WITNESSES if (check in theory.OF_THE_MAPPING) is about_mapping]
+        words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
+        return (*words, *filter(None, [quantity.remark]))
+
+    def refutable(self) -> tuple[Quantity, ...]:
+        return tuple(theory.refuted_quantity(check) for check in theory.WITNESSES)
 
     def checks(self) -> list[Row]:
         case = self.case({}, seed=0, dtype="float64", device="cpu")
         pairs = ((check, check()) for check in theory.WITNESSES)
-        return [row(case, *pair) for pair in pairs for row in (slip_row, repaired_row)]
+        return [row(case, *pair) for pair in pairs for row in (refuted_row, repaired_row)]
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrajectoryCase | OutsideCase:
         resolved = self.resolved(params)

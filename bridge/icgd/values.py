@@ -102,8 +102,8 @@ def paper_ranges(values: Mapping[sp.Symbol, Any]) -> PaperRanges:
     return PaperRanges(*(float_above(each) for each in found))
 
 
-# The sums of ReLUs are built on the range R that is needed, which may be smaller than the paper's: the printed bounds
-# speak of their errors on the larger of the two. Beyond R a sum of ReLUs goes on as the line of its last cell.
+# The sums of ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the
+# printed bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
 def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | None) -> dict[sp.Symbol, Any]:
     """L_r, L_r', L_l and, with an emulation, eps_r, eps_r', eps_l on the paper's ranges, or on larger ones built on."""
     built, built_u = (emulation.r.radius, emulation.u.radius_t) if emulation else (0.0, 0.0)
@@ -124,7 +124,7 @@ def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | No
 
 
 def _cube(piece: Piece, setting: Setting, side: float) -> float:
-    """The largest modulus of the piece's argument over |t|, |y| <= side."""
+    """The largest absolute value of the piece's argument over |t|, |y| <= side."""
     return 2 * side if len(piece.argument.free_symbols) == 2 else side
 
 
@@ -146,7 +146,7 @@ def _rational(number: float) -> sp.Rational:
 
 
 def one_norm(weights: np.ndarray) -> flint.arb:
-    """The sum of the moduli of float64 coefficients, exactly."""
+    """The sum of the absolute values of float64 coefficients, exactly."""
     with working_precision(EXACT_BITS):
         return sum((abs(flint.arb(weight)) for weight in weights.tolist()), start=flint.arb(0))
 

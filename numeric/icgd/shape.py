@@ -81,6 +81,6 @@ def _half_width(B_v: float, columns: int) -> float:
 
 def require_sizes(call: str, expected: Sequence[tuple[str, tuple[int, ...], tuple[int, ...]]]) -> None:
     """Raise one `StreamError` that names every tensor (name, shape, shape wanted) that does not fit."""
-    wrong = [f"{name} of shape {shape} where {wanted} is needed" for name, shape, wanted in expected if shape != wanted]
+    wrong = [f"{name} of shape {shape}, expected {wanted}" for name, shape, wanted in expected if shape != wanted]
     if wrong:
         raise StreamError(call, "; ".join(wrong), "Give tensors of these shapes.")

@@ -317,10 +317,13 @@ def derive_largest_of_signal(layer: sp.Expr, depth: sp.Expr, *, last: bool) -> A
     return largest_of_signal(derive_signal(layer, depth))
 
 
+SCORES = r"\max_j |v_{jk}^\top \bar{p}(j-1)|"
+
+
 def derive_range(depth: sp.Expr = N) -> Derivation:
     """The range of the arguments: nu times the norm of the layer's input, the largest of the layers."""
     hidden = sp.Piecewise((P_0, sp.Eq(depth, 1)), (sp.Max(P_0, P_hat), True))
-    return Derivation((Step("range_r", Norm.INF, "invariant", nu * hidden, reason=ARGUMENTS.latex()),))
+    return Derivation((Step("range_r", Norm.INF, "invariant", nu * hidden, reason=ARGUMENTS.latex(), latex=SCORES),))
 
 
 # One step a layer: what a comparison measures, and where the slack of each inequality shows.

@@ -5,7 +5,8 @@ from dataclasses import replace
 import sympy as sp
 
 from symbolic.derivation import Derivation, Norm, Step
-from symbolic.icgd import chain, printed
+from symbolic.errata import Erratum
+from symbolic.icgd import chain, errata, printed
 from symbolic.icgd.errors import Network, measured
 from symbolic.icgd.symbols import (
     C_1,
@@ -40,9 +41,11 @@ def counted(
     bound: Printed | None = None,
     reason: str = "read off the construction",
     remark: str = "",
+    erratum: Erratum | None = None,
 ) -> Quantity:
     """A number of the construction itself: no input enters."""
-    step = Step(name, Norm.ONE, "count", count, reason=reason)
+    step = Step(name, Norm.ONE, "count", count, reason=reason, latex=latex)
+    known = None if bound is None or network.two_dimensions else network.printed(bound)
     return Quantity(
         name,
         latex,
@@ -54,109 +57,122 @@ def counted(
         Derivation((step,)),
         name,
         network.worst_case,
-        None if bound is None else network.printed(bound),
+        known,
         "icgd",
         scopes=(),
         remark=remark,
+        erratum=erratum if known else None,
     )
 
 
-# Ranges, counts and norms of the construction.
-_WHY_RANGES = {
-    "range_r": "R_1 takes |p(j)[k]| <= B_r for the 2-norm of p(j), which is sqrt(K) B_r, and leaves out eps_r",
-    "range_r1": "R_2 is built from B_{r'}, whose recursion feeds r' into itself; the arguments are those of r",
-    "range_u": "R_3 holds B_v B_r, but |p(N)[k]| is bounded by B_r + eps_r, without B_v",
-    "range_u.restated": "D.7 leaves B_y out of R_3",
-}
-
-
-def ranges(network: Network, *which: str) -> list[Quantity]:
+def ranges(network: Network, which: str) -> Quantity:
+    """What the sums of ReLUs for r (`range_r`), r' (`range_r1`) or u (`range_u`) have to cover."""
     derivation = chain.derive_range(network.depth)
-
-    def of(name: str, latex: str, meaning: str, bound: Printed, derived: Derivation) -> Quantity:
-        quantity = measured(network, name, latex, meaning, "modulus", derived, bound=bound, step=derived.steps[-1].name)
-        return replace(quantity, scopes=(), remark=_WHY_RANGES[name])
-
     # The sum of ReLUs is a function of [t; y]: its cube has to hold both.
-    cube = Derivation((Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason="t = pbar(N)[k], y = y[k]"),))
-    arguments = r"\max_j |v_{jk}^\top \bar{p}(j-1)|"
     outputs = r"\max(|\bar{p}(N)[k]|, |y[k]|)"
-    ranges = {
-        "range_r": of("range_r", arguments, "arguments of r against R_1", printed.RANGE_R, derivation),
-        "range_r1": of("range_r1", arguments, "arguments of r' against R_2", printed.RANGE_R1, derivation),
-        "range_u": of("range_u", outputs, "arguments of u against R_3", printed.RANGE_U, cube),
-        "range_u.restated": of(
-            "range_u.restated", outputs, "the same against R_3 of D.7", printed.RANGE_U_RESTATED, cube
-        ),
-    }
-    return [ranges[name] for name in which]
+    reason = "t = pbar(N)[k], y = y[k]"
+    cube = Derivation((Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason=reason, latex=outputs),))
+    latex, meaning, bound, derived, erratum = {
+        "range_r": (chain.SCORES, "arguments of r against R_1", printed.RANGE_R, derivation, errata.RANGE_R),
+        "range_r1": (chain.SCORES, "arguments of r' against R_2", printed.RANGE_R1, derivation, errata.RANGE_R1),
+        "range_u": (outputs, "arguments of u against R_3", printed.RANGE_U, cube, errata.RANGE_U),
+    }[which]
+    known = None if network.two_dimensions else bound
+    step = derived.steps[-1].name
+    quantity = measured(network, which, latex, meaning, "absolute value", derived, bound=known, step=step)
+    return replace(quantity, scopes=(), erratum=erratum if known else None)
 
 
 _NORM = "largest column sum, (C.1)"
 
 
-_WHY_NORMS = {
-    "norm[forward]": "1 + K C_1 counts K rows; at j = N there are d",
-    "norm[forward].proof": "the proof ends with 1 + C_1, which leaves out the K rows",
-    "norm[derivative]": "printed with K (N-1) rows; there are K (N-1) + d",
-    "norm[loss_gradient]": "||W_1||_1 is a column sum: the column of the constant 1 meets every ReLU, so it grows with "
-    "their number; (C.1) adds the norms of W_1 and W_2, of which Lemma 4 takes the larger",
-    "norm[step]": "printed with K rows in each layer; at j = N there are d",
-}
-
-
 def forward_norms(network: Network) -> list[Quantity]:
     rows = at_first_layer(network.depth, d_y, sp.Max(K, d_y))
-    latex = r"\max_j B_{\theta_j}"
     reason = (
-        "queries and keys have at most one entry of modulus <= 1 a column; each of the M_1 heads of a row adds |c_m|"
+        "queries and keys have at most one entry of absolute value <= 1 a column; each of the M_1 heads of a row adds "
+        "|c_m|"
     )
-    about = (network, _NORM, 1 + rows * C_1, reason)
     return [
-        _norm(*about, "norm[forward]", latex, "parameter norm of layers 1..N", printed.NORM_FORWARD),
-        _norm(*about, "norm[forward].proof", latex, "the same, as the proof prints it", printed.NORM_FORWARD_PROOF),
+        counted(
+            network,
+            "norm[forward]",
+            r"\max_j B_{\theta_j}",
+            "parameter norm of layers 1..N",
+            _NORM,
+            1 + rows * C_1,
+            bound=printed.NORM_FORWARD,
+            reason=reason,
+            erratum=errata.NORM_FORWARD,
+        )
     ]
 
 
-def _norm(
-    network: Network, norm: str, count: sp.Expr, reason: str, name: str, latex: str, meaning: str, bound: Printed | None
-) -> Quantity:
-    remark = _WHY_NORMS.get(name, "")
-    return counted(network, name, latex, meaning, norm, count, bound=bound, reason=reason, remark=remark)
-
-
 def derivative_norms(network: Network) -> list[Quantity]:
-    count = 1 + neurons(d_y, network.depth) * C_2
-    reason = "as in layers 1..N, with the rows of all layers at once"
-    meaning = "parameter norm of layer N+1"
-    bound = None if network.layers == 1 else printed.NORM_DERIVATIVE  # Definition 1 has a hidden layer
-    return [_norm(network, _NORM, count, reason, "norm[derivative]", r"B_{\theta_{N+1}}", meaning, bound)]
+    return [
+        counted(
+            network,
+            "norm[derivative]",
+            r"B_{\theta_{N+1}}",
+            "parameter norm of layer N+1",
+            _NORM,
+            1 + neurons(d_y, network.depth) * C_2,
+            bound=None if network.layers == 1 else printed.NORM_DERIVATIVE,  # Definition 1 has a hidden layer
+            reason="as in layers 1..N, with the rows of all layers at once",
+            erratum=errata.NORM_DERIVATIVE,
+        )
+    ]
 
 
 # W_1 has a row for each of the d_y M_3 ReLUs, with a_m[3] - R_3 in the column of the constant 1, R_3 in that of t, and
-# entries of modulus <= 1 in any other: its largest column sum is at most d_y M_3 (1 + R_3). A column of W_2 holds one
-# coefficient.
+# entries of absolute value <= 1 in any other: its largest column sum is at most d_y M_3 (1 + R_3). A column of W_2
+# holds one coefficient. For the errata: ReLUs with |c_m| > C_3 / M_3 are split into equal ones, of which there are then
+# at most 2 M_3 with |c_m| <= C_3 / M_3; W_1 / a and a W_2 are the same layer, and the best a gives twice the root of
+# the product 2 d M_3 (1 + R_3) C_3 / M_3.
 def loss_gradient_norms(network: Network) -> list[Quantity]:
-    count = d_y * M_3 * (1 + R_3) + C_3
-    reason = "the column of the constant 1 meets every ReLU with a_m[3] - R_3"
-    bound = printed.NORM_LOSS_GRADIENT
-    meaning = "parameter norm of layer N+2"
-    return [_norm(network, _NORM, count, reason, "norm[loss_gradient]", r"B_{\theta_{N+2}}", meaning, bound)]
+    return [
+        counted(
+            network,
+            "norm[loss_gradient]",
+            r"B_{\theta_{N+2}}",
+            "parameter norm of layer N+2",
+            _NORM,
+            d_y * M_3 * (1 + R_3) + C_3,
+            bound=printed.NORM_LOSS_GRADIENT,
+            reason="the column of the constant 1 meets every ReLU with a_m[3] - R_3",
+            erratum=errata.NORM_LOSS_GRADIENT,
+        )
+    ]
 
 
 def backward_norms(network: Network) -> list[Quantity]:
-    reason = "queries, keys and values copy coordinates"
-    meaning = "parameter norm of layers N+3..2N+2"
-    latex = r"\max_j B_{\theta_{N+2+j}}"
-    norm = "largest column sum, (3.18)"
-    return [_norm(network, norm, sp.Integer(1), reason, "norm[backward]", latex, meaning, printed.NORM_BACKWARD)]
+    return [
+        counted(
+            network,
+            "norm[backward]",
+            r"\max_j B_{\theta_{N+2+j}}",
+            "parameter norm of layers N+3..2N+2",
+            "largest column sum, (3.18)",
+            sp.Integer(1),
+            bound=printed.NORM_BACKWARD,
+            reason="queries, keys and values copy coordinates",
+        )
+    ]
 
 
 def step_norms(network: Network) -> list[Quantity]:
-    count = 1 + eta * (n + 1) / n * neurons(d_y, network.depth)
-    reason = "two heads for each neuron, each with eta (n+1)/(2n)"
-    meaning = "parameter norm of layer 2N+3"
-    return [_norm(network, _NORM, count, reason, "norm[step]", r"B_{\theta_{2N+3}}", meaning, printed.NORM_STEP)]
+    return [
+        counted(
+            network,
+            "norm[step]",
+            r"B_{\theta_{2N+3}}",
+            "parameter norm of layer 2N+3",
+            _NORM,
+            1 + eta * (n + 1) / n * neurons(d_y, network.depth),
+            bound=printed.NORM_STEP,
+            reason="two heads for each neuron, each with eta (n+1)/(2n)",
+            erratum=errata.NORM_STEP,
+        )
+    ]
 
 
 def sizes(network: Network) -> list[Quantity]:
@@ -172,7 +188,7 @@ def sizes(network: Network) -> list[Quantity]:
             "heads of the widest attention layer",
             "count",
             heads,
-            remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^-1/2",
+            remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^(-1/2)",
         ),
         counted(
             network,
@@ -190,9 +206,7 @@ def sizes(network: Network) -> list[Quantity]:
             "coordinates of a token",
             "count",
             d_x + 2 * d_y + weights + 3 * rows + 2,
-            # Definition 1 has a hidden layer, and Theorem 5 lists no widths.
-            bound=printed.WIDTH if network.inputs == network.outputs and network.layers != 1 else None,
             reason="[x; y; w; p; r'; g; s; 1; t]",
-            remark="printed with (N-2) K + d coordinates for r', of which there are (N-1) K + d",
+            remark="printed only as an order, O(N K^2) + D_w",
         ),
     ]

@@ -8,7 +8,8 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Approximated, Derivation, Norm, Step
-from symbolic.icgd import chain, printed
+from symbolic.errata import Erratum
+from symbolic.icgd import chain, errata, printed
 from symbolic.icgd.chain import label
 from symbolic.icgd.symbols import (
     B_v,
@@ -49,6 +50,11 @@ class Network:
     def at_worst(self, expression: sp.Expr) -> sp.Expr:
         return expression.xreplace(self.worst_case)
 
+    @property
+    def two_dimensions(self) -> bool:
+        """Theorem 5: d_x and d_y differ, and the paper prints neither ranges nor norms nor widths."""
+        return self.inputs != self.outputs
+
     def printed(self, bound: Printed) -> Printed:
         return printed.with_outputs(bound, self.outputs)
 
@@ -76,6 +82,7 @@ def measured(
     step: str = "",
     remark: str = "",
     indices: tuple[Any, ...] = (),
+    erratum: Erratum | None = None,
 ) -> Quantity:
     return Quantity(
         name,
@@ -93,6 +100,7 @@ def measured(
         trivial=None if trivial is None else network.at_worst(trivial),
         remark=remark,
         indices=indices,
+        erratum=erratum,
     )
 
 
@@ -113,6 +121,7 @@ def forward(network: Network) -> list[Quantity]:
                 derivation,
                 bound=printed.OUTPUT_ERROR if last else printed.layer_error(layer),
                 trivial=sp.sqrt(width) * (2 * b_r + eps_r),
+                erratum=errata.RANGE_R,
             )
         )
     return quantities
@@ -134,6 +143,7 @@ def derivative(network: Network) -> list[Quantity]:
                 derivation,
                 bound=printed.DERIVATIVE_ERROR,
                 trivial=2 * b_r1 + eps_r1,
+                erratum=errata.RANGE_R1,
             )
         )
     return quantities
@@ -191,6 +201,7 @@ def backward(network: Network) -> list[Quantity]:
                 bound=printed.BACKWARD_ERROR,
                 trivial=trivial,
                 indices=below,
+                erratum=errata.COLUMNS,
             ),
             measured(
                 network,
@@ -219,6 +230,9 @@ def _largest_signal(network: Network) -> sp.Expr:
     return several if network.layers else sp.Piecewise((_approximate(last), sp.Eq(N, 1)), (several, True))
 
 
+_SIGNALS = r"\max_{j, k} |\bar{s}(j)[k]|"
+
+
 def signal_size(network: Network) -> Quantity:
     step = Step(
         "size_s",
@@ -226,16 +240,17 @@ def signal_size(network: Network) -> Quantity:
         "size",
         _largest_signal(network),
         reason="||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||, ||V_{j+1}|| <= sqrt(rows) B_v",
+        latex=_SIGNALS,
     )
     return measured(
         network,
         "size_s",
-        r"\max_{j, k} |\bar{s}(j)[k]|",
+        _SIGNALS,
         "size of the back-propagated signals",
         SUP_NORM,
         Derivation((step,)),
         bound=printed.BACKWARD_SIZE,
-        remark="printed with the k-th column of V_{j+1} bounded by B_v, which bounds its rows",
+        erratum=errata.COLUMNS,
     )
 
 
@@ -267,6 +282,7 @@ def step(network: Network) -> list[Quantity]:
             derivation,
             bound=printed.GRADIENT_ERROR,
             trivial=_twice_the_size(chain.derive_blocks(depth).size / 2),
+            erratum=errata.SQUARE_ROOT,
         ),
         measured(
             network,
@@ -278,6 +294,7 @@ def step(network: Network) -> list[Quantity]:
             bound=printed.STEP_ERROR,
             trivial=2 * sp.sqrt(neurons(d_y, depth)) * B_v,  # the diameter of the box
             remark="printed for the error inside the projection, which does not expand",
+            erratum=errata.SQUARE_ROOT,
         ),
     ]
 

@@ -8,7 +8,9 @@ import sympy as sp
 
 from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Derivation, Norm, Step
+from symbolic.errata import Erratum
 from symbolic.gradients import GENERIC, Backward, LayeredNetwork, matrix_latex, product_equals_recursion
+from symbolic.icgd import errata
 from symbolic.icgd.symbols import B_v, B_x, B_y, K, N, d_x, d_y, n
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -86,7 +88,7 @@ def _quantities() -> tuple[Quantity, ...]:
             trivial=sp.Integer(2),
         )
 
-    def count(name: str, latex: str, meaning: str, source: Citation, remark: str) -> Quantity:
+    def count(name: str, latex: str, meaning: str, source: Citation, erratum: Erratum | None = None) -> Quantity:
         return Quantity(
             name,
             latex,
@@ -97,7 +99,7 @@ def _quantities() -> tuple[Quantity, ...]:
             Quantifier.FOR_ALL,
             printed=Printed(sp.Integer(0), source),
             scopes=(),
-            remark=remark,
+            erratum=erratum,
         )
 
     return (
@@ -111,16 +113,15 @@ def _quantities() -> tuple[Quantity, ...]:
         count(
             "parameters",
             r"|D_N - \#\text{entries of } V_1, \ldots, V_N|",
-            "the printed D_N against a count of the entries of V_1 .. V_N",
+            "distance of the printed D_N from the number of entries of V_1 .. V_N",
             LEMMA_15,
-            "Definition 1 has a hidden layer, so D_N is printed for N >= 2; read at N = 1 it is off by what is shown",
         ),
         count(
             "slopes",
             r"|(N-2)K + d_y - \#\text{entries of } r'_i|",
-            "the printed length (N-2) K + d of r'_i against a count",
+            "distance of the printed length (N-2) K + d of r'_i from the number of its entries",
             D7,
-            "r'_i = [r'(0); ...; r'(N-1)] has as many entries as p_i, (N-1) K + d_y: one hidden layer is left out",
+            errata.SLOPES,
         ),
     )
 
@@ -135,11 +136,11 @@ GRADIENT = Result(
         r"s_i(j) = r'_i(j-1) \odot (V_{j+1}^\top s_i(j+1)), \quad s_i(N) = r'_i(N-1) \odot u(p_i(N), y_i)"
     ),
     parameters=(
-        Parameter("N", N, "layers", (1, 3), integer=True),
-        Parameter("K", K, "entries of a hidden layer", 5, integer=True),
+        Parameter("N", N, "number of layers", (1, 3), integer=True),
+        Parameter("K", K, "width of the hidden layers", 5, integer=True),
         Parameter("d_x", d_x, "coordinates of an input", 3, integer=True),
         Parameter("d_y", d_y, "coordinates of an output", 2, integer=True),
-        Parameter("n", n, "examples", 3, integer=True),
+        Parameter("n", n, "number of examples", 3, integer=True),
         Parameter("B_v", B_v, "bound on the 2-norm of each row of V_j", 2),
         Parameter("B_x", B_x, "bound on the 2-norm of an input", 1),
         Parameter("B_y", B_y, "bound on the 2-norm of an output", 1),
@@ -147,10 +148,10 @@ GRADIENT = Result(
         Parameter("loss", None, "the loss of one coordinate: square, huber, log_cosh or logistic", "square"),
     ),
     hypotheses=(
-        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "there is an output layer"),
-        Hypothesis("K", sp.Ge(K, 1, evaluate=False), "a hidden layer needs an entry"),
-        Hypothesis("d_x", sp.Ge(d_x, 1, evaluate=False), "inputs need a coordinate"),
-        Hypothesis("d_y", sp.Ge(d_y, 1, evaluate=False), "outputs need a coordinate"),
+        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "the network has an output layer"),
+        Hypothesis("K", sp.Ge(K, 1, evaluate=False), "K must be at least 1"),
+        Hypothesis("d_x", sp.Ge(d_x, 1, evaluate=False), "x must have at least one coordinate"),
+        Hypothesis("d_y", sp.Ge(d_y, 1, evaluate=False), "y must have at least one coordinate"),
         Hypothesis("n", sp.Ge(n, 1, evaluate=False), "L_n is a mean over examples"),
         Hypothesis("B_v", sp.Gt(B_v, 0, evaluate=False), "it bounds a norm"),
         Hypothesis("B_x", sp.Gt(B_x, 0, evaluate=False), "it bounds a norm"),
@@ -158,9 +159,10 @@ GRADIENT = Result(
     ),
     quantities=_quantities(),
     remarks=(
-        "Exact identities: printed and derived are 0, and what is measured is rounding. `kept` rests on exact "
+        "Exact identities: printed and derived are 0, and the measured distance is rounding. `kept` rests on exact "
         "arithmetic, where the distance is below 2^-60.",
-        "Slips in the proof of D.1 that do not touch the statement: p_i(N-2) for p_i(N-1) in the first line; "
+        "Definition 1 has a hidden layer: D_N and the length of r'_i have no printed tier at N = 1.",
+        "Misprints in the proof of D.1 that leave the statement as it is: p_i(N-2) for p_i(N-1) in the first line; "
         "diag up to v_{N_K} for v_{N_d}; I_{K x K} for I_{d x d} in (D.3), and in (D.4) at j = N; (D.2) is a K x D_N "
         "matrix, not d x D_N; the sketch of Lemma 1 sums i to N for n.",
         "Lemma 15 writes R_i(N-1) with a free j; j = N-1 is meant.",

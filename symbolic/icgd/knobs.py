@@ -67,7 +67,7 @@ class Split:
 def cheapest(coefficients: Mapping[sp.Symbol, Any], costs: Mapping[sp.Symbol, Any], accuracy: Any) -> Split:
     """The accuracies that spend `accuracy` at the least total sum of costs_i / sqrt(eps_i).
 
-    Numbers or expressions, all >= 0. Raises DerivationError for a negative one, or where the two speak of different
+    Numbers or expressions, all >= 0. Raises DerivationError for a negative one, or where the two have different
     accuracies.
     """
     if set(coefficients) != set(costs):

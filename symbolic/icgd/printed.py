@@ -107,28 +107,13 @@ KNOBS: dict[sp.Symbol, Printed] = {
 RANGE_R = Printed(sp.Max(B_v * B_r, 1), _cite("Lemma 2", "R_1"))
 RANGE_R1 = Printed(sp.Max(B_v * B_r1, 1), _cite("Lemma 3", "R_2"))
 RANGE_U = Printed(sp.Max(B_v * B_r, B_y, 1), _cite("Lemma 4", "R_3"))
-RANGE_U_RESTATED = Printed(sp.Max(B_v * B_r, 1), _cite("Theorem 1", f"R_3, {_D7}"))
 
 # Parameter norms (C.1), (3.18).
 NORM_FORWARD = Printed(1 + K * C_1, _cite("Lemma 2"))
-NORM_FORWARD_PROOF = Printed(1 + C_1, _cite("Lemma 2", "proof (D.2)"))
 NORM_DERIVATIVE = Printed(1 + K * (N - 1) * C_2, _cite("Lemma 3"))
 NORM_LOSS_GRADIENT = Printed(sp.Max(R_3 + 1, C_3), _cite("Lemma 4"))
 NORM_BACKWARD = Printed(sp.Integer(1), _cite("Lemma 5"))
 NORM_STEP = Printed(1 + 2 * eta * N * K, _cite("Theorem 1", _D7))
-
-# Dimensions of the parts of a token, as listed at the end of D.7.
-DIMENSIONS: dict[str, sp.Expr] = {
-    "x": d,
-    "y": d,
-    "w": 2 * d * K + (N - 2) * K**2,
-    "p": (N - 1) * K + d,
-    "r'": (N - 2) * K + d,
-    "g": d,
-    "s": (N - 1) * K + d,
-    "one, t": sp.Integer(2),
-}
-WIDTH = Printed(sp.Add(*DIMENSIONS.values()), _cite("Theorem 1", f"{_D7}, last display, with [1; t_i] of (2.1)"))
 
 
 @dataclass(frozen=True)
@@ -155,7 +140,7 @@ class SupremumRecursion:
         )
 
 
-# Whether the maximum over j of B^j includes j = 0 is not said; it is read in the charitable way: included.
+# The paper leaves open whether the maximum over j of B^j includes j = 0; it is read favourably: included.
 RECURSION_R = SupremumRecursion("r", B_x, B_v, _cite("Lemma 2"))
 RECURSION_R1 = SupremumRecursion("r'", B_x, B_v, _cite("Lemma 3"))
 

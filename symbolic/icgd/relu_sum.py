@@ -93,12 +93,12 @@ def _rounded(name: str, secant: Step, rounding: sp.Symbol) -> Step:
     return Step(name, Norm.INF, "rounded coefficients", local, (secant.name,), "certified for the float64 coefficients")
 
 
-def _count(name: str, amount: sp.Expr, reason: str) -> Derivation:
-    return Derivation((Step(name, Norm.INF, "count of the construction", amount, reason=reason),))
+def _count(name: str, latex: str, amount: sp.Expr, reason: str) -> Derivation:
+    return Derivation((Step(name, Norm.INF, "count of the construction", amount, reason=reason, latex=latex),))
 
 
 _DOMAIN = "t in [-R, R]"
-_UNSPECIFIED = "printed with the constant C(k), which the paper does not specify: no number to set beside ours"
+_UNSPECIFIED = "printed with the constant C(k), which the paper does not specify"
 
 
 def _quantities() -> tuple[Quantity, ...]:
@@ -131,7 +131,7 @@ def _quantities() -> tuple[Quantity, ...]:
             construction="interpolant",
             scopes=("network",),
             trivial=sup_f1,
-            remark="not in the paper; an attack by gradients sees this slope",
+            remark="not in the paper; attacks by gradients follow this slope",
         ),
         Quantity(
             "relus",
@@ -141,7 +141,7 @@ def _quantities() -> tuple[Quantity, ...]:
             "the construction",
             Kind.UPPER,
             Quantifier.EXISTS,
-            _count("relus", hinge_count(), "a hinge for each cell, and the constant"),
+            _count("relus", "H", hinge_count(), "a hinge for each cell, and the constant"),
             worst_case=WORST_CASE,
             printed=Printed(PRINTED_RELUS, LEMMA_7),
             construction="interpolant",
@@ -156,7 +156,12 @@ def _quantities() -> tuple[Quantity, ...]:
             "the construction",
             Kind.UPPER,
             Quantifier.EXISTS,
-            _count("one_norm", hinge_norm_bound(), "the slopes at the middle, and the total variation of the others"),
+            _count(
+                "one_norm",
+                r"\sum_h |c_h|",
+                hinge_norm_bound(),
+                "the slopes at the middle, and the total variation of the others",
+            ),
             worst_case={},
             printed=Printed(PRINTED_ONE_NORM, LEMMA_7),
             construction="interpolant",
@@ -190,10 +195,10 @@ RELU_SUM = Result(
         Parameter("activation", None, "the activation r: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
         Parameter("order", order, "0 for r itself, 1 for its derivative", 0, integer=True),
         Parameter("R", R, "half the length of the range", 4.0),
-        Parameter("eps", eps, "accuracy asked for", (1e-2, 1e-4)),
+        Parameter("eps", eps, "target accuracy", (1e-2, 1e-4)),
     ),
     hypotheses=(
-        Hypothesis("order", sp.Ge(order, 0, evaluate=False), "a derivative of negative order is none"),
+        Hypothesis("order", sp.Ge(order, 0, evaluate=False), "the order of a derivative is not negative"),
         Hypothesis("order", sp.Le(order, 1, evaluate=False), "the networks need r and r' only"),
         Hypothesis("R", sp.Gt(R, 0, evaluate=False), "the range is [-R, R]; Lemma 7 asks for R >= 1"),
         Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "no sum of ReLUs is exact for a curved function"),

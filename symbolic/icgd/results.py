@@ -50,10 +50,10 @@ _PARAMETERS = {
         Parameter("B_y", B_y, "bound on the 2-norm of y", 1.0),
         Parameter("eta", eta, "step size", 0.1),
         Parameter("L", L, "number of steps before the prediction, where a table is given", 8, integer=True),
-        Parameter("eps", eps, "accuracy asked of the gradient; it sets the sums of ReLUs where relus = 0", 0.1),
+        Parameter("eps", eps, "target accuracy of the gradient; it sets the sums of ReLUs where relus = 0", 0.1),
         Parameter("relus", relus, "ReLUs for each function; 0: computed from eps", 0, integer=True),
-        Parameter("R", R_asked, "range on which r and r' are approximated; 0: the least that is enough", 0.0),
-        Parameter("relus_r1", relus_r1, "ReLUs for r', where `relus` is given; 0: as many", 0, integer=True),
+        Parameter("R", R_asked, "range on which r and r' are approximated; 0: the smallest sufficient one", 0.0),
+        Parameter("relus_r1", relus_r1, "ReLUs for r', where `relus` is given; 0: as many as for r", 0, integer=True),
         Parameter("activation", None, "the activation r (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
         Parameter("loss", None, "the loss of one coordinate (square, huber, log_cosh, logistic)", "square"),
     )
@@ -64,21 +64,21 @@ _WITHOUT_LOSS = tuple(name for name in _ONE_DIMENSION if name not in ("eta", "lo
 _WITHOUT_STEP = tuple(name for name in _ONE_DIMENSION if name != "eta")
 
 _REASONS = {
-    "N": "there is an output layer",
-    "K": "layers have a neuron",
-    "d": "data have a coordinate",
-    "d_x": "inputs have a coordinate",
-    "d_y": "outputs have a coordinate",
+    "N": "the network has an output layer",
+    "K": "K must be at least 1",
+    "d": "x and y must have at least one coordinate",
+    "d_x": "x must have at least one coordinate",
+    "d_y": "y must have at least one coordinate",
     "n": "the risk is a mean over the examples",
-    "relus": "a count, or 0 for the one that eps needs",
-    "relus_r1": "a count, or 0 for that of r",
-    "R": "a range, or 0 for the one that is derived",
-    "B_v": "Theorem 1 fixes B_v > 0",
-    "B_x": "Lemma 2 wants B_x > 0",
+    "relus": "a count; 0: computed from eps",
+    "relus_r1": "a count; 0: as many as for r",
+    "R": "half the length of a range; 0: the derived one",
+    "B_v": "Theorem 1 assumes B_v > 0",
+    "B_x": "Lemma 2 assumes B_x > 0",
     "B_y": "the outputs are bounded",
-    "eta": "Theorem 1 fixes eta > 0",
-    "L": "a prediction follows a step",
-    "eps": "Theorem 1 fixes eps > 0",
+    "eta": "Theorem 1 assumes eta > 0",
+    "L": "a prediction follows at least one step",
+    "eps": "Theorem 1 assumes eps > 0",
 }
 
 
@@ -94,16 +94,15 @@ def _hypothesis(name: str) -> Hypothesis:
 
 
 def _forward(network: Network) -> list[Quantity]:
-    return [*errors.forward(network), *counts.ranges(network, "range_r"), *counts.forward_norms(network)]
+    return [*errors.forward(network), counts.ranges(network, "range_r"), *counts.forward_norms(network)]
 
 
 def _derivative(network: Network) -> list[Quantity]:
-    return [*errors.derivative(network), *counts.ranges(network, "range_r1"), *counts.derivative_norms(network)]
+    return [*errors.derivative(network), counts.ranges(network, "range_r1"), *counts.derivative_norms(network)]
 
 
 def _loss_gradient(network: Network) -> list[Quantity]:
-    ranges = counts.ranges(network, "range_u", "range_u.restated")
-    return [*errors.loss_gradient(network), *ranges, *counts.loss_gradient_norms(network)]
+    return [*errors.loss_gradient(network), counts.ranges(network, "range_u"), *counts.loss_gradient_norms(network)]
 
 
 def _backward(network: Network) -> list[Quantity]:
@@ -159,9 +158,8 @@ def _result(
 
 
 _ON_RANGES = (
-    "R_1 = max{B_v B_r, 1} bounds |v . p(j-1)| as if |p(j-1)[k]| <= B_r bounded the 2-norm: a factor sqrt(K) is "
-    "missing, and the approximate p(j-1) may exceed B_r by eps_r.",
-    "Lemma 2 does not say whether max_j includes j = 0; B_r and B_r' are read with it (B_r >= B_x).",
+    "Lemma 2 leaves open whether max_j includes j = 0; B_r and B_r' are read with it (B_r >= B_x).",
+    "An R below the derived range is run as asked: the sums of ReLUs are then certified on [-R, R] alone.",
 )
 
 FORWARD = _result(
@@ -170,7 +168,7 @@ FORWARD = _result(
     Citation(WU2024, "Lemma 2", "eq. (3.9)-(3.11)"),
     r"\|\bar{p}_i(j) - p_i(j)\|_2 \le E_r \epsilon_r",
     _WITHOUT_LOSS,
-    (*_ON_RANGES, "||B_theta_j|| <= 1 + K C_1 needs d <= K at j = N; the proof even ends with 1 + C_1."),
+    (*_ON_RANGES, "The proof (D.2) ends with 1 + C_1, a misprint of the 1 + K C_1 of the lemma."),
 )
 DERIVATIVE = _result(
     "icgd.derivative",
@@ -178,11 +176,7 @@ DERIVATIVE = _result(
     Citation(WU2024, "Lemma 3", "eq. (3.13)"),
     r"|\bar{r}'_i(j-1)[k] - r'_i(j-1)[k]| \le \epsilon_{r'} + L_{r'} B_v E_r \epsilon_r",
     _WITHOUT_LOSS,
-    (
-        *_ON_RANGES,
-        "The recursion of Lemma 3 feeds r' into itself, although its arguments are those of r: R_2 may be too small.",
-        "r'_i has (N-1) K + d coordinates, printed as (N-2) K + d; the norm counts K (N-1) of them.",
-    ),
+    _ON_RANGES,
 )
 LOSS_GRADIENT = _result(
     "icgd.loss_gradient",
@@ -190,11 +184,7 @@ LOSS_GRADIENT = _result(
     Citation(WU2024, "Lemma 4", "eq. (3.15)"),
     r"|g_i[k] - u(p_i(N), y_i)[k]| \le \epsilon_l + L_l E_r \epsilon_r",
     _WITHOUT_STEP,
-    (
-        "R_3 is max{B_v B_r, B_y, 1} in Lemma 4 and max{B_v B_r, 1} in D.7.",
-        "||W_1||_1 is a column sum: the column of the constant 1 meets every ReLU, so it grows with their number and "
-        "is not R_3 + 1; (C.1) adds the norms of W_1 and W_2 where Lemma 4 takes the larger.",
-    ),
+    ("R_3 is max{B_v B_r, B_y, 1} in Lemma 4; D.7 repeats it without B_y, a misprint.",),
 )
 BACKWARD = _result(
     "icgd.backward",
@@ -203,15 +193,13 @@ BACKWARD = _result(
     r"|\bar{s}_i(j)[k] - s_i(j)[k]| \le E_s^{r} \epsilon_r + E_s^{r'} \epsilon_{r'} + E_s^{l} \epsilon_l",
     _WITHOUT_STEP,
     (
-        "The proof bounds the k-th column of V_{j+1} by B_v, which bounds its rows only: a column of K rows can have "
-        "2-norm sqrt(K) B_v (on the box sqrt(rows / columns) B_v), in every layer.",
+        "On the box a column of V_{j+1} has 2-norm sqrt(rows / columns) B_v at most.",
+        "Lemma 6 takes B_r' as an upper bound of |r'|; where the recursion of Lemma 3 gives less, it is the supremum.",
     ),
 )
 _ON_STEP = (
     "Problem 2 and Theorem 1 bound the rows of V_j for j in [N-1] only; Lemma 2 has j in [N], which is read here.",
-    "D.7 bounds ||pbar(j)||_2 by sqrt(P) B_r with P = max{sqrt(K), sqrt(d)}; it is sqrt(K) B_r, that is P B_r, and at "
-    "j = 0 it is B_x.",
-    "D.7 adds the N blocks up; the 2-norm of their concatenation is the root of the sum of squares.",
+    "D.7 adds the norms of the N blocks; the 2-norm of their concatenation is the root of the sum of squares.",
 )
 STEP = _result(
     "icgd.step",
@@ -228,6 +216,10 @@ DIMENSIONS = _result(
     Citation(WU2024, "Theorem 5"),
     STEP.claim,
     _TWO_DIMENSIONS,
-    (*_ON_STEP, "Theorem 5 repeats the claim without constants; those of Theorem 1 are read with d = d_y."),
+    (
+        *_ON_STEP,
+        "Theorem 5 repeats the claim without constants; error bounds are those of Theorem 1 with d = d_y, and ranges, "
+        "norms and widths have no printed tier.",
+    ),
 )
 RESULTS = (FORWARD, DERIVATIVE, LOSS_GRADIENT, BACKWARD, STEP, DIMENSIONS)

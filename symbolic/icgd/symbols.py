@@ -62,7 +62,7 @@ SYMBOLS: dict[sp.Symbol, str] = {
     eps_r: "sup error of the sum of ReLUs for r on [-R, R]",
     eps_r1: "sup error of the sum of ReLUs for r' on [-R, R]",
     eps_l: "sup error of the sum of ReLUs for u on its range",
-    C_1: "sum of the moduli of the coefficients of the sum of ReLUs for r",
+    C_1: "sum of the absolute values of the coefficients of the sum of ReLUs for r",
     C_2: "the same for r'",
     C_3: "the same for u",
     M_1: "number of ReLUs for r",
@@ -77,8 +77,8 @@ SYMBOLS: dict[sp.Symbol, str] = {
     b_l: "sup of |u| over its range",
     P_0: "bound on the 2-norm of an input x",
     P_hat: "bound on the 2-norm of the approximate p(j), 1 <= j < N",
-    R: "largest modulus of an argument of r or r', from the recursion over the layers",
-    R_u: "largest modulus of a coordinate of the approximate p(N)",
+    R: "largest absolute value of an argument of r or r', from the recursion over the layers",
+    R_u: "largest absolute value of a coordinate of the approximate p(N)",
 }
 
 
@@ -93,5 +93,5 @@ def parameters(inputs: sp.Expr, outputs: sp.Expr, depth: sp.Expr = N) -> sp.Expr
 
 
 def neurons(outputs: sp.Expr, depth: sp.Expr = N) -> sp.Expr:
-    """The coordinates of p(1), ..., p(N) together, which is also the number of rows of all V_j."""
+    """The number of coordinates of p(1), ..., p(N), which is also the number of rows of all V_j."""
     return (depth - 1) * K + outputs

@@ -25,6 +25,8 @@ from symbolic.calculus import (
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Approximated, Derivation, Step
+from symbolic.errata import Erratum
+from symbolic.icgd import errata
 from symbolic.icgd.results import STEP
 from symbolic.icgd.symbols import NOTATION as LETTERS
 from symbolic.icgd.symbols import B_v, B_x, K, L, N, at_first_layer, d, eps, eta, n, neurons
@@ -139,8 +141,8 @@ def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
         "icgd",
         scopes=("network",),
         trivial=2 * sp.sqrt(neurons(d)) * B_v,  # the diameter of the box
-        remark="printed with n, the number of examples, in the place of the step size eta; L_f is read as the "
-        "Lipschitz constant of the gradient (Lemma 14), not of the risk (Corollary 1.1)",
+        remark="L_f is read as in Lemma 14: the Lipschitz constant of the gradient",
+        erratum=errata.EXAMPLES,
     )
 
 
@@ -160,9 +162,12 @@ def gradient_mapping_quantity(steps: Any = L) -> Quantity:
         Printed(gradient_mapping_printed(steps), _LEMMA),
         "icgd",
         scopes=("network",),
-        remark="printed under eta <= L_f and with the sum over l = 1 .. L - 1; it needs eta <= 1/L_f, and the least of "
-        "L - 1 numbers is at most their mean, the sum over L - 1, not over L; judged by the mean over l = 0 .. L - 1",
+        remark="judged for eta <= 1/L_f and by the mean over l = 0 .. L - 1",
+        erratum=errata.STEP_SIZE,
     )
+
+
+_AT_ZERO = r"\|\nabla L_n(0)\|_2"
 
 
 # At w = 0 only s(N) = r'(0) * u(r(0), y) is not 0, and p(N-1) = (r(0), ..., r(0)), or x where N = 1.
@@ -170,10 +175,10 @@ def zero_quantity() -> Quantity:
     """||grad L_n(0)||_2 at the start of Corollary 1.1: 0 for r(0) = 0 and N >= 2, so that descent never moves."""
     bound = sp.sqrt(d) * r1_0 * u_0 / 2 * at_first_layer(N, B_x, sp.sqrt(K) * r_0)
     reason = "s(j) = 0 for j < N, s(N) = r'(0) u(r(0), y), p(N-1) = r(0) in all coordinates, or x where N = 1"
-    step = Step("start.zero", Norm.TWO, "size", bound, reason=reason)
+    step = Step("start.zero", Norm.TWO, "size", bound, reason=reason, latex=_AT_ZERO)
     return Quantity(
         "start.zero",
-        r"\|\nabla L_n(0)\|_2",
+        _AT_ZERO,
         "gradient of the risk at w = 0, where the paper starts",
         "2-norm",
         "w = 0, ||x|| <= B_x, ||y|| <= B_y",
@@ -205,26 +210,30 @@ def quantity_of(name: str, steps: int) -> Quantity:
     raise UsageError(f"icgd.trajectory has no quantity '{name}'. It has: {known}.")
 
 
-# --- What the printed statements do not cover: one-dimensional witnesses, computed exactly ---------------------------
+# --- Runs in which a printed sentence fails: exact, on the risk of a network of one linear neuron ---------------------
 
 
 @dataclass(frozen=True)
-class Line:
-    """f on the interval [-width, width]: f(w) = curvature (w - centre)^2/2 + slope w, a Lipschitz gradient |curvature|.
+class Neuron:
+    """L_n(w) = (x w - y)^2/2 on W = [-width, width]: one neuron r(t) = t, and n examples that all are (x, y).
 
-    Everything is a rational number, so that a run is exact.
+    Its gradient has the Lipschitz constant x^2. Everything is a rational number, so that a run is exact.
     """
 
-    curvature: sp.Rational
+    x: sp.Rational
+    y: sp.Rational
     width: sp.Rational
-    centre: sp.Rational = sp.Integer(0)  # noqa: RUF009 - numbers are immutable
-    slope: sp.Rational = sp.Integer(0)  # noqa: RUF009
+
+    @property
+    def smoothness(self) -> sp.Expr:
+        """L_f: the Lipschitz constant of the gradient."""
+        return self.x**2
 
     def value(self, w: sp.Expr) -> sp.Expr:
-        return self.curvature * (w - self.centre) ** 2 / 2 + self.slope * w
+        return (self.x * w - self.y) ** 2 / 2
 
     def gradient(self, w: sp.Expr) -> sp.Expr:
-        return self.curvature * (w - self.centre) + self.slope
+        return (self.x * w - self.y) * self.x
 
     def project(self, w: sp.Expr) -> sp.Expr:
         return sp.Max(-self.width, sp.Min(self.width, w))
@@ -241,14 +250,11 @@ class Line:
         return (w - self.project(w - step * self.gradient(w))) / step
 
     def infimum(self) -> sp.Expr:
-        """Over the interval: at its ends or where the gradient vanishes."""
-        ends = [self.value(-self.width), self.value(self.width)]
-        if self.curvature > 0:
-            ends.append(self.value(self.project(self.centre - self.slope / self.curvature)))
-        return sp.Min(*ends)
+        """Over W: at the point of W next to y/x."""
+        return self.value(self.project(self.y / self.x))
 
     def steepest(self) -> sp.Expr:
-        """The Lipschitz constant of f itself."""
+        """The Lipschitz constant of L_n itself."""
         return sp.Max(abs(self.gradient(-self.width)), abs(self.gradient(self.width)))
 
 
@@ -257,24 +263,23 @@ MOST_STEPS = 1000  # of an exact run: its numbers grow with every step
 
 @dataclass(frozen=True)
 class Run:
-    """The numbers of a run of descent on a `Line`: step eta, error eps of each gradient, steps l, examples n.
+    """The numbers of a run of descent on a `Neuron`: step eta, error eps of each gradient, steps l, examples n."""
 
-    `smooth` is the L_f that the statement is read with: at least the curvature, and above 0.
-    """
-
-    curvature: sp.Rational
+    x: sp.Rational
+    y: sp.Rational
     width: sp.Rational
-    centre: sp.Rational
-    slope: sp.Rational
     step: sp.Rational
     accuracy: sp.Rational
     steps: sp.Rational
     examples: sp.Rational
-    smooth: sp.Rational
 
     @property
-    def line(self) -> Line:
-        return Line(self.curvature, self.width, self.centre, self.slope)
+    def neuron(self) -> Neuron:
+        return Neuron(self.x, self.y, self.width)
+
+    @property
+    def smoothness(self) -> sp.Expr:
+        return self.neuron.smoothness
 
     @property
     def numbers(self) -> dict[str, sp.Rational]:
@@ -283,46 +288,45 @@ class Run:
     def check(self) -> None:
         """Raises UsageError that names every condition of Lemma 14 that these numbers do not meet."""
         conditions = {
+            "x not 0": self.x != 0,
             "width > 0": self.width > 0,
             "step > 0": self.step > 0,
             "accuracy >= 0": self.accuracy >= 0,
             f"steps whole, 1 .. {MOST_STEPS}": self.steps.is_Integer and 1 <= self.steps <= MOST_STEPS,
             "examples whole, >= 1": self.examples.is_Integer and self.examples >= 1,
-            "smooth > 0 and >= |curvature|": self.smooth > 0 and self.smooth >= abs(self.curvature),
         }
         broken = [words for words, held in conditions.items() if not held]
         if broken:
-            raise UsageError(f"icgd.trajectory: a run on a line needs {', '.join(broken)}; {self} came")
+            raise UsageError(f"icgd.trajectory: a run of one neuron needs {', '.join(broken)}; got {self}")
 
 
 def run_of(numbers: Mapping[str, sp.Rational]) -> Run:
     """The run of these numbers. Raises UsageError for names that are missing or too many, and as `Run.check`."""
     wanted = {field.name for field in fields(Run)}
     if set(numbers) != wanted:
-        came = ", ".join(numbers) or "nothing"
-        raise UsageError(f"icgd.trajectory: a run on a line takes {', '.join(sorted(wanted))}; {came} came")
+        got = ", ".join(numbers) or "nothing"
+        raise UsageError(f"icgd.trajectory: a run of one neuron takes {', '.join(sorted(wanted))}; got {got}")
     run = Run(**numbers)
     run.check()
     return run
 
 
-def _run(curvature: int, width: Any, **others: Any) -> Run:
-    numbers = {"centre": 0, "slope": 0, "accuracy": 0, "examples": 1, "smooth": max(abs(curvature), 1), **others}
-    return Run(**{name: sp.Rational(v) for name, v in {"curvature": curvature, "width": width, **numbers}.items()})
+def _run(**numbers: Any) -> Run:
+    return Run(**{name: sp.Rational(v) for name, v in {"accuracy": 0, "examples": 1, **numbers}.items()})
 
 
-_ONE_EXAMPLE = _run(-1, 1, step=10, accuracy="1/100", steps=1)
-_STEEP = _run(-10, "1/10", step=1, accuracy="1/1000", steps=2)
-_SLOPE = _run(0, 1, slope=-1, step=1, accuracy="1/1000", steps=4)
-_BOWL = _run(2, 1, centre="1/10", step=2, accuracy="1/1000", steps=20)
-_LONG_SLOPE = _run(0, 10, slope=-1, step=1, steps=4)
+_ONE_EXAMPLE = _run(x=1, y=0, width=1, step=10, accuracy="1/100", steps=1)
+_STEEP = _run(x=3, y=0, width="1/9", step=1, accuracy="1/1000", steps=2)
+_OUTSIDE = _run(x=1, y=2, width=1, step=1, accuracy="1/1000", steps=4)
+_BOWL = _run(x=2, y="1/5", width=1, step=4, accuracy="1/1000", steps=20)
+_FLAT = _run(x="1/10", y=1, width=10, step="1/100", steps=4)
 
 
 @dataclass(frozen=True)
 class Witness:
     """An exact run in which a statement as printed fails, beside what a run under the repaired statement attains."""
 
-    slip: str
+    erratum: Erratum
     run: Run
     printed: sp.Expr
     attained: sp.Expr
@@ -337,71 +341,72 @@ class Witness:
 
 def _distance(run: Run, *, projected: bool = True) -> sp.Expr:
     """|w^steps - w_GD^steps|; `projected` is about w_GD, the other one always is."""
-    near = run.line.descend(run.step, [run.step * run.accuracy] * run.steps)
-    exact = run.line.descend(run.step, [sp.Integer(0)] * run.steps, projected=projected)
+    near = run.neuron.descend(run.step, [run.step * run.accuracy] * run.steps)
+    exact = run.neuron.descend(run.step, [sp.Integer(0)] * run.steps, projected=projected)
     return abs(near[-1] - exact[-1])
 
 
 def _derived_path(run: Run) -> sp.Expr:
-    return derive_path(run.steps).error.subs({eta: run.step, eps: run.accuracy, L_f: run.smooth})
+    return derive_path(run.steps).error.subs({eta: run.step, eps: run.accuracy, L_f: run.smoothness})
 
 
 def examples_for_step_size(run: Run = _ONE_EXAMPLE) -> Witness:
-    """n = 1 example and a step eta = 10: one step of f = -w^2/2 goes 10 eps away, 2 eps is printed."""
-    printed = path_printed(run.steps).subs({n: run.examples, L_f: run.smooth, eps: run.accuracy})
+    """One example (1, 0), L_f = 1, eta = 10: one step goes 10 eps away, and 2 eps is printed."""
+    printed = path_printed(run.steps).subs({n: run.examples, L_f: run.smoothness, eps: run.accuracy})
     attained = _distance(run)
-    return Witness("n in the place of eta", run, printed, attained, _derived_path(run), attained)
+    return Witness(errata.EXAMPLES, run, printed, attained, _derived_path(run), attained)
 
 
 def constant_of_the_risk(run: Run = _STEEP) -> Witness:
-    """f = -5 w^2 on [-1/10, 1/10] is 1-Lipschitz, its gradient 10-Lipschitz: 12 eps after two steps of 1, not 4 eps."""
-    if run.line.steepest() == 0:
-        raise UsageError("icgd.trajectory: a constant f has the Lipschitz constant 0, and the bound divides by it")
-    printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.line.steepest(), eps: run.accuracy})
+    """Example (3, 0), W = [-1/9, 1/9], eta = n = 1: L_n is 1-Lipschitz, its gradient 9-Lipschitz; two steps go 7 eps
+    away, and 4 eps is printed."""
+    printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.neuron.steepest(), eps: run.accuracy})
     attained = _distance(run)
-    return Witness("L_f of the risk itself", run, printed, attained, _derived_path(run), attained)
+    return Witness(errata.CONSTANT_OF_THE_RISK, run, printed, attained, _derived_path(run), attained)
 
 
-def descent_without_projection(run: Run = _SLOPE) -> Witness:
-    """f = -w on [-1, 1]: the projected iterate stops at 1, w_GD of the main text runs on. L_f = 1 is admissible."""
-    printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.smooth, eps: run.accuracy})
+def descent_without_projection(run: Run = _OUTSIDE) -> Witness:
+    """Example (1, 2), W = [-1, 1], L_f = 1, eta = n = 1: w_GD without projection goes to 2, the projected iterate stops
+    at 1."""
+    printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.smoothness, eps: run.accuracy})
     attained = _distance(run, projected=False)
-    return Witness("w_GD without the projection", run, printed, attained, _derived_path(run), _distance(run))
+    return Witness(errata.PROJECTION, run, printed, attained, _derived_path(run), _distance(run))
 
 
 def _mappings(run: Run) -> list[sp.Expr]:
     """||G(w^l)||^2 for l = 0 .. steps - 1."""
-    points = run.line.descend(run.step, [run.step * run.accuracy] * run.steps)[:-1]
-    return [run.line.gradient_mapping(w, run.step) ** 2 for w in points]
+    points = run.neuron.descend(run.step, [run.step * run.accuracy] * run.steps)[:-1]
+    return [run.neuron.gradient_mapping(w, run.step) ** 2 for w in points]
 
 
 def _least(squares: Sequence[sp.Expr]) -> sp.Expr:
     """Over l = 1 .. steps - 1, as Lemma 14 has it. Raises UsageError where there is none."""
     if len(squares) < 2:
-        raise UsageError("icgd.trajectory: the least over l = 1 .. steps - 1 needs steps >= 2; 1 came")
+        raise UsageError("icgd.trajectory: the least over l = 1 .. steps - 1 needs steps >= 2; got steps = 1")
     return sp.Min(*squares[1:])
 
 
 def steps_up_to_the_constant(run: Run = _BOWL) -> Witness:
-    """eta = L_f = 2, so eta L_f = 4: descent on (w - 1/10)^2 in [-1, 1] jumps between the ends for ever.
+    """Example (2, 1/5), W = [-1, 1], eta = L_f = 4: descent jumps between the ends of W for ever.
 
-    Repaired: eta = 1/L_f = 1/2 on the same function, the mean over all steps.
+    Repaired: eta = 1/L_f = 1/4 on the same risk, the mean over all steps.
     """
-    if run.step > run.smooth:
-        raise UsageError(f"icgd.trajectory: Lemma 14 is printed for step <= smooth; {run.step} > {run.smooth} came")
-    start = run.line.value(sp.Integer(0)) - run.line.infimum()
+    if run.step > run.smoothness:
+        raise UsageError(f"icgd.trajectory: Lemma 14 is printed for step <= L_f; got {run.step} > {run.smoothness}")
+    start = run.neuron.value(sp.Integer(0)) - run.neuron.infimum()
     printed = gradient_mapping_printed(run.steps).subs({eta: run.step, eps: run.accuracy, gap: start})
-    short = replace(run, step=1 / run.smooth)
+    short = replace(run, step=1 / run.smoothness)
     repaired = derive_gradient_mapping(run.steps).error.subs({eta: short.step, eps: run.accuracy, gap: start})
     mean = sp.Add(*_mappings(short)) / run.steps
-    return Witness("eta <= L_f", run, printed, _least(_mappings(run)), repaired, mean)
+    return Witness(errata.STEP_SIZE, run, printed, _least(_mappings(run)), repaired, mean)
 
 
-def least_against_the_sum(run: Run = _LONG_SLOPE) -> Witness:
-    """f = -w on [-10, 10], eta = 1, L = 4: all |G| = 1, and the least of them exceeds (1/L) times the sum of L - 1."""
+def least_against_the_sum(run: Run = _FLAT) -> Witness:
+    """Example (1/10, 1), W = [-10, 10], eta = L_f = 1/100, L = 4: |G| hardly changes, and the least of three squares
+    exceeds a quarter of their sum."""
     squares = _mappings(run)
     printed, repaired = (sp.Add(*some) / run.steps for some in (squares[1:], squares))
-    return Witness("min <= (1/L) sum over l = 1 .. L-1", run, printed, _least(squares), repaired, sp.Min(*squares))
+    return Witness(errata.LEAST, run, printed, _least(squares), repaired, sp.Min(*squares))
 
 
 WITNESSES: tuple[Callable[..., Witness], ...] = (
@@ -411,22 +416,25 @@ WITNESSES: tuple[Callable[..., Witness], ...] = (
     steps_up_to_the_constant,
     least_against_the_sum,
 )
+OF_THE_MAPPING = (steps_up_to_the_constant, least_against_the_sum)
 
 
 def refuted_quantity(check: Callable[..., Witness]) -> Quantity:
-    """What a witness refutes, as a quantity `erratum.<name>`; its numbers are exact, no network is run."""
-    squared = check in (steps_up_to_the_constant, least_against_the_sum)
+    """What a witness refutes, as a quantity `erratum.<name>`; its numbers are exact."""
+    squared = check in OF_THE_MAPPING
+    erratum = check().erratum
     return Quantity(
         f"erratum.{check.__name__}",
         r"\min_l G(w^l)^2" if squared else r"|w^l - w_{\mathrm{GD}}^l|",
-        check().slip,
-        "square" if squared else "modulus",
-        "one-dimensional f, rational numbers",
+        "least squared gradient mapping" if squared else "distance of w^l from w_GD^l",
+        "square" if squared else "absolute value",
+        "risk of one neuron r(t) = t at n equal examples, rational numbers",
         Kind.UPPER,
         Quantifier.FOR_ALL,
-        printed=Printed(gradient_mapping_printed() if squared else path_printed(), _LEMMA if squared else _COROLLARY),
-        construction="a line",
-        remark=" ".join((check.__doc__ or "").split()),
+        printed=Printed(gradient_mapping_printed() if squared else path_printed(), erratum.citation),
+        construction="one linear neuron",
+        remark=" ".join((check.__doc__ or "").split()).rstrip("."),
+        erratum=erratum,
     )
 
 
@@ -447,20 +455,14 @@ TRAJECTORY = Result(
     claim=r"\|w^l - w_{\mathrm{GD}}^l\|_2 \le L_f^{-1} (1 + n L_f)^l \epsilon,\qquad "
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
     parameters=(_L, *map(_with_default, STEP.parameters)),
-    hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "there has to be a step"), *STEP.hypotheses),
+    hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP.hypotheses),
     quantities=(path_quantity(), gradient_mapping_quantity()),
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "Printed has (1 + n L_f)^l, n the number of examples: the recursion has eta. The printed bound can fail for "
-        "eta > n and is far above the derived one for eta < n.",
-        "Derived: ((1 + eta L_f)^l - 1) eps / L_f, which is attained; the printed form drops the -1.",
-        "Corollary 1.1 calls L_f the Lipschitz constant of the risk; its proof needs that of the gradient (Lemma 14).",
-        "The main text defines w_GD without the projection; then the two part even for eps = 0, once w_GD leaves W.",
-        "Lemma 14 asks for eta <= L_f, which allows eta L_f > 2, where descent need not converge; eta <= 1/L_f is "
-        "enough, with the constants 2 and 1 for 8 and 10, both attained.",
-        "Lemma 14 bounds the least of l = 1 .. L-1 by (1/L) times their sum, which fails where all are equal; the mean "
-        "over l = 0 .. L-1 is meant.",
+        "The printed column has (1 + n L_f)^l as it stands, with n the number of examples; with eta for n the printed "
+        "form is close to the derived one, which is attained, and lacks its -1.",
+        "The constants 2 and 1 of the derived gradient mapping are attained; 8 and 10 are printed.",
         "L_f and f(w^0) - inf f are values of the problem: bounded from certified suprema on W. The paper starts at "
         "w = 0, where a network of two layers or more with r(0) = 0 has gradient 0 and never moves; here w^0 is any "
         "point of W, and printed bounds are read with f(w^0) for f(0).",

@@ -60,7 +60,8 @@ def test_a_printed_answer_is_not_guaranteed_and_names_its_errata() -> None:
     solution = solve("icgd.trajectory", for_="eta", error=800, quantity="gradient_mapping", tier="printed")
     assert solution.note.startswith(NOT_GUARANTEED)
     assert "erratum.steps_up_to_the_constant" in solution.note
-    assert "printed under eta <= L_f" in solution.note
+    assert "Repair: eta <= 1/L_f" in solution.note
+    assert ".;" not in solution.note
 
 
 # Obligations of a derivation.

@@ -1,4 +1,4 @@
-"""Lemma 14 and Corollary 1.1: kept as derived, attained, and refuted where the printed statement slips."""
+"""Lemma 14 and Corollary 1.1: kept as derived, attained, and refuted where an erratum says so."""
 
 import dataclasses
 import itertools
@@ -10,16 +10,18 @@ import pytest
 import sympy as sp
 
 from symbolic import UsageError
+from symbolic.errata import Weight
 from symbolic.icgd.results import STEP
 from symbolic.icgd.symbols import L, N, eps, eta, n
 from symbolic.icgd.trajectory import (
     TRAJECTORY,
     WITNESSES,
     L_f,
-    Line,
+    Neuron,
     Witness,
     derive_gradient_mapping,
     derive_path,
+    descent_without_projection,
     gap,
     gradient_mapping_printed,
     path_printed,
@@ -131,9 +133,9 @@ def test_a_step_beyond_one_over_the_constant_can_break_the_descent() -> None:
     condition = derive_gradient_mapping().derivation.obligations[0].condition
     assert condition.subs({eta: 3, L_f: 1}) == sp.false
     assert condition.subs({eta: 1, L_f: 1}) == sp.true
-    line = Line(sp.Integer(1), sp.Integer(100))
-    w = line.descend(sp.Integer(3), [sp.Integer(1), sp.Integer(0)])
-    assert line.value(w[2]) > line.value(w[1])
+    neuron = Neuron(sp.Integer(1), sp.Integer(0), sp.Integer(100))
+    w = neuron.descend(sp.Integer(3), [sp.Integer(1), sp.Integer(0)])
+    assert neuron.value(w[2]) > neuron.value(w[1])
 
 
 def test_the_path_is_its_recursion_at_every_depth() -> None:
@@ -156,11 +158,12 @@ def test_derived_is_below_the_printed_statements_where_these_hold() -> None:
 
 
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda witness: witness.__name__)
-def test_every_slip_has_a_witness(witness: Callable[[], Witness]) -> None:
+def test_every_erratum_of_a_path_has_a_witness(witness: Callable[[], Witness]) -> None:
     found = witness()
     assert found.refutes
     assert witness.__doc__
     assert found.attained.is_Rational
+    assert found.run.smoothness > 0  # the function's own L_f
     # and the check can fail
     assert not dataclasses.replace(found, printed=found.attained).refutes
     assert not dataclasses.replace(found, repaired=found.repaired_attained * sp.Rational(999, 1000) - 1).refutes
@@ -175,21 +178,49 @@ def clipped(gradient: Callable[[float], float], width: float, step: float, error
 
 def test_the_witnesses_are_what_a_plain_loop_finds() -> None:
     by_name = {witness.__name__: float(witness().attained) for witness in WITNESSES}
-    assert by_name["examples_for_step_size"] == pytest.approx(clipped(lambda w: -w, 1, 10, 0.1, 1)[-1])
-    assert by_name["constant_of_the_risk"] == pytest.approx(clipped(lambda w: -10 * w, 0.1, 1, 1e-3, 2)[-1])
-    stopped, free = clipped(lambda w: -1, 1, 1, 1e-3, 4)[-1], clipped(lambda w: -1, 1e9, 1, 0.0, 4)[-1]
+    assert by_name["examples_for_step_size"] == pytest.approx(clipped(lambda w: w, 1, 10, 0.1, 1)[-1])
+    assert by_name["constant_of_the_risk"] == pytest.approx(-clipped(lambda w: 9 * w, 1 / 9, 1, 1e-3, 2)[-1])
+    stopped, free = clipped(lambda w: w - 2, 1, 1, 1e-3, 4)[-1], clipped(lambda w: w - 2, 1e9, 1, 0.0, 4)[-1]
     assert by_name["descent_without_projection"] == pytest.approx(free - stopped)
-    jumps = clipped(lambda w: 2 * (w - 0.1), 1, 2, 2e-3, 20)[1:-1]
-    moves = [(w - min(1, max(-1, w - 4 * (w - 0.1)))) / 2 for w in jumps]
+    jumps = clipped(lambda w: 4 * (w - 0.1), 1, 4, 4e-3, 20)[1:-1]
+    moves = [(w - min(1, max(-1, w - 16 * (w - 0.1)))) / 4 for w in jumps]
     assert by_name["steps_up_to_the_constant"] == pytest.approx(min(m**2 for m in moves))
+    slow = clipped(lambda w: 0.01 * w - 0.1, 10, 0.01, 0.0, 4)[1:-1]
+    assert by_name["least_against_the_sum"] == pytest.approx(min((0.01 * w - 0.1) ** 2 for w in slow))
 
 
-def test_the_line_knows_its_infimum_and_slopes() -> None:
-    for curvature, centre, slope in ((2, 0, 1), (-3, 1, 0), (0, 0, -2), (1, 9, 0)):
-        line = Line(*map(sp.Integer, (curvature, 2, centre, slope)))
-        grid = [float(line.value(sp.Rational(k, 20))) for k in range(-40, 41)]
-        assert float(line.infimum()) == pytest.approx(min(grid), abs=1e-12)
-        assert max(abs(np.diff(grid))) * 20 <= float(line.steepest()) + 1e-9
+@pytest.mark.parametrize(("x", "y", "width"), [(2, 1, 2), (-3, 1, 2), (1, 9, 2), (1, 2, 1)])
+def test_a_neuron_knows_its_infimum_and_constants(x: int, y: int, width: int) -> None:
+    """Its risk is L_n of the paper: the mean of (r(x w) - y)^2 over equal examples, halved, with r(t) = t."""
+    neuron = Neuron(*map(sp.Integer, (x, y, width)))
+    points = np.linspace(-width, width, 81)
+    risk = np.mean([(x * points - y) ** 2 for _ in range(3)], axis=0) / 2
+    assert [float(neuron.value(sp.Rational(w))) for w in points] == pytest.approx(risk.tolist())
+    assert float(neuron.infimum()) == pytest.approx(risk.min(), abs=5e-3)
+    slopes = np.gradient(risk, points, edge_order=2)
+    assert [float(neuron.gradient(sp.Rational(w))) for w in points] == pytest.approx(slopes.tolist())
+    assert float(neuron.steepest()) == pytest.approx(abs(slopes).max())
+    assert float(neuron.smoothness) == pytest.approx(abs(np.diff(slopes) / np.diff(points)).max())
+
+
+def test_descent_without_projection_needs_no_error_of_the_network() -> None:
+    """eps > 0 is in the hypotheses, but the distance is all of the missing projection."""
+    found = descent_without_projection()
+    exact = descent_without_projection(dataclasses.replace(found.run, accuracy=sp.Integer(0)))
+    assert found.attained == exact.attained == 1
+    inside = descent_without_projection(dataclasses.replace(found.run, width=sp.Integer(3)))  # W holds both paths
+    assert inside.attained <= inside.printed
+
+
+def test_each_witness_has_the_weight_of_its_erratum() -> None:
+    weights = {witness.__name__: witness().erratum.weight for witness in WITNESSES}
+    assert weights == {
+        "examples_for_step_size": Weight.NOTATION,
+        "constant_of_the_risk": Weight.DEFINITION,
+        "descent_without_projection": Weight.DEFINITION,
+        "steps_up_to_the_constant": Weight.CONSTANT,
+        "least_against_the_sum": Weight.DEFINITION,
+    }
 
 
 def test_the_result_is_complete_and_prints() -> None:
@@ -216,7 +247,7 @@ def test_a_witness_is_its_numbers(witness: Callable[..., Witness]) -> None:
     assert witness(run_of(found.run.numbers)) == found
     with pytest.raises(UsageError, match="width > 0, accuracy >= 0"):
         run_of({**found.run.numbers, "width": sp.Integer(0), "accuracy": sp.Integer(-1)})
-    with pytest.raises(UsageError, match="takes accuracy, centre"):
+    with pytest.raises(UsageError, match="takes accuracy, examples"):
         run_of({"width": sp.Integer(1)})
 
 

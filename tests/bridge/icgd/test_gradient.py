@@ -1,6 +1,7 @@
 """The study of the gradient: rounding only, verdicts by exact arithmetic, and wrong formulas that are called wrong."""
 
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import flint
@@ -8,6 +9,7 @@ import pytest
 import sympy as sp
 import torch
 
+from bridge import replay
 from bridge.budget import Budget
 from bridge.icgd import gradient as study
 from bridge.icgd.gradient import GradientCase, GradientStudy, relative_distance
@@ -17,6 +19,7 @@ from bridge.rows import constant_rows, quantity_rows
 from numeric.balls import working_precision
 from numeric.exact_cost import TooLargeForExact
 from symbolic.activations import ACTIVATIONS, LOSSES
+from symbolic.errata import Weight
 from symbolic.gradients import Backward, Layer, gradient_by_recursion
 from symbolic.icgd.gradient import GRADIENT
 from symbolic.statements import Kind, UsageError
@@ -177,14 +180,27 @@ def test_distances_of_zero_blocks_and_of_opposite_ones() -> None:
 # ---- counts, calls
 
 
-@pytest.mark.parametrize(("N", "off"), [(1, 6), (2, 0), (5, 0)])
-def test_the_printed_count_holds_from_two_layers_on(N: int, off: int) -> None:
+@pytest.mark.parametrize("N", [2, 5])
+def test_the_printed_counts_of_two_layers_and_more(N: int) -> None:
     found = rows(case(N=N, K=5, d_x=3, d_y=2))
-    assert found["parameters"].measured == off
-    # Definition 1 has a hidden layer: at N = 1 the counts stand without a verdict on what is printed.
-    assert found["parameters"].verdict == ({} if off else {"printed": Verdict.KEPT})
+    assert (found["parameters"].measured, found["parameters"].erratum) == (0, None)
+    assert found["parameters"].verdict == {"printed": Verdict.KEPT}
     assert found["slopes"].measured == 5
-    assert found["slopes"].verdict == ({} if off else {"printed": Verdict.VIOLATED})
+    assert found["slopes"].verdict == {"printed": Verdict.VIOLATED}
+    assert found["slopes"].erratum.weight == Weight.DEFINITION
+
+
+def test_definition_1_has_a_hidden_layer_and_no_counts_without_one() -> None:
+    assert set(rows(case(N=1, K=5, d_x=3, d_y=2))) == {"recursion", "product"}
+
+
+def test_the_erratum_of_a_length_replays(tmp_path: Path) -> None:
+    row = rows(case(N=3))["slopes"]
+    path = tmp_path / "witness.json"
+    path.write_text(row.witness.model_dump_json())
+    again = replay(str(path))
+    assert again.verdict == {"printed": Verdict.VIOLATED}
+    assert again.erratum == row.erratum
 
 
 def test_the_result_is_complete() -> None:

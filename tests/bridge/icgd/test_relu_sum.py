@@ -87,7 +87,7 @@ def test_relu_itself_is_one_relu() -> None:
 REFUSED = [
     ({"activation": "relu", "order": 1}, "is not twice continuously differentiable"),
     ({"activation": "tan"}, "no activation 'tan'"),
-    ({"activation": 3}, "is no name"),
+    ({"activation": 3}, "is not a name"),
     ({"order": 2}, "order = 2 does not meet order <= 1"),
     ({"R": 0, "eps": 0}, r"R = 0.0 does not meet R > 0 .*; eps = 0.0 does not meet eps > 0"),
     ({"eps": 1e-14}, "ReLUs, more than 1000000"),
@@ -104,7 +104,7 @@ def test_points_outside_the_range_are_refused() -> None:
     case = ReluSumStudy().case({"eps": 0.1, "R": 1}, seed=0, dtype="float64", device="cpu")
     with pytest.raises(UsageError, match="outside"):
         case.check_inputs({"t": torch.tensor([[2.0]])})
-    with pytest.raises(UsageError, match=r"of shape \(1, 1\) is needed, nothing came"):
+    with pytest.raises(UsageError, match=r"expected a point t of shape \(1, 1\), got nothing"):
         case.check_inputs({})
 
 

@@ -27,6 +27,9 @@ from bridge.icgd.refutations import COLUMNS, SQUARE_ROOT
 from bridge.measure import evidence_at
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
+from symbolic.errata import Weight
+from symbolic.icgd import errata
+from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
 
 QUICK = {"samples": 8, "attack": 20, "restarts": 4}
@@ -112,18 +115,162 @@ def test_low_precision_is_reported_as_rounding(dtype: str) -> None:
     assert gradient.exact <= gradient.derived
 
 
-@pytest.mark.parametrize("refutation", [COLUMNS, SQUARE_ROOT])
-def test_checks_refute_what_is_printed_and_replay(refutation, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("refutation", "weight"), [(COLUMNS, Weight.CONSTANT), (SQUARE_ROOT, Weight.PROOF)])
+def test_checks_refute_what_is_printed_and_replay(refutation, weight: Weight, tmp_path: Path) -> None:
     id = {"size_s": "icgd.backward", "gradient": "icgd.step"}[refutation.quantity]
     (row,) = [r for r in find_study(id).checks() if r.quantity == f"erratum.{refutation.name}"]
     assert "N = 2" in row.remark
     assert row.verdict["printed"] is Verdict.VIOLATED
     assert row.verdict["derived"] is Verdict.KEPT
-    path = tmp_path / "witness.json"
+    assert row.erratum.weight == weight
+    again = replayed(row, tmp_path)
+    assert again.exact == row.exact
+    assert again.erratum == row.erratum
+
+
+def replayed(row: Row, folder: Path) -> Row:
+    """The row again, from its witness; the printed tier is violated there too."""
+    path = folder / "witness.json"
     path.write_text(row.witness.model_dump_json())
     again = replay(str(path))
     assert again.verdict["printed"] is Verdict.VIOLATED
-    assert again.exact == row.exact
+    return again
+
+
+# One parameter set for each erratum that a comparison shows: `at`, and for the ranges the defaults.
+SHOWN = {
+    "norm[forward]": ("icgd.forward", errata.NORM_FORWARD),
+    "norm[derivative]": ("icgd.derivative", errata.NORM_DERIVATIVE),
+    "norm[loss_gradient]": ("icgd.loss_gradient", errata.NORM_LOSS_GRADIENT),
+    "norm[step]": ("icgd.step", errata.NORM_STEP),
+    "range_r": ("icgd.forward", errata.RANGE_R),
+    "range_r1": ("icgd.derivative", errata.RANGE_R1),
+    "range_u": ("icgd.loss_gradient", errata.RANGE_U),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_an_erratum_shows_where_it_says(name: str, tmp_path: Path) -> None:
+    id, erratum = SHOWN[name]
+    found = rows(id, **{"N": 2, "samples": 64, **dict(erratum.at)})
+    (row,) = [r for r in found if r.quantity == name]
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    assert row.verdict["derived"] is Verdict.KEPT
+    assert (row.erratum.weight, row.erratum.repair) == (erratum.weight, erratum.repair)
+    assert not row.remark  # the erratum says it
+    replayed(row, tmp_path)
+
+
+def test_every_violated_row_has_an_erratum_and_a_witness_that_replays(tmp_path: Path) -> None:
+    """All of them in the table of the step, where output dimensions are many and activations grow."""
+    wide = rows("icgd.step", N=[2, 3], K=4, d=16, n=3, activation="softplus", relus=32)
+    violated = [row for row in wide if row.verdict.get("printed") is Verdict.VIOLATED]
+    assert {row.quantity for row in violated} >= {*SHOWN, "erratum.square_root"} - {"norm[step]"}
+    assert all(row.erratum is not None and row.erratum.survives.startswith("yes: ") for row in violated)
+    assert not [row for row in wide if Verdict.VIOLATED in (row.verdict.get("derived"), row.verdict.get("instance"))]
+    for quantity in {row.quantity for row in violated}:
+        replayed(next(row for row in violated if row.quantity == quantity), tmp_path)
+
+
+def test_lemma_6_takes_an_upper_bound_of_the_slopes() -> None:
+    """softplus' grows with its argument: the recursion of Lemma 3 stays below it, which is no erratum of Lemma 6."""
+    params = {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32}
+    case = find_study("icgd.backward").case({**params, "activation": "softplus"}, seed=0, dtype="float64", device="cpu")
+    by_recursion, supremum, B_l = (float(case.values[letter]) for letter in (letters.B_r1, letters.b_r1, letters.B_l))
+    assert by_recursion < 0.9 * supremum
+    assert float(case.printed(case.result.quantity("size_s")).ball) == pytest.approx(2 * supremum**2 * B_l)
+    found = rows("icgd.backward", **params, activation="softplus", samples=64)
+    assert not [row for row in found if Verdict.VIOLATED in row.verdict.values() and row.params]
+    lemma_3 = find_study("icgd.derivative").case(
+        {"N": 2, "K": 4, "d": 4, "n": 2, "B_x": 0.1, "relus": 32, "B_v": 2.0, "activation": "softplus"},
+        seed=0,
+        dtype="float64",
+        device="cpu",
+    )
+    R_2 = float(lemma_3.printed(lemma_3.result.quantity("range_r1")).ball)
+    assert R_2 > 1
+    assert pytest.approx(2 * float(lemma_3.values[letters.B_r1])) == R_2
+
+
+# --- A printed range
+
+
+@pytest.mark.parametrize(
+    ("id", "first", "second"), [("icgd.forward", "p[1]", "p[2]"), ("icgd.derivative", "r'[1]", "r'[2]")]
+)
+def test_sums_of_relus_on_the_printed_range_violate_the_printed_error(
+    id: str, first: str, second: str, tmp_path: Path
+) -> None:
+    """R_1 = R_2 = 1 at the defaults: the commands that the errata name."""
+    found = rows(id, N=2, R=1.0, samples=64)
+    (covered,), (beyond,) = by_name(found, first), by_name(found, second)
+    assert set(covered.verdict.values()) == {Verdict.KEPT}  # its arguments stay within B_v B_x = 1
+    assert beyond.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.OUTSIDE, "instance": Verdict.OUTSIDE}
+    assert beyond.measured > 2 * beyond.printed
+    assert beyond.erratum.weight == Weight.CONSTANT
+    assert f"boundsmith compare {id} --set N=2 --set R=1" in beyond.erratum.survives
+    assert "hypothesis violated" in beyond.remark
+    assert "R = 1.0" in beyond.remark
+    again = replayed(beyond, tmp_path)
+    assert (again.exact, again.verdict["derived"]) == (beyond.exact, Verdict.OUTSIDE)
+    for scope in ("prompt", LOCAL):
+        (row,) = by_name(found, second, scope)
+        assert row.verdict == {"instance": Verdict.OUTSIDE}
+    printed = {row.quantity: row.printed for row in found if row.quantity.startswith("range")}
+    assert list(printed.values()) == pytest.approx([1.0], rel=1e-3)
+
+
+def test_automatic_is_the_word_for_zero() -> None:
+    study = find_study("icgd.step")
+    words = dict.fromkeys(study.automatic, "automatic")
+    assert study.resolved(words) == study.resolved({})
+    with pytest.raises(UsageError, match="K = 'automatic' is not a number"):
+        study.resolved({"K": "automatic"})
+
+
+REFUTABLE = {
+    "icgd.forward": {"range_r", "norm[forward]"},
+    "icgd.derivative": {"range_r1", "norm[derivative]"},
+    "icgd.loss_gradient": {"range_u", "norm[loss_gradient]"},
+    "icgd.backward": {"erratum.columns"},
+    "icgd.step": {*SHOWN, "erratum.square_root"},
+    "icgd.dimensions": set(),
+    "icgd.gradient": {"slopes"},
+    "icgd.relu_sum": set(),
+}
+
+
+@pytest.mark.parametrize("id", REFUTABLE)
+def test_a_study_lists_the_errata_that_its_comparisons_show(id: str) -> None:
+    listed = find_study(id).refutable()
+    assert {quantity.name for quantity in listed} == REFUTABLE[id]
+    assert all(quantity.erratum is not None for quantity in listed)
+
+
+def test_on_a_range_that_suffices_nothing_is_outside() -> None:
+    found = rows("icgd.forward", N=2, R=2.0, samples=64)
+    (output,) = by_name(found, "p[2]")
+    assert set(output.verdict.values()) == {Verdict.KEPT}
+    assert output.erratum is None
+
+
+def test_what_zero_computes_is_automatic() -> None:
+    for id in (
+        "icgd.forward",
+        "icgd.derivative",
+        "icgd.loss_gradient",
+        "icgd.backward",
+        "icgd.step",
+        "icgd.trajectory",
+    ):
+        study = find_study(id)
+        zero = {p.name for p in study.result.parameters if p.symbol is not None and p.default == 0}
+        assert zero == set(study.automatic) == {"relus", "R", "relus_r1"}
+    for id in ("icgd.gradient", "icgd.relu_sum"):
+        study = find_study(id)
+        computed = [p for p in study.result.parameters if p.symbol is not None and p.default == 0 and p.name != "order"]
+        assert not computed
+        assert not study.automatic
 
 
 def test_a_number_of_relus_is_solved_for_and_the_depth_is_not() -> None:
@@ -143,12 +290,13 @@ def test_the_printed_range_is_refuted() -> None:
 
 def test_norms_and_sizes_are_counted() -> None:
     found = {row.quantity: row for row in rows("icgd.step", N=3, K=4, d=8, n=3) if row.scope is None}
-    refuted = ("norm[forward]", "norm[forward].proof", "norm[derivative]", "norm[loss_gradient]", "width")
+    refuted = ("norm[forward]", "norm[derivative]", "norm[loss_gradient]")
     assert all(found[name].verdict["printed"] is Verdict.VIOLATED for name in refuted)
     assert all(row.verdict["derived"] is Verdict.KEPT for row in found.values())
     assert all(
         found[name].flags["derived"] == ["attained"] for name in ("norm[forward]", "norm[step]", "heads", "width")
     )
+    assert all("printed" not in found[name].verdict for name in ("heads", "relus", "width"))  # orders alone
 
 
 def test_what_a_float_network_cannot_do_is_not_representable() -> None:
@@ -172,7 +320,7 @@ def test_relu_is_outside_the_hypotheses() -> None:
         ({"eps": -1.0}, "eps = -1.0 does not meet eps > 0"),
         ({"N": 0}, "N = 0 does not meet N >= 1"),
         ({"relus": 2}, "at least 3"),
-        ({"relus_r1": 5}, "relus_r1 = 5 goes with relus; give both or neither"),
+        ({"relus_r1": 5}, "relus_r1 = 5 requires relus; give both or neither"),
         ({"N": 3, "relus": 64, "R": 0.5}, r"R = 0\.5 is too small"),
         ({"relus": 2_000_000}, "2000000 ReLUs, more than 1000000"),
         ({"activation": "tahn"}, "Did you mean tanh?"),

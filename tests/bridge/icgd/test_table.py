@@ -146,9 +146,9 @@ def test_what_is_remembered_is_what_a_step_of_its_own_gives() -> None:
     case = case_of(**SMALL)
     inputs = case.sample(2, 0)
     names = ["gradient", "w", "p[2]"]
-    together, plain = case.errors(inputs, names), StepCase.errors(case, inputs, names)
+    batched, plain = case.errors(inputs, names), StepCase.errors(case, inputs, names)
     for name in names:
-        torch.testing.assert_close(together[name], plain[name], rtol=1e-9, atol=1e-15)
+        torch.testing.assert_close(batched[name], plain[name], rtol=1e-9, atol=1e-15)
     one = {name: value[:1] for name, value in inputs.items()}
     for scope in ("prompt", "prompt, local"):
         quantity = case.result.quantity("gradient")

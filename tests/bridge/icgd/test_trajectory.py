@@ -1,4 +1,4 @@
-"""L steps of the network beside gradient descent: no bound exceeded, L_f above every quotient, slips refuted again."""
+"""L steps of the network beside gradient descent: no bound exceeded, L_f above every quotient, errata shown again."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +22,7 @@ from numeric.exact_cost import ExactCost, TooLargeForExact
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.reference import autograd_gradient, empirical_loss, exact_trajectory
 from symbolic.activations import loss as loss_named
+from symbolic.errata import Weight
 from symbolic.icgd import trajectory as theory
 from symbolic.icgd.trajectory import L_f, gap
 from symbolic.statements import UsageError
@@ -241,16 +242,18 @@ def test_the_derived_eps_is_what_was_asked_for_and_kept_by_the_gradient() -> Non
 def test_the_gradient_mapping_is_outside_where_the_step_is_long(eta: float, verdict: Verdict) -> None:
     comparison = run(eta=eta, attack=0, samples=2)
     row = row_of(comparison, "gradient_mapping")
-    assert row.verdict["derived"] is row.verdict["instance"] is verdict
-    assert ("it is false that the step is short: eta L_f <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
-    assert row.verdict["printed"] is Verdict.KEPT
+    assert set(row.verdict.values()) == {verdict}
+    assert ("the step is short: eta L_f <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
+    # Lemma 14 prints eta <= L_f, which holds here; it is read as eta <= 1/L_f, and no violation is laid to the bound.
+    assert ("printed as eta <= L_f" in row.remark) is (verdict is Verdict.OUTSIDE)
+    assert eta < float(case_of(eta=eta).values[L_f])
     assert row_of(comparison, "path[3]").verdict["derived"] is Verdict.KEPT  # it asks for no short step
 
 
-def test_a_step_beyond_l_f_is_outside_what_is_printed() -> None:
+def test_a_step_beyond_one_over_l_f_is_outside_what_is_printed() -> None:
     case = case_of(N=1, eta=50.0)
     mapping, path = case.result.quantity("gradient_mapping"), case.result.quantity("path[3]")
-    assert "eta <= L_f" in case.printed(mapping).outside
+    assert "hypothesis violated: eta <= 1/L_f" in case.printed(mapping).outside
     assert not case.printed(path).outside
     inputs = case.sample(2, 0)
     assert "along the path" in case.instance(mapping, "prompt", {n: v[:1] for n, v in inputs.items()}).outside
@@ -307,12 +310,14 @@ def saved(row: Row, folder: Path) -> str:
     return str(path)
 
 
-def test_every_slip_is_refuted_and_its_witness_replays(tmp_path: Path) -> None:
+def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: Path) -> None:
     rows = TrajectoryStudy().checks()
     names = [f"erratum.{check.__name__}" for check in theory.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
     for refuted, repaired in zip(rows[::2], rows[1::2], strict=True):
         assert refuted.verdict == {"printed": Verdict.VIOLATED}
+        assert refuted.erratum is not None
+        assert repaired.erratum is None
         assert refuted.measured > refuted.printed
         assert repaired.verdict == {"derived": Verdict.KEPT}
         assert repaired.measured <= repaired.derived
@@ -324,6 +329,7 @@ def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
     row.witness.inputs["step"] = [1.0, 2.0]  # eta = 1/2 < n: the printed bound holds
     again = replay(saved(row, tmp_path))
     assert again.verdict["printed"] is Verdict.KEPT
+    assert again.erratum is None
     assert again.measured == pytest.approx(0.5 * 0.01)
 
 
@@ -331,14 +337,13 @@ def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
     ("name", "changes", "message"),
     [
         ("erratum.examples_for_step_size", {"step": [-1.0, 1.0]}, "step > 0"),
-        ("erratum.examples_for_step_size", {"smooth": [1.0, 2.0]}, r"smooth > 0 and >= \|curvature\|"),
+        ("erratum.descent_without_projection", {"x": [0.0, 1.0]}, "x not 0"),  # its L_f would be 0
         ("erratum.examples_for_step_size", {"steps": [1.0, 2.0]}, "steps whole"),
         ("erratum.examples_for_step_size", {"step": [1.0, 0.0]}, "not 0"),
         ("erratum.examples_for_step_size", {"step": [0.5, 1.0]}, "two whole numbers"),
         ("erratum.examples_for_step_size", {"step": [1.0]}, "two whole numbers"),
-        ("erratum.examples_for_step_size", {"more": [1.0, 1.0]}, "takes accuracy, centre"),
-        ("erratum.constant_of_the_risk", {"curvature": [0.0, 1.0]}, "constant 0"),
-        ("erratum.steps_up_to_the_constant", {"step": [3.0, 1.0]}, "step <= smooth"),
+        ("erratum.examples_for_step_size", {"more": [1.0, 1.0]}, "takes accuracy, examples"),
+        ("erratum.steps_up_to_the_constant", {"step": [5.0, 1.0]}, "step <= L_f; got 5 > 4"),
         ("erratum.least_against_the_sum", {"steps": [1.0, 1.0]}, "steps >= 2"),
     ],
 )
@@ -356,7 +361,7 @@ def test_checks_about_zero_replay_from_their_prompt() -> None:
     inputs = case.sample(1, 0)
     with pytest.raises(UsageError, match="about the start w = 0"):
         case.replay_check("start.zero", inputs)
-    with pytest.raises(UsageError, match="examples is needed"):
+    with pytest.raises(UsageError, match="expected a prompt of n = 3 examples, got 1"):
         case.replay_check("start.zero", {**inputs, "x": inputs["x"][:, :1], "y": inputs["y"][:, :1]})
     with pytest.raises(UsageError, match="no quantity or check 'erratum"):
         case.replay_check("erratum.nothing", inputs)
@@ -381,6 +386,28 @@ def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() ->
     row = row_of(comparison, "path[1]")
     assert row.verdict["printed"] is Verdict.VIOLATED
     assert row.verdict["derived"] is Verdict.KEPT
+    assert row.erratum.weight == Weight.NOTATION
+    assert row.witness is not None
+
+
+def test_solving_shows_the_errata_of_the_quantity() -> None:
+    study = TrajectoryStudy()
+    assert [each.name for each in study.refutable()] == [f"erratum.{check.__name__}" for check in theory.WITNESSES]
+    assert all(each.erratum for each in study.refutable())
+    path, mapping = (study.result.quantity(name) for name in ("path", "gradient_mapping"))
+    names = {
+        quantity.name: [words.partition(":")[0] for words in study.errata(quantity) if words.startswith("erratum.")]
+        for quantity in (path, mapping)
+    }
+    assert names == {
+        "path": [
+            "erratum.examples_for_step_size",
+            "erratum.constant_of_the_risk",
+            "erratum.descent_without_projection",
+        ],
+        "gradient_mapping": ["erratum.steps_up_to_the_constant", "erratum.least_against_the_sum"],
+    }
+    assert study.errata(path)[-1] == path.remark
 
 
 def test_l_f_is_no_large_number_where_it_is_simple() -> None:

@@ -133,10 +133,10 @@ def test_gradients_are_difference_quotients(name):
 def test_prompts_of_a_batch_do_not_meet():
     case = CASES["two steps"]
     network, inputs = IcgdNetwork(case.build()), inputs_for(case)
-    together = network.run(**inputs)
+    batched = network.run(**inputs)
     for index in range(3):
         alone = network.run(**{name: value[index : index + 1] for name, value in inputs.items()})
-        assert all(close(value[0], together[tap][index], relative=1e-14) for tap, value in alone.items())
+        assert all(close(value[0], batched[tap][index], relative=1e-14) for tap, value in alone.items())
 
 
 def test_taps_have_the_shapes_of_the_reference_and_the_query_comes_last():
@@ -196,7 +196,7 @@ def test_a_wide_network_holds_nothing_larger_than_its_weights():
 def test_inputs_that_do_not_fit_are_refused():
     case = CASES["two layers"]
     network, inputs = IcgdNetwork(case.build()), inputs_for(case)
-    with pytest.raises(StreamError, match=r"x of shape \(3, 2, 2\) where \(3, 3, 2\) is needed; y of shape"):
+    with pytest.raises(StreamError, match=r"x of shape \(3, 2, 2\), expected \(3, 3, 2\); y of shape"):
         network.run(**{**inputs, "x": inputs["x"][:, 1:], "y": inputs["y"][:, 1:]})
     with pytest.raises(StreamError, match=r"x of shape .*; x_query of shape \(3, 1\)"):
         network.run(**{**inputs, "x": inputs["x"][..., 1:], "x_query": inputs["x_query"][:, 1:]})

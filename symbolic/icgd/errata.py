@@ -1,0 +1,158 @@
+"""Errata of wu2024's in-context gradient descent: what fails of Lemmas 2-6, Theorem 1, Corollary 1.1 and Lemma 14.
+
+None of them touches Theorem 1, which hides its constants. A lemma asks that a layer exists: that the layer of its proof
+has a larger norm is an erratum of the proof.
+"""
+
+from symbolic.citations import WU2024, Citation
+from symbolic.errata import Erratum, Weight
+
+
+def _cite(label: str, equations: str = "") -> Citation:
+    return Citation(WU2024, label, equations)
+
+
+# Ranges. b_r is the supremum of |r| over [-R_1, R_1] with the R_1 of the repair.
+RANGE_R = Erratum(
+    Weight.CONSTANT,
+    _cite("Lemma 2", "R_1"),
+    "sums of ReLUs that are accurate on [-R_1, R_1] with R_1 = max{B_v B_r, 1} suffice for (3.9)",
+    "D.2 applies them at v . p(j-1), and B_r bounds a coordinate of p(j-1), whose 2-norm is up to sqrt(K) B_r; B_r has "
+    "the same gap in its recursion, and no reading of max_j B_r^j closes it",
+    "R_1 = max{B_v B_x, sqrt(K) B_v (b_r + eps_r), 1} with b_r = sup of |r| over [-R_1, R_1]",
+    "yes: (3.9) and Theorem 1 hold on the repaired range; sums of ReLUs that are accurate on the printed range alone "
+    "violate (3.9) at p[2] (boundsmith compare icgd.forward --set N=2 --set R=1)",
+)
+RANGE_R1 = Erratum(
+    Weight.CONSTANT,
+    _cite("Lemma 3", "R_2; D.3"),
+    "v . p(j-1) <= R_2 with R_2 = max{B_v B_r', 1}",
+    "p(j-1) holds values of r, so that B_r', built from r' alone, does not bound its coordinates; with B_r for B_r' "
+    "the factor sqrt(K) of Lemma 2 is still missing",
+    "R_2 = R_1 as repaired for Lemma 2",
+    "yes: (3.13) and Theorem 1 hold on the repaired range; sums of ReLUs that are accurate on the printed range alone "
+    "violate (3.13) at r'[2] (boundsmith compare icgd.derivative --set N=2 --set R=1)",
+)
+RANGE_U = Erratum(
+    Weight.CONSTANT,
+    _cite("Lemma 4", "R_3; D.4"),
+    "p(N)[k] <= R_3 and y[k] <= R_3 with R_3 = max{B_v B_r, B_y, 1}",
+    "p(N)[k] is a value of r on the arguments of layer N, which Lemma 2 underestimates; a factor B_v does not make up "
+    "for it",
+    "R_3 = max{b_r + eps_r, B_y, 1} with the b_r of the repaired Lemma 2",
+    "yes: (3.15) and Theorem 1 hold on the repaired range",
+    (("N", 2), ("activation", "softplus")),
+)
+
+# Norms: of the layer that the proof builds.
+_HIDDEN = "Theorem 1 hides factors of d, K and N"
+NORM_FORWARD = Erratum(
+    Weight.PROOF,
+    _cite("Lemma 2", "norm of layers 1..N; D.2"),
+    "the layers have norms of at most 1 + K C_1",
+    "D.2 has heads for k in [d] at j = N, and (C.1) adds |c_m| for each; where d > K the layer that it builds has more",
+    "1 + max{K, d} C_1",
+    f"yes: (3.9) does not depend on norms, and {_HIDDEN}",
+    (("d", 8),),
+)
+NORM_DERIVATIVE = Erratum(
+    Weight.PROOF,
+    _cite("Lemma 3", "norm of layer N+1; D.3"),
+    "the layer has a norm of at most 1 + K (N-1) C_2",
+    "D.3 has heads for all of r'(0), ..., r'(N-1), which are K (N-1) + d rows; (C.1) adds |c_m| for each",
+    "1 + (K (N-1) + d) C_2",
+    f"yes: (3.13) does not depend on norms, and {_HIDDEN}; c Q, c K and V / c^2 are the same layer with the norm "
+    "c + (K (N-1) + d) C_2 / c^2, which is often below the printed one",
+)
+NORM_LOSS_GRADIENT = Erratum(
+    Weight.PROOF,
+    _cite("Lemma 4", "norm of layer N+2; D.4"),
+    "||W_1||_1 <= R_3 + 1, and the norm is at most max{R_3 + 1, C_3}",
+    "the 1-norm induced by vectors is a column sum, and the column of the constant 1 meets every ReLU; R_3 + 1 is a "
+    "row sum, and (C.1) adds the norms of W_1 and W_2",
+    "d M_3 (1 + R_3) + C_3 for the layer of D.4",
+    "yes: (3.15) does not depend on norms; splitting ReLUs until |c_m| <= C_3 / M_3 and scaling W_1 against W_2 gives "
+    "a norm of at most 2 sqrt(2 d (1 + R_3) C_3), which does not grow with their number, as Theorem 1 needs",
+    (("d", 8),),
+)
+NORM_STEP = Erratum(
+    Weight.PROOF,
+    _cite("Theorem 1", "norm of layer 2N+3; D.7"),
+    "the norms of the values add up to at most 2 eta N K",
+    "there are K (N-1) + d neurons with two heads each of norm eta (n+1) / (2n), which add up to more where d is large",
+    "eta (n+1)/n (K (N-1) + d)",
+    f"yes: {_HIDDEN}, and the norm is still O(eta) + 1",
+    (("N", 2), ("d", 16)),
+)
+
+COLUMNS = Erratum(
+    Weight.CONSTANT,
+    _cite("Lemma 6", "B_s of (3.23); D.6"),
+    "s(j)[k] <= B_s = max_j (P B_r' B_v)^(N-j) B_r' B_l",
+    "D.6 takes the k-th column of V_{j+1} for the row v_{(j+1)_k}; the hypotheses bound rows alone, and a column of K "
+    "rows can have 2-norm sqrt(K) B_v; B_r' is read as an upper bound of |r'|, as the lemma says, where its recursion "
+    "gives less",
+    "sqrt(d) B_s for j < N, by ||V_{j+1}||_2 <= P B_v; E_s^r, E_s^r' and E_s^l come from the same step",
+    "yes: Theorem 1 holds with larger constants, which it hides",
+)
+SQUARE_ROOT = Erratum(
+    Weight.PROOF,
+    _cite("Theorem 1", "D.7"),
+    "||p(j-1)||_2 <= sqrt(P) B_r in the bound on the error of A(j)",
+    "P is max{sqrt(K), sqrt(d)} by (3.22), and D.7 repeats it, so that the 2-norm of K coordinates of at most B_r is "
+    "P B_r; with max{K, d} for P the line holds",
+    "P B_r for sqrt(P) B_r, there and in C_l, C_r and C_r'",
+    "yes: Theorem 1 prints none of these constants, and with larger ones the accuracies chosen by them suffice",
+)
+SLOPES = Erratum(
+    Weight.DEFINITION,
+    _cite("Lemma 3", "the space of r'_i; again at the end of D.7"),
+    "r'_i has (N-2) K + d entries",
+    "Definition 2 stacks r'(0), ..., r'(N-1), which are N - 1 blocks of K entries and one of d",
+    "(N-1) K + d entries, as many as p_i has",
+    "yes: Theorem 1 gives the dimension of a token only as an order, O(N K^2) + D_w, and that holds",
+)
+
+# Corollary 1.1 and Lemma 14.
+EXAMPLES = Erratum(
+    Weight.NOTATION,
+    _cite("Corollary 1.1", "Lemma 14"),
+    "||w^l - w_GD^l||_2 <= L_f^-1 (1 + n L_f)^l eps",
+    "a step stretches distances by 1 + eta L_f, so that n stands for eta; everywhere else n is the number of examples",
+    "eta for n: ((1 + eta L_f)^l - 1) eps / L_f holds and is attained",
+    "yes: Corollary 1.1 holds with eta for n",
+)
+CONSTANT_OF_THE_RISK = Erratum(
+    Weight.DEFINITION,
+    _cite("Corollary 1.1", "L_f"),
+    "L_f is the Lipschitz constant of L_n within W",
+    "the proof applies Lemma 14, whose L_f is that of the gradient; the constant of L_n itself does not bound it, and "
+    "is small where W is",
+    "L_f is the Lipschitz constant of the gradient of L_n, as in Lemma 14",
+    "yes: Corollary 1.1 holds with the L_f of Lemma 14",
+)
+PROJECTION = Erratum(
+    Weight.DEFINITION,
+    _cite("Corollary 1.1", "w_GD, defined before it"),
+    "w_GD^(l+1) = w_GD^l - eta grad L_n(w_GD^l), without Proj_W",
+    "Lemma 14, which the proof applies, projects both iterations; without the projection the bound fails once a step "
+    "of w_GD leaves W, even for eps = 0",
+    "w_GD^(l+1) = Proj_W(w_GD^l - eta grad L_n(w_GD^l)), as in Lemma 14",
+    "yes: Corollary 1.1 holds for the iteration of Lemma 14, and as it stands where w_GD stays in W",
+)
+STEP_SIZE = Erratum(
+    Weight.CONSTANT,
+    _cite("Lemma 14", "eta <= L_f"),
+    "the bound on the gradient mapping holds for eta <= L_f",
+    "eta <= 1/L_f is meant, for eta <= L_f allows eta L_f > 2, where descent need not converge",
+    "eta <= 1/L_f, with the constants 2 and 1 for 8 and 10",
+    "yes: the bound holds for eta <= 1/L_f, and Corollary 1.1 asks for no short step",
+)
+LEAST = Erratum(
+    Weight.DEFINITION,
+    _cite("Lemma 14", "sum over l"),
+    "the least ||G(w^l)||^2 is at most 1/L times the sum over l = 1 .. L-1",
+    "the least of L - 1 numbers is at most their sum over L - 1, not over L",
+    "the sum over l = 0 .. L-1, and the least over the same l",
+    "yes: the bound on the least holds by that sum",
+)
