@@ -137,7 +137,7 @@ class Case(ABC):
         return []
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        """The row of a check again, from the inputs of its witness. A check has a name of its own, which no quantity has.
+        """The row of a check again, from the inputs of its witness. No quantity has the name of a check.
 
         Raises UsageError for a name that is no check's, and for inputs that are not as they should be.
         """
