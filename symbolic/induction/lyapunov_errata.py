@@ -37,7 +37,8 @@ ESTIMATES = {
     ),
     "estimate.joined": _step(
         "first line of the estimate of dG/dt",
-        "the four estimates give (L-2) dG/dt <= -(4/1.02) v* h*^2 (v - v*)^2 - (h - h*)^2 + 5.41 v* h* (v* - v)(h - h*)",
+        "the four estimates give (L-2) dG/dt <= -(4/1.02) v* h*^2 (v - v*)^2 - (h - h*)^2 "
+        "+ 5.41 v* h* (v* - v)(h - h*)",
         "inside the region and judged as a whole; its first term needs 4 v >= (4/1.02) v*, but the region has "
         "v > v*/4, and the line fails where h is near h*",
         "-v* h*^2 (v - v*)^2 for the first term and 8.77 for 5.41",

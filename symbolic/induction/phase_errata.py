@@ -9,8 +9,8 @@ FIRST_PHASE = Erratum(
     sentence="T_1^g = O(sigma_init + (e^(2 p_1) - 1) (1 + 1/alpha*)^2) = O(1)",
     reading="with L as C.1 asks and uniformly in sigma_init, which the bound names; at a fixed sigma_init T_1^g and "
     "T_I stay bounded as L grows, so that T_I = O(1) in Theorem 5.5 is not refuted",
-    repair="T_1^g = log(1/sigma_init)/g* + O(1), and T_I likewise: the rate of g has 1/M = (1 - e^-p)/(1 - e^(-p (L-2))) "
-    "where C.1 prints M",
+    repair="T_1^g = log(1/sigma_init)/g* + O(1), and T_I likewise: the rate of g has 1/M, about 1 - e^-p, for which "
+    "C.1 prints 1/(1 - e^-p)",
     survives="yes: T_I = O(log(1/sigma_init)) is short beside T_II = Theta((1 + alpha*)^2 L log(1/sigma_init)/w*^2)",
 )
 OBSERVATION = Erratum(

@@ -29,7 +29,7 @@ SIMPLE_TIME = Erratum(
 GROWTH_ABOVE = Erratum(
     Weight.CONSTANT,
     _c2("(27), (28)"),
-    sentence="w <= sigma_init exp(4 w*^2 (1 - 4 w*^4)^(3/2) t/((1 + alpha*) (L-2)))",
+    sentence="w <= sigma_init exp(4 w*^2 (1 - 4 w*^4)^(3/2) t/((1 + alpha*) (L-2))), and T_1/2^w by this rate",
     reading="on the paper's own flow and for v* <= 0.3; the bound holds for alpha* >= 1 and w* <= 0.4765 from every "
     "small start, and fails at alpha* = 0.1, w* = 0.547",
     repair="w <= sigma_init exp(4 w*^2 (1 - 4 w*^4)^(-3/2) t/((1 + alpha*)^2 (L-2))) for every w* <= 0.7: the exponent "
@@ -47,7 +47,7 @@ GROWTH_BELOW = Erratum(
     survives="yes: T_1/2^w keeps its order, since T_1^h = Theta(L)",
     at=(("flow", "printed"),),
 )
-OVERSHOOT = Erratum(
+OVERSHOOT_FACTOR = Erratum(
     Weight.CONSTANT,
     _c2("Step II.2"),
     sentence="h < 1.02 h* for t > T_2^h whenever v* <= 0.3",
