@@ -1,4 +1,4 @@
-"""The claims of Theorem 5.5 (wang2024) that are a Theta, an O or an Omega, and the directions along which each is tested."""
+"""The claims of Theorem 5.5 (wang2024) that are a Theta, an O or an Omega, and the directions of each test."""
 
 from collections.abc import Callable
 from dataclasses import replace

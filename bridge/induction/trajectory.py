@@ -1,7 +1,8 @@
 """One run of the closed-form flows of section 5 (wang2024): parameters and losses at any time, and the phase times.
 
-The flow of (p, g) and that of (w, h) are decoupled; the second is followed over tau = t/(L-2), which removes L: first as (log w, h), then as log distance and direction to the optimum, so that a loss of 1e-300 still has its
-digits (`symbolic.induction.coordinates`).
+The flow of (p, g) and that of (w, h) are decoupled; the second is followed over tau = t/(L-2), which removes L: first
+as (log w, h), then as log distance and direction to the optimum, so that a loss of 1e-300 still has its digits
+(`symbolic.induction.coordinates`).
 """
 
 import math

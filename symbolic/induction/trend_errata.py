@@ -3,6 +3,9 @@
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum, Weight
 
+# Figure 2's w* from a start as small as C.2 asks for, on the paper's flow.
+SMALL_START = (("w_star", 0.49), ("sigma_init", 2.0**-20), ("flow", "printed"))
+
 
 def _c2(place: str) -> Citation:
     return Citation(WANG2024, "Appendix C.2", place)
@@ -16,6 +19,7 @@ SMALL_FACTOR = Erratum(
     "a small start, by less than one part in a thousand",
     repair="h >= h* psi(v*) - (h* psi(v*) - sigma_init) e^(-t/(L-2)) and T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1))",
     survives="yes: the orders of h and of T_1^h stay as they are",
+    at=SMALL_START,
 )
 SIMPLE_TIME = Erratum(
     Weight.CONSTANT,
@@ -25,6 +29,7 @@ SIMPLE_TIME = Erratum(
     "log(psi(v*)/(psi(v*) - 1)) is above 2 - w*^4 there and grows as 4 log(1/w*)",
     repair="T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1)) <= (L-2) (4 log(1/w*) + log 2)",
     survives="yes: T_1^h = Theta(L) at every fixed w*",
+    at=SMALL_START,
 )
 GROWTH_ABOVE = Erratum(
     Weight.CONSTANT,
@@ -35,17 +40,17 @@ GROWTH_ABOVE = Erratum(
     repair="w <= sigma_init exp(4 w*^2 (1 - 4 w*^4)^(-3/2) t/((1 + alpha*)^2 (L-2))) for every w* <= 0.7: the exponent "
     "-3/2 is that of the bound before T_1^h, the square that of the line above",
     survives="yes: log(w/sigma_init) keeps the order w*^2 t/((1 + alpha*)^2 L) for v* <= 0.3",
-    at=(("alpha", 0.1), ("w_star", 0.547), ("flow", "printed")),
+    at=(("alpha", 0.1), ("w_star", 0.547), ("sigma_init", 2.0**-60), ("flow", "printed")),
 )
 GROWTH_BELOW = Erratum(
     Weight.PROOF,
     _c2("(29)"),
     sentence="w >= sigma_init exp(w*^2 t/((1 + alpha*)^2 (L-2))) for all t up to T_1/2^w",
-    reading="on the paper's own flow; the proof puts h* for h, which starts at sigma_init and reaches h* at T_1^h, and "
-    "until some t of the order of L the bound fails",
+    reading="on the paper's own flow; the proof puts h* for h, which starts at sigma_init and reaches h* at T_1^h: "
+    "at Figure 2's parameters the bound fails until t = 1.263 (L-2), where T_1/2^w is 25.29 (L-2)",
     repair="w(t) >= w(T_1^h) exp(w*^2 (t - T_1^h)/((1 + alpha*)^2 (L-2))) for T_1^h <= t <= T_1/2^w",
     survives="yes: T_1/2^w keeps its order, since T_1^h = Theta(L)",
-    at=(("flow", "printed"),),
+    at=SMALL_START,
 )
 OVERSHOOT_FACTOR = Erratum(
     Weight.CONSTANT,

@@ -306,7 +306,6 @@ QUANTITIES = (
         T_HALF_SECOND,
         "(28), second bound",
         _ALONG,
-        erratum=GROWTH_ABOVE,
     ),
     _claim(
         "w.rate.below",

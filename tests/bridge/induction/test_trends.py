@@ -154,7 +154,8 @@ def test_29_says_from_when_on_it_holds() -> None:
         return rows_of(case_at(*point, flow=flow))["w.rate.below"].remark
 
     assert "fails before t = 8.766 (L-2), holds from there" in remark(flow="true")
-    assert "fails before t = 1.263 (L-2), holds from there" in remark(flow="printed")
+    assert "fails before t = 1.263 (L-2), holds from there to T_1/2^w, at 25.29 (L-2)" in remark(flow="printed")
+    assert "t = 1.263 (L-2), where T_1/2^w is 25.29 (L-2)" in theory.GROWTH_BELOW.reading
     assert "holds nowhere" in remark(0.2, 0.3, 1e-2, flow="true")
     assert "holds from there" in remark(0.2, 0.3, 1e-2, flow="printed")
 
@@ -268,6 +269,26 @@ def test_every_check_is_decided_and_every_violated_one_replays() -> None:
         inputs = {key: torch.tensor(value) for key, value in row.witness.inputs.items()}
         again = case.replay_check(name, inputs)
         assert (again.verdict, again.measured) == (row.verdict, row.measured)
+
+
+ERRATA = {
+    name: quantity.erratum
+    for name in theory.DERIVED | {limit.of: 0 for limit in theory.LIMITS}
+    if (quantity := theory.TRENDS.quantity(name)).erratum is not None
+}
+
+
+@pytest.mark.parametrize("name", ERRATA)
+def test_an_erratum_shows_at_its_own_parameters_and_replays(name: str) -> None:
+    erratum = ERRATA[name]
+    assert erratum is not None
+    case = TrendsStudy().case(dict(erratum.at), seed=0, dtype="float64", device="cpu")
+    row = rows_of(case)[name]
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    assert row.erratum is not None
+    assert row.witness is not None
+    again = TrendsStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
+    assert again.replay_check(row.witness.quantity, {}).verdict == row.verdict
 
 
 def test_the_weight_of_every_violated_check() -> None:

@@ -36,7 +36,6 @@ def test_the_weight_of_each_erratum() -> None:
         "T_1.simple": Weight.CONSTANT,
         "w.rate.above": Weight.CONSTANT,
         "T_half": Weight.CONSTANT,
-        "T_half.simple": Weight.CONSTANT,
         "w.rate.below": Weight.PROOF,
     }
     assert {name: each.weight for name, each in errata_of(LYAPUNOV_HEAD).items()} == dict.fromkeys(
