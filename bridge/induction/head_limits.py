@@ -16,6 +16,7 @@ from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
+from symbolic.errata import Erratum
 from symbolic.induction import signs
 from symbolic.induction import trends as theory
 from symbolic.induction.training import t, w_star
@@ -46,7 +47,13 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
         bounds={"printed": printed},
     )
     verdict = {"printed": Verdict.VIOLATED}
-    return direct_row(case, quantity, verdict, printed=printed, measured=side, remark=where, witness=witness, params={})
+    shown = replace(quantity, erratum=_shown(quantity.erratum, where))
+    return direct_row(case, shown, verdict, printed=printed, measured=side, witness=witness, params={})
+
+
+def _shown(erratum: Erratum | None, where: str) -> Erratum | None:
+    """The erratum with the parameters and the time at which this row shows it."""
+    return None if erratum is None else replace(erratum, sentence=f"{erratum.sentence}; shown {where}")
 
 
 _SUBJECTS = {"h.ramp": "h/h*", "T_1": "h/h*", "T_1.simple": "h/h*"}

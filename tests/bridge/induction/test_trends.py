@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 
 from bridge.budget import Budget
 from bridge.certify.proving import Status, prove
+from bridge.export.numbers import plain
 from bridge.induction import head_path
 from bridge.induction.head_limits import limit_row, threshold
 from bridge.induction.head_path import HeadPath
@@ -301,7 +302,10 @@ def test_the_weight_of_every_violated_check() -> None:
         "w.rate.below.limit": "step of a proof",
         "h.overshoot.constant": "constant",
     }
-    assert "alpha = 0.1, w_star = 0.547" in checks()["w.rate.above.limit"].remark
+    shown = checks()["w.rate.above.limit"].erratum
+    assert shown is not None
+    assert "shown at L = 1000, alpha = 0.1, w_star = 0.547, sigma_init = 8.674e-19, flow = printed" in shown.sentence
+    assert f"for every w* from {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
 
 
 @pytest.mark.parametrize("limit", theory.LIMITS, ids=lambda limit: limit.name)
