@@ -1,4 +1,4 @@
-"""Every input of the shipped circuits of 16 bits, network beside direct evaluation: `python -m benchmarks.circuits`."""
+"""All inputs of the included 16-bit circuits, network against direct evaluation: `python -m benchmarks.circuits`."""
 
 import time
 

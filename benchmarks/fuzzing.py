@@ -1,6 +1,6 @@
-"""Random programs of composed rules against concrete vectors: `python -m benchmarks.fuzzing --points 1000000 --seed 0`.
+"""Random compositions of rules, tested on random vectors: `python -m benchmarks.fuzzing --points 1000000 --seed 0`.
 
-Exits with 1 if a bound is violated. Sharp bounds that no point attained within 1 % are named; a short run has some.
+Exits with 1 if a bound is violated. The run lists sharp bounds that no point attained within 1 %; a short run has some.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 class Progress:
-    """Ten lines to stderr on the way."""
+    """Ten progress lines on stderr."""
 
     def __init__(self, programs: int) -> None:
         self.every = max(1, programs // 10)

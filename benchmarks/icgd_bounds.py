@@ -52,7 +52,7 @@ class Tightness:
 def tightness(N: int, steps: int = 100, restarts: int = 12) -> Tightness:
     """tanh, K = 16, d = 10, B_v = 0.5, 256 ReLUs; 100 random prompts of n = 40 at corners of W (rows of norm B_v).
 
-    Weights uniform in W are shown beside them: there even the best possible eps-only bound is far above the error.
+    Prompts with weights uniform in W are listed as well; even the best bound from eps alone is far above their error.
     """
     case = step_case(N=N, K=16, d=10, n=40, B_v=0.5, relus=256)
     budget = Budget(samples=200, attack=steps, restarts=restarts, seed=0)
@@ -61,7 +61,7 @@ def tightness(N: int, steps: int = 100, restarts: int = 12) -> Tightness:
     parts = {name: {key: value[start::2] for key, value in drawn.items()} for start, name in enumerate(("even", "odd"))}
     found = {scope: attack_ratio(case, scope, budget) for scope in SCOPES}
     attacked = {scope: ratio_at(case, inputs, scope) for scope, inputs in found.items()}
-    # Whatever was looked for, the largest error of all counts against the bounds that hold for every prompt.
+    # The bounds that hold for every prompt are compared with the largest error over all searches.
     strongest = max(
         (attack_error(case, budget), *found.values()),
         key=lambda inputs: evidence_at(case, gradient, inputs).evidence.measured,
@@ -163,7 +163,7 @@ def main() -> None:
 
 
 def grid() -> None:
-    """Every size, every activation: bounds kept with 64 ReLUs; accuracies kept with the knobs that are computed."""
+    """Every size, every activation: bounds with 64 ReLUs, and accuracies with the computed knobs."""
     worst: dict[str, float] = {}
     start = time.perf_counter()
     for (N, K, d), name in itertools.product(sizes(), ACTIVATIONS):

@@ -1,4 +1,4 @@
-"""The two-layer network of wang2024, section 5, trained with its true softmax, beside the flows that stand for it.
+"""The two-layer network of wang2024, section 5, trained with its true softmax, against the flows that approximate it.
 
 For each setting: T_o, the time at which w = w*/2, and T_III of the trained network over those of the two closed-form
 flows (of (22), which has exp in the place of softmax, and of the softmax's first order in 1/L).
@@ -40,13 +40,13 @@ def distances(learning: Learning) -> str:
     """How far the trained parameters are at most from those of the softmax's flow, at the network's own times."""
     network, flow = learning.network, learning.flows[SOFTMAX]
     inside = network.time <= flow.time[-1]
-    said = []
+    parts = []
     for name in ("p", "g", "w", "h"):
         gaps = {which: abs(network.parameters[name] - path.at(name, network.time))[inside].max()
                 for which, path in learning.flows.items()}  # fmt: skip
         both = name in ("w", "h")
-        said.append(f"{name} {gaps[SOFTMAX]:.3f}" + (f" ({gaps[SIMPLIFIED]:.3f} from (22)'s)" if both else ""))
-    return "largest distance from the softmax's flow: " + ", ".join(said)
+        parts.append(f"{name} {gaps[SOFTMAX]:.3f}" + (f" ({gaps[SIMPLIFIED]:.3f} from (22)'s)" if both else ""))
+    return "largest distance from the softmax's flow: " + ", ".join(parts)
 
 
 def printed_sums(L: int) -> None:

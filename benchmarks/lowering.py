@@ -1,4 +1,4 @@
-"""How fast lowered numpy code is, beside numpy written by hand for the same bound.
+"""The speed of lowered numpy code, compared with numpy written by hand for the same bound.
 
 The bound is the recursion of an error through 30 layers, about 300 operations:
 
@@ -40,7 +40,7 @@ def symbolic_bound() -> sp.Expr:
 
 
 def handwritten_bound(e: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The same with numbers, the square of p computed once; what a careful author would write."""
+    """The same with numbers, written with care: the square of p is computed once."""
     square = p**2
     for layer in range(LAYERS):
         L, b, c, d = (float(value) for value in coefficients(layer))

@@ -1,4 +1,4 @@
-"""The phase times of Theorem 5.5 over grids: how fast each ratio to the derived formula tends to 1.
+"""The phase times of Theorem 5.5 over grids: the ratio of each measured time to the derived formula, which tends to 1.
 
 Run with `python -m benchmarks.phases`.
 """

@@ -1,10 +1,10 @@
 """Whether `solve` keeps what it promises: every knob, tier and quantity of every result, at several errors.
 
-`python -m benchmarks.solving` asks all questions (an hour), `--result ID` those on one result, `--sample N` a seeded
-selection of N beside the calls of `NAMED`; that of 6 runs in the tests. An answer of the derived or the instance tier
-is judged by the engine of `compare`: its verdict on that quantity and tier must not be `outside`, `violated` or
-conditional. Where the network is too large for a run, hypotheses and obligations are checked from scratch instead. A
-printed answer must say that nothing guarantees it and name its errata. The exit code is 1 if anything fails.
+`python -m benchmarks.solving` tries all questions (an hour), `--result ID` those on one result, `--sample N` a seeded
+selection of N, in addition to the calls of `NAMED`; the tests run the selection of 6. The engine of `compare` judges
+each answer of the derived or the instance tier: its verdict on that quantity and tier must not be `outside`, `violated`
+or conditional. If the network is too large for a run, hypotheses and obligations are checked from scratch instead. A
+printed answer must state that it is not guaranteed and name its errata. The exit code is 1 if anything fails.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
 
 FACTORS = (0.5, 2.0, 1e-4)  # of the bound at the defaults
-OTHERS = 3  # quantities beside the main one, of a result that has more
+OTHERS = 3  # further quantities of a result, in addition to the main one
 SEED = 0
 BUDGET = Budget(samples=4, attack=2, restarts=1, seed=SEED)
 LARGEST_RUN = 1 << 26  # bytes of a run
@@ -63,7 +63,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a question: `kind` is counted; `failure` says what is wrong, if anything is."""
+    """The outcome of a question: `kind` is counted; `failure` describes an error, if there is one."""
 
     question: Question
     kind: str
@@ -99,7 +99,7 @@ def defaults_of(study: Study) -> dict[str, Any]:
 
 
 def bound_at_defaults(study: Study, quantity: str, tier: str) -> float:
-    """1 where the tier has no bound there: `solve` then refuses whatever error is asked for."""
+    """1 where the tier has no bound there: `solve` then refuses every requested error."""
     try:
         return probe(study, quantity, tier, defaults_of(study)).number or 1.0
     except UsageError:
@@ -108,13 +108,13 @@ def bound_at_defaults(study: Study, quantity: str, tier: str) -> float:
 
 def ask(question: Question) -> Outcome:
     """The outcome; one that failed is printed at once, since a whole run takes long."""
-    outcome = _asked(question)
+    outcome = _solved(question)
     if outcome.failure:
         print(f"FAILED {question.words}: {outcome.failure}", flush=True)
     return outcome
 
 
-def _asked(question: Question) -> Outcome:
+def _solved(question: Question) -> Outcome:
     start = time.perf_counter()
     try:
         solution = solve(
@@ -130,7 +130,7 @@ def _asked(question: Question) -> Outcome:
 
 REASONS = (
     "selects the network",
-    "bounds no error that a parameter could bring down",
+    "has no error bound that a parameter can reduce",
     "does not depend on",
     "has no derived bound",
     "has no printed bound",
@@ -148,7 +148,7 @@ def grouped(refusal: str) -> str:
 
 
 def unclear(refusal: str) -> str:
-    """What is wrong with a refusal: it has to be one sentence that says which call it is about."""
+    """The fault of a refusal, "" if it has none: it must be one sentence that names the call."""
     return "" if refusal.startswith("solve: ") or refusal.split(":")[0] in PLACES else f"unclear refusal: {refusal}"
 
 
@@ -172,8 +172,8 @@ def checked(question: Question, solution: Solution) -> tuple[str, str]:
 def printed_failure(study: Study, solution: Solution) -> str:
     case = study.case(defaults_of(study) | solution.params, seed=SEED, dtype="float64", device="cpu")
     errata = study.errata(case.result.quantity(solution.quantity))
-    wanted = (NOT_GUARANTEED, *errata)
-    return "" if all(words in solution.note for words in wanted) else f"the note '{solution.note}' lacks an erratum"
+    required = (NOT_GUARANTEED, *errata)
+    return "" if all(words in solution.note for words in required) else f"the note '{solution.note}' lacks an erratum"
 
 
 def too_large(case: Case) -> bool:
@@ -252,14 +252,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, metavar="N", help="only a seeded selection of N questions")
     parser.add_argument("--result", choices=sorted(PLACES), help="only the questions on one result")
-    asked = parser.parse_args(arguments)
-    if asked.sample is not None:
-        wanted = selection(asked.sample)
+    options = parser.parse_args(arguments)
+    if options.sample is not None:
+        chosen = selection(options.sample)
     else:
-        ids = [asked.result] if asked.result else list(PLACES)
-        wanted = [question for id in ids for question in questions(id)]
-        wanted += [] if asked.result else [Question(*named) for named in NAMED]
-    return report([ask(question) for question in wanted])
+        ids = [options.result] if options.result else list(PLACES)
+        chosen = [question for id in ids for question in questions(id)]
+        chosen += [] if options.result else [Question(*named) for named in NAMED]
+    return report([ask(question) for question in chosen])
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def long_run() -> None:
 
 
 def growth() -> None:
-    """Milliseconds a step against T; the fit is seconds = c * T^p, beside that of the depth alone."""
+    """Milliseconds a step against T; the fit is seconds = c * T^p, with the fit for the depth alone."""
     machine, seconds = read_machine("palindrome"), []
     for T in LENGTHS:
         network = simulating_decoder(machine, T)
@@ -92,7 +92,7 @@ def growth() -> None:
 
 
 def costs() -> None:
-    """Width, depth and norms of the shipped machines at each T: built, beside the order that is printed."""
+    """Width, depth and norms of the included machines at each T, as built and as printed."""
     orders = {"width": counts.WIDTH_ORDER, "depth": counts.w_pos}
     orders |= {f"norm[{lemma.label}]": lemma.order for lemma in counts.LEMMAS}
     print("built over what the paper prints inside O")

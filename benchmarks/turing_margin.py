@@ -1,7 +1,7 @@
 """How the all-layer margin of a simulated machine depends on T: binary positions against positions of size 1/T.
 
 `python -m benchmarks.turing_margin [machine]` attacks both decoders on the same inputs, which use about T steps, and
-prints the smallest changes of the parameters found that turn the prediction, with the slope of their logarithms.
+prints the smallest parameter perturbations found that flip the prediction, with the slope of their logarithms.
 """
 
 import sys
@@ -23,7 +23,7 @@ def main(name: str = "palindrome") -> None:
     words = inputs_by_steps(machine, TS, (letter * length for length in range(1, TS[-1])))
     print(f"{name}: all-layer margin from above, {BUDGET} perturbed networks each, seed 0")
     print(f"{'positions':<10}{'T':>4}{'input':>7}{'halts':>7}{'margin <=':>12}  nearest flip")
-    measured = measured_margins(machine, words, seed=0, budget=BUDGET, told=show)
+    measured = measured_margins(machine, words, seed=0, budget=BUDGET, report=show)
     for construction in CONSTRUCTIONS:
         fit = slope(measured, construction)
         print(

@@ -1,6 +1,6 @@
-"""The floor that sees both: lowering, comparing, solving, exporting, the command line.
+"""The floor that uses both others: lowering, comparison, solving, proofs, export, the command line.
 
-`compare`, `lower`, `solve` and `replay` are imported when they are first asked for, so that `boundsmith --help` does
+`compare`, `lower`, `solve` and `replay` are imported on first use, so that `boundsmith --help` does
 not wait for SymPy and torch.
 """
 

@@ -1,4 +1,4 @@
-"""Bounds as Arb balls, evaluated from exact values with as many bits as they need."""
+"""Bounds as Arb balls, evaluated at exact values with as many bits as necessary."""
 
 import math
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ BASE_BITS = 96  # a float64 mantissa, and 43 bits for the dependency of a few hu
 def evaluate_ball(expression: sp.Expr, values: Mapping[sp.Symbol, Any], bits: int = BASE_BITS) -> flint.arb:
     """An enclosure of `expression` at exact values (ints, Fractions, floats as the binary rationals they are, balls).
 
-    More bits are taken until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
+    The precision grows until the ball is narrower than 2^-40 of its middle, or contains 0 at 4096 bits.
     """
     symbols = _letters(expression)
     while True:
@@ -40,12 +40,12 @@ def _lowered(expression: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int) -> 
 
 
 def _exact(values: Mapping[sp.Symbol, Any]) -> bool:
-    """Whether more bits can help: they cannot where a value is itself a ball of some width."""
+    """Whether more bits can help; they cannot if a value is itself a ball of positive width."""
     return not any(isinstance(value, flint.arb) and not value.is_exact() for value in values.values())
 
 
 def as_exact(value: Any) -> Any:
-    """A number as something Arb takes without rounding: int, Fraction or ball."""
+    """A number in a form that Arb accepts without rounding: int, Fraction or ball."""
     if isinstance(value, float):
         return Fraction(value)
     if isinstance(value, sp.Rational):

@@ -1,4 +1,4 @@
-"""How much a comparison may try at each grid point."""
+"""The budget of a comparison at each point of the grid."""
 
 from dataclasses import dataclass, replace
 
@@ -7,7 +7,7 @@ BLOCK = 64  # inputs measured at once, so that memory stays bounded
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is tried at each grid point."""
+    """Samples, attack steps and restarts at each point of the grid."""
 
     samples: int
     attack: int

@@ -89,17 +89,18 @@ def compare(
         environment=environment(dtype, device, budgets[0], source.words),
         rows=rows,
         tables=tables,
+        automatic=list(study.automatic),
     )
 
 
 def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
     """Raises UsageError for settings that were given and that the rows of a case without inputs do not depend on."""
-    idle = {"attack": 0, "dtype": "float64"}  # these ask for nothing
+    idle = {"attack": 0, "dtype": "float64"}  # these change nothing
     if not isinstance(case, DirectCase):
         return
     unused = [f"{name} = {x}" for name, x in given.items() if name not in case.uses and idle.get(name) != x]
     if unused:
-        raise UsageError(f"compare: no row of {case.result.id} depends on {', '.join(unused)}; leave that out")
+        raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}; omit it")
 
 
 def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:
@@ -117,9 +118,17 @@ def replay(path: str) -> Row:
     """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic."""
     try:
         witness = Witness.model_validate_json(read_text(path, "witness"))
-        inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
     except UsageError:
         raise
+    except (ValueError, TypeError, RuntimeError):
+        raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
+    return replay_witness(witness, path)
+
+
+def replay_witness(witness: Witness, path: str = "") -> Row:
+    """The same for a witness at hand; `path` is the file that it comes from, for messages."""
+    try:
+        inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
     except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
     study = find_study(witness.result)

@@ -11,13 +11,13 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.lowering import LoweringError
 from symbolic.statements import UsageError
 
-Claim = tuple[sp.Expr, bool]  # what has to be >= 0, or > 0 where True
+Claim = tuple[sp.Expr, bool]  # expressions that must be >= 0, or > 0 where True
 COMPARISONS = {sp.Ge: (1, False), sp.Gt: (1, True), sp.Le: (-1, False), sp.Lt: (-1, True)}
 
 
 @lru_cache(maxsize=1024)
 def bound_to(condition: Any, letters: frozenset[tuple[sp.Symbol, sp.Expr]]) -> Any:
-    """The condition with these letters replaced. Remembered: a search asks for the same one at every point."""
+    """The condition with these symbols replaced. Cached: a search uses the same one at every point."""
     return sp.sympify(condition).subs(dict(letters))
 
 
@@ -34,13 +34,13 @@ def claims_of(condition: Any) -> tuple[Claim, ...]:
     if type(condition) in COMPARISONS:
         sign, strict = COMPARISONS[type(condition)]
         return ((sign * (condition.lhs - condition.rhs), strict),)
-    raise UsageError(f"the condition {sp.sstr(condition)} is no inequality, so no proof on a box is tried")
+    raise UsageError(f"the condition {sp.sstr(condition)} is not an inequality, so it cannot be proved on a box")
 
 
 # Each inequality is decided by a ball that contains both of its sides' difference; where the ball straddles 0 (an
 # equality, say) and all numbers are rational, SymPy's exact arithmetic decides.
 def truth(condition: Any, values: Mapping[sp.Symbol, Any]) -> bool | None:
-    """Whether a condition holds at these values (numbers or balls), rigorously; None where it cannot be told."""
+    """Whether a condition holds at these values (numbers or balls), rigorously; None if this is undecided."""
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, sp.And | sp.Or):

@@ -1,7 +1,6 @@
-"""Tables of real numbers as prompts: the bundled one and CSV files, and their scaling into the hypotheses.
+"""Tables of real data as prompts: the bundled one and CSV files, and the scaling that makes them meet the hypotheses.
 
-All rows but the last are the prompt, the last is the query; whatever is computed from a table to scale it sees the
-prompt alone.
+The last row is the query; all other rows are the prompt. The scaling is computed from the prompt alone.
 """
 
 import csv
@@ -35,8 +34,7 @@ class Table:
         """The table of the first rows only. Raises UsageError if there are fewer, or if they are too few to scale."""
         if not LEAST_ROWS <= rows <= len(self.features):
             raise UsageError(
-                f"{self.source}: {rows} rows are asked for (prompt and query), it has {len(self.features)}; "
-                f"take {LEAST_ROWS} to {len(self.features)}"
+                f"{self.source}: expected {LEAST_ROWS} to {len(self.features)} rows (prompt and query), got {rows}"
             )
         return replace(self, features=self.features[:rows], targets=self.targets[:rows])
 
@@ -50,7 +48,7 @@ def load_table(name: str | None, path: str | None, target: str | None) -> Table:
     if name not in BUNDLED:
         near = difflib.get_close_matches(str(name), BUNDLED, n=1, cutoff=0.4)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"--data: there is no table '{name}'; there is: {', '.join(BUNDLED)}{hint}")
+        raise UsageError(f"--data: there is no table '{name}'; available: {', '.join(BUNDLED)}{hint}")
     return BUNDLED[name]()
 
 
@@ -124,7 +122,7 @@ def _header_problems(header: list[str]) -> list[str]:
 
 def _column_of(path: str, header: list[str], target: str | None) -> int:
     if target is None:
-        raise UsageError(f"--csv: say with --target which column of '{path}' is to be predicted: {', '.join(header)}")
+        raise UsageError(f"--csv: give --target, the column of '{path}' to predict: {', '.join(header)}")
     if target not in header:
         near = difflib.get_close_matches(target, header, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else f"it has: {', '.join(header)}"
@@ -133,7 +131,7 @@ def _column_of(path: str, header: list[str], target: str | None) -> int:
 
 
 def _numbers(header: list[str], body: list[tuple[int, list[str]]]) -> tuple[list[list[float]], list[str]]:
-    """The cells as numbers, and what is wrong with those that are none."""
+    """The cells as numbers, and a complaint for each cell that is not one."""
     rows: list[list[float]] = []
     problems: list[str] = []
     for line, cells in body:
@@ -151,7 +149,7 @@ def _complaint(cell: str) -> str:
     if not cell:
         return "the value is missing"
     if number is None:
-        return f"{cell!r:.40} is no number"
+        return f"{cell!r:.40} is not a number"
     if not math.isfinite(number):
         return f"{cell!r:.40} is not finite"
     return f"{cell!r:.40} is beyond {LARGEST_NUMBER:g}" if abs(number) > LARGEST_NUMBER else ""
@@ -159,13 +157,13 @@ def _complaint(cell: str) -> str:
 
 def _number(cell: str) -> float | None:
     try:
-        return None if "_" in cell else float(cell)  # Python reads 1_000 as a number; in a table it is a slip
+        return None if "_" in cell else float(cell)  # Python reads 1_000 as a number; in a table it is a typing error
     except ValueError:
         return None
 
 
 def _constant(name: str) -> str:
-    return f"column '{name}' is constant over the prompt (all rows but the last), so that it cannot be scaled"
+    return f"column '{name}' is constant over the prompt (all rows but the last), so it cannot be scaled"
 
 
 def _constant_columns(values: np.ndarray) -> list[int]:
@@ -176,7 +174,7 @@ def _constant_columns(values: np.ndarray) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class ScaledTable:
-    """A table inside the hypotheses: ||x_i||_2 <= B_x and ||y_i||_2 <= B_y on the prompt.
+    """A table scaled to meet the hypotheses: ||x_i||_2 <= B_x and ||y_i||_2 <= B_y on the prompt.
 
     `x` (n, d_x), `y` (n, d_y), the query's features `x_query` (d_x,) and target `y_query` (d_y,), both by the map of
     the prompt; targets are y = middle + unit * (raw target - centre).
@@ -200,7 +198,7 @@ class ScaledTable:
 
     @property
     def remark(self) -> str:
-        """What has to be said of the query; "" if it meets the hypotheses."""
+        """A remark on the query; "" if it meets the hypotheses."""
         if not self.outside:
             return ""
         return f"the query of {self.source} has ||x||_2 = {self.query_norm:.4g} > B_x = {self.B_x:g}: outside"
@@ -211,12 +209,12 @@ class ScaledTable:
 
 
 def scaled(table: Table, B_x: float, B_y: float, *, output_range: tuple[float, float] | None = None) -> ScaledTable:
-    """The table moved into the hypotheses; the prompt's scaling reads the prompt alone.
+    """The table scaled to meet the hypotheses; the scaling is computed from the prompt alone.
 
     Features are centred and divided by their standard deviation on the prompt, then by one common factor, so that the
     largest ||x_i||_2 is B_x. Targets are centred and scaled, so that the largest |y_i| is B_y; with `output_range`, the
     open range of the network's last activation ((-1, 1) for tanh), they stay within its inner nine tenths as well.
-    Raises UsageError for a constant column and for a range that B_y leaves nothing of.
+    Raises UsageError for a constant column, and if no target of absolute value at most B_y lies in the range.
     """
     _check_scalable(table, B_x, B_y)
     d_x, d_y = table.features.shape[1], table.targets.shape[1]
@@ -257,7 +255,7 @@ def _check_scalable(table: Table, B_x: float, B_y: float) -> None:
     if constant:
         raise UsageError(f"{table.source}: {'; '.join(constant)}")
     if not (0 < B_x < math.inf and 0 < B_y < math.inf):
-        raise UsageError(f"{table.source}: B_x = {B_x} and B_y = {B_y} have to be positive numbers to scale into")
+        raise UsageError(f"{table.source}: B_x = {B_x} and B_y = {B_y} must be positive numbers")
 
 
 def _target_box(largest: float, output_range: tuple[float, float] | None) -> tuple[float, float]:
@@ -279,5 +277,5 @@ def _standardised(features: np.ndarray) -> np.ndarray:
         unit = (features - lowest) / (highest - lowest)  # in [0, 1] on the prompt
     standard = (unit - unit[:-1].mean(0)) / unit[:-1].std(0)
     if not np.isfinite(standard).all():
-        raise UsageError("the query is beyond float64 once the prompt is scaled; its columns have no common scale")
+        raise UsageError("the query is beyond float64 after scaling by the prompt; its columns have no common scale")
     return standard

@@ -23,7 +23,7 @@ from symbolic.statements import UsageError
 BITS = 96
 TIGHTNESS = flint.arb(2) ** -11  # relative: below the 10^-3 that callers may count on
 MOST_INTERVALS = 20_000
-STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' says nothing of jumps
+STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' does not detect jumps
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def supremum(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any) -> flint.arb
     Raises UsageError where the interval is empty or no finite bound is found (a pole, or undefined throughout).
     """
     start, end = _ends(expr, low, high)
-    return _largest(expr, symbol, start, end, Fraction(0), modulus=True)
+    return _largest(expr, symbol, start, end, Fraction(0), absolute=True)
 
 
 def suprema(expr: sp.Expr, symbol: sp.Symbol, edges: Sequence[Any]) -> list[flint.arb]:
@@ -82,8 +82,8 @@ def range_of(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any) -> tuple[flo
     Errors as for `supremum`.
     """
     start, end = _ends(expr, low, high)
-    size = Fraction(float_above(_largest(expr, symbol, start, end, Fraction(0), modulus=True)))
-    above, below = (_largest(each, symbol, start, end, size, modulus=False) for each in (expr, -expr))
+    size = Fraction(float_above(_largest(expr, symbol, start, end, Fraction(0), absolute=True)))
+    above, below = (_largest(each, symbol, start, end, size, absolute=False) for each in (expr, -expr))
     return -float_above(below), float_above(above)
 
 
@@ -99,22 +99,22 @@ def _fraction(number: Any) -> Fraction:
     try:
         return Fraction(as_exact(number))
     except (OverflowError, ValueError):
-        raise UsageError(f"{number} is no end of a range; give a finite number") from None
+        raise UsageError(f"{number} is not a valid end of a range; give a finite number") from None
 
 
 @lru_cache(maxsize=4096)
 def _largest(
-    expr: sp.Expr, symbol: sp.Symbol, low: Fraction, high: Fraction, size: Fraction, *, modulus: bool
+    expr: sp.Expr, symbol: sp.Symbol, low: Fraction, high: Fraction, size: Fraction, *, absolute: bool
 ) -> flint.arb:
     """An upper bound, a point, of sup expr (of sup |expr|), at most TIGHTNESS max(|sup|, size) + 2^-BITS above it."""
     function = _enclosed(expr, symbol)
     with working_precision(BITS):
         start, end, scale = (flint.arb(flint.fmpq(x.numerator, x.denominator)) for x in (low, high, size))
-        bound = _branch_and_bound(function, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, modulus)
+        bound = _branch_and_bound(function, start, end, scale * TIGHTNESS + flint.arb(2) ** -BITS, absolute)
     if not bound.is_finite():
         raise UsageError(
-            f"no finite bound of {sp.sstr(expr)} on [{float(low):g}, {float(high):g}]: it has a pole there or is "
-            f"undefined; choose a smaller range"
+            f"no finite bound found for {sp.sstr(expr)} on [{float(low):g}, {float(high):g}]: it has a pole there or "
+            f"is undefined; choose a smaller range"
         )
     return bound
 
@@ -126,10 +126,10 @@ def _enclosed(expr: sp.Expr, symbol: sp.Symbol) -> Enclosed:
     return Enclosed(expr.xreplace({symbol: real}), real)
 
 
-def _branch_and_bound(function: Enclosed, low: Arb, high: Arb, slack: Arb, modulus: bool) -> Arb:
+def _branch_and_bound(function: Enclosed, low: Arb, high: Arb, slack: Arb, absolute: bool) -> Arb:
     def bounded(start: Arb, end: Arb) -> tuple[Arb, Arb]:
         below, above, point = function.on(start, end)
-        return (above.max(-below), abs(point).lower()) if modulus else (above, point.lower())
+        return (above.max(-below), abs(point).lower()) if absolute else (above, point.lower())
 
     bound, best = bounded(low, high)
     order = itertools.count()  # ties are settled by age: balls do not sort
@@ -155,7 +155,7 @@ def _key(bound: Arb) -> float:
 
 
 def _smaller(a: Arb, b: Arb) -> Arb:
-    """The smaller of two upper bounds, one of which may say nothing."""
+    """The smaller of two upper bounds, one of which may be nan."""
     if not a.is_finite():
         return b if b.is_finite() else flint.arb("inf")
     return b if b < a else a

@@ -1,4 +1,4 @@
-"""Reading what the user names: each failure is one sentence."""
+"""Reading files that the user names; each failure is a message of one sentence."""
 
 import os
 import stat
@@ -11,7 +11,7 @@ MOST_BYTES, CHUNK = 256 << 20, 1 << 20
 
 
 def read_bytes(path: str, purpose: str, most: int = MOST_BYTES) -> bytes:
-    """The content of a regular file of at most `most` bytes. Raises UsageError that says what it was wanted for.
+    """The content of a regular file of at most `most` bytes. Raises UsageError that states its `purpose`.
 
     A device or a pipe is refused before it is opened: some never end, and opening a pipe waits for a writer.
     """
@@ -31,7 +31,7 @@ def read_bytes(path: str, purpose: str, most: int = MOST_BYTES) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """What was a file a moment ago may be a pipe now."""
+    """Opens without waiting: the path may have become a pipe since the check."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -45,11 +45,11 @@ def _require_file(found: os.stat_result, path: str, purpose: str, most: int) -> 
 
 
 def _read(read: Callable[[int], bytes], path: str, purpose: str, most: int) -> bytes:
-    """The content, and not what a file that grows, or one without a known size, has beyond the limit."""
+    """The content up to the limit, also of a file that grows or has no known size."""
     chunks = iter(lambda: read(CHUNK), b"")
     content = b"".join(islice(chunks, most // CHUNK + 1))
     if len(content) > most:
-        raise UsageError(f"{purpose}: '{path}' has more than {most} bytes, which is all that is read")
+        raise UsageError(f"{purpose}: '{path}' has more than {most} bytes, the limit")
     return content
 
 

@@ -15,8 +15,8 @@ from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
 TIERS = ("derived", "printed", "instance")
-NOT_GUARANTEED = "a printed bound is the paper's; nothing here proves it"
-TRUSTED = (Kind.UPPER, Kind.EXACT)  # an error is at most such a bound
+NOT_GUARANTEED = "a printed bound is the paper's; boundsmith does not prove it"
+TRUSTED = (Kind.UPPER, Kind.EXACT)  # kinds of bound that limit an error from above
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Solution:
     """The value of a knob, and the bound that it was checked to give (rounded up).
 
     `conditions` are the hypotheses and obligations that were checked at this value; all of them hold. `closed_form` is
-    valid under `closed_form_conditions`. `params` are the parameters on which the bound depends. `note` says what an
-    answer does not promise: of a printed bound its errata.
+    valid under `closed_form_conditions`. `params` are the parameters on which the bound depends. `note` states what an
+    answer does not guarantee: for a printed bound its errata.
     """
 
     name: str
@@ -54,11 +54,11 @@ def solve(
 ) -> Solution:
     """The value of the parameter `for_` at which the bound meets `error`; with for_="error", the bound itself.
 
-    `result` is the id of a result, or a study. For a bound that falls as the knob grows the answer is the least value
-    that meets the error among those searched, for one that rises the largest, for one that falls and then rises the
-    least. At the answer every hypothesis holds, every open obligation is decided by balls, and the bound, evaluated as
-    `compare` evaluates it, is at most `error`. The other parameters take `params` and their defaults (the first of a
-    default grid); one that an equality among the hypotheses ties to the knob follows it. Raises UsageError.
+    `result` is the id of a result, or a study. The answer is the least value among those searched that meets the error;
+    if the bound rises with the knob, it is the largest one. At the answer every hypothesis holds, every open obligation
+    is decided by balls, and the bound, evaluated as `compare` evaluates it, is at most `error`. The other parameters
+    take `params` and their defaults (the first of a default grid); one that an equality among the hypotheses ties to
+    the knob follows it. Raises UsageError.
     """
     study = result if isinstance(result, Study) else find_study(result)
     _check_call(study, for_, error, tier)
@@ -71,17 +71,17 @@ def solve(
     if knob.symbol is None:
         raise UsageError(f"solve: {for_} is not a number, so it cannot be solved for")
     curve = Curve(study, name, tier, point, for_, tuple(ties_of(study.result, knob.symbol, params)))
-    wanted = _wanted(study, curve, knob)
+    target = _target_quantity(study, curve, knob)
     found = _searched(study, curve, knob, requested)
     probe = curve.at(found.value)  # once more, from scratch, at the value that is returned
     if not probe.meets(requested):
         raise AssertionError(f"solve: {for_} = {found.value} does not meet {requested}")
-    form = closed_form(study, curve, wanted, knob, found, requested)
-    return _solution(study, curve, wanted, probe, found, requested, form)
+    form = closed_form(study, curve, target, knob, found, requested)
+    return _solution(study, curve, target, probe, found, requested, form)
 
 
 def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -> None:
-    """Raises UsageError for what no study or point could answer."""
+    """Raises UsageError for a question that no point of the study can answer."""
     result = study.result
     if tier not in TIERS:
         raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
@@ -89,11 +89,11 @@ def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -
         raise UsageError(f"solve: {for_} selects the network, so it cannot be solved for")
     if not any(each.derivation or (each.printed and each.scopes) for each in result.quantities):
         raise UsageError(
-            f"solve: {result.id} bounds no error that a parameter could bring down; `boundsmith compare {result.id}` "
-            f"and `boundsmith show {result.id}` have its numbers and formulas"
+            f"solve: {result.id} has no error bound that a parameter can reduce; `boundsmith compare {result.id}` "
+            f"shows its numbers and `boundsmith show {result.id}` its formulas"
         )
     if for_ == "error" and error is not None:
-        raise UsageError(f"solve: the error is what is asked for; leave out error = {error}")
+        raise UsageError(f"solve: for_='error' computes the error; omit error = {error}")
 
 
 def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _point(study: Study, for_: str, params: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, tuple):
             raise UsageError(f"solve: {name} has several values; give one")
     if for_ in params:
-        raise UsageError(f"solve: {for_} is what is solved for; do not set it")
+        raise UsageError(f"solve: {for_} is the parameter to solve for; do not set it")
     defaults = {p.name: _one(p) for p in study.result.parameters}
     return {
         name: _number(study, name, params.get(name, value))
@@ -120,34 +120,34 @@ def _number(study: Study, name: str, value: Any) -> Any:
     return value if study.result.parameter(name).symbol is None else study.result.number(name, value)
 
 
-def _a(tier: str) -> str:
+def _with_article(tier: str) -> str:
     return f"an {tier}" if tier == "instance" else f"a {tier}"
 
 
 def _positive_error(error: float | int | None) -> float:
     if error is None or not 0 < error < float("inf"):
-        raise UsageError(f"solve: error = {error} has to be a positive number; give the error to be met")
+        raise UsageError(f"solve: error = {error} must be a positive number; give the error to be met")
     return float(error)
 
 
-def _wanted(study: Study, curve: Curve, knob: Parameter) -> Quantity:
+def _target_quantity(study: Study, curve: Curve, knob: Parameter) -> Quantity:
     """The quantity, as the result or a point has it. Raises UsageError if it has no bound that the knob can change."""
-    wanted = _quantity(study, curve, None if knob.default is None else _one(knob))
-    if wanted.kind not in TRUSTED:
+    target = _quantity(study, curve, None if knob.default is None else _one(knob))
+    if target.kind not in TRUSTED:
         raise UsageError(
-            f"solve: '{wanted.name}' is a {wanted.kind} bound, so no value of {knob.name} keeps an error below it"
+            f"solve: '{target.name}' is a {target.kind} bound, so no value of {knob.name} keeps an error below it"
         )
-    if formula(wanted, curve.tier) is None and curve.tier != "instance":
-        raise UsageError(f"solve: quantity '{wanted.name}' has no {curve.tier} bound")
-    if curve.tier == "instance" and "network" not in wanted.scopes:
-        raise UsageError(f"solve: quantity '{wanted.name}' has no instance bound")
-    if not may_depend(study, wanted, curve.tier, knob):
-        raise UsageError(f"solve: the {curve.tier} bound of '{wanted.name}' does not depend on {knob.name}")
-    return wanted
+    if formula(target, curve.tier) is None and curve.tier != "instance":
+        raise UsageError(f"solve: quantity '{target.name}' has no {curve.tier} bound")
+    if curve.tier == "instance" and "network" not in target.scopes:
+        raise UsageError(f"solve: quantity '{target.name}' has no instance bound")
+    if not may_depend(study, target, curve.tier, knob):
+        raise UsageError(f"solve: the {curve.tier} bound of '{target.name}' does not depend on {knob.name}")
+    return target
 
 
 def _quantity(study: Study, curve: Curve, at: Number | None) -> Quantity:
-    """Of the network at hand (p[2], where the result has p[j]), else of the result."""
+    """The quantity of the network (p[2], if the result has p[j]), else of the result."""
     try:
         return study.case_of(curve.params_at(at), curve.quantity).result.quantity(curve.quantity)
     except UsageError:
@@ -157,25 +157,25 @@ def _quantity(study: Study, curve: Curve, at: Number | None) -> Quantity:
 
 
 def _error_at(study: Study, curve: Curve) -> Solution:
-    wanted = _quantity(study, curve, None)
+    target = _quantity(study, curve, None)
     probe = curve.at(None)
     bound = _usable(curve, probe)
     if bound is None:
         raise UsageError(
-            "solve: the bound is outside the range of float64; `boundsmith compare` says how many bits it needs"
+            "solve: the bound is outside the range of float64; `boundsmith compare` shows how many bits it needs"
         )
-    params = parameters_of(study, curve, wanted, probe)
+    params = parameters_of(study, curve, target, probe)
     assert probe.bound is not None  # it is admissible
     return Solution(
         "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params,
-        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, wanted), bool(wanted.scopes),
+        conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, target), bool(target.scopes),
     )  # fmt: skip
 
 
 def _usable(curve: Curve, probe: Probe) -> float | None:
-    """The bound as a float64, rounded up; None where there is none. Raises UsageError where it cannot be relied on."""
+    """The bound as a float64, rounded up; None if there is none. Raises UsageError if it is not guaranteed."""
     if probe.state is not State.ADMISSIBLE or probe.bound is None:
-        raise UsageError(f"solve: the {curve.tier} bound of '{curve.quantity}' cannot be relied on: {probe.reason}")
+        raise UsageError(f"solve: the {curve.tier} bound of '{curve.quantity}' is not guaranteed: {probe.reason}")
     return probe.bound.number()
 
 
@@ -191,12 +191,13 @@ def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Foun
         ) from None
     except NoAnswerError as why:
         raise UsageError(
-            f"solve: no {knob.name} gives {_a(curve.tier)} bound of '{curve.quantity}' of at most {error:g}: {why}"
+            f"solve: no {knob.name} gives {_with_article(curve.tier)} bound of '{curve.quantity}' of at most "
+            f"{error:g}: {why}"
         ) from None
 
 
 def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
-    """What the hypotheses allow."""
+    """The interval that the hypotheses allow."""
     assert knob.symbol is not None  # it is a number
     tied = {tie.condition for tie in curve.ties}
     hypotheses = [h for h in study.result.hypotheses if h.condition not in tied]
@@ -210,17 +211,17 @@ def _interval(study: Study, curve: Curve, knob: Parameter) -> Interval:
 
 
 def _affordable(study: Study, knob: Parameter) -> Interval:
-    """Where a point does not take seconds to build."""
+    """The interval in which a point does not take seconds to build."""
     low, high = study.searched.get(knob.name, (None, None))
     found = Interval() if low is None else Interval().above(Fraction(low), is_open=False)
     return found if high is None else found.below(Fraction(high), is_open=False)
 
 
 def _solution(
-    study: Study, curve: Curve, wanted: Quantity, probe: Probe, found: Found, error: float, form: ClosedForm | None
+    study: Study, curve: Curve, target: Quantity, probe: Probe, found: Found, error: float, form: ClosedForm | None
 ) -> Solution:
     assert probe.bound is not None  # it is admissible
-    params = parameters_of(study, curve, wanted, probe)
+    params = parameters_of(study, curve, target, probe)
     names = [curve.knob, *(tie.parameter.name for tie in curve.ties), *params]
     return Solution(
         name=curve.knob,
@@ -238,13 +239,13 @@ def _solution(
         },
         conditions=conditions_at(study.result, probe.bound, names),
         closed_form_conditions=form.conditions if form else (),
-        note=_note(study, curve, wanted),
-        of_error=bool(wanted.scopes),
+        note=_note(study, curve, target),
+        of_error=bool(target.scopes),
     )
 
 
 def _method(curve: Curve, found: Found) -> str:
-    """What the answer is among the values searched, and what ends it."""
+    """The searched range, the place of the answer in it, and the condition that ends it."""
     knob, (low, high) = curve.knob, found.searched
     extreme = "largest" if found.shape in RISING else "least"
     words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
@@ -253,7 +254,7 @@ def _method(curve: Curve, found: Found) -> str:
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
         return (
-            f"{words}; every value searched up to it does"
+            f"{words}; every value searched up to it meets it"
             if found.shape in RISING
             else f"{words}; it is the least searched"
         )
@@ -262,9 +263,9 @@ def _method(curve: Curve, found: Found) -> str:
     return words if probe.state is State.ADMISSIBLE else f"{words}; {side} it: {probe.reason}"
 
 
-def _note(study: Study, curve: Curve, wanted: Quantity) -> str:
-    """What a printed bound does not promise, and what is wrong with it."""
+def _note(study: Study, curve: Curve, target: Quantity) -> str:
+    """What a printed bound does not guarantee, and its errata."""
     if curve.tier != "printed":
         return ""
-    errata = "; ".join(study.errata(wanted))
+    errata = "; ".join(study.errata(target))
     return f"{NOT_GUARANTEED}{'; errata: ' if errata else ''}{errata}"

@@ -1,4 +1,4 @@
-"""Measuring a case: the errors on random inputs, and on those that an attack finds, float and exact."""
+"""Measuring a case: the errors on random inputs and on attacked ones, in floats and exactly."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from symbolic.statements import Quantity
 
 @dataclass(frozen=True)
 class Found:
-    """The worst input of one search for one quantity, and what is known of the error there."""
+    """The worst input of one search for one quantity, and the evidence for the error there."""
 
     inputs: Inputs
     evidence: Evidence
@@ -35,7 +35,7 @@ class Measurement:
 
 
 def prompt_scopes(quantity: Quantity) -> list[str]:
-    """The scopes whose bound is another one at each prompt."""
+    """The scopes whose bound depends on the prompt."""
     return [scope for scope in quantity.scopes if scope != "network"]
 
 
@@ -103,7 +103,7 @@ def evidence_at(case: Case, quantity: Quantity, inputs: Inputs) -> Found:
 
 
 def _bits(case: Case, quantity: Quantity) -> int:
-    """Enough bits to tell errors of the size of the derived bound apart."""
+    """Enough bits to distinguish errors of the size of the derived bound."""
     bound = case.derived(quantity)
     return bits_for(bound.ball if bound else flint.arb(1))
 

@@ -1,4 +1,4 @@
-"""Refusing, before the start, what would not fit into memory."""
+"""Refusal, before the start, of runs that would not fit into memory."""
 
 import os
 
@@ -13,7 +13,7 @@ def available_bytes() -> int:
 
 
 def require_memory(call: str, needed: int, remedy: str) -> None:
-    """Raises UsageError if `needed` bytes are more than the machine has: says how much is needed and what to lower."""
+    """Raises UsageError if `needed` bytes exceed the machine's memory; the message gives the need and the `remedy`."""
     if needed > available_bytes():
         raise UsageError(
             f"{call}: needs about {needed / GIGABYTE:.3g} GiB of memory, this machine has "

@@ -1,4 +1,4 @@
-"""Rates: the slope of the log error along a grid, set beside the exponent that the paper prints."""
+"""Rates: the slope of the log error along a grid, compared with the printed exponent."""
 
 import math
 from collections import defaultdict
@@ -34,8 +34,8 @@ def _series(rows: list[Row], rate: Quantity) -> list[list[Row]]:
     base = rate.name.removesuffix(".rate")
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        speaks = row.quantity == base and row.scope == "network" and rate.rate_in in row.params
-        if speaks and row.derived and (row.exact or not _is_rounding(row)):  # a slope of rounding is no rate
+        counts = row.quantity == base and row.scope == "network" and rate.rate_in in row.params
+        if counts and row.derived and (row.exact or not _is_rounding(row)):  # the slope of rounding is not a rate
             others = {name: value for name, value in row.params.items() if name != rate.rate_in}
             groups[repr(others)].append(row)
     return [sorted(group, key=lambda row: row.params[rate.rate_in]) for group in groups.values()]

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 TIERS = ("printed", "derived", "instance")
+AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
 
 
 class Verdict(StrEnum):
@@ -131,6 +132,7 @@ class Comparison(BaseModel):
     environment: dict[str, Any]
     rows: list[Row]
     tables: list[NamedTable] = Field(default_factory=list)
+    automatic: list[str] = Field(default_factory=list)  # parameters of which 0 means: computed from the others
 
     def __iter__(self) -> Iterator[Row]:  # type: ignore[override]  # rows, rather than pydantic's (field, value) pairs
         return iter(self.rows)
@@ -138,6 +140,15 @@ class Comparison(BaseModel):
     def violated(self) -> list[Row]:
         """The rows in which some tier is refuted."""
         return [row for row in self.rows if Verdict.VIOLATED in row.verdict.values()]
+
+    def __str__(self) -> str:
+        """The table, as the command prints it."""
+        from bridge.export.terminal import comparison_text
+
+        return comparison_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.result}: {len(self.rows)} rows>"
 
     def _repr_html_(self) -> str:
         from bridge.export import comparison_html

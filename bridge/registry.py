@@ -1,4 +1,4 @@
-"""The studies that exist, by the id of their result: the one place where a topic's study registers."""
+"""All studies, by the id of their result: the one place where a topic registers its study."""
 
 from functools import cache
 from importlib import import_module
@@ -6,7 +6,7 @@ from importlib import import_module
 from bridge.study import Study
 from symbolic.catalogue import find_result
 
-# Each is imported when it is asked for.
+# Each is imported on first use.
 PLACES = {
     "icgd.gradient": ("icgd.gradient", "GradientStudy"),
     "icgd.relu_sum": ("icgd.relu_sum", "ReluSumStudy"),
@@ -36,7 +36,7 @@ PLACES = {
     "machines.turing": ("machines.turing", "TuringStudy"),
     "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
 }
-OF_SEVERAL = ("StepStudy",)  # studies of more than one result, which are told which
+OF_SEVERAL = ("StepStudy",)  # studies of several results; each takes the id of its result
 
 
 @cache

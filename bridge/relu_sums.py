@@ -1,4 +1,4 @@
-"""Sums of ReLUs with certified errors: from a SymPy function to coefficients and the supremum of what they leave.
+"""Sums of ReLUs with certified errors: from a SymPy function to coefficients and a bound on their error.
 
 The certificate is of the sum F with its float64 coefficients taken exactly: with f the function and x_i the knots,
 |F - f| <= h^2/8 sup|f''| + max_i |F(x_i) - f(x_i)| + 3 max_i (hinge i at x_i), every term enclosed by Arb.
@@ -82,8 +82,8 @@ def interpolate(
     """The piecewise-linear interpolant of `function` on [-radius, radius] as a certified sum of ReLUs.
 
     Give the number of `cells` (any whole number >= 2), or `eps` for the least even number whose certified error is at
-    most that. `spread` is as in `ReluSum`. A function with kinks is taken if they are knots; it is C^2 elsewhere.
-    Raises UsageError for a function that is not, for a radius or eps that is not positive, and for more than
+    most that. `spread` is as in `ReluSum`. A function may have kinks at knots and must be C^2 elsewhere.
+    Raises UsageError for another function, for a radius or eps that is not positive, and for more than
     MOST_RELUS ReLUs (see `cells_for`).
     """
     radius = _positive("radius", radius)
@@ -146,7 +146,7 @@ def _accurate(function: sp.Expr, symbol: sp.Symbol, radius: float, eps: float, s
         return found
     raise UsageError(
         f"interpolate: eps = {eps:g} is too small for float64 coefficients of {sp.sstr(function)}, whose rounding is "
-        f"{float(found.rounding):.2g} and has to stay below the share {float(ROUNDING_SHARE):.2g} of eps; ask for more"
+        f"{float(found.rounding):.2g} and must be below the share {float(ROUNDING_SHARE):.2g} of eps; give a larger eps"
     )
 
 
@@ -198,7 +198,7 @@ def _require_kinks_on_knots(function: sp.Expr, symbol: sp.Symbol, radius: float,
         place = (part.low / _exact(radius) + 1) / 2 * cells
         if not (place.is_integer and _fraction(part.low) == _knot(radius, cells, int(place))):
             raise UsageError(
-                f"interpolate: {sp.sstr(function)} has a kink at {sp.sstr(part.low)}, which is no knot of {cells} "
+                f"interpolate: {sp.sstr(function)} has a kink at {sp.sstr(part.low)}, which is not a knot of {cells} "
                 f"cells on [-{radius:g}, {radius:g}]; take a multiple of {grid_of_kinks(function, symbol, radius)}"
             )
 
@@ -231,8 +231,8 @@ def grid_of_kinks(function: sp.Expr, symbol: sp.Symbol, radius: float) -> int:
         place = (part.low / half + 1) / 2
         if not place.is_Rational:
             raise UsageError(
-                f"interpolate: {sp.sstr(function)} has a kink at {sp.sstr(part.low)}, no rational part of the radius "
-                f"{radius:g}, so no uniform knot; rescale the function or choose another radius"
+                f"interpolate: {sp.sstr(function)} has a kink at {sp.sstr(part.low)}, not a rational multiple of the "
+                f"radius {radius:g}, so it is not a uniform knot; rescale the function or choose another radius"
             )
         grid = math.lcm(grid, int(place.q))
     return grid
@@ -268,7 +268,7 @@ def _require_few(function: sp.Expr, cells: int) -> None:
     count = int(hinge_count(cells))
     if count > MOST_RELUS:
         raise UsageError(
-            f"interpolate: {sp.sstr(function)} needs {count} ReLUs, more than {MOST_RELUS}; ask for a larger eps or a "
+            f"interpolate: {sp.sstr(function)} needs {count} ReLUs, more than {MOST_RELUS}; give a larger eps or a "
             f"smaller radius"
         )
 
@@ -279,11 +279,11 @@ def _positive(what: str, number: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 < value < math.inf:
-        raise UsageError(f"interpolate: {what} = {number} has to be a positive finite number")
+        raise UsageError(f"interpolate: {what} = {number} must be a positive finite number")
     return value
 
 
 def _whole(cells: Any) -> int:
     if isinstance(cells, bool) or cells != int(cells) or cells < 2:
-        raise UsageError(f"interpolate: cells = {cells} has to be a whole number of at least 2")
+        raise UsageError(f"interpolate: cells = {cells} must be a whole number of at least 2")
     return int(cells)

@@ -36,7 +36,7 @@ def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, budg
 
 
 def _largest(found: tuple[Found, ...]) -> Found:
-    """The largest error of all inputs that were looked at, whatever they were looked for."""
+    """The largest error over all inputs of all searches."""
     return max(found, key=lambda each: each.evidence.measured)
 
 
@@ -48,7 +48,7 @@ def _network_row(case: Case, quantity: Quantity, found: list[Found], budget: Bud
 
 
 def _stated(case: Case, quantity: Quantity) -> OpenTiers:
-    """The tiers that speak of no network in particular."""
+    """The tiers that do not depend on the network."""
     return {"printed": case.printed(quantity), "derived": case.derived(quantity)}
 
 
@@ -74,12 +74,12 @@ def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], 
 
 
 def _slackness(row: Row) -> float:
-    """Bound over error; an input without either says least."""
+    """Bound over error; infinite for an input without either."""
     return math.inf if row.ratio is None else row.ratio
 
 
 def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budget) -> list[Row]:
-    """One row a scope of a quantity that is not run here: the bounds that are stated, and why none is run."""
+    """One row a scope of a quantity that is not run here: the stated bounds, and why nothing is run."""
     remark = "; ".join(filter(None, [quantity.remark, refusal.reason]))
     nothing_run = replace(budget.without_attack(), samples=0)
     rows = []
@@ -105,7 +105,7 @@ def constant_rows(case: Case, quantities: list[Quantity], budget: Budget) -> lis
 
 
 def replayed_row(case: Case, quantity: Quantity, inputs: Inputs, scope: str | None = None) -> Row:
-    """The row of one very input, every tier judged on it alone; the instance is that of `scope`, or of the last one."""
+    """The row of one particular input, every tier judged on it alone; the instance is that of `scope`, or of the last one."""
     if not quantity.scopes:
         return constant_rows(case, [quantity], ONE_INPUT)[0]
     scope = scope or quantity.scopes[-1]
@@ -127,7 +127,7 @@ def direct_row(
     witness: Witness | None = None,
     params: dict[str, Any] | None = None,
 ) -> Row:
-    """A row of which proofs or runs of the case's own gave the numbers and the verdict on each tier.
+    """A row whose numbers and verdicts come from proofs or runs of the case itself.
 
     The ratio is that of our sharpest bound to what was measured or attacked. `params`, if the row stands at a point of
     its own ({}: at none of the grid); the quantity's remark comes first. Raises ValueError for a violated tier without

@@ -19,7 +19,7 @@ from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
 from bridge.data import Table
-from bridge.record import Comparison, NamedTable, Row, Verdict
+from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
@@ -70,7 +70,7 @@ class Case(ABC):
 
     @abstractmethod
     def starts(self, count: int, seed: int) -> Inputs:
-        """Inputs from which the attack sets out."""
+        """Inputs at which the attack starts."""
 
     @abstractmethod
     def project(self, inputs: Inputs) -> Inputs:
@@ -93,7 +93,7 @@ class Case(ABC):
 
     @abstractmethod
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
-        """What the instance knows, rounded up: of the network (inputs None) or, in other scopes, of one very prompt."""
+        """What the instance knows, rounded up: of the network (inputs None) or, in other scopes, of one particular prompt."""
 
     @abstractmethod
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
@@ -101,7 +101,7 @@ class Case(ABC):
 
     @abstractmethod
     def rounding_estimate(self) -> float:
-        """An estimate from above of the rounding of a float run, for sizes at which no exact run can measure it."""
+        """An upper estimate of the rounding of a float run, for sizes at which no exact run can measure it."""
 
     def memory(self, budget: Budget) -> int:
         """About how many bytes the largest step takes, so that what cannot fit is refused before the start."""
@@ -124,7 +124,7 @@ class Case(ABC):
         return self.project({name: value.to(self.device, self.dtype) for name, value in inputs.items()})
 
     def extra_rows(self, budget: Budget) -> list[Row]:
-        """Rows of what this very input is good for (predictions on a text, say)."""
+        """Rows of what these particular inputs give (predictions on a text, say)."""
         return []
 
     def tables(self) -> list[NamedTable]:
@@ -137,7 +137,7 @@ class Case(ABC):
         return []
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        """The row of a check again, from its witness's inputs (unchecked as yet). Its name is none of a quantity.
+        """The row of a check again, from its witness's inputs (not yet checked). A check is not a quantity and has a name of its own.
 
         Raises UsageError for a name that is no check's, and for inputs that are not as they should be.
         """
@@ -145,7 +145,7 @@ class Case(ABC):
         raise UsageError(f"{self.result.id} has no quantity or check '{name}'. It has: {known}.")
 
     def refusal(self, quantity: Quantity) -> Refusal | None:
-        """Why this quantity is neither measured nor attacked here; its rows show the bounds there are."""
+        """Why this quantity is neither measured nor attacked here; its rows show the bounds that exist."""
         return None
 
     def slack(self, quantity: Quantity, inputs: Inputs) -> dict[str, float]:
@@ -207,7 +207,7 @@ class Case(ABC):
             Checked(o.statement, truth(bound_to(o.condition, letters), numbers)) for o in steps.obligations if o.open
         ]
         checked = tuple(dict.fromkeys(found))
-        outside = "; ".join(f"it is false that {each.statement}" for each in checked if each.holds is False)
+        outside = "; ".join(f"hypothesis violated: {each.statement}" for each in checked if each.holds is False)
         conditional = any(each.holds is not True for each in checked)
         return replace(bound, conditional=conditional, outside=outside, checked=checked)
 
@@ -296,7 +296,13 @@ class Study(ABC):
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         """What is wrong with the printed bound of that quantity, a sentence each, known without a run."""
+        if quantity.erratum is not None:
+            return (quantity.erratum.words,)
         return (quantity.remark,) if quantity.remark and quantity.printed else ()
+
+    def refutable(self) -> tuple[Quantity, ...]:
+        """The quantities that have an erratum, those of `checks` too."""
+        return tuple(quantity for quantity in self.result.quantities if quantity.erratum is not None)
 
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter but those that the given ones imply: the given values, defaults for the others.
@@ -307,6 +313,7 @@ class Study(ABC):
         left_out = self.result.check_names(params)
         defaults = {name: self.result.parameter(name).default for name in left_out if name not in self.implied}
         given = {**defaults, **params}
+        given |= {name: 0 for name in self.automatic if given.get(name) == AUTOMATIC}
         values = {
             p.name: given[p.name] if p.symbol is None else self.result.number(p.name, given[p.name])
             for p in self.result.parameters
@@ -333,7 +340,7 @@ class Study(ABC):
 
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "Case":
         """The study on a table of real numbers, for those that can."""
-        raise UsageError(f"{self.result.id} takes no --data and no --csv; its inputs are no tables of numbers")
+        raise UsageError(f"{self.result.id} takes no --data and no --csv: it does not accept tabular input")
 
     def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
         """Parameters that suit a table, for those that the user has not given."""
@@ -341,7 +348,7 @@ class Study(ABC):
 
 
 def torch_dtype(name: str) -> torch.dtype:
-    """The dtype of that name. Raises UsageError with the names there are."""
+    """The dtype of that name. Raises UsageError with the names that exist."""
     if name not in DTYPES:
         raise UsageError(f"dtype '{name}' is not known; choose one of {', '.join(DTYPES)}")
     return DTYPES[name]

@@ -23,7 +23,7 @@ EMBEDDING_SEED = 0
 
 
 def embed_bytes(d: int) -> np.ndarray:
-    """The (256, d) sign vectors of all bytes, no two alike. Raises UsageError for d < 8."""
+    """The (256, d) sign vectors of all bytes, all different. Raises UsageError for d < 8."""
     if d < 8:
         raise UsageError(f"--text: d = {d}, but 256 bytes need at least 8 signs to differ; take d >= 8")
     bits = (np.arange(BYTES)[:, None] >> np.arange(8)) & 1  # (256, 8)
@@ -41,7 +41,7 @@ class Windows:
 
 
 def cut_windows(content: bytes, L: int, count: int, seed: int, path: str) -> Windows:
-    """`count` windows at seeded places (all of them where there are no more). Raises UsageError if none fits."""
+    """`count` windows at seeded places (all of them if there are no more). Raises UsageError if none fits."""
     if len(content) < L + 1:
         raise UsageError(
             f"--text: '{path}' has {len(content)} bytes; a window of L = {L} and the next byte need {L + 1}"
@@ -64,7 +64,9 @@ class TextCase(VanillaCase):
         self.bytes_as_signs = embed_bytes(len(W_star))
         self.path, self.content = path, read_bytes(path, "--text")
         super().__init__(params, W_star, dtype, device)
-        cut_windows(self.content, self.L, 1, 0, path)  # refuses a text that is too short before anything runs
+        cut_windows(
+            self.content, self.L, 1, 0, path
+        )  # raises UsageError for a text that is too short, before anything runs
 
     def windows(self, count: int, seed: int) -> Windows:
         return cut_windows(self.content, self.L, count, seed, self.path)
@@ -79,7 +81,6 @@ class TextCase(VanillaCase):
     def extra_rows(self, budget: Budget) -> list[Row]:
         """How often network and IH_2 give the next byte after a repeated context, and how often they agree."""
         windows = self.windows(budget.samples, budget.seed)
-        asked = windows.repeated
         x = self.embedded(windows)["x"]
         network = self.decode(self.networks["masked", self.dtype].run(x, [])["output"])
         target = self.decode(networks.induction_head(x.double(), self.W_star))
@@ -90,7 +91,9 @@ class TextCase(VanillaCase):
             "prediction.agreement": (network == target, "network and exact IH_2 decode to the same byte"),
             "prediction.commonest": (windows.following == common, "baseline: always the text's commonest byte"),
         }
-        return [self._share_row(name, right[asked], meaning, budget) for name, (right, meaning) in shares.items()]
+        return [
+            self._share_row(name, right[windows.repeated], meaning, budget) for name, (right, meaning) in shares.items()
+        ]
 
     def decode(self, output: Tensor) -> np.ndarray:
         """The byte whose sign vector is nearest to each output (B, d)."""

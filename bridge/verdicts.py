@@ -1,4 +1,4 @@
-"""How one bound is judged from what was measured: rigorous where exact arithmetic decides, and saying so where not."""
+"""The verdict on one bound from the measured errors: rigorous if exact arithmetic decides, else undecided."""
 
 import math
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ EQUAL_BITS = 60  # two numbers that agree to 60 bits, more than a float64 has, c
 
 
 def float64_above(ball: flint.arb) -> float | None:
-    """The ball's upper end as a normal float64, rounded up; None where there is none."""
+    """The ball's upper end as a normal float64, rounded up; None if there is none."""
     above = float_above(ball)
     return above if math.isfinite(above) and not 0.0 < above < SMALLEST_NORMAL else None
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A condition that was decided at one point; None: it could not be."""
+    """A condition at one point; `holds` is None if it is undecided."""
 
     statement: str
     holds: bool | None
@@ -30,7 +30,7 @@ class Checked:
 class Bound:
     """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional.
 
-    `outside` names the premise that does not hold at this point, if one does not; `checked` has every open obligation
+    `outside` names a premise that does not hold at this point, if there is one; `checked` lists every open obligation
     that was decided for it.
     """
 
@@ -41,13 +41,13 @@ class Bound:
     checked: tuple[Checked, ...] = ()
 
     def number(self) -> float | None:
-        """The bound as a float64, rounded up; None where it is too small (or too large) for one."""
+        """The bound as a float64, rounded up; None if it is too small (or too large) for one."""
         return float64_above(self.ball)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of one input: the error as the floats gave it, and in exact arithmetic where that was run."""
+    """The error at one input: in floats, and in exact arithmetic if that was run."""
 
     measured: float
     exact: flint.arb | None = None
@@ -55,7 +55,7 @@ class Evidence:
 
     @property
     def rounding_dominates(self) -> bool:
-        """Whether more than half of the float error is rounding (of which less than 2^-60 is none)."""
+        """Whether more than half of the float error is rounding (rounding below 2^-60 does not count)."""
         return self.rounding is not None and 2 * self.rounding > max(self.measured, 2.0**-EQUAL_BITS)
 
 
@@ -78,7 +78,7 @@ def judge(bound: Bound, evidence: list[Evidence]) -> Verdict:
 
 
 def attained(bound: Bound, piece: Evidence) -> bool:
-    """Whether the exact error equals the bound as far as exact arithmetic can tell: 60 bits, and not apart.
+    """Whether the exact error equals the bound as far as exact arithmetic can decide: to 60 bits.
 
     Under a bound of 0 that is an error of less than 2^-60: outputs are of size 1.
     """
@@ -109,7 +109,7 @@ def _at_most(error: flint.arb, bound: flint.arb) -> bool:
 
 
 def flags_of(bound: Bound, trivial: flint.arb | None, evidence: list[Evidence]) -> list[str]:
-    """What has to be said of a bound beside its verdict."""
+    """The flags of a bound, in addition to its verdict."""
     flags = [Flag.ATTAINED.value] if any(attained(bound, piece) for piece in evidence) else []
     if trivial is not None and trivial > 0 and bound.ball >= trivial:
         flags.append(Flag.VACUOUS.value)

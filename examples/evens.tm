@@ -1,4 +1,4 @@
-; Accepts the words over 0 and 1 with an even number of ones: a machine to start your own from.
+; Accepts the words over 0 and 1 with an even number of ones. A template for your own machine.
 start: even
 accept: yes
 reject: no

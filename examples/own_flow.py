@@ -18,7 +18,7 @@ print("conserved:", conserved_quantities(flow))  # found among all polynomials o
 balanced = flow.restricted({b: a})  # a = b is invariant
 print("on a = b:", sp.factor(balanced.rate(a)))
 
-# The equilibrium a = 1 is moved to y = 0: there the decay and its inequality vanish together.
+# Move the equilibrium a = 1 to y = 0. Both sides of the decay inequality vanish there.
 decay = Decay(balanced.changed({y: a - 1}, {a: 1 + y}), y**2)
 region = {y: (sp.Rational(-1, 2), sp.Rational(1, 2))}
 largest = smallest(sp.cancel(decay.largest_constant), Inequality("region", y**2, region))

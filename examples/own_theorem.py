@@ -1,8 +1,8 @@
 """A theorem of your own: how accurate must the activations of an N-layer network be?
 
 Setting: p_{i+1} = tanh(W p_i), rows of W with absolute sum at most K, and a network that uses r_hat with
-|r_hat - tanh| <= eps instead. Each layer takes an error e to at most eps + K e. We derive the error after N layers,
-ask for the eps that a requested accuracy allows, and hold both against a run.
+|r_hat - tanh| <= eps instead. An error e before a layer becomes an error of at most eps + K e after it. We derive the
+error after N layers, compute the eps that a requested accuracy allows, and test both in a run.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ accuracy = sp.Rational(1, 1000)
 allowed = accuracy / network.error.subs(values).subs(eps, 1)
 print("eps for an error of 1e-3 at N = 6, K = 3/2:", allowed)
 
-# And a run: W with rows of absolute sum K, an activation that is eps too large everywhere.
+# A run: W with rows of absolute sum K, an activation that is eps too large everywhere.
 rng = np.random.default_rng(0)
 W = np.abs(rng.normal(size=(16, 16)))
 W *= 1.5 / W.sum(axis=1, keepdims=True)

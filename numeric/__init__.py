@@ -1,1 +1,1 @@
-"""The networks of the theorems in PyTorch, and exact truth about them in Arb balls."""
+"""The networks of the theorems in PyTorch, and their exact evaluation in Arb balls."""

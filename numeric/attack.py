@@ -26,7 +26,7 @@ LARGEST_STEP = 4.0  # relative to the first step
 
 @dataclass(frozen=True, eq=False)
 class AttackResult:
-    """The largest value found, where (one restart's variables, without R), and what was spent.
+    """The largest value found, its point (one restart's variables, without R), and the effort.
 
     `history` holds the best value after the starts and after each step; it never decreases.
     """
@@ -47,7 +47,7 @@ def attack(
     step_size: Number = 0.5,
     seed: int,
 ) -> AttackResult:
-    """Maximise `objective` (variables -> (R,) values) over what `project` maps into, from R starts in parallel.
+    """Maximise `objective` (variables -> (R,) values) over the range of `project`, from R starts in parallel.
 
     `starts`, the argument and the result of `project` share one structure: a tensor, or a tuple or dict of tensors.
     `step_size` is relative to the largest absolute entry of each variable's starts. A restart that ascends takes a
@@ -61,7 +61,7 @@ def attack(
         ascent.step()
         history.append(ascent.best_value())
     if history[-1] == -torch.inf:
-        raise ValueError("attack: the objective was finite at no point visited. Check it at the starts.")
+        raise ValueError("attack: the objective was not finite at any point visited. Check it at the starts.")
     return AttackResult(history[-1], ascent.witness(), tuple(history), steps, ascent.restarts)
 
 
@@ -92,7 +92,7 @@ class _Ascent:
         self.step_size, self.generator = float(step_size), generator
         self.points = self._projected([leaf.detach().clone() for leaf in _leaves(starts)])  # each (R, ...)
         self.restarts = self.points[0].shape[0]
-        # A start of zeros says nothing about the scale of its variable: take 1.
+        # A start of zeros has no scale: take 1.
         self.scales = [float(leaf.abs().max()) or 1.0 for leaf in self.points]
         self.values, self.gradients = self._evaluate(self.points)  # (R), each (R, ...)
         self.best_points, self.best_values = self.points, self.values

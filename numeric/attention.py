@@ -49,7 +49,7 @@ class BlockLinear(nn.Module):
 
 
 class AttentionHead(nn.Module):
-    """What the kinds of attention share; a kind says how scores become weights."""
+    """Base class of the kinds of attention; a kind defines how scores become weights."""
 
     def __init__(self, head: Head, dtype: torch.dtype, device: torch.device | str, dense: bool) -> None:
         super().__init__()

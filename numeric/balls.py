@@ -1,6 +1,6 @@
 """Arrays of Arb balls: each ball contains the exact real number that it stands for.
 
-Every float64 enters exactly. A precision in bits only decides how narrow the balls are, never whether they are right.
+Every float64 enters exactly. The precision in bits affects the width of the balls, never their correctness.
 """
 
 import math
@@ -17,7 +17,7 @@ Arb: TypeAlias = Any  # flint.arb: python-flint's classes carry no types
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Arb's working precision inside the block; what it was before is restored afterwards, also after an error."""
+    """Sets Arb's working precision inside the block; restores the previous one afterwards, also after an error."""
     before = flint.ctx.prec
     flint.ctx.prec = bits
     try:
@@ -85,7 +85,7 @@ class BallArray:
         return np.array(inside, dtype=bool).reshape(self.shape)
 
     def overlaps(self, other: "BallArray") -> np.ndarray:
-        """For each place, whether the two balls meet; if not, the two numbers differ for certain."""
+        """For each place, whether the two balls meet; if not, the two numbers are different."""
         return np.array([left.overlaps(right) for left, right in self._pair(other)], dtype=bool).reshape(self.shape)
 
     def reshape(self, *shape: int) -> "BallArray":

@@ -1,6 +1,6 @@
-"""Constructions as data: streams, block maps and layers, with no interpreter in sight.
+"""Constructions as data: streams, block maps and layers, without an interpreter.
 
-`numeric.network` runs a construction in PyTorch and `numeric.exact` in Arb balls; both read the very same weights.
+`numeric.network` runs a construction in PyTorch and `numeric.exact` in Arb balls; both read the same weights.
 Positions are numbered 1..L as in the papers; layers 1..U, with layer 0 the embedding.
 """
 
@@ -252,7 +252,7 @@ class Construction:
     def _check_tap(self, name: str, tap: Tap) -> None:
         call = f"tap {name!r} of {self.name!r}"
         if (name == "output") != isinstance(tap, OutputTap):
-            raise StreamError(call, f"came {tap}", "The name 'output' is kept for what the network returns.")
+            raise StreamError(call, f"got {tap}", "The name 'output' is reserved for the output of the network.")
         if isinstance(tap, OutputTap):
             return
         lowest = 0 if isinstance(tap, StreamTap) else 1

@@ -44,7 +44,7 @@ def run_exact(
     """The exact output under "output" and the taps of these names (all for None), for one prompt x of shape (L, d).
 
     Shapes are those of `Network.run` without the batch. Raises `TooLargeForExact` before starting when the count of
-    ball operations exceeds `limit`. Arb's precision is the caller's again afterwards.
+    ball operations exceeds `limit`. Arb's previous precision is restored afterwards.
     """
     if x.ndim != 2 or x.shape[1] != construction.source.width or x.shape[0] < 1 or not np.isfinite(x).all():
         raise StreamError(
@@ -52,24 +52,24 @@ def run_exact(
             f"an input of shape {x.shape}",
             f"Give one prompt of finite numbers, of shape (length, {construction.source.width}).",
         )
-    wanted = construction.select_taps(None if taps is None else tuple(taps))
-    require_affordable(construction, x.shape[0], wanted, limit)
+    selected = construction.select_taps(None if taps is None else tuple(taps))
+    require_affordable(construction, x.shape[0], selected, limit)
     with working_precision(bits):
-        return _run(construction, np.asarray(x, dtype=np.float64), bits, wanted)
+        return _run(construction, np.asarray(x, dtype=np.float64), bits, selected)
 
 
 @dataclass(frozen=True)
 class _Recorder:
-    """Collects the taps that are wanted, as each layer passes."""
+    """Collects the requested taps, layer by layer."""
 
     construction: Construction
-    wanted: Mapping[str, Tap]
+    selected: Mapping[str, Tap]
     bits: int
     found: dict[str, BallArray]
 
     def record(self, number: int, before: ExactTokens, after: ExactTokens, length: int) -> None:
         first = self.construction.first_query(number, length)
-        for name, tap in self.wanted.items():
+        for name, tap in self.selected.items():
             if isinstance(tap, StreamTap) and tap.layer == number:
                 size = self.construction.stream(number).size(tap.block)
                 matrix = after.get(tap.block, flint.arb_mat(length - first, size))
@@ -84,9 +84,9 @@ class _Recorder:
         return BallArray.of_matrix(exact_weights(layer, head, before, first, length), self.bits)
 
 
-def _run(construction: Construction, x: np.ndarray, bits: int, wanted: Mapping[str, Tap]) -> dict[str, BallArray]:
+def _run(construction: Construction, x: np.ndarray, bits: int, selected: Mapping[str, Tap]) -> dict[str, BallArray]:
     length = x.shape[0]
-    recorder = _Recorder(construction, wanted, bits, {})
+    recorder = _Recorder(construction, selected, bits, {})
     tokens = exact_embedding(construction, x)
     recorder.record(0, {}, tokens, length)
     for number, layer in enumerate(construction.layers, start=1):

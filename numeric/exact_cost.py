@@ -1,4 +1,4 @@
-"""What an exact run costs, counted before it starts, so that it can say which sizes are too big."""
+"""The cost of an exact run, counted before it starts, so that sizes that are too large are refused at once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,14 +33,14 @@ class ExactCost:
         )
 
 
-class TooLargeForExact(ValueError):  # noqa: N818  (the name says what happened)
+class TooLargeForExact(ValueError):  # noqa: N818  (the name states the fault)
     """The exact run would take more ball operations than the limit allows."""
 
     def __init__(self, name: str, length: int, cost: ExactCost, limit: int) -> None:
         super().__init__(
             f"run_exact({name!r}): a prompt of {length} tokens needs {cost.operations:,} ball operations "
             f"({cost.exponentials:,} scalar exponentials), the limit is {limit:,}. "
-            "Take a shorter prompt, ask for fewer taps, set last_token_only, or pass a higher limit."
+            "Take a shorter prompt, request fewer taps, set last_token_only, or pass a higher limit."
         )
 
 

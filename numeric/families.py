@@ -1,6 +1,6 @@
 """Layers whose heads or hidden units come in families, kept as the few numbers in which they differ.
 
-A family says in one line what thousands of sparse D x D matrices do. Interpreters apply it as a whole; `heads()` and
+A family describes thousands of sparse D x D matrices in one line. Interpreters apply it as a whole; `heads()` and
 `feed_forward()` spell out each matrix, as the paper has them. All layers are residual.
 
 A block that holds a matrix holds it row by row. `one` is a block of size 1 that is 1 in every token.

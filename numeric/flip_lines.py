@@ -19,7 +19,7 @@ Flips = Callable[
 ]  # moved tensors, each (P, *shape) -> (P,) bool: was the prediction turned?
 
 CUTS = 6  # scales at which a bracket is cut in one round
-SMALLEST = 1e-200  # a prediction that turns at smaller scales still turns at 0, for all that floats can tell
+SMALLEST = 1e-200  # in floats a flip at a smaller scale is a flip at 0
 
 
 class FlipError(ValueError):
@@ -189,7 +189,7 @@ def _lines(
 def _grid(largest: float, smallest: float | None, points: int) -> list[float]:
     smallest = largest * 1e-4 if smallest is None else smallest
     if not (0 < smallest <= largest < math.inf and points >= 1):
-        raise FlipError(f"along: scales from {smallest} to {largest} in {points} points; want 0 < smallest <= largest.")
+        raise FlipError(f"along: scales from {smallest} to {largest} in {points} points; give 0 < smallest <= largest.")
     if points == 1:
         return [largest]
     return [smallest * (largest / smallest) ** (k / (points - 1)) for k in range(points)]

@@ -1,9 +1,9 @@
-"""The all-layer margin from above: small changes of the parameters that turn a prediction.
+"""The all-layer margin from above: small changes of the parameters that flip a prediction.
 
     rho(theta, x, y) = min ||delta||_2  subject to  (y - 1/2) F(x, theta + delta) <= 0         (Wei et al. 2021, (2.1))
 
-Every distance here belongs to a change that was run and did turn the prediction, so it is never below rho. How far
-above it may lie nothing here says: that is the search's luck.
+Every distance here is the norm of a change that was run and did flip the prediction, so it is never below rho. The
+search gives no bound on the excess.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,9 @@ def smallest_flip(
     """
     first = next(iter(parameters))
     if not float(output({first: parameters[first][None]})[0]) > 0:
-        raise FlipError("smallest_flip: the output at theta is not positive: the margin is 0, nothing is to be turned.")
+        raise FlipError(
+            "smallest_flip: the output at theta is not positive, so the margin is 0 and there is nothing to flip."
+        )
 
     def flips(moved: dict[str, Tensor]) -> Tensor:
         with torch.no_grad():

@@ -24,7 +24,7 @@ LOOKS = 4  # an event is looked for at this many times in each step
 
 
 class IntegrationError(RuntimeError):
-    """An integration that did not reach its end: says how far it came and why it stopped."""
+    """An integration that did not reach its end. The message gives the last time and the reason."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class Path:
 
     def at(self, times: Any) -> np.ndarray:
         """The states at `times` (T,), as (n, T). Raises ValueError for times outside [0, end]."""
-        wanted = np.atleast_1d(np.asarray(times, dtype=float))
-        if wanted.size and not (wanted.min() >= 0 and wanted.max() <= self.end * (1 + 1e-12)):
-            raise ValueError(f"times {wanted.min():g} .. {wanted.max():g} are outside of the run, 0 .. {self.end:g}")
-        states: np.ndarray = self.between(np.minimum(wanted, self.end))
+        moments = np.atleast_1d(np.asarray(times, dtype=float))
+        if moments.size and not (moments.min() >= 0 and moments.max() <= self.end * (1 + 1e-12)):
+            raise ValueError(f"times {moments.min():g} .. {moments.max():g} are outside of the run, 0 .. {self.end:g}")
+        states: np.ndarray = self.between(np.minimum(moments, self.end))
         return states
 
     def exactly(self, time: float) -> np.ndarray:
@@ -88,12 +88,12 @@ class Path:
     def _nearer(self, event: Event, margin: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
         """A shorter bracket of the crossing about that of the polynomial, if the solution crosses in it too."""
 
-        def seen(time: float) -> float:
+        def height(time: float) -> float:
             return float(event(self.at(time))[0])
 
-        if not seen(low) <= 0 < seen(high):
+        if not height(low) <= 0 < height(high):
             return low, high
-        middle, reach = float(brentq(seen, low, high, xtol=1e-13 * high, rtol=1e-13)), NEARER * (high - low)
+        middle, reach = float(brentq(height, low, high, xtol=1e-13 * high, rtol=1e-13)), NEARER * (high - low)
         before, after = max(low, middle - reach), min(high, middle + reach)
         return (before, after) if margin(before) <= 0 < margin(after) else (low, high)
 
@@ -117,13 +117,13 @@ def integrate(
 ) -> Path:
     """The solution of dx/dt = field(x), x(0) = start, to time `end`, or until `stop` turns positive if that is earlier.
 
-    Method: LSODA (Adams, or BDF where it finds the flow stiff), Radau where that does not come to an end; with local
+    Method: LSODA (Adams, or BDF where it finds the flow stiff), Radau if that does not finish; with local
     errors of about `relative` |x| + `absolute` (a number, or one for each coordinate), and steps of at most
     `longest_step` (for a field with an edge, past which a trial step must not go). Raises IntegrationError where the
     solver gives up or the field is not finite, ValueError for an end that is not positive.
     """
     if not end > 0:
-        raise ValueError(f"integrate: the run has to end after it starts, but end = {end}")
+        raise ValueError(f"integrate: the run must end after it starts; got end = {end}")
     rules: dict[str, Any] = {"rtol": relative, "atol": absolute, "method": "LSODA", "max_step": longest_step}
     if jacobian is not None:
         rules["jac"] = lambda _, x: jacobian(x)
@@ -149,13 +149,13 @@ def _finite(field: Field, state: np.ndarray) -> np.ndarray:
 
 
 class _MissedStiffnessError(Exception):
-    """LSODA has taken so many evaluations that it must have overlooked that the flow is stiff."""
+    """LSODA has used so many evaluations that it has not detected the stiffness of the flow."""
 
 
 def _solved(
     field: Field, start: np.ndarray, end: float, rules: dict[str, Any], **more: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """The solver's answer, and the rules it was found with in the end."""
+    """The solver's answer, and the method that found it."""
     evaluations = count()
 
     def counted(_: float, state: np.ndarray) -> np.ndarray:
@@ -164,7 +164,7 @@ def _solved(
         return _finite(field, state)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # LSODA warns of what its status says too, and that is raised here
+        warnings.simplefilter("ignore")  # LSODA also reports these warnings as a status, which is raised here
         try:
             found = solve_ivp(counted, (0.0, end), start, **rules, **more)
         except _MissedStiffnessError:

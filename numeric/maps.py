@@ -1,6 +1,6 @@
 """Linear maps given by their action on named blocks, applied without ever building the full matrix.
 
-Every weight is a float64, hence an exact binary rational: all interpreters share the very same numbers.
+Every weight is a float64, hence an exact binary rational: all interpreters use the same numbers.
 
 Shapes: S width of the source stream, T width of the target stream, s and t sizes of one source and one target block,
 r rank, ... any leading dimensions (batch, tokens).

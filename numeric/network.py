@@ -109,22 +109,22 @@ class Network(nn.Module):
         construction with `last_token_only` and Q = L elsewhere.
         """
         self._check_input(x)
-        wanted = self.construction.select_taps(None if taps is None else tuple(taps))
+        selected = self.construction.select_taps(None if taps is None else tuple(taps))
         length = x.shape[1]
         recorded: dict[str, Tensor] = {}
         before, tokens = x, self.embedding(x)  # (B, L, H)
-        self._record(recorded, wanted, 0, before, tokens)
+        self._record(recorded, selected, 0, before, tokens)
         for number, layer in enumerate(self.layers, start=1):
             before, tokens = tokens, layer(tokens, self.construction.first_query(number, length))  # (B, Q, H)
-            self._record(recorded, wanted, number, before, tokens)
+            self._record(recorded, selected, number, before, tokens)
         output = self.readout(tokens)  # (B, Q, O)
         recorded["output"] = output[:, -1] if self.construction.last_token_only else output
         return recorded
 
     def _record(
-        self, recorded: dict[str, Tensor], wanted: dict[str, Tap], number: int, before: Tensor, after: Tensor
+        self, recorded: dict[str, Tensor], selected: dict[str, Tap], number: int, before: Tensor, after: Tensor
     ) -> None:
-        for name, tap in wanted.items():
+        for name, tap in selected.items():
             if isinstance(tap, StreamTap) and tap.layer == number:
                 recorded[name] = after[..., self.construction.stream(number).slice(tap.block)]  # (B, Q, block size)
             elif isinstance(tap, ScoresTap | AttentionTap) and tap.layer == number:

@@ -79,7 +79,7 @@ def infinity_to_one_norm(W: Float64[np.ndarray, "m n"]) -> Enclosure:
     """sup over ||x||_inf <= 1 of ||x^T W||_1 = max over sign vectors s, t of s^T W t.
 
     Enumerated when the shorter side is at most 20; beyond, the upper end is min(||W||_{1,1}, sqrt(m n) ||W||_2) and
-    the lower end a local maximum, and `exact` tells that they differ.
+    the lower end a local maximum, and `exact` is False.
     """
     _require_finite_matrix("infinity_to_one_norm", W)
     wide = W if W.shape[0] <= W.shape[1] else W.T  # max_s,t s^T W t is the same for W^T
@@ -142,7 +142,7 @@ def _gershgorin_ends(matrix: flint.arb_mat, sign: int) -> list[Arb]:
 
 
 def _frobenius_enclosure(W: np.ndarray) -> Enclosure:
-    """max |w_ij| <= ||W||_2 <= ||W||_F: the fallback where the eigenbasis is no basis."""
+    """max |w_ij| <= ||W||_2 <= ||W||_F: the fallback if the eigenvectors do not form a basis."""
     with working_precision(BITS):
         total = sum((flint.arb(entry) * flint.arb(entry) for entry in W.ravel().tolist()), start=flint.arb(0))
         return Enclosure(float(np.abs(W).max()), float_above(total.sqrt()))

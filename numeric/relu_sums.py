@@ -29,7 +29,7 @@ SHRINK = 1 - 2.0**-51
 
 
 class ReluSumError(ValueError):
-    """A sum of ReLUs cannot be built from what came."""
+    """A sum of ReLUs cannot be built from these arguments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Hinges:
         return float(self.weights[place]) * inner.max(flint.arb(0))
 
     def active_at(self, place: int, t: Arb) -> bool | None:
-        """Whether that hinge is beyond its kink at t; None where t cannot be told from the kink."""
+        """Whether that hinge is beyond its kink at t; None if the ball of t contains the kink."""
         if not 0 <= place < len(self.weights):
             return False
         inner = t * float(self.slopes[place]) + float(self.offsets[place])
@@ -245,7 +245,7 @@ class ReluSum:
         return self.deviation(map(flint.arb, self.values.tolist())) + self.kink_size()
 
     # Each kink -a_1/a_0 lies within 4 ulp of its knot. For the knot next to t every other knot is at least half a cell
-    # away, so all hinges before it are active at t, none behind it is, and its own is evaluated as it stands.
+    # away, so all hinges before it are active at t, none behind it is, and its own is evaluated directly.
     def _exact_at(self, t: Arb) -> Arb:
         toward_right = t >= float(self.knots[self.middle])
         hinges, other = (self.right, self.left) if toward_right else (self.left, self.right)
@@ -335,7 +335,7 @@ class LossSum:
             if {alpha, beta} - {-1, 0, 1} or piece.spread < abs(alpha) + abs(beta):
                 raise ReluSumError(
                     f"LossSum: a piece in {alpha} t + {beta} y with spread {piece.spread}. "
-                    "Give factors -1, 0 or 1 and a spread of at least the sum of their moduli."
+                    "Give factors -1, 0 or 1 and a spread of at least the sum of their absolute values."
                 )
 
     @cached_property

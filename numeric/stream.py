@@ -1,6 +1,6 @@
 """The token vector as a stream of named blocks.
 
-A construction never computes an index: it says "move `x` to `y`", and the stream knows where the blocks lie.
+A construction never computes an index: it names blocks ("move `x` to `y`"), and the stream stores their places.
 """
 
 import difflib
@@ -10,21 +10,17 @@ from functools import cached_property
 
 
 class StreamError(ValueError):
-    """Blocks, maps or tensors do not fit together: what was called, what came, what to do."""
+    """Blocks, maps or tensors do not match. The message gives the call, the argument and what to do."""
 
-    def __init__(self, call: str, came: str, remedy: str) -> None:
-        super().__init__(f"{call}: {came}. {remedy}")
+    def __init__(self, call: str, got: str, remedy: str) -> None:
+        super().__init__(f"{call}: {got}. {remedy}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Remedy text for an unknown name: the nearest known names, else all of them."""
     names = list(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or names
-    return (
-        f"Did you mean {' or '.join(repr(match) for match in close)}?"
-        if close
-        else "There are no names to choose from."
-    )
+    return f"Did you mean {' or '.join(repr(match) for match in close)}?" if close else "No names are defined."
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Block:
 
     def __post_init__(self) -> None:
         if not self.name:
-            raise StreamError("Block", "came an empty name", "Name the block after the quantity that it holds.")
+            raise StreamError("Block", "got an empty name", "Name the block after the quantity that it holds.")
         if self.size < 1:
             raise StreamError(
                 f"Block({self.name!r}, {self.size})", "the size must be at least 1", "Leave the block out."

@@ -8,7 +8,7 @@ import torch
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Threads that wait for each other make a step of microseconds take far longer, and reorder sums."""
+    """On small tensors the overhead of several threads dominates, and threads reorder sums."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

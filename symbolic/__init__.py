@@ -1,4 +1,4 @@
-"""What is claimed, and why: statements, derivations and the error calculus, in SymPy. Never imports torch."""
+"""Statements, derivations and the error calculus, in SymPy. Never imports torch."""
 
 from symbolic.calculus import (
     CoupledRecursion,

@@ -1,6 +1,6 @@
 """Activations and losses, each typed once in SymPy; networks, bounds and certificates take theirs from here.
 
-A function of one's own is an `Activation` (or a `Loss`) around any expression; nothing else knows the names below.
+For a function of your own, make an `Activation` (or a `Loss`) from any expression; only this file uses the names below.
 """
 
 import difflib
@@ -36,8 +36,8 @@ class Activation:
         """
         if order < 0 or order > self.smoothness + 1:
             raise UsageError(
-                f"activation '{self.name}': derivative {order} was asked for, it has {self.smoothness} continuous "
-                f"ones; take a smoother activation"
+                f"activation '{self.name}': derivative {order} was requested, but it has only "
+                f"{self.smoothness} continuous derivatives; take a smoother activation"
             )
         return _differentiated(self.expr, self.t, order)
 
@@ -70,7 +70,7 @@ ACTIVATIONS: Mapping[str, Activation] = {
 
 
 def activation(name: str) -> Activation:
-    """The activation of that name. Raises UsageError with the names there are."""
+    """The activation of that name. Raises UsageError that lists the known names."""
     return _named("activation", name, ACTIVATIONS)
 
 
@@ -109,15 +109,16 @@ class Loss:
     def pieces(self) -> tuple[Piece, ...]:
         """u(t, y) = a(t) + b(y) + c(t - y), the parts that are not 0.
 
-        Raises UsageError where u has no such structure: a sum of ReLUs of t and y is then not built from one variable.
+        Raises UsageError where u does not split in this way; no sum of ReLUs of one variable each then represents it.
         """
         parts: dict[sp.Expr, Piece] = {}
         for term in self._terms():
             found = self._piece(term)
             if found is None:
                 raise UsageError(
-                    f"loss '{self.name}': u = d ell/dt = {sp.sstr(self.gradient)} is no sum of functions of {self.t}, "
-                    f"of {self.y} and of {self.t} - {self.y} (left over: {sp.sstr(term)}); take a loss for which it is"
+                    f"loss '{self.name}': u = d ell/dt = {sp.sstr(self.gradient)} is not a sum of functions of "
+                    f"{self.t}, of {self.y} and of {self.t} - {self.y} (left over: {sp.sstr(term)}); take "
+                    f"a loss for which it is"
                 )
             before = parts.get(found.argument)
             function = found.function if before is None else before.function + found.function
@@ -125,7 +126,7 @@ class Loss:
         return tuple(piece for piece in parts.values() if piece.function != 0)
 
     def _terms(self) -> list[sp.Expr]:
-        """u as a sum of terms: as it stands if it is one piece, else term by term; those that are none expanded."""
+        """u as a sum of terms: u itself if it is one piece, else its terms, expanded where they are not pieces."""
         whole = self.gradient
         if self._piece(whole) is not None:
             return [whole]
@@ -160,7 +161,7 @@ LOSSES: Mapping[str, Loss] = {
 
 
 def loss(name: str) -> Loss:
-    """The loss of that name. Raises UsageError with the names there are."""
+    """The loss of that name. Raises UsageError that lists the known names."""
     return _named("loss", name, LOSSES)
 
 
@@ -169,4 +170,4 @@ def _named(what: str, name: str, known: Mapping[str, Named]) -> Named:
         return known[name]
     near = difflib.get_close_matches(name, known, n=2, cutoff=0.4)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise UsageError(f"there is no {what} '{name}'.{hint} There are: {', '.join(known)}.")
+    raise UsageError(f"there is no {what} '{name}'.{hint} Available: {', '.join(known)}.")

@@ -47,7 +47,7 @@ def secant_slope_error(width: Any, curvature: Any) -> sp.Expr:
     return sp.sympify(width) / 2 * curvature
 
 
-# Float64 coefficients have an error of their own, of order 10^-16 C; this share of the accuracy is left for it.
+# Float64 coefficients have an error of order 10^-16 C as well; this share of the accuracy is reserved for it.
 ROUNDING_SHARE = sp.Rational(1, 1024)
 
 
@@ -95,7 +95,7 @@ def hinge_norm(values: Iterable[Any], radius: Any, *, spread: Any = 1) -> sp.Exp
     v = [sp.sympify(value) for value in values]
     cells = len(v) - 1
     if cells < 2:
-        raise UsageError(f"hinge_norm: {len(v)} values came; give those at the 3 knots of 2 cells, or more")
+        raise UsageError(f"hinge_norm: got {len(v)} values; give the values at 3 or more knots")
     middle, h = cells // 2, cell_width(radius, cells)
     x = [-radius + index * h for index in range(cells + 1)]
     s = [(v[index + 1] - v[index]) / h for index in range(cells)]
@@ -206,7 +206,7 @@ def _through_branches(difference: sp.Expr, x: sp.Symbol, symbol: sp.Symbol, radi
 
 def _root(difference: sp.Expr, x: sp.Symbol, symbol: sp.Symbol) -> sp.Expr:
     if not difference.is_polynomial(x) or sp.degree(difference, x) != 1:
-        raise _not_smooth(difference, symbol, "its branches meet where no linear equation says")
+        raise _not_smooth(difference, symbol, "its branches meet at points that no linear equation gives")
     slope, offset = difference.coeff(x, 1), difference.coeff(x, 0)
     return -offset / slope
 

@@ -1,4 +1,4 @@
-"""Every claim that boundsmith is to make executable, with its citation; `status` says which already run."""
+"""All claims that boundsmith is to make executable, with their citations; `status` is running or planned."""
 
 import difflib
 from dataclasses import dataclass
@@ -96,8 +96,8 @@ CLAIMS: tuple[Claim, ...] = (
 )
 
 
-# Where the Results that are written down are, by id: the one place where a topic registers. Each is imported when it is
-# asked for, since some are derived from scratch then.
+# The module of each Result, by id: the one place where a topic registers. A module is imported on first use, because
+# some Results are derived at import.
 PLACES = {
     "icgd.gradient": ("icgd.gradient", "GRADIENT"),
     "icgd.relu_sum": ("icgd.relu_sum", "RELU_SUM"),
@@ -131,7 +131,7 @@ PLACES = {
 
 @cache
 def results() -> dict[str, Result]:
-    """The Results that are written down, by id."""
+    """The registered Results, by id."""
     return {id: find_result(id) for id in PLACES}
 
 

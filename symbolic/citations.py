@@ -37,7 +37,7 @@ _IN_TEXT = {
 
 
 def _as_text(words: str) -> str:
-    """Words for LaTeX text, whatever signs they hold."""
+    """A string for LaTeX text, with special characters escaped."""
     return re.sub("|".join(map(re.escape, _IN_TEXT)), lambda found: _IN_TEXT[found[0]], words)
 
 

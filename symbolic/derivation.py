@@ -1,6 +1,6 @@
 """Derivations: approximated values, and the steps by which their error bounds follow from one another.
 
-An `Approximated` value is a vector known up to an error; each rule of `symbolic.calculus` takes such values to a new
+An `Approximated` value is a vector known up to an error. Each rule of `symbolic.calculus` takes such values to a new
 one and appends a `Step`. A step states its bound *locally*, by the errors of its premises, so that the same derivation
 gives the closed form (substitute), the LaTeX (print the steps), and the slack of each step (evaluate the local bound
 at measured premises).
@@ -30,7 +30,7 @@ class Norm(StrEnum):
 
 
 def as_norm(value: Any) -> Norm:
-    """`value` as a norm. Raises DerivationError for what is none."""
+    """`value` as a norm. Raises DerivationError if it is not one."""
     try:
         return Norm(value)
     except ValueError:
@@ -41,8 +41,8 @@ def as_norm(value: Any) -> Norm:
 class Step:
     """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises.
 
-    `per_unit`: what stands in `local` beside these errors may be stated per unit of a perturbation (see `pooled_sum`).
-    `about` is what else is said of a given, so that two givens of one name are the same only if all of it is.
+    `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
+    `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Step:
         for obligation in self.obligations:
             if obligation.condition == sp.false:
                 raise DerivationError(
-                    f"{self.rule}: '{self.name}' does not follow: it is false that {obligation.statement}"
+                    f"{self.rule}: '{self.name}' does not follow; hypothesis violated: {obligation.statement}"
                 )
 
     @property
@@ -70,7 +70,7 @@ class Step:
 
 
 class ErrorSymbol(sp.Symbol):
-    """The error of a step. A class of its own, so that no symbol of a caller's is taken for it, whatever its name."""
+    """The error of a step. A separate class, so that it never equals a symbol of the caller."""
 
     @classmethod
     def class_key(cls) -> Any:
@@ -85,7 +85,7 @@ def error_symbol(name: str) -> ErrorSymbol:
 
 @dataclass(frozen=True)
 class Derivation:
-    """Steps in order, each standing on earlier ones; the last one is the conclusion."""
+    """Steps in order; each uses earlier ones as premises, and the last one is the conclusion."""
 
     steps: tuple[Step, ...] = ()
 
@@ -96,7 +96,7 @@ class Derivation:
         raise DerivationError(f"no step '{name}' in this derivation; it has {', '.join(s.name for s in self.steps)}")
 
     def then(self, step: Step, *others: "Derivation") -> "Derivation":
-        """This derivation and `others`, followed by `step`. Steps that several share are kept once."""
+        """This derivation and `others`, followed by `step`. A step that several share is kept once."""
         return Derivation(_merge((*self.steps, *(s for other in others for s in other.steps), step)))
 
     def upto(self, name: str) -> "Derivation":
@@ -106,13 +106,13 @@ class Derivation:
 
     def bound(self, name: str = "") -> sp.Expr:
         """The bound on the error of `name` (the last step by default) with every premise substituted."""
-        wanted = name or self.steps[-1].name
+        last = name or self.steps[-1].name
         bounds: dict[sp.Symbol, sp.Expr] = {}
         for step in self.steps:
             bounds[step.error] = step.local.xreplace(bounds)
-            if step.name == wanted:
+            if step.name == last:
                 return bounds[step.error]
-        return self.step(wanted).local  # raises: names the steps there are
+        return self.step(last).local  # raises: names the steps there are
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
@@ -124,7 +124,7 @@ class Derivation:
         return any(obligation.open for obligation in self.obligations)
 
     def under(self, hypotheses: Sequence[Any]) -> "Derivation":
-        """The derivation with the open obligations discharged that clearly follow from one of these relations."""
+        """The same derivation; an open obligation that clearly follows from one of these relations is discharged."""
         return replace(self, steps=tuple(_under(step, hypotheses) for step in self.steps)) if self.conditional else self
 
     def slacks(self, measured: Mapping[str, float], values: Mapping[sp.Symbol, Any]) -> dict[str, float]:
@@ -177,11 +177,11 @@ def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class Approximated:
-    """A vector v in R^dim of which v_hat is known, with ||v|| <= size and ||v_hat - v|| <= error in `norm`.
+    """A vector v in R^dim and its approximation v_hat, with ||v|| <= size and ||v_hat - v|| <= error in `norm`.
 
     `size` bounds the exact value; the approximate one is at most size + error. `radius` (optional) bounds the
     distance of the exact value's tokens from some common centre, in the same norm; it is at most `size`.
-    `probabilities` says that both vectors are non-negative and add up to 1.
+    `probabilities`: both vectors are non-negative and their entries add up to 1.
     """
 
     name: str
@@ -202,7 +202,7 @@ class Approximated:
         return error_symbol(self.name)
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
-        """The value that `step` concludes, its derivation being mine and the others' with the step appended."""
+        """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
 
@@ -224,7 +224,7 @@ def given(
 ) -> Approximated:
     """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses.
 
-    `probabilities` says that the exact and the approximate vector are both non-negative and add up to 1.
+    `probabilities`: the exact and the approximate vector are non-negative and their entries add up to 1.
     """
     norm, numbers = as_norm(norm), {"error": as_expr(error), "size": as_expr(size)}
     if radius is not None:
@@ -238,22 +238,22 @@ def given(
     return Approximated(name, dim, norm, numbers["size"], Derivation((step,)), numbers.get("radius"), probabilities)
 
 
-UNIT_ROUNDING = sp.Rational(1, 10**9)  # the sum of measured weights may be off by that
+UNIT_ROUNDING = sp.Rational(1, 10**9)  # tolerance for the sum of measured weights
 
 
 def _require_unit_sum(name: str, norm: Norm, size: sp.Expr) -> None:
     if norm is not Norm.ONE or (size - 1 + UNIT_ROUNDING).is_negative:
         raise DerivationError(
-            f"given: '{name}' holds probabilities, whose 1-norm is 1, but a size of {sp.sstr(size)} in the "
-            f"{norm}-norm came; give norm = Norm.ONE and size = 1"
+            f"given: '{name}' holds probabilities, whose 1-norm is 1, got a size of {sp.sstr(size)} in the "
+            f"{norm}-norm; give norm = Norm.ONE and size = 1"
         )
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:
     """Raises DerivationError unless the value is stated in one of the norms the rule is proved for."""
     if value.norm not in allowed:
-        wanted = " or ".join(allowed)
+        proved = " or ".join(allowed)
         raise DerivationError(
-            f"{rule}: '{value.name}' is bounded in the {value.norm}-norm, the rule is proved in the {wanted}-norm; "
+            f"{rule}: '{value.name}' is bounded in the {value.norm}-norm, but the rule is proved in the {proved}-norm; "
             f"apply change_norm first"
         )

@@ -16,7 +16,7 @@ class Inequality:
     """`expression` >= 0 (> 0 if `strict`) wherever the coordinates lie in `box` and all of `where` are >= 0.
 
     `box` gives each coordinate a closed interval with rational ends. What depends on an unbounded parameter has been
-    replaced beforehand by a coordinate of its own with a proved range (`because` says which).
+    replaced beforehand by a coordinate of its own with a proved range (`because` names the range's reason).
 
     `vanishing` names the coordinates y that are 0 at an equilibrium, where the expression and its gradient in y are 0
     too whatever the other coordinates are: there the certificate uses the second derivatives in y.
@@ -26,7 +26,7 @@ class Inequality:
     """
 
     name: str
-    expression: sp.Basic  # an Expr; a relation is refused in words
+    expression: sp.Basic  # an Expr; a relation raises an error
     box: Mapping[sp.Symbol, tuple[Any, Any]]  # numbers that are turned into exact rationals
     where: tuple[sp.Expr, ...] = ()
     strict: bool = False
@@ -39,15 +39,16 @@ class Inequality:
         for each in (self.expression, *self.where):
             if not isinstance(each, sp.Expr):
                 raise DerivationError(
-                    f"inequality '{self.name}': {each} came; give what is to be >= 0, so x - 1 for x >= 1"
+                    f"inequality '{self.name}': got {each}; give the expression that is to be >= 0, such "
+                    f"as x - 1 for x >= 1"
                 )
             if each.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
                 raise DerivationError(f"inequality '{self.name}': {each} is not a finite real expression")
         unbounded = [str(s) for s, ends in self.box.items() if not all(sp.sympify(end).is_finite for end in ends)]
         if unbounded:
             raise DerivationError(
-                f"inequality '{self.name}': the range of {', '.join(unbounded)} is not bounded; put one with a bounded "
-                f"range in its place, such as 1/x or exp(-x)"
+                f"inequality '{self.name}': the range of {', '.join(unbounded)} is not bounded; replace it by a "
+                f"bounded coordinate, such as 1/x or exp(-x)"
             )
         object.__setattr__(self, "box", {s: (sp.Rational(a), sp.Rational(b)) for s, (a, b) in self.box.items()})
         free = set().union(*(e.free_symbols for e in (self.expression, *self.where)))
@@ -57,8 +58,8 @@ class Inequality:
         wrong = [str(symbol) for symbol, (low, high) in self.box.items() if _contradicts(symbol, low, high)]
         if wrong:
             raise DerivationError(
-                f"inequality '{self.name}': the range of {', '.join(wrong)} holds numbers that the assumptions on it "
-                f"rule out; declare it real"
+                f"inequality '{self.name}': the range of {', '.join(wrong)} contains numbers that its assumptions "
+                f"exclude; declare it real"
             )
         empty = [str(symbol) for symbol, (low, high) in self.box.items() if low > high]
         if empty:
@@ -70,9 +71,7 @@ class Inequality:
         if self.form is not None and not sp.Matrix(self.form[1]).is_symmetric():
             raise DerivationError(f"inequality '{self.name}': the matrix of the quadratic form is not symmetric")
         if self.form is not None and sp.cancel(sp.together(self.expression - written_out(self.form))) != 0:
-            raise DerivationError(
-                f"inequality '{self.name}': the expression is not the quadratic form that came with it"
-            )
+            raise DerivationError(f"inequality '{self.name}': the expression differs from the given quadratic form")
 
 
 # SymPy simplifies by a symbol's assumptions (|x| is x for a positive x), so that they must hold on the whole box. A

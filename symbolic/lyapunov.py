@@ -1,7 +1,8 @@
 """Lyapunov functions: the decay of a candidate along a flow as an inequality, and quadratic candidates in closed form.
 
-A `Decay` says dG/dt <= -c s G^k in a region, for a candidate G, a scale s, a power k and a constant c > 0. By
-comparison G(t) <= G(0) exp(-c s t) for k = 1 and G(t) <= 1 / (1/G(0) + c s t) for k = 2; `integrated` has any k.
+A `Decay` is the inequality dG/dt <= -c s G^k in a region, for a candidate G, a scale s, a power k and a constant
+c > 0. By comparison G(t) <= G(0) exp(-c s t) for k = 1 and G(t) <= 1 / (1/G(0) + c s t) for k = 2; `integrated`
+covers every k.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from symbolic.dynamics import Flow
 
 @dataclass(frozen=True)
 class Decay:
-    """dG/dt <= -c s G^k: `candidate` G, `scale` s (free of the state), `power` k >= 1; c comes with the question."""
+    """dG/dt <= -c s G^k: `candidate` G, `scale` s (free of the state), `power` k >= 1; `gap` takes c."""
 
     flow: Flow
     candidate: sp.Expr
@@ -24,9 +25,9 @@ class Decay:
 
     def __post_init__(self) -> None:
         if self.scale.free_symbols & set(self.flow.state):
-            raise DerivationError("decay: the scale depends on the state; its integrated form would be another one")
+            raise DerivationError("decay: the scale depends on the state; give a scale that does not")
         if self.power < 1:
-            raise DerivationError(f"decay: the power is {self.power}; it has to be at least 1")
+            raise DerivationError(f"decay: the power is {self.power}; it must be at least 1")
 
     @property
     def derivative(self) -> sp.Expr:
@@ -82,7 +83,7 @@ def modal_matrix(linear_part: sp.Matrix) -> tuple[sp.Matrix, sp.Expr]:
     another size.
     """
     if linear_part.shape != (2, 2) or linear_part[1, 0] == 0:
-        raise DerivationError("modal_matrix: wanted a 2 x 2 matrix whose lower left entry is not 0")
+        raise DerivationError("modal_matrix: expected a 2 x 2 matrix whose lower left entry is not 0")
     trace, determinant = linear_part.trace(), linear_part.det()
     root = sp.sqrt(trace**2 / 4 - determinant)
     P = sp.zeros(2, 2)
@@ -100,5 +101,5 @@ def metric_matrix(linear_part: sp.Matrix) -> sp.Matrix:
     It is the metric of a gradient flow in other coordinates. Raises DerivationError unless A_12 A_21 > 0.
     """
     if linear_part.shape != (2, 2) or not (linear_part[0, 1] * linear_part[1, 0]).is_positive:
-        raise DerivationError("metric_matrix: wanted a 2 x 2 matrix with A_12 A_21 > 0")
+        raise DerivationError("metric_matrix: expected a 2 x 2 matrix with A_12 A_21 > 0")
     return sp.diag(sp.cancel(linear_part[1, 0] / linear_part[0, 1]), 1)

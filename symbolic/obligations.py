@@ -1,8 +1,8 @@
-"""Premises of rules: refused where they are false, left out where they are clear, and obligations otherwise.
+"""Premises of rules. A false premise raises an error; a premise that is clear is dropped; any other is an obligation.
 
 A rule is proved under premises: a size is not negative, a depth is a whole number, an argument stays in a range. Each
-is asked here. A false one raises `DerivationError`; one that SymPy cannot decide becomes an `Obligation`, which travels
-with the derivation and makes its bound conditional until something discharges it.
+is tested here. A false premise raises `DerivationError`. A premise that SymPy cannot decide becomes an `Obligation`. It
+stays with the derivation, and the bound is conditional until the obligation is discharged.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from symbolic.signs import branches, is_nonnegative, monotone
 
 
 class DerivationError(ValueError):
-    """A rule was applied to values it does not fit: says which rule, what came and what it wants."""
+    """A rule was applied to values it does not fit. The message gives the rule, the value and the requirement."""
 
 
 def as_expr(value: Any) -> sp.Expr:
@@ -41,8 +41,9 @@ def _require_forward(total: sp.Expr) -> None:
         within = not declared or is_nonnegative(low - (1 if index.is_positive else 0))
         if not within or not is_nonnegative(high - low + 1):
             raise DerivationError(
-                f"{sp.sstr(total)}: cannot show that it runs forwards, from {low} to {high}, over numbers that {index} "
-                f"was declared to be; declare {index} an integer and no more, and check the limits"
+                f"{sp.sstr(total)}: cannot show that {index} runs forwards, from {low} to {high}, and that its "
+                f"assumptions allow all these values; declare {index} an integer without further assumptions, and "
+                f"check the limits"
             )
 
 
@@ -50,7 +51,7 @@ def _require_forward(total: sp.Expr) -> None:
 class Obligation:
     """A premise that only a certificate can give, or a range that must be covered.
 
-    `condition` is a SymPy relation; `discharged_by` says what proves it ("" while it is open). `granted`: it follows
+    `condition` is a SymPy relation; `discharged_by` names what proves it ("" while it is open). `granted`: it follows
     from a hypothesis of the statement, which is checked before any bound is evaluated.
     """
 
@@ -99,7 +100,7 @@ def nonnegative(rule: str, name: str, **numbers: sp.Expr) -> tuple[Obligation, .
         held = is_nonnegative(number)
         if held is False:
             raise DerivationError(
-                f"{rule}: the {what} of '{name}' is {sp.sstr(number)}, but it bounds a norm: give it >= 0"
+                f"{rule}: the {what} of '{name}' is {sp.sstr(number)}, but it bounds a norm; give a value >= 0"
             )
         if held is None:
             found.append(Obligation(f"the {what} of '{name}' is not negative", sp.Ge(number, 0)))
@@ -183,7 +184,7 @@ def shown_at_most(left: sp.Expr, right: sp.Expr) -> Any:
 
 
 def unless(excepted: Any, obligation: Obligation) -> Obligation:
-    """The obligation where `excepted`, a relation, does not hold; nothing is owed where it does."""
+    """The obligation, required only where the relation `excepted` does not hold."""
     if not obligation.open or not isinstance(obligation.condition, Relational):
         return obligation
     condition = sp.Or(excepted, obligation.condition.canonical)
@@ -204,14 +205,14 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
 
 
 def reopened(obligation: Obligation, *letters: sp.Symbol) -> Obligation:
-    """What a hypothesis grants of one value of a letter has to hold for all of them."""
+    """The obligation, open again: a hypothesis about one value of a letter does not cover all its values."""
     if obligation.granted and any(x in getattr(obligation.condition, "free_symbols", ()) for x in letters):
         return replace(obligation, discharged_by="", granted=False)
     return obligation
 
 
 def is_plain(letter: sp.Symbol, **assumptions: bool) -> bool:
-    """Whether nothing is known of a letter but these assumptions."""
+    """Whether a letter has exactly these assumptions and no others."""
     return bool(letter.assumptions0 == sp.Symbol("plain", **assumptions).assumptions0)
 
 
@@ -224,7 +225,7 @@ def is_plain(letter: sp.Symbol, **assumptions: bool) -> bool:
 def for_all(obligation: Obligation, x: sp.Symbol, low: sp.Expr, high: sp.Expr, where: str) -> Obligation:
     """The obligation for every x from `low` to `high` (numbers between, or whole numbers), at its worst end.
 
-    `where` says so in its statement.
+    `where` is appended to its statement.
     """
     if not obligation.open or x not in getattr(obligation.condition, "free_symbols", ()):
         return obligation

@@ -1,4 +1,4 @@
-"""LaTeX of results, derivations and hypotheses; every formula comes out of its SymPy expression."""
+"""LaTeX of results, derivations and hypotheses; every formula is generated from its SymPy expression."""
 
 import re
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Derivation, Step
+from symbolic.errata import Erratum
 from symbolic.obligations import Obligation
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 
@@ -39,7 +40,7 @@ Notation = Mapping[sp.Symbol, str]
 
 
 def latex(expression: Any, notation: Notation | None = None) -> str:
-    """LaTeX of one expression; `notation` says how the paper writes a symbol."""
+    """LaTeX of one expression; `notation` gives the paper's notation for a symbol."""
     return sp.latex(expression, symbol_names=dict(notation or {}))
 
 
@@ -54,12 +55,12 @@ def text(words: str) -> str:
 
 
 def error_latex(name: str) -> str:
-    """How the error of a quantity is written: e with the quantity's name."""
+    """The symbol for the error of a quantity: e with the quantity's name."""
     return rf"e_{{{text(name)}}}"
 
 
 def derivation_latex(derivation: Derivation, notation: Notation | None = None) -> str:
-    """The steps as one aligned display: local bound and rule; then the conclusion with all premises put in."""
+    """The steps as one aligned display: local bound and rule; then the conclusion with all premises substituted."""
     names = _names(derivation, notation)
     lines = [_step_line(step, names) for step in derivation.steps if step.rule != "given" or step.local != 0]
     last = derivation.steps[-1].name
@@ -86,7 +87,7 @@ def _obligation_lines(derivation: Derivation, names: Notation) -> list[str]:
 
 
 def _stated(step: Step) -> list[Obligation]:
-    """The obligations that a reader has to see: the hypotheses stand in the statement."""
+    """The obligations to show; those that follow from a hypothesis are left out, since the statement shows it."""
     return [obligation for obligation in step.obligations if not obligation.granted]
 
 
@@ -98,8 +99,8 @@ def letters(formula: str) -> int:
 def equation(left: str, relation: str, expression: Any, notation: Notation | None = None) -> str:
     """The body of a display; a sum too wide for one line has its terms below each other.
 
-    Where even that is too wide and it halves the width, parts that occur again and again are named, and what the names
-    stand for comes below.
+    If that is still too wide, and names for repeated parts halve the width, such parts are named and the names are
+    defined below.
     """
     whole = _lines(left, relation, expression, notation)
     if _widest(whole) <= 2 * WIDEST:
@@ -119,7 +120,7 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
 def _lines(left: str, relation: str, expression: Any, notation: Notation | None) -> str:
     whole = rf"{left} {relation} {latex(expression, notation)}"
     terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
-    # A left side that is long, or stands before one term that is, has a line of its own.
+    # A left side that is long, or that precedes a long term, has its own line.
     apart = letters(left) > INDENT or (len(terms) < 2 and letters(whole) > 2 * WIDEST)
     if letters(whole) <= WIDEST or (len(terms) < 2 and not apart):
         return whole
@@ -142,7 +143,7 @@ def _widest(display: str) -> int:
 def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
     """The expression by names of its repeated parts, and name and part in the order in which they build on each other.
 
-    What is hardly longer than a name stays where it is, and so does what has the index of a sum in it.
+    A part that is hardly longer than a name is kept, and so is a part that contains the index of a sum.
     """
     taken = {str(symbol)[0] for symbol in expression.free_symbols} | {name[:1] for name in (notation or {}).values()}
     letter = next((each for each in NAMES if each not in taken), "")
@@ -206,9 +207,22 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
         lines += ["Derived:", rf"\[ {display} \]"]
+    if quantity.erratum:
+        lines.append(rf"\emph{{{erratum_latex(quantity.erratum)}}}")
     if quantity.remark:
         lines.append(rf"\emph{{{escape(quantity.remark)}.}}")
     return "\n".join(lines)
+
+
+def erratum_latex(erratum: Erratum) -> str:
+    """Weight, place, sentence, reading, repair, and whether the main claim survives, as running text."""
+    parts = [
+        f"Erratum ({escape(str(erratum.weight))}), {erratum.citation.latex()}: {escape(erratum.sentence)}",
+        f"Reading: {escape(erratum.reading)}",
+        f"Repair: {escape(erratum.repair)}",
+        f"Main claim survives: {escape(erratum.survives)}",
+    ]
+    return " ".join(f"{part}." for part in parts)
 
 
 def result_latex(result: Result) -> str:
@@ -222,7 +236,7 @@ def result_latex(result: Result) -> str:
     if result.hypotheses:
         conditions = ",\\; ".join(latex(h.condition, result.notation) for h in result.hypotheses)
         lines.append(f"Hypotheses: ${conditions}$.")
-    meanings = [f"${latex(symbol, result.notation)}$: {escape(said)}" for symbol, said in result.symbols.items()]
+    meanings = [f"${latex(symbol, result.notation)}$: {escape(meaning)}" for symbol, meaning in result.symbols.items()]
     lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
     lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation or q.derive]
     if result.formulas:

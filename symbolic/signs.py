@@ -1,6 +1,6 @@
-"""What is clear of an expression wherever its symbols meet their assumptions: its sign, its direction, its continuity.
+"""Sign, monotonicity and continuity of an expression, for all symbols that meet their assumptions.
 
-Each answer is one-sided: what is not clear is None or False, never a guess.
+Each answer is one-sided: an unclear case gives None or False, never a guess.
 """
 
 import sympy as sp
@@ -42,8 +42,8 @@ def _nonnegative_power(power: sp.Expr) -> bool:
     return power.exp.is_real is True and _nonnegative_by_parts(power.base)
 
 
-# A sum from a to b < a - 1 has a sign of its own (Karr's convention), and its index runs where its limits say, whatever
-# it was declared to be.
+# A sum from a to b < a - 1 has a sign of its own (Karr's convention), and its index runs between its limits, whatever
+# its assumptions are.
 def _nonnegative_by_terms(total: sp.Expr) -> bool:
     term = total.function
     for index, low, high in total.limits:
@@ -91,7 +91,7 @@ def _is_geometric(numerator: sp.Expr, denominator: sp.Expr) -> bool:
 
 # Where a whole number s >= 1 is not 1, it is m + 2 with m >= 0; the same with 0 for 1.
 def branches(cases: sp.Expr) -> list[sp.Expr]:
-    """The branches of a Piecewise, in each what the cases before it say of a whole number written into it."""
+    """The branches of a Piecewise; each one uses what the earlier conditions imply about a whole number."""
     found: list[sp.Expr] = []
     shifts: dict[sp.Symbol, sp.Expr] = {}
     for branch, condition in cases.args:
@@ -109,7 +109,7 @@ CONTINUOUS = (sp.exp, sp.tanh, sp.sinh, sp.cosh, sp.asinh, sp.atan, sp.erf, sp.e
 
 
 def monotone(expression: sp.Expr, x: sp.Symbol) -> int | None:
-    """1 for what clearly does not fall in x, -1 for what does not rise; None where neither is clear."""
+    """1 if the expression clearly does not decrease in x, -1 if it does not increase; None if neither is clear."""
     if not is_continuous(expression, x):
         return None
     slope = slope_in(expression, x)
@@ -123,7 +123,7 @@ def slope_in(expression: sp.Expr, x: sp.Symbol) -> sp.Expr:
     return slope.xreplace({u: sp.Dummy(f"slope{k}", nonnegative=True) for k, u in enumerate(unknown)})
 
 
-# A derivative says nothing of jumps: those of a case distinction in x, of floor and sign, and at a pole. An undefined
+# A derivative does not detect jumps: those of a case distinction in x, of floor and sign, and at a pole. An undefined
 # function is one that does not decrease; its jumps are upwards.
 def is_continuous(expression: sp.Expr, x: sp.Symbol) -> bool:
     """Whether no jump and no pole in x is possible, but for upward jumps of undefined functions."""

@@ -1,7 +1,7 @@
-"""What is claimed: results, their quantities, hypotheses and parameters, all of them data.
+"""Statements as data: results with their quantities, hypotheses and parameters.
 
-Nothing here computes a bound; a bound is an expression (printed, typed once from the paper) or comes out of a
-`Derivation` (derived). The fields survive to the last printed line: kind, quantifier, norm and domain of every number.
+Nothing here computes a bound; a bound is an expression (printed, typed once from the paper) or the conclusion of a
+`Derivation` (derived). Every printed number keeps its kind, quantifier, norm and domain.
 """
 
 import difflib
@@ -20,7 +20,7 @@ from symbolic.errata import Erratum
 
 
 class UsageError(ValueError):
-    """The user's call cannot be answered as it stands: says what was called, what came and what to do."""
+    """The user's call is invalid. The message gives the call, the argument and what to do."""
 
 
 class Kind(StrEnum):
@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 
 class Order(StrEnum):
-    """The symbol inside which a formula is printed, if any: then it says nothing of constants."""
+    """The Landau symbol of a printed formula, if any; the formula then leaves constants open."""
 
     NONE = ""
     O = "O"  # noqa: E741 - Landau's letter
@@ -84,7 +84,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Printed:
-    """The paper's formula exactly as printed, with the place it stands; `in_letters` where it names its parts."""
+    """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts."""
 
     bound: sp.Expr
     citation: Citation
@@ -99,10 +99,10 @@ class Printed:
 
 @dataclass(frozen=True)
 class Formula:
-    """What the calculus gives beside the quantities: a vector field, an eigenvalue, a conserved quantity.
+    """A further result of the calculus: a vector field, an eigenvalue, a conserved quantity.
 
-    `left` is LaTeX; `kind` says how it stands to the expression (a rate: asymptotically equal). `derive` builds the
-    expression when it is first asked for, since derivations can take seconds.
+    `left` is LaTeX; `kind` is its relation to the expression (a rate: asymptotically equal). `derive` builds the
+    expression on first use, since derivations can take seconds.
     """
 
     left: str
@@ -118,13 +118,13 @@ class Formula:
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number that the result speaks of.
+    """One number that the result bounds or determines.
 
     `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to
-    the paper's hypotheses (derived tier). `scopes` says which instance bounds exist. A rate speaks of the
-    quantity that its name extends (`output.rate` of `output`), as the parameter `rate_in` grows. `derive` builds the
-    closed form, where one is derived otherwise than by an error calculus. `indices` are relations that say which
-    values the indices in its name take (1 <= j < N). `erratum` says what fails where the printed bound is violated.
+    the paper's hypotheses (derived tier). `scopes` lists the instance bounds that exist. A rate is about the
+    quantity that its name extends (`output.rate` is about `output`), as the parameter `rate_in` grows. `derive` builds
+    the closed form, where it is not derived by the error calculus. `indices` are relations for the indices in its name
+    (1 <= j < N). `erratum` describes what fails where the printed bound is violated.
     """
 
     name: str
@@ -166,12 +166,12 @@ class Quantity:
 
     @cached_property
     def closed_form(self) -> Any:
-        """What the calculus gives for the quantity, in the relation of its kind; None where it gives nothing."""
+        """The closed form of the quantity, to be read with the relation of its kind; None if there is none."""
         return self.derive() if self.derive else None
 
 
 def _under(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:
-    """The quantity with what its derivation owes discharged where the hypotheses, or the range of its indices, do."""
+    """The quantity, with every obligation discharged that follows from the hypotheses or the range of its indices."""
     if quantity.derivation is None or not quantity.derivation.conditional:
         return quantity
     return replace(quantity, derivation=quantity.derivation.under([*hypotheses, *quantity.indices]))
@@ -179,10 +179,10 @@ def _under(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:
 
 @dataclass(frozen=True)
 class Result:
-    """One labelled statement of a paper: everything that is claimed, and under which hypotheses.
+    """One labelled statement of a paper: its claims and its hypotheses.
 
-    `claim` is a LaTeX formula. `notation` says how the paper writes a symbol, `symbols` what those of the derivations
-    and of the `formulas` mean.
+    `claim` is a LaTeX formula. `notation` gives the paper's notation for a symbol; `symbols` gives the meaning of the
+    symbols in the derivations and in the `formulas`.
     """
 
     id: str
@@ -198,7 +198,7 @@ class Result:
     formulas: tuple[Formula, ...] = ()
 
     def __post_init__(self) -> None:
-        """The hypotheses are checked before anything is evaluated, so that they discharge what follows from them."""
+        """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
         granted = [hypothesis.condition for hypothesis in self.hypotheses]
         object.__setattr__(self, "quantities", tuple(_under(quantity, granted) for quantity in self.quantities))
 

@@ -1,12 +1,12 @@
 """`python -m benchmarks.mutants`: plants faults in the error calculus and counts how many of them the tests find.
 
 A fault is one change of one place of the source, made by a syntax operator (`benchmarks.mutants.operators`): a dropped
-factor, a sum for a maximum, an off by one, a premise that is no longer asked. All places are enumerated and a sample
+factor, a sum for a maximum, an off by one, a premise that is no longer tested. All places are enumerated and a sample
 is drawn by a seed, so nobody chooses which faults are tried. Each is served to the tests by an import hook; nothing is
 written into the tree.
 
 Faults are planted in symbolic/calculus/*.py and in derivation, obligations, approximation and inequalities, wherever
-these files exist. Left out, because no test of a value could or should tell them apart:
+these files exist. Left out, because no test of a value could or should distinguish them:
 
 - docstrings, string constants, f-strings, `raise` statements, and the arguments `reason`, `source`, `statement`,
   `because` and `meaning`: the wording of a message;

@@ -90,7 +90,7 @@ def _fault(file: str, function: str, operator: str, source: Source, edit: Edit) 
 
 
 def _visited(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
-    """The nodes whose change is a fault, each with the function it stands in."""
+    """The nodes whose change is a fault, each with the function that contains it."""
     if _is_wording(node):
         return
     if isinstance(node, ast.FunctionDef | ast.ClassDef):

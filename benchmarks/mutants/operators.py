@@ -220,20 +220,20 @@ def branch(node: ast.AST, source: Source) -> Iterator[Edit]:
 
 
 def precondition(node: ast.AST, source: Source) -> Iterator[Edit]:
-    """A refusal that never comes: `if ...: raise` whose condition is false."""
+    """A refusal that is never raised: `if ...: raise` with a false condition."""
     if isinstance(node, ast.If) and _only_raises(node):
         yield source.replaced(node.test, "False")
 
 
 def drop_statement(node: ast.AST, source: Source) -> Iterator[Edit]:
-    """A call whose answer nobody reads (it refuses, or it appends), and an addition to a variable."""
+    """A call whose result is not used (it raises or appends), and an addition to a variable."""
     match node:
         case ast.Expr(ast.Call()) | ast.AugAssign():
             yield source.replaced(node, "pass")
 
 
 def obligation(node: ast.AST, source: Source) -> Iterator[Edit]:
-    """An obligation that asks nothing, and functions that return none of theirs."""
+    """An obligation with a true condition, and functions that return no obligations."""
     match node:
         case ast.Call(ast.Name("Obligation" | "_open"), [_, wanted, *_]) if source.text(wanted) != "sp.true":
             yield source.replaced(wanted, "sp.true")
@@ -262,7 +262,7 @@ _ALL: tuple[Operator, ...] = (
 OPERATORS: Mapping[str, Operator] = {operator.__name__: operator for operator in _ALL}
 
 
-# --- what the operators ask of a node --------------------------------------------------------------------------------
+# --- what the operators test on a node --------------------------------------------------------------------------------
 
 
 def _is_operation(node: ast.AST, *kinds: type[ast.operator]) -> bool:

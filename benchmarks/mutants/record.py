@@ -1,4 +1,4 @@
-"""What a run counted: kept in a JSON file, from which an interrupted run is resumed, and printed as tables."""
+"""The counts of a run: stored in a JSON file, so that an interrupted run can be resumed, and printed as tables."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ class Record:
 
     @property
     def counted(self) -> list[Fault]:
-        """What the score is about: all but the equivalent ones."""
+        """The faults that the score counts: all but the equivalent ones."""
         return [fault for fault in self.reached if fault.key not in self.equivalent]
 
     @property
@@ -38,7 +38,7 @@ class Record:
 
     @property
     def refuted(self) -> list[Fault]:
-        """Listed as equivalent, and found all the same."""
+        """Faults listed as equivalent that a test found nevertheless."""
         return [f for f in self.reached if f.key in self.equivalent and self.outcomes[f.key].found]
 
     @property
@@ -85,7 +85,7 @@ def resumed(path: Path, sources: str) -> dict[Key, Outcome]:
     """The outcomes in a file. Raises ValueError if the sources or tests have changed since."""
     content: dict[str, Any] = json.loads(path.read_text())
     if content["sources"] != sources:
-        raise ValueError(f"{path} was made from other sources or tests; start afresh without --resume")
+        raise ValueError(f"{path} was made from other sources or tests; start again without --resume")
     return {
         (row["file"], row["function"], row["operator"], row["original"], row["mutated"]): Outcome(
             row["verdict"], row["test"], row["seconds"]

@@ -46,13 +46,13 @@ class Source:
         return Edit(self.start(node), self.end(node), text)
 
     def between(self, left: ast.AST, right: ast.AST, token: str, text: str) -> Edit:
-        """The operator `token` that stands between two operands."""
+        """The operator `token` between two operands."""
         gap = self.code[self.end(left) : self.start(right)].decode()
         at = self.end(left) + len(gap[: gap.index(token)].encode())
         return Edit(at, at + len(token.encode()), text)
 
     def without(self, keyword: ast.keyword) -> Edit:
-        """An argument of a call and the comma beside it."""
+        """An argument of a call and the adjacent comma."""
         start, end = self.start(keyword), self.end(keyword)
         after = re.match(rb"\s*, *", self.code[end:])
         if after:

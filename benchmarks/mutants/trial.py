@@ -26,7 +26,7 @@ THIRD_PARTY = (
 )  # fmt: skip
 QUIETLY = ("-q", "--tb=no", "-p", "no:cacheprovider",
            "-W", "ignore::pytest.PytestAssertRewriteWarning")  # plugins of pytest are preloaded  # fmt: skip
-COLLECTION = "imports and collection"  # what is timed beside the tests
+COLLECTION = "imports and collection"  # timed in addition to the tests
 SLOWER = 10  # a test that takes so many times its time without a fault no longer ends
 SHORTEST = 20.0  # seconds of processor time that any test may take
 MEMORY = 12 * 2**30  # bytes of address space: a fault may build expressions without end
@@ -43,7 +43,7 @@ class Served:
 
 @dataclass
 class Report:
-    """What the child tells: the exit code of pytest, the tests that failed, and the processor time of each."""
+    """The child's report: the exit code of pytest, the tests that failed, and the processor time of each."""
 
     exit_code: int = 0
     failed: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ def _run(
 
 def _leave_the_parent(root: Path) -> None:
     """A group of processes of its own, no output, limited memory."""
-    gc.freeze()  # what the parent left is no garbage: collecting it would copy all of its memory
+    gc.freeze()  # objects of the parent are not garbage: collecting them would copy all of its memory
     if hasattr(os, "setsid"):
         os.setsid()
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -198,7 +198,7 @@ class _Reach(_Timed):
 
 
 class _Watch(_Timed):
-    """Keeps the wanted tests in the wanted order, and sets an alarm for those that do not end."""
+    """Selects the tests and their order, and sets an alarm for those that do not end."""
 
     def __init__(self, report: Report, tests: Mapping[str, float], collection: float) -> None:
         self.tests, self.collection = tests, collection

@@ -17,7 +17,7 @@ from benchmarks.mutants.trial import COLLECTION, SLOWER, Report, run_clean, run_
 FOUND, SURVIVED = "found", "survived"
 NO_IMPORT, NO_END, CRASH = "found (does not import)", "found (does not end)", "found (crashes)"
 
-# The tests that may find a fault: those that are about the targets. What others would find beside is not counted, so
+# The tests that may find a fault: those that are about the targets. What others would also find is not counted, so
 # that a run stays short and the score can only be too low. A pattern that matches nothing is reported.
 TESTS = (
     "tests/symbolic/test_*.py",
@@ -28,7 +28,7 @@ TESTS = (
 )
 OTHERS = {"test_gradients.py", "test_lyapunov.py", "test_smoothness.py", "test_statements.py", "test_trajectory.py"}
 
-START = "fork" if "fork" in mp.get_all_start_methods() else "spawn"  # how a child comes to be
+START = "fork" if "fork" in mp.get_all_start_methods() else "spawn"  # how a child is started
 
 
 class CleanRunError(Exception):
@@ -56,7 +56,7 @@ class Clean:
     failed: tuple[str, ...] = ()
 
     def with_share(self, report: Report | None, wall: float) -> "Clean":
-        """These tests and others that ran beside them."""
+        """These tests and others that ran in parallel."""
         if report is None or report.exit_code not in (0, 1):
             raise CleanRunError(f"the tests have to run without a fault: {report or 'they ended by themselves'}")
         passed = {test: seconds for test, seconds in report.seconds.items() if test not in report.failed}
@@ -103,7 +103,7 @@ def clean_run(
 def run_trials(
     root: Path, faults: Sequence[Fault], clean: Clean, jobs: int, limit: float
 ) -> Iterator[tuple[Fault, Outcome]]:
-    """The outcomes, as they come in. A trial ends after `limit` seconds, or 10 times its tests' time."""
+    """The outcomes, in order of completion. A trial ends after `limit` seconds, or 10 times its tests' time."""
     waiting, running = list(faults), dict[Any, tuple[Fault, _Child, float]]()
     try:
         while waiting or running:

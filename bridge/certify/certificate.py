@@ -1,8 +1,8 @@
-"""Certificates: what was shown of some inequalities, as a JSON file that `bridge.certify.checking` can re-check.
+"""Certificates: proofs and refutations of inequalities, as a JSON file that `bridge.certify.checking` can re-check.
 
-Every number is an exact rational "p/q". The tree of boxes stands in preorder: [axis] halves a box, [axis, "p/q"] cuts
-it there, [form, n] are n boxes in a row that the form proves. The boxes themselves are not written: they follow from
-the tree and cover the whole by construction. The digest is the SHA-256 of the content as canonical JSON.
+Every number is an exact rational "p/q". The tree of boxes is in preorder: [axis] halves a box, [axis, "p/q"] cuts
+it at p/q, and [form, n] are n consecutive boxes that the form proves. The boxes themselves are not stored. They follow
+from the tree, and they cover the whole box by construction. The digest is the SHA-256 of the content as canonical JSON.
 """
 
 import hashlib
@@ -41,19 +41,19 @@ class Origin:
 
 @dataclass(frozen=True)
 class Claim:
-    """An outcome with where its inequality comes from; None for an inequality of the user's own."""
+    """An outcome with the origin of its inequality; None for an inequality that the user typed."""
 
     outcome: Outcome
     origin: Origin | None = None
 
 
 def write_certificate(path: str, claims: Sequence[Claim]) -> None:
-    """Writes the claims into one file, whole or not at all. Raises UsageError for what a certificate cannot hold."""
+    """Writes the claims into one file, atomically. Raises UsageError for content that a certificate cannot store."""
     write_text(path, certificate_text(claims))
 
 
 def certificate_text(claims: Sequence[Claim]) -> str:
-    """The file. Raises UsageError for what a certificate cannot hold."""
+    """The text of the file. Raises UsageError for content that a certificate cannot store."""
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -84,7 +84,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         "verdict": str(outcome.status),
     }
     if outcome.status is Status.REFUTED:
-        assert outcome.value is not None  # a point that refutes comes with its value
+        assert outcome.value is not None  # a refuting point is stored with its value
         record["point"] = {symbol.name: str(Fraction(value)) for symbol, value in outcome.point.items()}
         return record | {"value": str(Fraction(outcome.value))}
     nodes = outcome.nodes or (Leaf(OPEN),)
@@ -120,7 +120,7 @@ def origin_record(origin: Origin) -> dict[str, Any]:
 
 
 def parameter_record(name: str, value: Any) -> list[str]:
-    """A parameter with its type, so that the very same value can be given again."""
+    """A parameter with its type, so that the same value can be restored exactly."""
     if type(value) is int:
         return ["int", str(value)]
     if type(value) is float and math.isfinite(value):
@@ -150,7 +150,7 @@ def _split_record(box: Box, split: Split) -> list[Any]:
 
 
 class TreeError(ValueError):
-    """Nodes that are no tree of boxes: says what and at which node."""
+    """The nodes do not form a tree of boxes. The message gives the fault and the node."""
 
 
 def boxes_of(root: Box, nodes: Iterable[Node | Callable[[Box], Node]]) -> Iterator[tuple[Box, Node]]:
@@ -170,7 +170,7 @@ def boxes_of(root: Box, nodes: Iterable[Node | Callable[[Box], Node]]) -> Iterat
             waiting += ((part, cuts + 1) for part in reversed(_cut(box, node, at)))
         yield box, node
     if waiting:
-        raise TreeError(f"{len(waiting)} boxes have no node: the tree breaks off")
+        raise TreeError(f"{len(waiting)} boxes have no node: the tree is truncated")
 
 
 def _cut(box: Box, split: Split, at: int) -> tuple[Box, Box]:
@@ -188,7 +188,7 @@ def root_of(inequality: Inequality) -> Box:
 
 
 def settled_share(inequality: Inequality, nodes: Sequence[Node]) -> Fraction:
-    """The part of the box's volume whose leaves are not open, exactly."""
+    """The exact share of the box's volume in leaves that are not open."""
     root = root_of(inequality)
     left = sum((volume(box, root) for box, node in boxes_of(root, nodes) if node == Leaf(OPEN)), start=Fraction(0))
     return 1 - left

@@ -1,7 +1,7 @@
 """Certificates re-checked from scratch: boxes rebuilt from the root, every leaf evaluated by Arb.
 
-Nothing is taken over from the run that wrote the file but its tree of cuts and the form by which each box was shown.
-A claim that stands in the file several times is checked once; one deadline holds for the whole file.
+The check uses only the tree of cuts and the form by which each box was proved; everything else is computed again. A
+claim that occurs several times is checked once. One deadline holds for the whole file.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.forms import Enclosures, as_ball
 from bridge.certify.parsing import ParsedClaim, parse_claim, read_content
 from bridge.certify.proving import Box, Leaf, Status
-from bridge.certify.stating import belongs, family, reasons, same, stated_now
-from bridge.certify.words import box_words, short
+from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
+from bridge.certify.words import box_text, short
 from bridge.lowering import LoweringError
 from bridge.registry import PLACES, find_study
 from symbolic.inequalities import Inequality
@@ -32,7 +32,7 @@ Report = Callable[[int, float], None]  # boxes and share done
 
 
 class Recheck(StrEnum):
-    """What the re-check says of a claim."""
+    """The result of the re-check for one claim."""
 
     CONFIRMED = "confirmed"
     FAILED = "does not hold"
@@ -41,9 +41,9 @@ class Recheck(StrEnum):
 
 @dataclass(frozen=True)
 class CheckedClaim:
-    """One inequality of a file: the verdict that it claims, and what the re-check says of it (`reason` says why not).
+    """One inequality of a file: the claimed verdict and the result of the re-check (`reason` if it failed).
 
-    `copies` is how often it stands in the file. A claim that was not reached in time has a name and no inequality.
+    `copies` is how often the file contains it. A claim that was not reached in time has a name and no inequality.
     """
 
     name: str
@@ -94,9 +94,9 @@ def check_certificate(
     seconds: float = SECONDS,
     deadline: Deadline | None = None,
 ) -> Checked:
-    """Re-checks a certificate file. Raises UsageError for a file that is none (truncated, another version, edited).
+    """Re-checks a certificate file. Raises UsageError for an invalid file (truncated, of another version, edited).
 
-    `seconds`, or a `deadline` of the caller's, hold for the whole file; what is not reached is not re-checked.
+    `seconds`, or a given `deadline`, hold for the whole file; a claim that is not reached is `not re-checked`.
     """
     deadline = deadline or Deadline(seconds)
     content = read_content(path)
@@ -114,7 +114,7 @@ def check_certificate(
 
 @dataclass
 class _Distinct:
-    """A claim's record, where it stands first, and how often it stands there."""
+    """A claim's record, its first place in the file, and its number of copies."""
 
     record: Any
     place: int
@@ -133,7 +133,7 @@ def _distinct(records: Sequence[Any]) -> list[_Distinct]:
 
 
 def _load_topics(records: Iterable[Any]) -> None:
-    """Imports what the claims' results need: no import may be interrupted, and it is no part of the re-check."""
+    """Imports the topics of the claims beforehand: an import must not be interrupted, and its time does not count."""
     origins = [record.get("origin") for record in records if isinstance(record, dict)]
     results = [origin.get("result") for origin in origins if isinstance(origin, dict)]
     for result in {result for result in results if isinstance(result, str)} & PLACES.keys():
@@ -141,7 +141,7 @@ def _load_topics(records: Iterable[Any]) -> None:
 
 
 def _skipped(each: _Distinct) -> CheckedClaim:
-    """By the words of a record that nobody has checked."""
+    """A claim that was not re-checked, named by its unchecked record."""
     record = each.record if isinstance(each.record, dict) else {}
     inequality = record.get("inequality")
     name = inequality.get("name") if isinstance(inequality, dict) else None
@@ -158,7 +158,7 @@ def _skipped(each: _Distinct) -> CheckedClaim:
 
 @dataclass
 class _Run:
-    """One re-check: what was found until now. A claim is stored in `found` last, when all is done."""
+    """One re-check and its results so far. A claim is stored in `found` when everything about it is done."""
 
     path: str
     bits: int
@@ -169,9 +169,9 @@ class _Run:
     _stated: dict[str, list[Inequality]] = field(default_factory=dict)
 
     def check(self, each: _Distinct) -> None:
-        self.deadline.ask()
+        self.deadline.check()
         where = f"'{self.path}', claim {each.place}"
-        claim = parse_claim(each.record, where, self.deadline.ask)
+        claim = parse_claim(each.record, where, self.deadline.check)
         try:
             checked = self._checked(claim)
         except UsageError as error:
@@ -180,10 +180,10 @@ class _Run:
         self.found.append(replace(checked, copies=each.copies))
 
     def stated(self, origin: Origin) -> list[Inequality]:
-        """What the result states at these parameters, asked for once."""
+        """The inequalities that the result states at these parameters, computed once."""
         key = _key(origin)
         if key not in self._stated:
-            self.deadline.ask()
+            self.deadline.check()
             self._stated[key] = stated_now(origin.result, dict(origin.parameters))
         return self._stated[key]
 
@@ -200,19 +200,19 @@ class _Run:
             return ""
         result, quantity, inequality = claim.origin.result, claim.origin.quantity, claim.inequality
         stated = self.stated(claim.origin)
-        agreeing = [each for each in stated if same(inequality, each)]
+        agreeing = [each for each in stated if same_claim(inequality, each)]
         if not agreeing:
             names = ", ".join(each.name for each in stated) or "none"
             return f"{result} does not state this inequality at these parameters (it states: {names})"
         if quantity and not belongs(inequality.name, quantity):
-            return f"the file says that it is of '{quantity}', and it is not"
+            return f"the file assigns it to '{quantity}', but the result does not"
         if agreeing[0].meaning != inequality.meaning or reasons(agreeing[0]) != reasons(inequality):
-            says = agreeing[0].meaning or "nothing"
-            return f"the file describes it in other words than {result} does, which says: {says}"
+            described = agreeing[0].meaning or "nothing"
+            return f"the description in the file differs from the one of {result}, which is: {described}"
         return ""
 
     def gaps(self) -> tuple[str, ...]:
-        """Which quantities of a result the file covers in part: what it leaves out is not shown by it."""
+        """The quantities of a result that the file covers in part only."""
         covered: dict[str, set[str]] = {}
         for claim in self.parsed:
             if claim.origin is not None:
@@ -224,11 +224,11 @@ class _Run:
     def _not_shown(self, claim: ParsedClaim) -> str:
         enclosures, done, boxes = Enclosures(claim.inequality, self.bits), 0, claim.tree.boxes
         for box, node in boxes_of(root_of(claim.inequality), claim.tree):
-            self.deadline.ask()
+            self.deadline.check()
             if not isinstance(node, Leaf):
                 continue
             if node.by != OPEN and not _shows(enclosures, box, node.by):
-                return f"box {done} ({box_words(claim.inequality, box)}) is not shown by '{node.by}'"
+                return f"box {done} ({box_text(claim.inequality, box)}) is not proved by the form '{node.by}'"
             done += 1
             if self.progress is not None and done % 100 == 0:
                 self.progress(done, done / boxes)
@@ -245,7 +245,7 @@ def _gaps(result: str, stated: Sequence[str], covered: set[str]) -> list[str]:
         whole = [name for name in stated if family(name) == quantity]
         if left := [name for name in whole if name not in covered]:
             part = f"covers {len(whole) - len(left)} of {len(whole)} inequalities of {quantity}"
-            found.append(f"{part} ({result}); it leaves out {', '.join(left)}")
+            found.append(f"{part} ({result}); it omits {', '.join(left)}")
     return found
 
 
@@ -256,13 +256,15 @@ def _not_refuted(claim: ParsedClaim, bits: int) -> str:
         return "the point is not shown to lie in the box and to meet the conditions"
     value = enclosures.value_at(claim.point)
     if not (value <= 0 if claim.inequality.strict else value < 0):
-        return f"the point does not refute: the expression there is {value.str(10)}"
+        return f"the point does not refute it: the expression there is {value.str(10)}"
     above = enclosures.value_at(claim.point) - as_ball(claim.value)
-    return "" if above <= 0 and claim.value <= 0 else f"the stated value {short(claim.value)} is no upper bound there"
+    return (
+        "" if above <= 0 and claim.value <= 0 else f"the stated value {short(claim.value)} is not an upper bound there"
+    )
 
 
 def _shows(enclosures: Enclosures, box: Box, form: str) -> bool:
-    """Whether the form proves it there; one that the expression does not have (a second derivative, say) does not."""
+    """Whether the form proves it on the box; False if the expression lacks the form (no second derivative, say)."""
     try:
         return enclosures.shown_by(box, form)
     except LoweringError:

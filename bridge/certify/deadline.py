@@ -1,4 +1,4 @@
-"""When a piece of work has to end: one object that is passed down and asked at each step."""
+"""A time limit: one object that is passed down and checked at each step."""
 
 import contextlib
 import signal
@@ -7,22 +7,22 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-GRACE, AGAIN = 0.25, 0.5  # seconds: the work's own question comes first; an alarm lost in a destructor comes again
+GRACE, AGAIN = 0.25, 0.5  # seconds: the checks of the work come first; an alarm lost in a destructor is repeated
 LONGEST = 1e8  # seconds that a timer takes: three years
 
 
 class OutOfTime(BaseException):
-    """The time is over. Not an Exception: no library may take it for an error of its own and go on."""
+    """The time limit was reached. Not an Exception, so that no library catches it and goes on."""
 
 
 class Deadline:
-    """`seconds` from now on. `ask` raises OutOfTime once they are over.
+    """`seconds` from now on. `check` raises OutOfTime once they are over.
 
-    One call of SymPy's can take minutes and asks nobody. With `alarmed`, what runs inside `interrupting` is therefore
-    also interrupted by the process's timer, in the main thread of a POSIX system. Elsewhere the questions alone hold,
-    and the limits on the size of an expression (`bridge.certify.sizes`), which no call into C can do without.
+    One call of SymPy can take minutes without a check. With `alarmed`, code inside `interrupting` is therefore also
+    interrupted by the process's timer, in the main thread of a POSIX system. Elsewhere only the checks at each step and
+    the limits on the size of an expression (`bridge.certify.sizes`) apply; a call into C needs the latter in any case.
 
-    OutOfTime can then come between any two steps: whoever catches it may use only what was stored in one piece.
+    OutOfTime can be raised between any two steps: code that catches it may use only values that were stored atomically.
     """
 
     def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic, alarmed: bool = False) -> None:
@@ -32,7 +32,7 @@ class Deadline:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """What happens inside, such as loading a topic, does not count."""
+        """The time spent inside, for instance on loading a topic, does not count."""
         before = self._clock()
         yield
         self._start += self._clock() - before
@@ -45,13 +45,13 @@ class Deadline:
     def over(self) -> bool:
         return self.spent > self.seconds
 
-    def ask(self) -> None:
+    def check(self) -> None:
         if self.over:
             raise OutOfTime
 
     @contextlib.contextmanager
     def interrupting(self) -> Iterator[None]:
-        """Inside, the process's timer asks too. The timer and its handler are put back afterwards."""
+        """Inside, the process's timer also checks. The timer and its handler are restored afterwards."""
         if not self._alarmed or not can_interrupt():
             yield
             return
@@ -72,7 +72,7 @@ class Deadline:
         finally:
             try:
                 put_back()
-            except OutOfTime:  # it came in this very line; the next one is AGAIN seconds away
+            except OutOfTime:  # it was raised in this line; the next alarm is AGAIN seconds away
                 put_back()
 
 

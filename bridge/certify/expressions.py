@@ -1,8 +1,8 @@
-"""SymPy expressions as JSON and back, without evaluating anything: no parser of SymPy's ever sees the text.
+"""SymPy expressions as JSON and back, without evaluation: no parser of SymPy reads the text.
 
 A node is a list: ["Symbol", name], ["Rational", p, q], ["Constant", name], or ["Add", parts...], so too Mul, Pow and
 the functions.
-Trees come back as they were, unevaluated, so that an edited file cannot make SymPy compute a giant power.
+Trees are restored unevaluated, so that an edited file cannot make SymPy compute a giant power.
 """
 
 import re
@@ -47,7 +47,7 @@ class Count:
 
 
 def to_record(expression: sp.Expr, where: str = "certificate") -> list[Any]:
-    """The expression as lists of strings. Raises UsageError that names a node which a certificate cannot hold."""
+    """The expression as lists of strings. Raises UsageError that names a node which a certificate cannot store."""
     return _record(expression, Count(where), 0)
 
 
@@ -63,8 +63,8 @@ def _record(expression: Any, count: Count, depth: int) -> list[Any]:
     name = type(expression).__name__
     if {**OPERATIONS, **FUNCTIONS}.get(name) is not type(expression):
         raise UsageError(
-            f"{count.where}: {name} ({sp.sstr(expression)[:80]}) cannot be written into a certificate; it takes exact "
-            f"rationals, named symbols, pi, E, {', '.join([*OPERATIONS, *FUNCTIONS])}."
+            f"{count.where}: {name} ({sp.sstr(expression)[:80]}) cannot be written into a certificate; allowed are "
+            f"exact rationals, named symbols, pi, E, {', '.join([*OPERATIONS, *FUNCTIONS])}."
         )
     return [name, *(_record(part, count, depth + 1) for part in expression.args)]
 
@@ -76,9 +76,9 @@ def _digits(number: Any, where: str) -> str:
 
 
 def from_record(record: Any, symbols: Mapping[str, sp.Symbol], where: str = "certificate") -> sp.Expr:
-    """The expression that `to_record` wrote. Raises UsageError for anything that it cannot have written.
+    """The expression that `to_record` wrote. Raises UsageError for anything else.
 
-    Also for numbers that SymPy must not compute with: it does evaluate the expression, as soon as a symbol is replaced.
+    This includes numbers that are too large for SymPy: it evaluates the expression as soon as a symbol is replaced.
     """
     expression = _expression(record, symbols, Count(where), 0)
     check_sizes(expression, where)
@@ -90,7 +90,7 @@ def _expression(record: Any, symbols: Mapping[str, sp.Symbol], count: Count, dep
     where = count.where
     if not isinstance(record, list) or not record or not isinstance(record[0], str):
         raise UsageError(
-            f"{where}: {shown(record)} is no node of an expression; a node is a list that begins with a name."
+            f"{where}: {shown(record)} is not a node of an expression; a node is a list that begins with a name."
         )
     head, parts = record[0], record[1:]
     if head == "Rational" and len(parts) == 2:
@@ -99,20 +99,22 @@ def _expression(record: Any, symbols: Mapping[str, sp.Symbol], count: Count, dep
         return symbols[parts[0]]
     if head == "Constant" and len(parts) == 1 and isinstance(parts[0], str) and parts[0] in CONSTANTS:
         return CONSTANTS[parts[0]]
-    wanted = len(parts) >= 2 if head in SEVERAL else len(parts) == (2 if head == "Pow" else 1)
-    if (head in OPERATIONS or head in FUNCTIONS) and wanted:
+    complete = len(parts) >= 2 if head in SEVERAL else len(parts) == (2 if head == "Pow" else 1)
+    if (head in OPERATIONS or head in FUNCTIONS) and complete:
         made = {**OPERATIONS, **FUNCTIONS}[head]
         found = [_expression(part, symbols, count, depth + 1) for part in parts]
         if head == "Pow":
             _require_small_power(found[0], found[1], where)
         return made(*found, evaluate=False)
-    raise UsageError(f"{where}: {shown(record)} is no node of an expression (unknown name, symbol or number of parts).")
+    raise UsageError(
+        f"{where}: {shown(record)} is not a node of an expression (unknown name, symbol or number of parts)."
+    )
 
 
 def _rational(parts: list[Any], where: str) -> sp.Rational:
     p, q = (whole(part, where) for part in parts)
     if q < 1 or gcd(p, q) != 1:
-        raise UsageError(f"{where}: {shown(parts)} is no fraction p, q in lowest terms with q > 0.")
+        raise UsageError(f"{where}: {shown(parts)} is not a fraction p, q in lowest terms with q > 0.")
     return sp.Rational(p, q)
 
 
@@ -120,29 +122,29 @@ def _require_small_power(base: sp.Expr, exponent: sp.Expr, where: str) -> None:
     if exponent.is_Rational and abs(exponent) > MOST_POWER:
         raise UsageError(f"{where}: the exponent {shown(str(exponent))} is larger than {MOST_POWER}.")
     if base.is_Rational and exponent.is_Integer and abs(exponent) > 1_000:
-        raise UsageError(f"{where}: a power of a number with the exponent {exponent}; write the number itself.")
+        raise UsageError(f"{where}: a number has the exponent {exponent}; write the number without a power.")
 
 
 def whole(text: Any, where: str) -> int:
     """A whole number written as `str` writes it."""
     if not isinstance(text, str) or len(text) > MOST_DIGITS + 10 or not WHOLE.fullmatch(text):
-        raise UsageError(f"{where}: {shown(text)} is no whole number written in digits.")
+        raise UsageError(f"{where}: {shown(text)} is not a whole number written in digits.")
     return int(text)
 
 
 def fraction(text: Any, where: str) -> Fraction:
     """An exact rational, as "p" or "p/q" in lowest terms."""
     if not isinstance(text, str):
-        raise UsageError(f'{where}: {shown(text)} is no exact rational; write it as a string "p/q".')
+        raise UsageError(f'{where}: {shown(text)} is not an exact rational; write it as a string "p/q".')
     p, slash, q = text.partition("/")
     number = Fraction(whole(p, where), max(1, whole(q, where))) if slash else Fraction(whole(p, where))
     if str(number) != text:
-        raise UsageError(f"{where}: {shown(text)} is no exact rational p/q in lowest terms with q > 0.")
+        raise UsageError(f"{where}: {shown(text)} is not an exact rational p/q in lowest terms with q > 0.")
     return number
 
 
 def symbols_to_record(symbols: Iterable[sp.Symbol], where: str = "certificate") -> dict[str, list[str]]:
-    """Names to assumptions, such that a symbol made of them equals the one that came."""
+    """The assumptions of each symbol, by name; a symbol built from them equals the original."""
     found: dict[str, list[str]] = {}
     for symbol in symbols:
         flags = _flags(symbol)
@@ -155,11 +157,13 @@ def symbols_to_record(symbols: Iterable[sp.Symbol], where: str = "certificate") 
 
 def symbols_from_record(record: Any, where: str) -> dict[str, sp.Symbol]:
     if not isinstance(record, dict):
-        raise UsageError(f"{where}: {shown(record)} is no table of symbols.")
+        raise UsageError(f"{where}: {shown(record)} is not a table of symbols.")
     for name, flags in record.items():
         known = isinstance(flags, list) and all(isinstance(flag, str) and flag in FLAGS for flag in flags)
         if not known or not NAME.fullmatch(name) or len(set(flags)) < len(flags):
-            raise UsageError(f"{where}: {shown({name: flags})} is no symbol with its assumptions ({', '.join(FLAGS)}).")
+            raise UsageError(
+                f"{where}: {shown({name: flags})} is not a symbol with its assumptions ({', '.join(FLAGS)})."
+            )
     try:
         return {name: _symbol(name, flags) for name, flags in record.items()}
     except sp.core.facts.InconsistentAssumptions:
@@ -179,6 +183,6 @@ def _symbol(name: str, flags: Iterable[str]) -> sp.Symbol:
 
 
 def shown(value: Any) -> str:
-    """What came, short enough for a sentence."""
+    """The value, short enough for a message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

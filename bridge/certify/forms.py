@@ -1,9 +1,9 @@
-"""Ways to see that an inequality holds on a box, each of them rigorous: enclosures by Arb balls.
+"""Forms: rigorous proofs that an inequality holds on a box, by enclosures in Arb balls.
 
 - "range": the expression evaluated on the balls of the box;
 - "slope": the mean-value form, with the gradient enclosed on the box;
 - "hessian": z^T (second derivatives) z in the vanishing coordinates;
-- "form": the matrix of the quadratic form that came with the inequality is positive semidefinite;
+- "form": the matrix of the inequality's quadratic form is positive semidefinite;
 - "outside k": the k-th condition is negative throughout.
 """
 
@@ -39,7 +39,7 @@ def balls_of(box: Box) -> list[Arb]:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A box with its balls, which every form asks for."""
+    """A box with its balls, which every form uses."""
 
     box: Box
 
@@ -79,7 +79,7 @@ class Scalar:
         return self.tape is not None and self.tape.analytic and all(b.is_finite() for b in self.tape.derivatives(balls))
 
     def below(self, cell: Cell) -> Arb:
-        """A lower bound by the natural extension; nan where nothing can be said."""
+        """A lower bound by the natural extension; nan if there is none."""
         return self.value(*cell.balls).lower()
 
     def slopes(self, cell: Cell) -> list[Arb] | None:
@@ -89,7 +89,7 @@ class Scalar:
     # f(x) = f(c) + sum_i f_i(xi) (x_i - c_i) with xi in the box. Where f_i >= 0 on the box c_i is its lower end, where
     # f_i <= 0 the upper one: those terms are >= 0. Otherwise c_i is the middle, and the term is at least -|f_i| radius.
     def below_by_slopes(self, cell: Cell, slopes: Sequence[Arb]) -> Arb:
-        """A lower bound by the mean-value form; nan where nothing can be said."""
+        """A lower bound by the mean-value form; nan if there is none."""
         centre, loss = [], flint.arb(0)
         for (low, high), slope in zip(cell.box, slopes, strict=True):
             if low == high or slope >= 0:
@@ -103,7 +103,7 @@ class Scalar:
 
 
 def positive(ball: Arb, strict: bool) -> bool:
-    """Whether a lower bound shows > 0 (>= 0); nan shows nothing."""
+    """Whether a lower bound proves > 0 (>= 0); nan proves nothing."""
     return bool(ball > 0) if strict else bool(ball >= 0)
 
 
@@ -114,16 +114,16 @@ def by_slope(scalar: Scalar, cell: Cell, strict: bool) -> bool:
 
 
 def shown(scalar: Scalar, cell: Cell) -> bool:
-    """Whether the function is seen to be >= 0 on the box, by either form."""
+    """Whether either form proves that the function is >= 0 on the box."""
     return positive(scalar.below(cell), False) or by_slope(scalar, cell, False)
 
 
 class Enclosures:
-    """An inequality on boxes: which form proves it where, and the slopes by which a box is best cut."""
+    """An inequality on boxes: the form that proves it on a box, and the slopes that determine the next cut."""
 
     def __init__(self, inequality: Inequality, bits: int = BITS) -> None:
         self.inequality, self.bits = inequality, bits
-        # What the symbols are assumed to be plays no part in a proof: the box says which numbers they are.
+        # A proof ignores the assumptions on symbols: the box determines their values.
         self._real = {symbol: sp.Dummy(symbol.name, real=True) for symbol in inequality.box}
         self.coordinates = tuple(inequality.box)
         self.symbols = tuple(self._real.values())
@@ -209,7 +209,7 @@ class Enclosures:
 
     # Taylor's theorem along the segment from (0, z) to (y, z): f = y^T H(xi) y / 2 with xi on that segment, because f
     # and its gradient in y are 0 at y = 0. The segment lies in the box widened to contain y = 0, on which f has to be
-    # analytic: SymPy's second derivatives know of no jump.
+    # analytic: SymPy's second derivatives ignore jumps.
     def _by_hessian(self, cell: Cell) -> bool:
         if self.inequality.strict or self.hessian is None or not self.vanishes:
             return False
@@ -265,7 +265,7 @@ def _principal_minors(H: sp.Matrix) -> list[sp.Expr]:
 
 
 def _determinant(H: sp.Matrix) -> sp.Expr:
-    """By the first row, as it stands: SymPy's own expands and cancels, which takes minutes here."""
+    """Expanded by the first row, without simplification: SymPy's own expands and cancels, which takes minutes here."""
     if H.rows == 1:
         return H[0, 0]
     return sp.Add(*((-1) ** j * H[0, j] * _determinant(H.minor_submatrix(0, j)) for j in range(H.cols)))

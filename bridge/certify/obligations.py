@@ -21,7 +21,7 @@ BITS = 96
 
 @dataclass(frozen=True)
 class Discharged:
-    """One open obligation and what came of it; `reason` says why nothing could be tried."""
+    """One open obligation and the outcome of its proof attempt; `reason` if none was possible."""
 
     obligation: Obligation
     step: str
@@ -40,7 +40,7 @@ def discharge(of: Derivation | Quantity, ranges: Mapping[sp.Symbol, Any], *, sec
     """A proof attempt for each open obligation, for all parameters in `ranges` at once.
 
     A range is a number (floats as the binary rationals that they are), a ball, or a pair (low, high). A quantity's
-    worst-case symbols are bound first. What cannot be tried is in the list too, with the reason.
+    worst-case symbols are bound first. An obligation that cannot be tried is also listed, with the reason.
     """
     return [_discharge(step, obligation, ranges, seconds) for step, obligation in open_obligations(of)]
 
@@ -71,7 +71,7 @@ def _discharge(step: str, obligation: Obligation, ranges: Mapping[sp.Symbol, Any
 
 
 def obligation_inequalities(name: str, obligation: Obligation, ranges: Mapping[sp.Symbol, Any]) -> list[Inequality]:
-    """What has to be shown, on the box of the ranges. Raises UsageError for what is no inequality, or has no range."""
+    """The inequalities to prove on the box. Raises UsageError for another kind of condition or a missing range."""
     claims = claims_of(obligation.condition)
     missing = sorted(str(s) for expression, _ in claims for s in expression.free_symbols - set(ranges))
     if missing:
@@ -105,14 +105,14 @@ def _end(symbol: sp.Symbol, value: Any, *, upper: bool) -> sp.Rational:
         return sp.Rational(int(mantissa)) * sp.Integer(2) ** int(exponent)
     exact = as_exact(value)
     if not isinstance(exact, int | Fraction):
-        raise UsageError(f"the range of {symbol}, {value}, is no rational number")
+        raise UsageError(f"the range of {symbol}, {value}, is not a rational number")
     return sp.Rational(exact)
 
 
 def stated_obligations(result_id: str, params: Mapping[str, Any]) -> tuple[list[Inequality], list[str]]:
-    """The open obligations of a running result at the parameters of its study, and why the others cannot be tried.
+    """The open obligations of a running result at its study's parameters, and why others cannot be tried.
 
-    The symbols take the values that the study's case binds them to, worst-case ones included.
+    The symbols have the values of the study's case, worst-case symbols included.
     """
     from bridge.registry import find_study
 
@@ -135,8 +135,8 @@ def stated_obligations(result_id: str, params: Mapping[str, Any]) -> tuple[list[
 def supremum_inequality(expr: sp.Expr, symbol: sp.Symbol, low: Any, high: Any, bound: Any) -> Inequality:
     """sup |expr| <= bound over low <= symbol <= high.
 
-    Of a bound that is a ball the least float64 above it is meant, which is what tables show: `supremum` may give the
-    supremum itself to 96 bits, and equality is not decided by balls.
+    If the bound is a ball, the least float64 above it is used, as in tables: `supremum` may return the supremum itself
+    to 96 bits, and balls cannot decide equality.
     """
     real = sp.Symbol(symbol.name, real=True)
     ends = _end(real, low, upper=False), _end(real, high, upper=True)

@@ -1,7 +1,7 @@
-"""Certificate files parsed strictly: whatever `bridge.certify.certificate` cannot have written is a UsageError.
+"""Certificate files parsed strictly: anything that `bridge.certify.certificate` does not write is a UsageError.
 
-What a file asks for is bounded by its size: runs of boxes are never written out, no box is cut too often, and the
-numbers that an expression can make are judged before SymPy meets it.
+The work for a file is bounded by its size: runs of boxes are never expanded, the number of cuts of a box is limited,
+and the size of the numbers in an expression is checked before SymPy reads it.
 """
 
 import json
@@ -41,7 +41,7 @@ SETTLED = {"inequality", "origin", "verdict", "share", "tree"}
 REFUTED = {"inequality", "origin", "verdict", "point", "value"}
 INEQUALITY = {"name", "symbols", "box", "expression", "where", "strict", "vanishing", "form", "meaning", "because"}
 
-Ask = Callable[[], None]
+Check = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -84,37 +84,37 @@ class ParsedClaim:
 
 
 def read_content(path: str) -> dict[str, Any]:
-    """The file as JSON, of this format and version, with the digest that fits. Raises UsageError."""
+    """The file as JSON, of this format and version, with a matching digest. Raises UsageError."""
     content = parse_json(read_bytes(path, "certificate", MOST_BYTES), path)
     require_fields(content, set(FIELDS), f"'{path}'")
     if content["format"] != FORMAT:
-        raise UsageError(f"'{path}' is no certificate: its format is {shown(content['format'])}, not {FORMAT!r}.")
+        raise UsageError(f"'{path}' is not a certificate: its format is {shown(content['format'])}, not {FORMAT!r}.")
     if type(content["version"]) is not int or content["version"] != VERSION:
         raise UsageError(f"'{path}' is of version {shown(content['version'])}; this boundsmith reads {VERSION}.")
     if content["digest"] != digest(content):
-        raise UsageError(f"'{path}': the digest does not fit the content: the file was changed after it was written.")
+        raise UsageError(f"'{path}': the digest does not match the content: the file was changed after it was written.")
     if not isinstance(content["package"], str) or not isinstance(content["claims"], list) or not content["claims"]:
-        raise UsageError(f"'{path}': package has to be a text and claims a list that is not empty.")
+        raise UsageError(f"'{path}': `package` must be a text and `claims` a non-empty list.")
     return content
 
 
 def parse_json(text: bytes, path: str) -> dict[str, Any]:
-    """A JSON object without floats and without a key that comes twice. Raises UsageError."""
+    """A JSON object without floats and without a repeated key. Raises UsageError."""
     try:
         content = json.loads(text.decode(), object_pairs_hook=_object, parse_float=_no_float, parse_constant=_no_float)
     except RecursionError:
         raise UsageError(f"'{path}' is nested too deeply for a certificate.") from None
     except ValueError as error:  # not UTF-8, no JSON, a number of too many digits
-        raise UsageError(f"'{path}' is no certificate (truncated?): {str(error)[:200]}.") from None
+        raise UsageError(f"'{path}' is not a certificate (truncated?): {str(error)[:200]}.") from None
     if not isinstance(content, dict):
-        raise UsageError(f"'{path}' is no certificate: it holds no JSON object.")
+        raise UsageError(f"'{path}' is not a certificate: it does not contain a JSON object.")
     return content
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError(f"a key comes twice among {', '.join(sorted(key for key, _ in pairs))[:100]}")
+        raise ValueError(f"a key is repeated among {', '.join(sorted(key for key, _ in pairs))[:100]}")
     return found
 
 
@@ -122,10 +122,10 @@ def _no_float(text: str) -> Any:
     raise ValueError(f"the number {text} is not exact; write a string p/q")
 
 
-def require_fields(record: Any, wanted: set[str], where: str) -> None:
+def require_fields(record: Any, expected: set[str], where: str) -> None:
     if not isinstance(record, dict):
-        raise UsageError(f"{where}: {shown(record)} should be an object with {', '.join(sorted(wanted))}.")
-    missing, unknown = sorted(wanted - set(record)), sorted(set(record) - wanted)
+        raise UsageError(f"{where}: {shown(record)} should be an object with {', '.join(sorted(expected))}.")
+    missing, unknown = sorted(expected - set(record)), sorted(set(record) - expected)
     if missing or unknown:
         words = [
             f"{what} {', '.join(names)[:100]}"
@@ -135,32 +135,32 @@ def require_fields(record: Any, wanted: set[str], where: str) -> None:
         raise UsageError(f"{where} {' and '.join(words)}.")
 
 
-def parse_claim(record: Any, where: str, ask: Ask = lambda: None) -> ParsedClaim:
-    """Raises UsageError for anything but what `claim_record` writes. `ask` is called at every node of the tree."""
+def parse_claim(record: Any, where: str, check: Check = lambda: None) -> ParsedClaim:
+    """Raises UsageError for anything but what `claim_record` writes. `check` is called at every node of the tree."""
     verdict = record.get("verdict") if isinstance(record, dict) else None
     require_fields(record, REFUTED if verdict == Status.REFUTED else SETTLED, where)
     if verdict not in list(Status):
-        raise UsageError(f"{where}: {shown(verdict)} is no verdict; there are {', '.join(Status)}.")
+        raise UsageError(f"{where}: {shown(verdict)} is not a verdict; the verdicts are {', '.join(Status)}.")
     status = Status(verdict)
     inequality, origin = parse_inequality(record["inequality"], where), _origin(record["origin"], where)
     if status is Status.REFUTED:
         point, value = _point(record["point"], inequality, where), fraction(record["value"], where)
         return ParsedClaim(inequality, origin, status, Tree((), where), point=point, value=value)
-    tree, share = _tree(record["tree"], where, ask), fraction(record["share"], where)
+    tree, share = _tree(record["tree"], where, check), fraction(record["share"], where)
     if (OPEN in tree.forms) != (status is Status.UNDECIDED):
-        raise UsageError(f"{where}: open boxes make a verdict undecided, and nothing else does; it says {verdict}.")
-    settled = _settled(inequality, tree, ask)
+        raise UsageError(f"{where}: the verdict is undecided if and only if a box is open; it is {verdict}.")
+    settled = _settled(inequality, tree, check)
     if share != settled:
-        raise UsageError(f"{where}: the share {share} is not the one that the tree settles, {settled}.")
+        raise UsageError(f"{where}: the share is {share}, but the tree settles {settled}.")
     return ParsedClaim(inequality, origin, status, tree, share)
 
 
-def _settled(inequality: Inequality, tree: Tree, ask: Ask) -> Fraction:
+def _settled(inequality: Inequality, tree: Tree, check: Check) -> Fraction:
     """The share of the box that is not open; UsageError for a tree that does not cover it."""
     root, left = root_of(inequality), Fraction(0)
     try:
         for box, node in boxes_of(root, tree):
-            ask()
+            check()
             if node == Leaf(OPEN):
                 left += volume(box, root)
     except TreeError as error:
@@ -205,9 +205,9 @@ def parse_inequality(record: Any, where: str) -> Inequality:
         raise UsageError(f"{where}: {error}.") from None
 
 
-def _require(held: bool, name: str, value: Any, wanted: str, where: str) -> None:
+def _require(held: bool, name: str, value: Any, expected: str, where: str) -> None:
     if not held:
-        raise UsageError(f"{where}: {name} = {shown(value)} should be {wanted}.")
+        raise UsageError(f"{where}: {name} = {shown(value)} should be {expected}.")
 
 
 def _side(side: Any, symbols: dict[str, sp.Symbol], where: str) -> tuple[sp.Symbol, tuple[sp.Rational, sp.Rational]]:
@@ -263,12 +263,12 @@ def _point(record: Any, inequality: Inequality, where: str) -> tuple[Fraction, .
     return tuple(fraction(record[name], where) for name in names)
 
 
-def _tree(record: Any, where: str, ask: Ask) -> Tree:
+def _tree(record: Any, where: str, check: Check) -> Tree:
     if not isinstance(record, list):
-        raise UsageError(f"{where}: the tree {shown(record)} is no list.")
+        raise UsageError(f"{where}: the tree {shown(record)} is not a list.")
     boxes = 0
     for at, node in enumerate(record):
-        ask()
+        check()
         place = f"{where}, node {at}"
         if not isinstance(node, list) or not 1 <= len(node) <= 2:
             raise UsageError(f'{place}: {shown(node)} is neither [axis], [axis, "p/q"] nor [form, count].')

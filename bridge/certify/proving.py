@@ -3,8 +3,8 @@
 Branch and bound: a box on which no form proves the inequality is cut across the coordinate that the bound depends on
 most, worst box first. The tree of cuts is the certificate; `bridge.certify.checking` goes through it again.
 
-The time can end anywhere, also in the middle of a step. A box is therefore marked and a cut is made by a single
-assignment, after what it says has been shown: whatever is then found of the tree is true.
+The time limit can be reached in the middle of a step. A box is therefore marked, or cut, by a single assignment after
+the proof is complete, so that the tree is correct at any moment.
 """
 
 import heapq
@@ -25,7 +25,7 @@ from symbolic.inequalities import Inequality
 
 Point = dict[sp.Symbol, Fraction]
 LOOK = 64  # boxes between two reports
-MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot tell apart
+MOST_CUTS = 4_000  # of one box: from a range of 10^1000 down to what balls cannot separate
 
 
 class Status(StrEnum):
@@ -47,7 +47,7 @@ class Leaf:
     """A box that is done: how the inequality was shown there.
 
     `by` is "range" (the natural extension), "slope" (mean-value form), "hessian" (second derivatives in the vanishing
-    coordinates), "form" (the quadratic form that came along), "outside k" (the k-th condition of `where` is negative
+    coordinates), "form" (the quadratic form of the inequality), "outside k" (the k-th condition of `where` is negative
     throughout), or "open".
     """
 
@@ -59,11 +59,11 @@ Node = Split | Leaf
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run of `prove` gave.
+    """The outcome of a run of `prove`.
 
     `nodes` is the tree of boxes in preorder. `point` and `value` (an upper bound of the expression there) refute.
     `open_boxes` are the boxes left, largest first; `share` is the part of the box's volume that was settled. `reason`
-    says why an undecided one ended where it did.
+    states why an undecided run ended.
     """
 
     inequality: Inequality
@@ -93,12 +93,12 @@ def prove(
 ) -> Outcome:
     """Prove `inequality` by branch and bound over Arb balls, in at most about `seconds` and `most_boxes` boxes.
 
-    A `deadline` that runs already stands for `seconds`. When it is over the outcome is undecided, with the reason.
+    A running `deadline` replaces `seconds`. When the time limit is reached the outcome is undecided, with the reason.
 
     "refuted" gives a point of exact rationals at which the expression is surely negative (not positive, if strict).
-    Points at which the expression is undefined are none of its points. `progress` hears of the boxes and of the share
-    settled. With `keep_on_interrupt` Ctrl-C ends the search like the end of the time: what was proved until then is
-    kept, and the caller has to notice by itself.
+    Points at which the expression is undefined do not count. `progress` receives the number of boxes and the share
+    settled. With `keep_on_interrupt`, Ctrl-C ends the search like the time limit: the result so far is kept, and the
+    caller must detect the interruption itself.
     """
     deadline = deadline or Deadline(seconds)
     return _Search(inequality, deadline, most_boxes, progress or (lambda boxes, share: None)).run(keep_on_interrupt)
@@ -127,7 +127,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Look:
-    """What was seen of an open box: the lower bound of the expression, and how much each coordinate matters."""
+    """The lower bound of the expression on an open box, and how much each coordinate matters."""
 
     below: float
     weights: list[float]
@@ -149,7 +149,7 @@ class _Search:
             with self.deadline.interrupting(), working_precision(self.enclosures.bits):
                 refuted = self._decide(root)
         except OutOfTime:
-            reason = f"the time limit of {self.deadline.seconds:g} s was over while {self.stage}"
+            reason = f"the time limit of {self.deadline.seconds:g} s was reached while {self.stage}"
         except KeyboardInterrupt:
             if not keep_on_interrupt:
                 raise
@@ -158,8 +158,8 @@ class _Search:
 
     def _decide(self, root: _Part) -> tuple[Point, float] | None:
         self.stage = "a likely minimum was searched for"
-        self.deadline.ask()
-        lowest = likely_lowest(self.inequality, ask=self.deadline.ask)
+        self.deadline.check()
+        lowest = likely_lowest(self.inequality, check=self.deadline.check)
         self.stage = "boxes were proved"
         return self._refutation(lowest) or self._search(root)
 
@@ -191,7 +191,7 @@ class _Search:
         while queue:
             if count % LOOK == 0:
                 self.progress(count, float(self.settled))
-            self.deadline.ask()
+            self.deadline.check()
             if count >= self.most_boxes:
                 return None
             _, _, part, look = heapq.heappop(queue)
@@ -209,8 +209,8 @@ class _Search:
         return None
 
     def _prove(self, part: _Part) -> _Look | None:
-        """Mark the box if a form proves it; otherwise say what was seen of it."""
-        self.deadline.ask()
+        """Mark the box if a form proves it; otherwise return the bounds and slopes found on it."""
+        self.deadline.check()
         cell, strict = Cell(part.box), self.inequality.strict
         below = self.enclosures.whole.below(cell)
         if positive(below, strict):
@@ -224,10 +224,10 @@ class _Search:
             bounds.append(centred)
             weights = _weights(part.box, slopes)
         for k in range(len(self.enclosures.conditions)):
-            self.deadline.ask()
+            self.deadline.check()
             if self.enclosures.shown_on(cell, f"outside {k}"):
                 return self._settle(part, f"outside {k}")
-        self.deadline.ask()
+        self.deadline.check()
         if self.inequality.vanishing and self.enclosures.shown_on(cell, "hessian"):
             return self._settle(part, "hessian")
         if self.inequality.form is not None and not strict:
@@ -277,7 +277,7 @@ class _Search:
     def _refutation(self, points: Sequence[Sequence[Fraction]]) -> tuple[Point, float] | None:
         """The first of the points that is surely inside and at which the inequality surely fails."""
         for point in points:
-            self.deadline.ask()
+            self.deadline.check()
             value = self.enclosures.value_at(point)
             fails = value <= 0 if self.inequality.strict else value < 0
             if fails and self.enclosures.inside(point):

@@ -18,7 +18,7 @@ MOST_CHARACTERS, MOST_DIGITS, MOST_EXPONENT = 4_000, 4_000, 1_000
 NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
 CONSTANTS = {"pi": sp.pi, "E": sp.E}
 KNOWN = {name.lower() if name in ("Abs", "Max", "Min") else name: f for name, f in FUNCTIONS.items()} | FUNCTIONS
-DEFINED = "defined: "  # how the names of those inequalities begin that say where an expression is defined
+DEFINED = "defined: "  # prefix of the inequalities that state where an expression is defined
 SIMPLIFIED = "; simplified to "
 COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast.Lt: (-1, True)}
 
@@ -26,28 +26,28 @@ COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast
 def read_inequality(
     text: str, ranges: Sequence[str], where: Sequence[str] = (), deadline: Deadline | None = None
 ) -> list[Inequality]:
-    """The inequality with exact ranges "x=0,1/3", preceded by those which say that it is defined (sqrt, log) there.
+    """The inequality with exact ranges "x=0,1/3", preceded by those that state that it is defined there (sqrt, log).
 
-    Raises UsageError with the position of what cannot be read, OutOfTime where SymPy takes too long to simplify it.
+    Raises UsageError with the position of a syntax error, and OutOfTime if SymPy takes too long to simplify it.
     """
-    ask = deadline.ask if deadline else lambda: None
+    check = deadline.check if deadline else lambda: None
     as_typed = typed_inequality(text, ranges, where)
     typed, box = as_typed.expression, as_typed.box
     expression, strict = read_claim(text)
-    ask()
+    check()
     conditions = tuple(_condition(words) for words in where)
-    ask()
+    check()
     known = defined_where(expression)
-    ask()
+    check()
     lost = [each for each in (*defined_where(typed), *vanished_poles(typed, expression)) if each not in known]
-    ask()
+    check()
     meaning = as_typed.meaning + (f"{SIMPLIFIED}{sp.sstr(expression)}" if lost else "")
     claim = Inequality(as_typed.name, expression, box, conditions, strict, meaning=meaning)
     return [*(_on(claim, *each) for each in dict.fromkeys((*known, *lost))), claim]
 
 
 def typed_inequality(text: str, ranges: Sequence[str], where: Sequence[str] = ()) -> Inequality:
-    """The inequality just as it was typed: nothing is simplified, so that it takes no time. Raises UsageError."""
+    """The inequality as typed, without simplification, so that it takes no time. Raises UsageError."""
     box = read_ranges(ranges)
     typed, strict = read_claim(text, evaluate=False)
     conditions = tuple(_condition(words, evaluate=False) for words in where)
@@ -70,10 +70,11 @@ def _require_ranges(typed: sp.Expr, conditions: Sequence[sp.Expr], box: Iterable
 
 
 def _condition(words: str, *, evaluate: bool = True) -> sp.Expr:
-    """What is >= 0 under a condition. Raises UsageError for a strict one: a point on its edge could refute."""
+    """The expression that a condition requires to be >= 0. Raises UsageError for a strict condition: a point on its
+    boundary could refute."""
     condition, strict = read_claim(words, evaluate=evaluate)
     if strict:
-        raise UsageError(f"--where {words!r} is strict, but the region of a proof is closed: write >= or <=")
+        raise UsageError(f"--where {words!r} is strict, but the region of a proof is closed; write >= or <=")
     return condition
 
 
@@ -84,7 +85,7 @@ def _on(claim: Inequality, condition: sp.Expr, strict: bool) -> Inequality:
 
 
 def defined_where(expression: sp.Expr) -> list[tuple[sp.Expr, bool]]:
-    """Expressions that have to be >= 0 (> 0 where True) for the expression to be a real number.
+    """Expressions that must be >= 0 (> 0 where True) for the expression to be a real number.
 
     Poles need none: a quotient whose denominator's range contains 0 is never shown. What SymPy has simplified away
     (sqrt(x)**2 is x) is found in the expression as it was typed, unevaluated.
@@ -130,7 +131,7 @@ def read_ranges(ranges: Sequence[str]) -> dict[sp.Symbol, tuple[sp.Rational, sp.
             raise UsageError(f"--range {text} is not of the form NAME=LOW,HIGH.")
         symbol = sp.Symbol(name, real=True)
         if symbol in box or name in CONSTANTS or name in KNOWN:
-            raise UsageError(f"--range {text}: {name} is {'given twice' if symbol in box else 'no free name'}.")
+            raise UsageError(f"--range {text}: {name} is {'given twice' if symbol in box else 'not a free name'}.")
         box[symbol] = (read_rational(low, text), read_rational(high, text))
         if box[symbol][0] > box[symbol][1]:
             raise UsageError(f"--range {text} is empty: give LOW <= HIGH.")
@@ -141,7 +142,7 @@ def read_rational(text: str, whole: str) -> sp.Rational:
     sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
     p, slash, q = digits.partition("/")
     if not NUMBER.fullmatch(p) or (slash and not NUMBER.fullmatch(q)):
-        raise UsageError(f"--range {whole}: {text or 'nothing'} is no exact number; write 1/3, 0.1 or 1e-3.")
+        raise UsageError(f"--range {whole}: {text or 'nothing'} is not an exact number; write 1/3, 0.1 or 1e-3.")
     below = _exact(q) if slash else Fraction(1)
     if below == 0:
         raise UsageError(f"--range {whole}: {text} divides by 0.")
@@ -158,7 +159,7 @@ def _exact(text: str) -> Fraction:
 def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
     """The expression that is claimed to be >= 0 (> 0 where True); without `evaluate` just as it was typed.
 
-    Raises UsageError for what is no expression, and for one whose numbers become too large: before evaluating it.
+    Raises UsageError before evaluation if the text is not an expression or if its numbers become too large.
     """
     if len(text) > MOST_CHARACTERS:
         raise UsageError(
@@ -189,7 +190,7 @@ def _claim(tree: ast.expr, text: str, *, evaluate: bool) -> tuple[sp.Expr, bool]
     if not isinstance(tree, ast.Compare):
         return _expression(tree, text, evaluate), False
     if len(tree.ops) != 1 or type(tree.ops[0]) not in COMPARISONS:
-        raise UsageError(_at(text, tree.col_offset, "is no single comparison by >=, >, <= or <"))
+        raise UsageError(_at(text, tree.col_offset, "is not a single comparison by >=, >, <= or <"))
     sign, strict = COMPARISONS[type(tree.ops[0])]
     left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
     return _product(sp.Integer(sign), _difference(left, right, evaluate), evaluate), strict
@@ -198,7 +199,7 @@ def _claim(tree: ast.expr, text: str, *, evaluate: bool) -> tuple[sp.Expr, bool]
 def _sum(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
     if evaluate:
         return left + right
-    terms = left.args if left.is_Add else (left,)  # a long sum is no deep tree
+    terms = left.args if left.is_Add else (left,)  # keeps the tree of a long sum flat
     return sp.Add(*terms, right, evaluate=False)
 
 
@@ -237,13 +238,13 @@ def _expression(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
         return _operation(node, text, evaluate)
     if isinstance(node, ast.Call):
         return _call(node, text, evaluate)
-    raise UsageError(_at(text, node.col_offset, "is not allowed; there are + - * / **, numbers, names and functions"))
+    raise UsageError(_at(text, node.col_offset, "is not allowed; use + - * / **, numbers, names and functions"))
 
 
 def _number(node: ast.Constant, text: str) -> sp.Expr:
     written = ast.get_source_segment(text, node) or ""
     if not NUMBER.fullmatch(written):
-        raise UsageError(_at(text, node.col_offset, "is no decimal number"))
+        raise UsageError(_at(text, node.col_offset, "is not a decimal number"))
     return sp.Rational(_exact(written))
 
 
@@ -251,7 +252,7 @@ def _name(node: ast.Name, text: str) -> sp.Expr:
     if node.id in KNOWN or node.id == "sqrt":
         raise UsageError(_at(text, node.col_offset, f"is the function {node.id}; write {node.id}(...)"))
     if not node.id.isascii() or node.id.startswith("__"):
-        raise UsageError(_at(text, node.col_offset, "is no name of letters, digits and _"))
+        raise UsageError(_at(text, node.col_offset, "is not a name of letters, digits and _"))
     return CONSTANTS.get(node.id, sp.Symbol(node.id, real=True))
 
 
@@ -275,7 +276,7 @@ def _chain(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
     for step in reversed(steps):
         right = _expression(step.right, text, evaluate)
         if isinstance(step.op, ast.Div) and right == 0:
-            raise UsageError(_at(text, step.right.col_offset, "is 0, and divides"))
+            raise UsageError(_at(text, step.right.col_offset, "is 0 and cannot divide"))
         found = STEPS[type(step.op)](found, right, evaluate)
     return found
 
@@ -288,7 +289,7 @@ def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str, evaluat
         digits = max(abs(base.p).bit_length(), base.q.bit_length()) * abs(exponent)
         too_large = too_large or digits > MOST_BITS or (base == 0 and exponent < 0)
     if too_large:
-        raise UsageError(_at(text, node.right.col_offset, "is an exponent too large, or not rational"))
+        raise UsageError(_at(text, node.right.col_offset, "is an exponent that is too large or not rational"))
     return sp.Pow(base, exponent, evaluate=evaluate)
 
 
@@ -296,7 +297,7 @@ def _call(node: ast.Call, text: str, evaluate: bool) -> sp.Expr:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name not in KNOWN and name != "sqrt":
         raise UsageError(
-            _at(text, node.col_offset, f"is no known function; there are sqrt, {', '.join(sorted(KNOWN))}")
+            _at(text, node.col_offset, f"is not a known function; available are sqrt, {', '.join(sorted(KNOWN))}")
         )
     several = name.lower() in ("max", "min")
     if node.keywords or (len(node.args) < 2 if several else len(node.args) != 1):
@@ -310,6 +311,6 @@ def _call(node: ast.Call, text: str, evaluate: bool) -> sp.Expr:
 
 
 def _at(text: str, position: int, what: str) -> str:
-    """A sentence with the place it speaks of."""
+    """A message with the position that it refers to."""
     rest = text[position : position + 20] or "the end"
     return f"the expression {text[:60]!r}: position {position + 1}, at {rest!r}: {what}."

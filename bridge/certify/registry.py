@@ -1,4 +1,4 @@
-"""What each result states as inequalities on boxes: the one place where a topic's inequalities register."""
+"""The inequalities on boxes that each result states: the one place where a topic registers them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -50,6 +50,6 @@ STATED: dict[str, Callable[[Mapping[str, Any]], list[Inequality]]] = {
 
 
 def stated_inequalities(result_id: str, params: Mapping[str, Any]) -> list[Inequality]:
-    """The inequalities of a result at these parameters, none for a result that states none."""
+    """The inequalities of a result at these parameters; empty for a result without any."""
     state = STATED.get(result_id)
     return [] if state is None else list({each.name: each for each in state(params)}.values())

@@ -16,17 +16,17 @@ SAMPLES, STARTS = 1 << 15, 8
 LARGEST = sp.Integer(10) ** 300  # of a coordinate: differences and sums of two are floats, too
 AT_ONCE = 1 << 12  # points between two questions whether time is left
 
-Ask = Callable[[], None]
+Check = Callable[[], None]
 
 
 def likely_lowest(
-    inequality: Inequality, *, samples: int = SAMPLES, seed: int = 0, ask: Ask = lambda: None
+    inequality: Inequality, *, samples: int = SAMPLES, seed: int = 0, check: Check = lambda: None
 ) -> list[tuple[Fraction, ...]]:
-    """Points of the box where the expression is lowest, lowest first, as exact numbers; [] where floats say nothing.
+    """Points of the box where the expression is lowest, lowest first, as exact numbers; [] if floats find none.
 
-    `ask` is called at every step and may raise what ends the search.
+    `check` is called at every step; it may raise an exception that ends the search.
     """
-    found = search(inequality.expression, inequality, samples=samples, seed=seed, ask=ask)
+    found = search(inequality.expression, inequality, samples=samples, seed=seed, check=check)
     return [point for _, point in found]
 
 
@@ -37,7 +37,7 @@ def smallest(expression: sp.Expr, inequality: Inequality, *, samples: int = 1 <<
 
 
 def search(
-    expression: sp.Expr, inequality: Inequality, *, samples: int, seed: int, ask: Ask = lambda: None
+    expression: sp.Expr, inequality: Inequality, *, samples: int, seed: int, check: Check = lambda: None
 ) -> list[tuple[float, tuple[Fraction, ...]]]:
     """Low values of `expression` and the points where it has them: corners, random points, then descents from the best.
 
@@ -51,7 +51,7 @@ def search(
         return []
     lows = np.array([float(low) for _, (low, _) in box])
     widths = np.array([float(high - low) for _, (low, high) in box])
-    ask()
+    check()
     function = _on_unit_cube(expression, where, tuple(inequality.box), lows, widths)
     if function is None:
         return []
@@ -59,20 +59,22 @@ def search(
     unit = rng.random((samples, len(box)))
     unit[::2] = np.where(rng.random((len(unit[::2]), len(box))) < 0.5, unit[::2] ** 8, 1 - unit[::2] ** 8)
     unit = np.concatenate([unit, rng.integers(0, 2, (256, len(box)))])
-    values = np.concatenate([_asked(function, ask)(unit[at : at + AT_ONCE]) for at in range(0, len(unit), AT_ONCE)])
+    values = np.concatenate(
+        [_with_check(function, check)(unit[at : at + AT_ONCE]) for at in range(0, len(unit), AT_ONCE)]
+    )
     best = np.argsort(values)[:STARTS]
     points = [unit[i] for i in best if np.isfinite(values[i])]
-    points += [_descend(_asked(function, ask), point) for point in points]
+    points += [_descend(_with_check(function, check), point) for point in points]
     found = [(float(function(point[None])[0]), _exact(point, box)) for point in points]
     return sorted((each for each in found if np.isfinite(each[0])), key=lambda each: each[0])
 
 
-def _asked(function: Callable[[np.ndarray], np.ndarray], ask: Ask) -> Callable[[np.ndarray], np.ndarray]:
-    def asked(unit: np.ndarray) -> np.ndarray:
-        ask()
+def _with_check(function: Callable[[np.ndarray], np.ndarray], check: Check) -> Callable[[np.ndarray], np.ndarray]:
+    def checked(unit: np.ndarray) -> np.ndarray:
+        check()
         return function(unit)
 
-    return asked
+    return checked
 
 
 def _descend(function: Callable[[np.ndarray], np.ndarray], start: np.ndarray) -> np.ndarray:

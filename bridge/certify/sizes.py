@@ -1,8 +1,8 @@
-"""How large the numbers of an expression can become: refused in words before anything computes with them.
+"""How large the numbers of an expression can become: too large ones are refused before any computation.
 
 SymPy evaluates exp(3*log(x)) to x**3 and gamma(4) to 6, mpmath evaluates exp(exp(50)) to as many bits as its exponent
-asks for, and neither can be interrupted inside one operation on integers. What is judged here is the tree as it was
-typed or stored, before any such step; Arb at a fixed precision says how large its constants are, whatever they are.
+needs, and neither can be interrupted inside one operation on integers. The check is applied to the tree as it was typed
+or stored, before any such step. Arb at a fixed precision bounds the size of every constant.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ def check_sizes(expression: sp.Expr, where: str) -> None:
 
 
 def check_expansion(expression: sp.Expr, where: str) -> None:
-    """Raises UsageError for an expression that SymPy must not bring to a common denominator and expand."""
+    """Raises UsageError for an expression that is too large for SymPy to expand over a common denominator."""
     terms = _terms(expression, {})
     denominators = {node.base: node.exp for node in expression.atoms(sp.Pow) if node.exp.is_negative}
     for base, exponent in denominators.items():
@@ -129,7 +129,7 @@ class _Sizes:
             return self._several(node, parts)
         if type(node) in ONE_ARGUMENT:
             return self._function(node, parts[0])
-        raise UsageError(f"{self.where}: {type(node).__name__} is no function that certify knows.")
+        raise UsageError(f"{self.where}: {type(node).__name__} is not a function that certify supports.")
 
     def _several(self, node: Any, parts: Sequence[Size]) -> Size:
         values = [part.value for part in parts if part.value is not None]
@@ -143,7 +143,7 @@ class _Sizes:
 
     def _function(self, node: Any, part: Size) -> Size:
         if isinstance(node, sp.gamma | sp.loggamma) and part.value is not None and not abs(part.value) <= MOST_GAMMA:
-            raise UsageError(f"{self.where}: {_words(node)}: gamma is taken of numbers up to {MOST_GAMMA} only.")
+            raise UsageError(f"{self.where}: {_text(node)}: gamma accepts numbers up to {MOST_GAMMA} only.")
         value = None if part.value is None else ONE_ARGUMENT[type(node)](part.value)
         power = 0 if value is not None else 1
         if isinstance(node, sp.exp):
@@ -163,21 +163,21 @@ class _Sizes:
         if size.value is not None:
             self._check_number(node, size.value)
         if size.power > MOST_POWER:
-            raise UsageError(f"{self.where}: {_words(node)} has an exponent too large: at most {MOST_POWER}.")
+            raise UsageError(f"{self.where}: {_text(node)} has an exponent that is too large: at most {MOST_POWER}.")
         if size.bits > MOST_COEFFICIENT_BITS:
             raise UsageError(
-                f"{self.where}: the coefficients of {_words(node)} may have more than {MOST_COEFFICIENT_BITS} bits "
+                f"{self.where}: the coefficients of {_text(node)} may have more than {MOST_COEFFICIENT_BITS} bits "
                 "when it is expanded; take smaller exponents or numbers."
             )
 
     def _check_number(self, node: Any, value: Arb) -> None:
         largest = flint.arb(2) ** MOST_BITS
         if value.is_nan() or (not value.is_finite() and not isinstance(node, sp.exp | sp.sinh | sp.cosh)):
-            raise UsageError(f"{self.where}: {_words(node)} is no real number (or too close to a pole to tell).")
+            raise UsageError(f"{self.where}: {_text(node)} is not a real number, or too close to a pole to decide.")
         if not abs(value) <= largest:
-            raise UsageError(f"{self.where}: {_words(node)} is too large a number: beyond 2**{MOST_BITS}.")
+            raise UsageError(f"{self.where}: {_text(node)} is too large: beyond 2**{MOST_BITS}.")
         if value != 0 and abs(value) < 1 / largest:
-            raise UsageError(f"{self.where}: {_words(node)} is too small a number: below 2**-{MOST_BITS}.")
+            raise UsageError(f"{self.where}: {_text(node)} is too small: below 2**-{MOST_BITS}.")
 
 
 def _merged(amount: int, exponent: Size) -> int:
@@ -201,6 +201,6 @@ def _power_of_ball(base: Arb, exponent: sp.Expr, value: Arb) -> Arb:
     return balls.int_power(base, p) if q == 1 else balls.rational_power(base, p, q)
 
 
-def _words(node: sp.Basic) -> str:
+def _text(node: sp.Basic) -> str:
     with deep_recursion():
         return shortened(node, 60)

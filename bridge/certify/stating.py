@@ -1,4 +1,4 @@
-"""What a result states at its parameters, for certificates: which inequalities, of which quantities, in which words."""
+"""The inequalities that a result states at its parameters, for certificates, with their quantities and descriptions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def belongs(name: str, quantity: str) -> bool:
 
 
 def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
-    """What the result states at these parameters: its inequalities, and its derivations' open obligations.
+    """The result's inequalities at these parameters, and the open obligations of its derivations.
 
     Raises UsageError for parameters that the result does not have or that do not meet its hypotheses.
     """
@@ -27,25 +27,25 @@ def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
 
     check_parameters(result_id, params)
     stated = [*stated_inequalities(result_id, params), *stated_obligations(result_id, params)[0]]
-    return [each for at, each in enumerate(stated) if not any(same(each, other) for other in stated[:at])]
+    return [each for at, each in enumerate(stated) if not any(same_claim(each, other) for other in stated[:at])]
 
 
 def check_parameters(result_id: str, params: dict[str, Any]) -> None:
-    """Raises UsageError that names an unknown or missing parameter, or every hypothesis that is not met."""
+    """Raises UsageError that names an unknown or missing parameter, or every violated hypothesis."""
     result = find_result(result_id)
     if params and not result.parameters:
-        raise UsageError(f"{result_id} takes no parameters, but {', '.join(params)} came.")
+        raise UsageError(f"{result_id} takes no parameters; got {', '.join(params)}.")
     missing = [
         name
         for name in result.check_names(params)
-        if result.parameter(name).default is not None and not several(result.parameter(name).default)
+        if result.parameter(name).default is not None and not has_choices(result.parameter(name).default)
     ]
     if missing:
         raise UsageError(f"{result_id}: no value is given for {', '.join(missing)}.")
     numbers = {
         name: result.number(name, value)
         for name, value in params.items()
-        if result.parameter(name).symbol is not None and not several(value)
+        if result.parameter(name).symbol is not None and not has_choices(value)
     }
     known = [h for h in result.hypotheses if {symbol.name for symbol in h.condition.free_symbols} <= set(numbers)]
     complaints = [complaint for h in known if (complaint := h.complaint(numbers))]
@@ -53,13 +53,13 @@ def check_parameters(result_id: str, params: dict[str, Any]) -> None:
         raise UsageError(f"{result_id}: " + "; ".join(complaints) + ".")
 
 
-def several(value: Any) -> bool:
+def has_choices(value: Any) -> bool:
     """Whether a parameter's value is a list of choices."""
     return isinstance(value, list | tuple)
 
 
-def same(one: Inequality, other: Inequality) -> bool:
-    """Whether they claim the same of the same box; the words do not count."""
+def same_claim(one: Inequality, other: Inequality) -> bool:
+    """Whether they make the same claim on the same box; descriptions are not compared."""
     fields = ("name", "expression", "where", "strict", "vanishing", "form")
     return list(one.box.items()) == list(other.box.items()) and all(
         getattr(one, f) == getattr(other, f) for f in fields
@@ -67,7 +67,7 @@ def same(one: Inequality, other: Inequality) -> bool:
 
 
 def same_statements(some: Sequence[Inequality], others: Sequence[Inequality]) -> bool:
-    return len(some) == len(others) and all(same(a, b) for a, b in zip(some, others, strict=True))
+    return len(some) == len(others) and all(same_claim(a, b) for a, b in zip(some, others, strict=True))
 
 
 def family(name: str) -> str:

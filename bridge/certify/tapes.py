@@ -58,7 +58,7 @@ FUNCTIONS: dict[type, tuple[Callable[[Arb], Arb], Callable[[Arb], Arb]]] = {
 
 
 class UnknownNodeError(TypeError):
-    """The expression has a node that a tape does not know."""
+    """The expression has a node that a tape does not support."""
 
 
 KINKED = (sp.Abs, sp.Max, sp.Min)

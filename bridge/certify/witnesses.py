@@ -41,17 +41,19 @@ def replayed(case: DirectCase, quantity: Quantity, name: str, inequality: Inequa
     point = [_coordinate(case, str(symbol), inputs) for symbol in enclosures.coordinates]
     if set(inputs) != {str(symbol) for symbol in enclosures.coordinates} or not enclosures.inside(point):
         letters = ", ".join(map(str, enclosures.coordinates))
-        raise UsageError(f"{case.result.id}: '{name}' takes a point ({letters}) of its region; this is none")
+        raise UsageError(
+            f"{case.result.id}: '{name}' takes a point ({letters}) of its region; the given point is not one"
+        )
     value = enclosures.value_at(point)
     fails = value <= 0 if inequality.strict else value < 0
     verdict = Verdict.VIOLATED if fails else Verdict.KEPT if value >= 0 else Verdict.UNDECIDED
-    said = f"{inequality.meaning}: the difference of the sides is {float(value.mid()):.6g} at this point"
-    return direct_row(case, quantity, {"printed": verdict}, measured=float_above(value), remark=said)
+    remark = f"{inequality.meaning}: the difference of the sides is {float(value.mid()):.6g} at this point"
+    return direct_row(case, quantity, {"printed": verdict}, measured=float_above(value), remark=remark)
 
 
 def _coordinate(case: DirectCase, letter: str, inputs: Inputs) -> Fraction:
     pair = inputs.get(letter, torch.zeros(0)).flatten().tolist()
     whole = [int(x) for x in pair if x == x and abs(x) < 2.0**63 and x == int(x)]
     if len(whole) != 2 or len(pair) != 2 or whole[1] == 0:
-        raise UsageError(f"{case.result.id}: {letter} has to be two whole numbers, numerator and denominator (not 0)")
+        raise UsageError(f"{case.result.id}: {letter} must be two whole numbers, numerator and denominator (not 0)")
     return Fraction(*whole)

@@ -20,8 +20,8 @@ from bridge.certify.obligations import stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_inequality
 from bridge.certify.registry import STATED
-from bridge.certify.stating import belongs, family, same_statements, several, stated_now
-from bridge.certify.words import box_words, short
+from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
+from bridge.certify.words import box_text, short
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.entry import INTERRUPTED
@@ -39,7 +39,7 @@ STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: 
 
 @dataclass
 class Run:
-    """What is asked of a run, and what it found; `interrupted` once Ctrl-C came."""
+    """The request and the results of a run; `interrupted` after Ctrl-C."""
 
     title: str
     inequalities: Sequence[Inequality]
@@ -66,7 +66,8 @@ def run_certify(
             stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
     except OutOfTime:
         raise UsageError(
-            f"{id}: its inequalities could not be stated within --seconds {seconds:g}; allow more, or choose others."
+            f"{id}: its inequalities could not be stated within --seconds {seconds:g}; allow more time, or choose "
+            f"other parameters."
         ) from None
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
     if not chosen and (quantity is not None or not cannot):
@@ -75,15 +76,15 @@ def run_certify(
 
 
 def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
-    """Without the parameters that stand for several choices, if each choice states the same; else UsageError."""
-    kept = {name: value for name, value in params.items() if not several(value)}
+    """The parameters without lists of choices, if every choice states the same inequalities; else UsageError."""
+    kept = {name: value for name, value in params.items() if not has_choices(value)}
     for name in params.keys() - kept.keys():
-        deadline.ask()
+        deadline.check()
         first, *others = (stated_now(id, kept | {name: choice}) for choice in params[name])
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
             raise UsageError(
-                f"{id} states other inequalities for each {name}; choose by --set {name}=..., of {choices}."
+                f"{id} states different inequalities for each {name}; choose one by --set {name}=..., from {choices}."
             )
     return kept
 
@@ -117,20 +118,20 @@ def run_expression(
             run = Run(text, read_inequality(text, ranges, where, deadline), seconds)
     except OutOfTime:
         run = Run(text, [], seconds)
-        typed, reason = typed_inequality(text, ranges, where), _over(deadline, "it was simplified")
+        typed, reason = typed_inequality(text, ranges, where), _time_limit_reached(deadline, "it was simplified")
         run.claims.append(Claim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
     _run(run, output, as_json, deadline)
 
 
-def _over(deadline: Deadline, stage: str) -> str:
-    return f"the time limit of {deadline.seconds:g} s was over while {stage}"
+def _time_limit_reached(deadline: Deadline, stage: str) -> str:
+    return f"the time limit of {deadline.seconds:g} s was reached while {stage}"
 
 
 def checked_seconds(seconds: float | None, default: float) -> float:
     if seconds is None:
         return default
     if not 0 < seconds < float("inf"):
-        raise UsageError(f"--seconds {seconds:g} has to be a positive finite time.")
+        raise UsageError(f"--seconds {seconds:g} must be a positive finite time.")
     return seconds
 
 
@@ -176,7 +177,7 @@ def _prove_all(run: Run, first: Deadline | None) -> None:
 
 @contextlib.contextmanager
 def _interrupts(run: Run) -> Iterator[None]:
-    """Remembers that Ctrl-C came: `prove` ends quietly with what it has."""
+    """Records Ctrl-C, so that `prove` ends with its results so far."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -200,17 +201,17 @@ def _run_blocks(run: Run) -> Iterator[Any]:
         table = table_of("inequality", "verdict", "boxes", "seconds", "settled")
         for claim in run.claims:
             o = claim.outcome
-            settled = "-" if o.status is Status.REFUTED else f"{100 * _below_one(o):.4g} %"
+            settled = "-" if o.status is Status.REFUTED else f"{100 * _displayed_share(o):.4g} %"
             table.add_row(o.inequality.name, verdict_text(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
         yield table
     for claim in run.claims:
-        yield from _explained(claim.outcome)
+        yield from _explanation(claim.outcome)
     if any(c.outcome.inequality.name.startswith(DEFINED) and c.outcome.status is not Status.PROVED for c in run.claims):
-        yield "what is shown of the expression is shown where it is defined"
+        yield "the result on the expression holds where it is defined"
     yield from (c.outcome.inequality.meaning for c in run.claims if SIMPLIFIED in c.outcome.inequality.meaning)
     yield from (f"cannot be tried: {reason}" for reason in run.cannot)
     if run.interrupted:
-        yield "interrupted: what was not begun or not finished is undecided"
+        yield "interrupted: inequalities that were not finished are undecided"
 
 
 def table_of(*headings: str) -> Table:
@@ -224,21 +225,21 @@ def verdict_text(status: Status) -> Text:
     return Text(str(status), style=STYLES[status])
 
 
-def _below_one(outcome: Outcome) -> float:
-    """The share for people: 100 % is said of nothing that has an open box."""
+def _displayed_share(outcome: Outcome) -> float:
+    """The share for display: below 100 % as long as a box is open."""
     return outcome.share if outcome.status is Status.PROVED else min(outcome.share, 0.9999)
 
 
-def _explained(outcome: Outcome) -> Iterator[str]:
+def _explanation(outcome: Outcome) -> Iterator[str]:
     if outcome.status is Status.REFUTED:
         assert outcome.value is not None  # a refutation has a value
         relation = "> 0" if outcome.inequality.strict else ">= 0"
         point = ", ".join(f"{symbol} = {_digits(value)} ({short(value)})" for symbol, value in outcome.point.items())
         most = f"at most {outcome.value:.6g}" if outcome.value else "below 0" if relation == ">= 0" else "at most 0"
-        found = f"it claims {relation}, but is {most} at {point}"
+        found = f"the claim is {relation}, but the value is {most} at {point}"
         yield f"{outcome.inequality.name} is refuted: {found}"
     elif outcome.status is Status.UNDECIDED:
-        left = [box_words(outcome.inequality, box) for box in outcome.open_boxes[:1]]
+        left = [box_text(outcome.inequality, box) for box in outcome.open_boxes[:1]]
         largest = f"; the largest: {left[0]}" if left else ""
         why = f"{outcome.reason}; " if outcome.reason else ""
         yield f"{outcome.inequality.name} is undecided: {why}{max(1, len(outcome.open_boxes))} boxes are open{largest}"

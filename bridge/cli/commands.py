@@ -6,22 +6,26 @@ from typing import Annotated, Any
 import typer
 
 app = typer.Typer(
-    help="Derive the bound, build the transformer it speaks of, measure the error, put the two side by side.",
+    help="Derive the bound, build the transformer it describes, measure the error, compare the two.",
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="A result, e.g. induction.vanilla; `boundsmith list` has all.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, and nothing else there.")]
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="A result, such as induction.vanilla; `boundsmith list` shows all.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value; `show ID` has the names. Repeatable."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="The value of a parameter; `show ID` lists the names. Repeatable."
+    ),
 ]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         from bridge.cli.entry import version
 
         typer.echo(f"boundsmith {version()}")
@@ -31,15 +35,15 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def boundsmith(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
 
 
 @app.command("list")
-def list_results(json: Annotated[bool, typer.Option("--json", help="As a JSON list.")] = False) -> None:
-    """Every result: its id, whether it runs already, and where the paper states it."""
+def list_results(json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False) -> None:
+    """List all results: id, status (running or planned) and citation."""
     from bridge.cli.describe import list_claims
 
     list_claims(as_json=json)
@@ -47,7 +51,7 @@ def list_results(json: Annotated[bool, typer.Option("--json", help="As a JSON li
 
 @app.command()
 def show(id: Id, json: Json = False) -> None:
-    """What a result claims, under which hypotheses, and how its bounds are derived."""
+    """Show a result: claim, hypotheses, quantities and derivations."""
     from bridge.cli.describe import show_claim
 
     show_claim(id, as_json=json)
@@ -57,13 +61,13 @@ def show(id: Id, json: Json = False) -> None:
 def latex(
     id: Id,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Into a file instead of stdout.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
     ] = None,
     bibtex: Annotated[
-        bool, typer.Option("--bibtex", help="The BibTeX entries of the papers it cites, instead.")
+        bool, typer.Option("--bibtex", help="Print the BibTeX entries of the cited papers instead.")
     ] = False,
 ) -> None:
-    """A result as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
+    """Print a result as LaTeX: claim, hypotheses, printed and derived bounds, derivations."""
     from bridge.cli.describe import write_latex
 
     write_latex(id, output, bibtex=bibtex)
@@ -72,18 +76,19 @@ def latex(
 @app.command()
 def solve(
     id: Id,
-    knob: Annotated[str, typer.Option("--for", metavar="NAME", help="What is asked for: a parameter, or `error`.")],
+    knob: Annotated[str, typer.Option("--for", metavar="NAME", help="The parameter to solve for, or `error`.")],
     error: Annotated[
-        float | None, typer.Option(metavar="E", help="The error that is requested; not with `--for error`.")
+        float | None, typer.Option(metavar="E", help="The requested error; not with `--for error`.")
     ] = None,
     quantity: Annotated[
-        str | None, typer.Option(metavar="Q", help="Whose error; by default the result's final quantity.")
+        str | None,
+        typer.Option(metavar="Q", help="The quantity whose error is meant; by default the result's final one."),
     ] = None,
-    tier: Annotated[str | None, typer.Option(help="The bound to rely on: derived, printed or instance.")] = None,
+    tier: Annotated[str | None, typer.Option(help="The tier of the bound: derived, printed or instance.")] = None,
     settings: Settings = None,
     json: Json = False,
 ) -> None:
-    """The inverse: which value of a parameter guarantees this error? `--for error`: which error do they give?"""
+    """Find the value of a parameter that guarantees an error; with `--for error`, the error for given values."""
     from bridge.cli.solving import run_solve
 
     options = {"error": error, "quantity": quantity, "tier": tier}
@@ -97,50 +102,58 @@ def compare(
     settings: Settings = None,
     grid: Annotated[
         list[str] | None,
-        typer.Option("--grid", metavar="NAME=V1,V2,...", help="A parameter over several values. Repeatable."),
+        typer.Option("--grid", metavar="NAME=V1,V2,...", help="Several values of a parameter. Repeatable."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of everything random.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Random inputs at each point of the grid.")] = None,
-    attack: Annotated[int | None, typer.Option(min=0, metavar="STEPS", help="Gradient ascent; 0: none.")] = None,
-    restarts: Annotated[int | None, typer.Option(min=1, help="Starts of the attack.")] = None,
-    dtype: Annotated[str | None, typer.Option(help="float64, float32, bfloat16 or float16.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu or cuda.")] = None,
-    text: Annotated[Path | None, typer.Option(metavar="FILE", help="Real input: a text, for results that can.")] = None,
+    attack: Annotated[
+        int | None, typer.Option(min=0, metavar="STEPS", help="Steps of gradient ascent; 0: no attack.")
+    ] = None,
+    restarts: Annotated[int | None, typer.Option(min=1, help="Number of starts of the attack.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="Number format: float64, float32, bfloat16 or float16.")] = None,
+    device: Annotated[str | None, typer.Option(help="Device: cpu or cuda.")] = None,
+    text: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Real input: a text, for results that accept one.")
+    ] = None,
     data: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Real input: a bundled table (diabetes), for results that can.")
+        str | None,
+        typer.Option(metavar="NAME", help="Real input: a bundled table (diabetes), for results that accept tables."),
     ] = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Real input: a table with a header row, for results that can.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Real input: a table with a header row, for results that accept tables."),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Of --csv: what is to be predicted from the other columns.")
+        str | None, typer.Option(metavar="COLUMN", help="For --csv: the column to predict from the other columns.")
     ] = None,
     machine: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="A Turing machine, shipped or of a file, for machines.*.")
+        str | None, typer.Option(metavar="NAME|FILE", help="A Turing machine, included or from a file, for machines.*.")
     ] = None,
     input: Annotated[
         str | None,
-        typer.Option(metavar="STRING", help="The tape's input, or a circuit's bits. Several: --grid input=0,01."),
+        typer.Option(
+            metavar="STRING", help="The input of the tape, or the bits of a circuit. For several: --grid input=0,01."
+        ),
     ] = None,
     netlist: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="A circuit, shipped or of a file, for machines.*.")
+        str | None, typer.Option(metavar="NAME|FILE", help="A circuit, included or from a file, for machines.*.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="All rows, as one JSON object and nothing else.")] = False,
-    all_rows: Annotated[bool, typer.Option("--all", help="Also the rows of the intermediate quantities.")] = False,
-    steps: Annotated[bool, typer.Option("--steps", help="Also how loose each step of the derivation is.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object and nothing else.")] = False,
+    all_rows: Annotated[bool, typer.Option("--all", help="Also show the rows of the intermediate quantities.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="Also show how loose each step of the derivation is.")] = False,
     output: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Also into a .tex, .json or .csv file. Repeatable."),
+        typer.Option("-o", "--output", metavar="FILE", help="Also write a .tex, .json or .csv file. Repeatable."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw into a .png or .svg file.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw a plot into a .png or .svg file.")
+    ] = None,
     save_witnesses: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Save the input at which each violated bound fails.")
+        Path | None, typer.Option(metavar="DIR", help="Save the witness of each violated bound.")
     ] = None,
-    witness: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Run nothing else: check a saved witness again.")
-    ] = None,
+    witness: Annotated[Path | None, typer.Option(metavar="FILE", help="Only check a saved witness again.")] = None,
 ) -> None:
-    """Printed, derived and instance bounds beside the errors that were measured, random and attacked."""
+    """Compare printed, derived and instance bounds with measured and attacked errors."""
     from bridge.cli.comparing import Outputs, run_compare, run_replay
 
     numbers = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
@@ -148,8 +161,8 @@ def compare(
     sources = {"text": text, "data": data, "csv": csv, "target": target}
     given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
     given |= {name: str(value) for name, value in sources.items() if value is not None}
-    words = {"machine": machine, "input": input, "netlist": netlist}
-    named = {name: value for name, value in words.items() if value is not None}
+    texts = {"machine": machine, "input": input, "netlist": netlist}
+    named = {name: value for name, value in texts.items() if value is not None}
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
     if witness is None:
         run_compare(id, settings or [], grid or [], given, outputs, named)
@@ -159,14 +172,16 @@ def compare(
 
 @app.command()
 def certify(
-    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="A result whose inequalities are proved.")] = None,
-    quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only the inequalities of that name.")] = None,
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The result whose inequalities are to be proved.")
+    ] = None,
+    quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only the inequalities of this quantity.")] = None,
     settings: Settings = None,
     seconds: Annotated[
         float | None,
         typer.Option(
             metavar="S",
-            help="Time limit: for stating the inequalities and for each of them (60); with --check for the file (600).",
+            help="Time limit to state the inequalities, and for each of them (60); with --check for the file (600).",
         ),
     ] = None,
     output: Annotated[
@@ -177,21 +192,24 @@ def certify(
     ] = None,
     ranges: Annotated[
         list[str] | None,
-        typer.Option("--range", metavar="NAME=LOW,HIGH", help="Of --expression; exact: 1/3, 0.1. Repeatable."),
+        typer.Option(
+            "--range", metavar="NAME=LOW,HIGH", help="For --expression: an exact range, such as 1/3,0.5. Repeatable."
+        ),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="Of --expression: only where this holds too. Repeatable."),
+        typer.Option(metavar="TEXT", help="For --expression: prove it only where TEXT holds. Repeatable."),
     ] = None,
     check: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Prove nothing: re-check a certificate from scratch.")
+        Path | None, typer.Option(metavar="FILE", help="Only re-check a certificate, from scratch.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Prove inequalities on boxes: proved, refuted with a point, or undecided (exit code 0 for all three).
+    """Prove inequalities on boxes. Outcomes: proved, refuted with a point, or undecided (exit code 0 for all three).
 
-    What the time limit leaves over is undecided. With --check the exit code is 0 only if everything in the file is
-    decided and confirmed, 1 if it is not or was not reached in time, and 2 for a file that is no certificate.
+    An inequality that is not finished within the time limit is undecided. With --check, the exit code is 0 if every
+    inequality in the file is decided and confirmed, 1 if not (also if the time limit is reached), and 2 if the file is
+    not a certificate.
     """
     from bridge.cli.certifying import run_certify, run_expression
     from bridge.cli.rechecking import run_check
@@ -205,14 +223,33 @@ def certify(
         return
     if (id is None) == (expression is None):
         raise UsageError(
-            "certify takes one of ID, --expression TEXT and --check FILE; `boundsmith certify -h` has more."
+            "certify takes one of ID, --expression TEXT and --check FILE; `boundsmith certify -h` shows more."
         )
     misplaced = [name for name, value in (typed if expression is None else of_result).items() if value]
     if misplaced:
-        wanted = "--expression TEXT" if expression is None else "a result's ID"
-        raise UsageError(f"certify: {', '.join(misplaced)} goes with {wanted}.")
+        partner = "--expression TEXT" if expression is None else "a result's ID"
+        raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
     if expression is None:
         assert id is not None  # one of the two is given
         run_certify(id, quantity, settings or [], seconds, output, as_json=json)
     else:
         run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
+
+
+@app.command()
+def errata(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Only of these results.")] = None,
+    quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only of this quantity.")] = None,
+    replay: Annotated[bool, typer.Option("--replay", help="Run each witness again, from scratch.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a .md, .tex or .html page.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the errata of the papers: weight, sentence, reading, repair, witness, and whether the main claim survives.
+
+    With --replay the exit code is 0 only if every witness still refutes what is printed.
+    """
+    from bridge.cli.errata import run_errata
+
+    raise typer.Exit(run_errata(ids or [], quantity, output, replay=replay, as_json=json))

@@ -9,10 +9,11 @@ import typer
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
-from bridge.cli.tables import comparison_blocks, row_blocks
 from bridge.cli.terminal import progress, show
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
+from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
+from bridge.registry import find_study
 from symbolic.catalogue import find_result
 from symbolic.statements import UsageError
 
@@ -42,7 +43,7 @@ class Outputs:
             check_folder(self.witnesses)
         for path in self.files:
             if [other.resolve() for other in self.files].count(path.resolve()) > 1:
-                raise UsageError(f"'{path}' is asked for twice; name each output file once.")
+                raise UsageError(f"'{path}' is given twice; name each output file once.")
 
 
 def run_compare(
@@ -55,7 +56,7 @@ def run_compare(
 ) -> None:
     """`options` are the keyword arguments of `bridge.compare` that the user gave; it has defaults for the others.
 
-    `named` are parameters with an option of their own (a machine, its input): words, whatever digits they hold.
+    `named` are parameters with their own option (a machine, its input): strings, even if they consist of digits.
     """
     params = check_names(id, with_options(parameters(settings, grids), named or {}))
     _check_target(options)
@@ -78,19 +79,17 @@ def _check_target(options: Mapping[str, Any]) -> None:
 
 
 def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> None:
-    """Checks a saved witness again. `others` are options that make no sense beside it."""
+    """Checks a saved witness again. `others` are options that cannot be combined with it."""
     find_result(id)
     if others or outputs.files or outputs.witnesses:
-        raise UsageError(
-            "--witness checks one saved input again and takes no other option than --json; leave them out."
-        )
+        raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
     row = bridge.replay(str(path))
     if row.witness is not None and row.witness.result != id:
-        raise UsageError(f"the witness in '{path}' is one of {row.witness.result}, not of {id}.")
+        raise UsageError(f"the witness in '{path}' is for {row.witness.result}, not for {id}.")
     if outputs.as_json:
         typer.echo(row.model_dump_json(indent=2))
     else:
-        show(f"{id}: the witness in {path}, run again", *row_blocks(row))
+        show(f"{id}: the witness in {path}, run again", *row_blocks(row, find_study(id).automatic))
 
 
 def check_names(id: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +101,7 @@ def check_names(id: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(comparison: Comparison, outputs: Outputs) -> None:
-    if outputs.witnesses:  # first, so that the tables can say where they are
+    if outputs.witnesses:  # first, so that the tables can name the files
         save_witnesses(comparison, outputs.witnesses)
     for path in outputs.files:
         export(comparison, path, outputs.all_rows)

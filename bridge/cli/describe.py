@@ -1,4 +1,4 @@
-"""`boundsmith list`, `show` and `latex`: what the catalogue and a Result say, as words or as JSON."""
+"""`boundsmith list`, `show` and `latex`: the catalogue and a Result, as text or as JSON."""
 
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
 from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, find_result, status
 from symbolic.derivation import Step
+from symbolic.errata import Erratum
 from symbolic.printing import with_names
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result
 
@@ -82,7 +83,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *(line for quantity in result.quantities for line in _quantity(quantity)),
         *(_heading("derived (by the calculus)") if formulas else []),
         *formulas,
-        *(_heading("derivation: the error of each step, by the errors e_ of its premises") if steps else []),
+        *(_heading("derivation: the error of each step, in terms of the errors e_ of its premises") if steps else []),
         *steps,
         *_remarks(result),
     ]
@@ -105,7 +106,17 @@ def _quantity(quantity: Quantity) -> list[str]:
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
+    lines += _erratum(quantity.erratum) if quantity.erratum else []
     return [*lines, *([f"    remark: {quantity.remark}"] if quantity.remark else [])]
+
+
+def _erratum(erratum: Erratum) -> list[str]:
+    return [
+        f"    erratum ({erratum.weight}): {erratum.place}: {erratum.sentence}",
+        f"      reading: {erratum.reading}",
+        f"      repair: {erratum.repair}",
+        f"      main claim survives: {erratum.survives}",
+    ]
 
 
 def _printed_relation(quantity: Quantity, printed: Printed) -> str:

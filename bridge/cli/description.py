@@ -8,6 +8,7 @@ import sympy as sp
 
 from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
+from symbolic.errata import Erratum
 from symbolic.statements import Formula, Quantity, Result
 
 WIDTH = 100  # columns of a formula
@@ -39,7 +40,7 @@ def result_record(result: Result) -> dict[str, Any]:
 
 
 def derivation_steps(result: Result) -> list[Step]:
-    """The steps of all the result's derivations, each once, in order, with all that any of them still owes."""
+    """The steps of all the result's derivations, each once, in order, with the open obligations of all its copies."""
     found: dict[tuple[str, sp.Expr], Step] = {}
     for step in (s for quantity in result.quantities if quantity.derivation for s in quantity.derivation.steps):
         shown = found.setdefault((step.name, step.local), step)
@@ -100,7 +101,13 @@ def _quantity_record(quantity: Quantity) -> dict[str, Any]:
         "conditional": quantity.derivation.conditional if quantity.derivation else False,
         "steps": [step.name for step in quantity.derivation.steps] if quantity.derivation else [],
         "remark": quantity.remark,
+        "erratum": None if quantity.erratum is None else _erratum_record(quantity.erratum),
     }
+
+
+def _erratum_record(erratum: Erratum) -> dict[str, Any]:
+    names = ("weight", "place", "sentence", "reading", "repair", "survives")
+    return {name: str(getattr(erratum, name)) for name in names}
 
 
 def _formula_record(derived: Formula) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""The entry point: runs a command and turns what it raises into one sentence and an exit code.
+"""The entry point: runs a command and turns an exception into one message and an exit code.
 
-0: done (also when the run refuted a bound: that is a result). 1: a bug of ours. 2: the call cannot be answered as it
-stands. 130: interrupted.
+0: done (also if the run refuted a bound: that is a result). 1: a bug of boundsmith, or `certify --check` did not
+confirm the file. 2: a usage error. 130: interrupted.
 """
 
 import importlib.metadata
@@ -19,7 +19,7 @@ from bridge.cli.commands import app
 
 BUG, USAGE, INTERRUPTED = 1, 2, 130
 
-# Where the exceptions live that mean a wrong call. Named, not imported: importing torch for a class takes seconds.
+# The exceptions that mean a usage error, by module. Named, not imported: importing torch for a class takes seconds.
 REFUSALS = {
     "symbolic.statements": "UsageError",
     "symbolic.derivation": "DerivationError",
@@ -39,12 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _reader_left()
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
-    except SystemExit as leaving:  # typer and rich leave this way when the reader of a pipe has gone
+    except SystemExit as leaving:  # typer and rich exit in this way when the reader of a pipe has closed it
         return 0 if leaving.code == 1 else leaving.code if isinstance(leaving.code, int) else BUG
     except Exception as error:
         return _explain(error, arguments)
     if code == INTERRUPTED:
-        _say("boundsmith: interrupted; nothing half-written is left behind")
+        _print_error("boundsmith: interrupted; no partial file is left behind")
     return code if isinstance(code, int) else 0
 
 
@@ -53,17 +53,17 @@ def version() -> str:
 
 
 def _explain(error: Exception, arguments: Sequence[str]) -> int:
-    """One sentence for the user's error, a traceback and a request for ours."""
+    """One message for a usage error; a traceback and a request to report it for a bug."""
     sentence = _sentence(error)
     if sentence is None:
         _report_bug(error, arguments)
         return BUG
-    _say(f"boundsmith: error: {sentence}")
+    _print_error(f"boundsmith: error: {sentence}")
     return USAGE
 
 
 def _sentence(error: Exception) -> str | None:
-    """What to tell the user who caused the error; None if we did."""
+    """The message for a usage error; None for a bug."""
     # typer brings its own copy of click in some versions and uses the installed one in others; the usage errors of
     # both have this method, and no common class that can be imported.
     usage = getattr(error, "format_message", None)
@@ -77,30 +77,30 @@ def _sentence(error: Exception) -> str | None:
 
 
 def refusals() -> tuple[type[Exception], ...]:
-    """The exceptions that mean a wrong call. One whose module is not loaded cannot have been raised."""
+    """The exceptions that mean a usage error. One whose module is not loaded cannot have been raised."""
     return tuple(getattr(sys.modules[module], name) for module, name in REFUSALS.items() if module in sys.modules)
 
 
 def _command(error: Exception) -> str:
-    """The command that was called wrongly, as far as it was understood."""
+    """The command with the usage error, as far as it was parsed."""
     return str(getattr(getattr(error, "ctx", None), "command_path", "boundsmith"))
 
 
 def _report_bug(error: Exception, arguments: Sequence[str]) -> None:
-    _say("".join(traceback.format_exception(error)).rstrip())
-    _say(
+    _print_error("".join(traceback.format_exception(error)).rstrip())
+    _print_error(
         "boundsmith: this is a bug of boundsmith, not of your call. Please report it with the lines above and with:\n"
         f"  command: {shlex.join(['boundsmith', *arguments])}\n"
         f"  version: boundsmith {version()}, Python {platform.python_version()}, {platform.platform()}"
     )
 
 
-def _say(words: str) -> None:
+def _print_error(words: str) -> None:
     typer.echo(words, err=True)
 
 
 def _reader_left() -> int:
-    """`boundsmith list | head -1`: the reader has what it wanted. Points stdout away, or Python complains at exit."""
+    """`boundsmith list | head -1`: the reader closed the pipe. Redirects stdout, or Python prints an error at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 

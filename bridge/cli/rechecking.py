@@ -1,4 +1,4 @@
-"""`boundsmith certify --check`: a certificate file gone through again, and what is said of it."""
+"""`boundsmith certify --check`: re-checks a certificate file and prints the outcome."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,10 +19,10 @@ STYLES = {Recheck.CONFIRMED: "green", Recheck.FAILED: "bold red", Recheck.SKIPPE
 
 
 def run_check(path: Path, others: Mapping[str, Any], seconds: float | None, *, as_json: bool) -> None:
-    """Exit code 0 if every claim is decided and confirmed, 1 if not; a file that is no certificate is a UsageError."""
+    """Exit code 0 if every claim is decided and confirmed, 1 if not; an invalid file is a UsageError."""
     given = [name for name, value in others.items() if value]
     if given:
-        raise UsageError(f"--check re-checks one file and takes no {', '.join(given)}; leave them out.")
+        raise UsageError(f"--check re-checks one file and does not take {', '.join(given)}; omit them.")
     seconds = checked_seconds(seconds, SECONDS)
     with progress(f"checking {path}") as report:
         checked = check_certificate(
@@ -49,19 +49,19 @@ def _checked_blocks(checked: Checked) -> Iterator[Any]:
     if len(checked.claims) > len(shown):
         yield f"and {len(checked.claims) - len(shown)} more claims; --json has all"
     yield from (f"{claim.name}: {words}" for claim in shown for words in _remarks(claim))
-    yield from (f"the certificate {gap}: that quantity is not shown by it" for gap in checked.gaps)
+    yield from (f"the certificate {gap}: it does not prove that quantity" for gap in checked.gaps)
     yield f"the certificate {checked.path} {_summary(checked)}"
 
 
 def _summary(checked: Checked) -> str:
     if checked.holds:
-        return "holds for what is in it, which is not all of what is stated" if checked.gaps else "holds"
+        return "holds for its content, but does not cover all that is stated" if checked.gaps else "holds"
     if checked.skipped:
         left = f"{checked.skipped} of {checked.count} claims were not re-checked"
         failed = any(claim.recheck is Recheck.FAILED for claim in checked.claims)
         others = "does not hold" if failed else "is not confirmed"
         return f"{others}: {left} within the time limit of {checked.seconds:g} s; --seconds allows more"
-    return "does not hold, or leaves something undecided"
+    return "does not hold, or leaves inequalities undecided"
 
 
 def _remarks(claim: CheckedClaim) -> Iterator[str]:

@@ -7,9 +7,10 @@ import bridge
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.terminal import progress, show, show_json
-from bridge.export.layout import value_words
+from bridge.export.layout import parameter_words
+from bridge.registry import find_study
 
-UNPROVED = ", as printed and not proved here"
+UNPROVED = ", as printed, not proved by boundsmith"
 FIELDS = (
     *("name", "value", "bound", "requested", "quantity", "tier"),
     *("closed_form", "closed_form_conditions", "method", "params", "note", "of_error"),
@@ -34,7 +35,9 @@ def run_solve(id: str, knob: str, options: Mapping[str, Any], settings: Sequence
 def _sentences(solution: dict[str, Any]) -> list[str]:
     """The value with all its digits: one rounded down might not suffice."""
     name = solution["name"]
-    at = ", ".join(f"{key} = {value_words(value)}" for key, value in solution["params"].items() if key != name)
+    automatic = find_study(solution["result"]).automatic
+    others = {key: value for key, value in solution["params"].items() if key != name}
+    at = ", ".join(f"{key} = {parameter_words(key, value, automatic)}" for key, value in others.items())
     sentences = [f"{solution['result']}: {_answer(solution)}."]
     sentences += [f"At {at}."] if at else []
     sentences += [f"Checked there: {_checked(solution['conditions'])}."] if solution["conditions"] else []
@@ -60,7 +63,7 @@ def _answer(solution: dict[str, Any]) -> str:
     what = "error" if solution["of_error"] else "value"
     if solution["requested"] is None:
         return f"the {tier} bound on the {what} of {quantity} is {bound}"
-    verb = "would give, were it true," if tier == "printed" else "guarantees"
+    verb = "gives, if the printed bound holds," if tier == "printed" else "guarantees"
     article = "an" if what == "error" else "a"
     answer = f"{solution['name']} = {solution['value']} {verb} {article} {what} of {quantity} of at most {bound}"
     return f"{answer} (requested: {solution['requested']}; {tier} bound{UNPROVED if tier == 'printed' else ''})"

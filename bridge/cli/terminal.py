@@ -46,7 +46,7 @@ def show_json(record: Any) -> None:
 
 @contextlib.contextmanager
 def progress(label: str) -> Iterator[Progress]:
-    """A bar on stderr that vanishes at the end; `label` stands there until the first report."""
+    """A bar on stderr that vanishes at the end; `label` is shown until the first report."""
     if not sys.stderr.isatty():
         yield lambda done, total, label: None
         return

@@ -12,7 +12,6 @@ from bridge.export.layout import (
     number_words,
     shown_rows,
     table_cells,
-    value_words,
     verdict_words,
 )
 from bridge.export.numbers import plain
@@ -23,7 +22,7 @@ from bridge.record import Comparison, NamedTable, Row, Verdict
 def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
     """The rows of the final quantities and every violated one (or all rows), without scripts or outside resources."""
     rows = shown_rows(comparison, all_rows)
-    columns = layout(rows)
+    columns = layout(rows, comparison.automatic)
     hidden = len(comparison.rows) - len(rows)
     labels = label_columns(rows, columns)
     headings = [*labels, *columns.varying, *columns.numbers, "verdict"]
@@ -40,7 +39,7 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
             "</table>",
             f"<p>{escape('; '.join(filter(None, notes)))}</p>",
             *(_named(table) for table in comparison.tables),
-            *(f"<p><b>violated</b> {escape(violation.sentence)}</p>" for violation in violations(comparison)),
+            *(f"<p><b>{escape(each.heading)}</b> {escape(each.sentence)}</p>" for each in violations(comparison)),
             *(f"<p><b>{escape(reason.verdict)}</b> {escape(reason.sentence)}</p>" for reason in reasons(comparison)),
         ]
     )
@@ -62,7 +61,7 @@ def _title(comparison: Comparison, columns: Layout) -> str:
 
 
 def _line(row: Row, words: Sequence[str], columns: Layout) -> str:
-    numbers = [value_words(row.params.get(name)) for name in columns.varying]
+    numbers = columns.grid(row)
     numbers += [number_words(row, name, plain) for name in columns.numbers]
     verdict = escape(verdict_words(row))
     if Verdict.VIOLATED in row.verdict.values():

@@ -13,12 +13,11 @@ from bridge.export.layout import (
     sampled,
     shown_rows,
     table_cells,
-    value_words,
     verdict_words,
 )
 from bridge.export.numbers import latex as number
 from bridge.export.violations import reasons, violations
-from bridge.record import Comparison, NamedTable, Row
+from bridge.record import AUTOMATIC, Comparison, NamedTable, Row
 
 SPECIAL = str.maketrans(
     {
@@ -49,7 +48,7 @@ def escape(words: str) -> str:
 def comparison_latex(comparison: Comparison, all_rows: bool = False) -> str:
     """A table of the final quantities and every violated row (or of all rows), shrunk where it is too big."""
     rows = shown_rows(comparison, all_rows)
-    columns = layout(rows)
+    columns = layout(rows, comparison.automatic)
     left_out = len(comparison.rows) - len(rows)
     lines = [
         rf"% {comparison.result}: needs \usepackage{{booktabs,adjustbox}}",
@@ -89,7 +88,7 @@ def _named(table: NamedTable, all_rows: bool) -> list[str]:
 
 
 def _caption(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> str:
-    constants = [f"{_parameter(name)} $=$ {_value(value)}" for name, value in columns.constant.items()]
+    constants = [f"{_parameter(name)} $=$ {_value(columns, name, value)}" for name, value in columns.constant.items()]
     return (
         f"{escape(comparison.citation)} ({escape(comparison.result)}): bounds and "
         f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
@@ -126,7 +125,7 @@ def _body(rows: Sequence[Row], columns: Layout) -> Iterator[str]:
 
 
 def _cells(row: Row, columns: Layout) -> list[str]:
-    grid = [_value(row.params.get(name)) for name in columns.varying]
+    grid = [_value(columns, name, row.params.get(name)) for name in columns.varying]
     numbers = [number_words(row, name, number) for name in columns.numbers]
     return [*grid, *numbers, escape(verdict_words(row))]
 
@@ -140,9 +139,9 @@ def _parameter(name: str) -> str:
     return f"${name}$" if len(name) == 1 else rf"\texttt{{{escape(name)}}}"
 
 
-def _value(value: object) -> str:
-    words = value_words(value)
-    if not isinstance(value, int | float) or isinstance(value, bool):
+def _value(columns: Layout, name: str, value: object) -> str:
+    words = columns.value(name, value)
+    if not isinstance(value, int | float) or isinstance(value, bool) or words == AUTOMATIC:
         return escape(words)
     mantissa, e, exponent = words.partition("e")
     return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$" if e else f"${words}$"
@@ -151,6 +150,6 @@ def _value(value: object) -> str:
 def _notes(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     """What a dash says, what the run refutes, one paragraph a quantity, and what was ruled out, one a reason."""
     said = [words] if (words := no_verdict_words(rows)) else []
-    said += [violation.sentence for violation in violations(comparison)]
+    said += [f"{violation.heading}: {violation.sentence}" for violation in violations(comparison)]
     said += [f"{reason.verdict}: {reason.sentence}" for reason in reasons(comparison)]
     return [rf"  \par\smallskip {escape(sentence)}" for sentence in said]

@@ -1,12 +1,12 @@
 """What every table of a comparison shares: which rows and columns it shows, and its verdicts in words."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from bridge.export.numbers import DIGITS
-from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
+from bridge.export.numbers import DIGITS, digits_apart
+from bridge.record import AUTOMATIC, TIERS, Comparison, NamedTable, Row, Verdict
 from symbolic.errata import Weight
 from symbolic.statements import Kind
 
@@ -23,8 +23,9 @@ LEFT_OUT = "..."
 class Layout:
     """Columns of a table: the parameters that vary, those that do not, the numbers that some row has.
 
-    `constructed` where rows of one quantity differ by what they are rows of, `kinds` where some bounds are from above
-    and some are not: then it needs a column.
+    `constructed` where rows of one quantity differ by what they are rows of, `kinds` where some bounds are upper bounds
+    and some are not: then it needs a column. `automatic` names the parameters of which 0 means: computed from the
+    others.
     """
 
     varying: tuple[str, ...]
@@ -33,21 +34,31 @@ class Layout:
     scoped: bool
     constructed: bool = False
     kinds: bool = False
+    automatic: frozenset[str] = frozenset()
+
+    def value(self, name: str, value: Any) -> str:
+        """The value of that parameter in words."""
+        return parameter_words(name, value, self.automatic)
+
+    def grid(self, row: Row) -> list[str]:
+        """The row's values of the parameters that vary."""
+        return [self.value(name, row.params.get(name)) for name in self.varying]
 
     def at(self, row: Row) -> str:
         """Where on the grid the row stands, in words; "" if there is only one point, or if it stands on none."""
         if not row.params:
             return ""
-        return ", ".join(f"{name} = {value_words(row.params[name])}" for name in self.varying if name in row.params)
+        shown = {name: self.value(name, row.params[name]) for name in self.varying if name in row.params}
+        return ", ".join(f"{name} = {words}" for name, words in shown.items())
 
     def constants(self) -> str:
-        return ", ".join(f"{name} = {value_words(value)}" for name, value in self.constant.items())
+        return ", ".join(f"{name} = {self.value(name, value)}" for name, value in self.constant.items())
 
 
-def layout(rows: Sequence[Row]) -> Layout:
+def layout(rows: Sequence[Row], automatic: Iterable[str] = ()) -> Layout:
     """The columns that `rows` need. A parameter that only some rows have counts as varying.
 
-    Rows without any parameter (violations, whose remark says where they stand) have no part in that.
+    Rows without any parameter (checks at parameters of their own) have no part in that.
     """
     placed = [row for row in rows if row.params]
     names = list(dict.fromkeys(name for row in placed for name in row.params))
@@ -58,6 +69,7 @@ def layout(rows: Sequence[Row]) -> Layout:
         numbers=tuple(name for name in NUMBERS if any(getattr(row, name) is not None for row in rows)),
         scoped=any(row.scope for row in rows),
         kinds=len({row.kind for row in rows} - {Kind.RATE}) > 1,
+        automatic=frozenset(automatic),
         constructed=len({(row.quantity, row.construction) for row in rows}) > len({row.quantity for row in rows}),
     )
 
@@ -70,9 +82,32 @@ def label_columns(rows: Sequence[Row], columns: Layout) -> dict[str, list[str]]:
     return cells | ({"": [SENSES[row.kind] for row in rows]} if columns.kinds else {})
 
 
-def number_words(row: Row, name: str, write: Callable[[float | None, str, str], str]) -> str:
-    """A number of the row as `write` sets it; what is printed inside O, Omega or Theta stands inside it here too."""
-    words = write(getattr(row, name), name, row.kind)
+def found(row: Row) -> float | None:
+    """The error on which the verdict rests: the witness's, else the one on the wrong side in the runs."""
+    if row.witness is not None:
+        return row.witness.error_lower
+    seen = [error for error in (row.measured, row.attacked) if error is not None]
+    if not seen:
+        return None
+    return min(seen) if row.kind == "lower" else max(seen)
+
+
+def digits_of(row: Row) -> int:
+    """How many digits its numbers need: a violated bound and the error beyond it must not look equal."""
+    error = found(row)
+    violated = [tier for tier, verdict in row.verdict.items() if verdict == Verdict.VIOLATED]
+    bounds = {tier: getattr(row, tier) for tier in violated if getattr(row, tier) is not None}
+    if error is None:
+        return DIGITS
+    return max((digits_apart(bound, tier, row.kind, error) for tier, bound in bounds.items()), default=DIGITS)
+
+
+Write = Callable[[float | None, str, str, int], str]  # number, column, kind, digits
+
+
+def number_words(row: Row, name: str, write: Write) -> str:
+    """A number of the row as `write` sets it; what is printed inside O, Omega or Theta is inside it here too."""
+    words = write(getattr(row, name), name, row.kind, digits_of(row))
     return f"{row.order}({words})" if name == "printed" and row.order and row.printed is not None else words
 
 
@@ -130,6 +165,11 @@ def value_words(value: Any) -> str:
     return words if len(words) <= LONGEST_VALUE else words[: LONGEST_VALUE - 3] + "..."
 
 
+def parameter_words(name: str, value: Any, automatic: Collection[str]) -> str:
+    """The same where the parameter may be one of the automatic ones."""
+    return AUTOMATIC if name in automatic and value == 0 else value_words(value)
+
+
 def verdict_words(row: Row) -> str:
     """One word if all tiers agree, else each verdict with its tiers; flags in brackets behind."""
     words = _judged(row) or "-"
@@ -154,7 +194,7 @@ def tier_words(row: Row, tier: str) -> str:
 
 
 def _flagged(flag: str, row: Row) -> str:
-    """The flag, with the tiers it speaks of unless it speaks of all."""
+    """The flag, with its tiers unless it holds for all."""
     tiers = [tier for tier, flags in row.flags.items() if flag in flags and tier in TIERS]
     return flag if not tiers or set(tiers) >= set(row.verdict) else f"{flag}: {', '.join(tiers)}"
 
@@ -177,7 +217,11 @@ def sampled(rows: Iterable[Row]) -> bool:
 
 def no_verdict_words(rows: Iterable[Row]) -> str:
     """What the dash in the column of verdicts means; "" where there is none."""
-    return "" if all(row.verdict for row in rows) else "verdict -: a number that no bound of any tier speaks of"
+    unjudged = [row for row in rows if not row.verdict]
+    stated = [row for row in unjudged if any(getattr(row, tier) is not None for tier in TIERS)]
+    meanings = ["a measured number that has no bound"] if len(stated) < len(unjudged) else []
+    meanings += ["stated values that no run measures"] if stated else []
+    return f"verdict -: {' or '.join(meanings)}" if meanings else ""
 
 
 def group_ends(rows: Sequence[Row]) -> frozenset[int]:

@@ -6,7 +6,8 @@ import math
 from bridge.record import TIERS
 
 DIGITS = 4
-SLIP = 4  # units in the last place: what a few float operations leave of a round number such as 0.01
+MOST_DIGITS = 17  # which tell any two float64 numbers apart
+ULPS = 4  # units in the last place: what a few float operations leave of a round number such as 0.01
 
 
 def shown(value: float, column: str, kind: str, digits: int = DIGITS) -> float:
@@ -14,10 +15,10 @@ def shown(value: float, column: str, kind: str, digits: int = DIGITS) -> float:
 
     A bound is rounded to its safe side (up for an upper bound, down for a lower one), and so is an error that exact
     arithmetic encloses. All else is rounded to nearest, which keeps its order with a bound rounded that way. Whatever
-    equals its nearest to SLIP units in its last place is shown as that: 0.01 is no 0.01001.
+    equals its nearest to ULPS units in its last place is shown as that: 0.01 is no 0.01001.
     """
     nearest = _rounded(value, decimal.ROUND_HALF_EVEN, digits)
-    if abs(nearest - value) <= SLIP * math.ulp(value):
+    if abs(nearest - value) <= ULPS * math.ulp(value):
         return nearest
     return _rounded(value, _rounding(column, kind), digits)
 
@@ -35,17 +36,25 @@ def _rounding(column: str, kind: str) -> str:
     return decimal.ROUND_HALF_EVEN
 
 
-def plain(value: float | None, column: str = "", kind: str = "") -> str:
+def digits_apart(bound: float, column: str, kind: str, error: float) -> int:
+    """The digits, DIGITS at least, with which the bound in that column does not look equal to the error."""
+    if bound == error:
+        return DIGITS
+    several = range(DIGITS, MOST_DIGITS)
+    return next((n for n in several if shown(bound, column, kind, n) != shown(error, "", kind, n)), MOST_DIGITS)
+
+
+def plain(value: float | None, column: str = "", kind: str = "", digits: int = DIGITS) -> str:
     """The number for a terminal, a web page or a sentence; a dash where there is none."""
     if value is None:
         return "-"
-    number = shown(value, column, kind)
+    number = shown(value, column, kind, digits)
     if 0 < abs(number) < 1e-3 or abs(number) >= 1e6:
-        return f"{number:.{DIGITS - 1}e}"
-    return f"{number:.{DIGITS}g}"
+        return f"{number:.{digits - 1}e}"
+    return f"{number:.{digits}g}"
 
 
-def latex(value: float | None, column: str = "", kind: str = "", digits: int = 3) -> str:
+def latex(value: float | None, column: str = "", kind: str = "", digits: int = DIGITS) -> str:
     r"""The number in math mode, as 1.23\cdot 10^{-4}; a dash where there is none."""
     if value is None:
         return "--"

@@ -221,7 +221,7 @@ def _omitted(panels: int, drawn: int) -> str:
 
 def _annotate(figure: Figure, comparison: Comparison, rows: Sequence[Row], omitted: str) -> None:
     first = rows[0]
-    constants = layout(rows).constants()
+    constants = layout(rows, comparison.automatic).constants()
     head = f"{comparison.result}: {first.quantity}" + (f" ({first.norm})" if first.norm else "")
     words = [head, comparison.citation, constants + omitted if constants else omitted.removeprefix("; ")]
     width, height = figure.get_size_inches()

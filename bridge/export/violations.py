@@ -7,9 +7,9 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bridge.export.layout import Layout, layout, value_words
+from bridge.export.layout import Layout, digits_of, found, layout
 from bridge.export.numbers import plain
-from bridge.record import TIERS, Comparison, Row, Verdict
+from bridge.record import TIERS, Comparison, Row, RowErratum, Verdict
 from symbolic.catalogue import PLACES, find_result
 from symbolic.statements import Quantity
 
@@ -34,44 +34,49 @@ class Violation:
     remark: str
 
     @property
-    def sentence(self) -> str:
-        if self.worst.samples == 0:
-            return self._of_its_own
-        worst = f"worst{f' at {self.place}' if self.place else ''}: " if self.worst.params else ""
-        bound = getattr(self.worst, self.worst_tier)
-        against = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind)
-        return (
-            f"{self.quantity.removeprefix(ERRATUM)}: {' and '.join(self.tiers)} violated in {self.count} of "
-            f"{self.total} rows; {worst}found {plain(found(self.worst))} against {self.worst_tier} "
-            f"{against}{_factor(self.worst, self.worst_tier)}." + (f" {self.remark}" if self.remark else "")
-        )
+    def heading(self) -> str:
+        """`violated`; `erratum` with its weight where the printed tier alone fails, as the result knows."""
+        erratum = self.erratum
+        return "violated" if erratum is None else f"erratum ({erratum.weight})"
 
     @property
-    def _of_its_own(self) -> str:
-        """Of a row that no inputs were drawn for: what it measured, if that is what is violated, and why."""
-        measured, bound = self.worst.measured, getattr(self.worst, self.worst_tier)
-        at = f" at {self.place}" if self.place and self.worst.params else ""
-        head = f"{self.quantity.removeprefix(ERRATUM)}: {' and '.join(self.tiers)} violated{at}"
-        if measured is not None and bound is not None:
-            head += f", {plain(measured)} against {self.worst_tier} {plain(bound)}"
-        return f"{head}. {self.remark}" if self.remark else f"{head}."
+    def erratum(self) -> RowErratum | None:
+        return self.worst.erratum if self.tiers == ("printed",) else None
+
+    @property
+    def sentence(self) -> str:
+        name = self.quantity.removeprefix(ERRATUM)
+        if self.erratum is not None:
+            said = f"{name}: {self.erratum.place}: {self.erratum.sentence}"
+            numbers = self._numbers[:1].upper() + self._numbers[1:]
+            return " ".join(f"{part}." for part in (said, numbers, f"Repair: {self.erratum.repair}") if part)
+        head = f"{name}: {' and '.join(self.tiers)} violated"
+        return f"{'; '.join(filter(None, [head, self._numbers]))}." + (f" {self.remark}" if self.remark else "")
+
+    @property
+    def _numbers(self) -> str:
+        """The error against the bound where it is worst, and in how many of the rows that have such a bound."""
+        rows = f"in {self.count} of {self.total} rows" if self.total > 1 else ""
+        worst = f"worst at {self.place}" if self.place and self.worst.params else ""
+        return ", ".join(filter(None, [self._pair, rows, worst]))
+
+    @property
+    def _pair(self) -> str:
+        """What was found against the bound, both as the table shows them; "" where there are no two numbers."""
+        error, bound = found(self.worst), getattr(self.worst, self.worst_tier)
+        if error is None or (bound is None and self.worst.samples == 0):
+            return ""
+        digits = digits_of(self.worst)
+        against = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind, digits)
+        factor = _factor(self.worst, self.worst_tier)
+        return f"found {plain(error, digits=digits)} against {self.worst_tier} {against}{factor}"
 
 
 def violations(comparison: Comparison) -> list[Violation]:
     """One violation for each quantity that has a violated row, in the order of the rows."""
-    grid = layout(comparison.rows)
+    grid = layout(comparison.rows, comparison.automatic)
     quantities = dict.fromkeys(row.quantity for row in comparison.violated())
     return [_violation([row for row in comparison if row.quantity == name], grid) for name in quantities]
-
-
-def found(row: Row) -> float | None:
-    """The error that the verdict rests on: the witness's, else the one on the wrong side in the runs."""
-    if row.witness is not None:
-        return row.witness.error_lower
-    seen = [error for error in (row.measured, row.attacked) if error is not None]
-    if not seen:
-        return None
-    return min(seen) if row.kind == "lower" else max(seen)
 
 
 def _violation(rows: Sequence[Row], grid: Layout) -> Violation:
@@ -139,9 +144,9 @@ def reasons(comparison: Comparison) -> list[Reason]:
         for verdict in RULED_OUT:
             if verdict in row.verdict.values() and (said := _without(own, row.remark)):
                 ruled_out.setdefault((verdict, said), []).append(row)
-    placed = [row for row in comparison if row.params]
+    grid = layout([row for row in comparison if row.params], comparison.automatic)
     return [
-        Reason(verdict, said, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, placed))
+        Reason(verdict, said, tuple(dict.fromkeys(row.quantity for row in rows)), _shared_place(rows, grid))
         for (verdict, said), rows in ruled_out.items()
     ]
 
@@ -158,7 +163,7 @@ def _without(own: Collection[str], remark: str) -> str:
     return remark.removeprefix(f"{max(starts, key=len)}; ") if starts else remark
 
 
-def _shared_place(rows: Sequence[Row], everywhere: Sequence[Row]) -> str:
+def _shared_place(rows: Sequence[Row], grid: Layout) -> str:
     """The parameters that `rows` agree on and the whole grid does not."""
     shared = layout(rows).constant
-    return ", ".join(f"{name} = {value_words(shared[name])}" for name in layout(everywhere).varying if name in shared)
+    return ", ".join(f"{name} = {grid.value(name, shared[name])}" for name in grid.varying if name in shared)

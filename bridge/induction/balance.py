@@ -10,6 +10,8 @@ from scipy.integrate import solve_ivp
 
 from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
+from bridge.export.numbers import plain
+from bridge.induction.claims import apart
 from bridge.lowering import lower
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
@@ -19,7 +21,7 @@ from symbolic.induction.training import HEAD_FLOW_FULL, HEAD_FLOW_PRINTED, OPTIM
 from symbolic.statements import UsageError
 
 RELATIVE, TIMES = 1e-10, 400  # of the run; its accuracy decides what drift means
-DRIFT = 1e-6  # a drift beyond this is none of rounding
+DRIFT = 1e-6  # a larger drift is not due to rounding
 POINT = "rate.point"  # the check that a witness of the rate replays
 UNEQUAL = 3.0  # w_Q(0) / w_K(0)
 
@@ -68,15 +70,15 @@ class BalanceCase(DirectCase):
     @property
     def outside(self) -> str:
         sigma = self.params["sigma_init"]
-        return f"the loss is infinite at the start: 4 sigma_init^4 = {4 * sigma**4:g}" if 4 * sigma**4 >= 1 else ""
+        return f"the loss is infinite at the start: 4 sigma_init^4 = {plain(4 * sigma**4)}" if 4 * sigma**4 >= 1 else ""
 
     # Rows.
 
     def _conserved(self) -> list[Row]:
         proof = theory.balance_of_any_loss() and theory.BALANCE_OF in theory.found_balance()
         every = (
-            "proved for every loss that sees w_Q w_K and h only, so with the true softmax too; found among all "
-            f"polynomials of degree {theory.DEGREE} or less"
+            "proved for every loss in w_Q w_K and h, that of the true softmax too; found among all polynomials of "
+            f"degree {theory.DEGREE} or less"
         )
         same = "w_Q = w_K is invariant under the flow"
         equal, unequal = (None if self.outside else self.run(ratio) for ratio in (1.0, UNEQUAL))
@@ -91,9 +93,9 @@ class BalanceCase(DirectCase):
         measured = None if run is None else float(size(*run[:2]))
         strays = measured is not None and measured > DRIFT
         verdict = Verdict.PROVED if proof and not strays else Verdict.UNDECIDED
-        said = [why] if proof else []
-        said += [f"the run strays by more than its accuracy, {DRIFT:g}"] if strays else []
-        said += [f"no run: {self.outside}"] if self.outside else []
+        remarks = [why] if proof else []
+        remarks += [f"the run strays by more than its accuracy, {plain(DRIFT)}"] if strays else []
+        remarks += [f"no run: {self.outside}"] if self.outside else []
         return direct_row(
             self,
             self.result.quantity(name),
@@ -101,7 +103,7 @@ class BalanceCase(DirectCase):
             printed=0.0,
             derived=0.0,
             measured=measured,
-            remark="; ".join(said),
+            remark="; ".join(remarks),
         )
 
     def _others(self) -> Row:
@@ -130,6 +132,7 @@ class BalanceCase(DirectCase):
         ratio = printed / true
         refuted = not ratio.contains(1) and ratio.is_finite()
         proved = theory.rate_ratio() == 2 and ratio.contains(2)
+        rates = apart(float(printed), float(true))
         return direct_row(
             self,
             self.result.quantity("rate"),
@@ -140,7 +143,7 @@ class BalanceCase(DirectCase):
             printed=1.0,
             derived=float(theory.rate_ratio()),
             measured=float(printed) / seen if (seen := self._measured_rate(w_at, h_at)) else None,
-            remark=f"at w = {w_at:g}, h = {h_at:g}: {float(printed):.6g} against {float(true):.6g} per unit of t",
+            remark=f"at w = {plain(w_at)}, h = {plain(h_at)}: printed {rates[0]}, by (12) {rates[1]}, per unit of t",
         )
 
     @property

@@ -5,6 +5,7 @@ from typing import Any
 import flint
 import sympy as sp
 
+from bridge.export.numbers import digits_apart, plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
@@ -12,6 +13,7 @@ from numeric.balls import float_below
 from symbolic.induction.claims import Claim, Point
 from symbolic.statements import Quantity, UsageError
 
+LONGEST_FRACTION = 40  # bits of a denominator that is printed as it is
 PREFIX = "erratum."  # a witness names the check so: its inputs are those of the claim, and of no network
 
 
@@ -19,14 +21,14 @@ def claim_row(case: DirectCase, claim: Claim, point: Point | None = None, **more
     """The row of the claim's quantity, judged at `point`, or at the first point of the claim's grid that refutes it."""
     quantity = case.result.quantity(claim.name)
     at = claim.refutation() if point is None else point
-    verdict, said, witness = Verdict.UNDECIDED, "no small rationals refute it", None
+    verdict, found, witness = Verdict.UNDECIDED, "no small rationals refute it", None
     if at is not None:
         left, right = claim.sides(at)
-        holds, said = claim.holds(at), _sides(claim, at, left, right)
+        holds, found = claim.holds(at), _sides(claim, at, left, right)
         verdict = Verdict.KEPT if holds else Verdict.VIOLATED
         witness = None if holds else _witness(case, quantity, at, left, right)
     verdicts = {"printed": verdict, **more.pop("verdict", {})}
-    remark = "; ".join(filter(None, [more.pop("remark", ""), said]))
+    remark = "; ".join(filter(None, [more.pop("remark", ""), found]))
     return direct_row(case, quantity, verdicts, remark=remark, witness=witness, **more)
 
 
@@ -47,18 +49,18 @@ def replayed_claim(case: DirectCase, claims: dict[str, Claim], name: str, inputs
     _check_lengths(case, claim, name, point)
     wrong = claim.premises(point)
     if wrong:
-        raise UsageError(f"{case.result.id}: '{name}' is not refuted by these numbers: {'; '.join(wrong)}")
+        raise UsageError(f"{case.result.id}: '{name}' is not judged at these numbers: {'; '.join(wrong)}")
     return claim_row(case, claim, point)
 
 
 def _differ(missing: list[str]) -> str:
-    return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing or of no use"
+    return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing or not used"
 
 
 def _check_lengths(case: DirectCase, claim: Claim, name: str, point: Point) -> None:
     wrong = [letter for letter, values in point.items() if len(values) not in {len(v) for v in claim.grid[letter]}]
     if wrong:
-        raise UsageError(f"{case.result.id}: '{name}' takes other numbers of values of {', '.join(wrong)}")
+        raise UsageError(f"{case.result.id}: '{name}' does not take as many values of {', '.join(wrong)} as came")
 
 
 def exact_number(value: float) -> sp.Rational:
@@ -66,7 +68,7 @@ def exact_number(value: float) -> sp.Rational:
     try:
         return sp.Rational(*float(value).as_integer_ratio())
     except (OverflowError, ValueError):
-        raise UsageError(f"witness: {value} is no finite number") from None
+        raise UsageError(f"witness: {value} is not a finite number") from None
 
 
 def point_words(point: Point) -> str:
@@ -79,11 +81,19 @@ def _vector_words(values: tuple[sp.Rational, ...]) -> str:
 
 def _sides(claim: Claim, point: Point, left: sp.Rational, right: sp.Rational) -> str:
     where = ", ".join(filter(None, [claim.setting, point_words(point)]))
-    return f"at {where}: {_number_words(left)} against {_number_words(right)}, to be '{claim.relation}'"
+    short = max(int(number.q).bit_length() for number in (left, right)) <= LONGEST_FRACTION
+    words = (str(left), str(right)) if short else apart(float(left), float(right))
+    return f"at {where}: left side {words[0]}, right side {words[1]}, stated as left {claim.relation} right"
 
 
-def _number_words(number: sp.Rational) -> str:
-    return str(number) if int(number.q).bit_length() <= 40 else f"{float(number):.6g}"
+def apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers as a table shows them, with as many digits as tell them apart."""
+    digits = digits_apart(first, "", "", second)
+    return plain(first, digits=digits), plain(second, digits=digits)
+
+
+def boxes(count: int) -> str:
+    return f"{count} box" if count == 1 else f"{count} boxes"
 
 
 def _witness(case: DirectCase, quantity: Quantity, point: Point, left: sp.Rational, right: sp.Rational) -> Witness:

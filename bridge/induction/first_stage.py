@@ -16,12 +16,14 @@ from scipy.integrate import solve_ivp
 from bridge.balls import as_exact
 from bridge.budget import Budget
 from bridge.certify import Outcome, Status, prove
-from bridge.induction.claims import PREFIX, claim_row, point_words, replayed_claim
+from bridge.export.layout import value_words
+from bridge.export.numbers import plain
+from bridge.induction.claims import apart, boxes, claim_row, point_words, replayed_claim
 from bridge.lowering import lower
-from bridge.record import Row, Verdict, Witness
+from bridge.record import Row, Verdict
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
-from numeric.balls import float_below, working_precision
+from numeric.balls import working_precision
 from numeric.induction import first_stage as direct
 from symbolic.induction import first_stage as theory
 from symbolic.induction.first_stage_claims import CLAIMS, PRINTED_FACTOR, RIGHT_FACTOR
@@ -35,7 +37,6 @@ BITS = 128
 CHECKED, MOST_TERMS = 6, 18  # n of the exact checks of q': by covariances, by coefficients
 LONG = {"L": 1000, "alpha": 0.05, "sigma_init": 0.01}  # an input and a target at which (12) does not let p~ grow
 AGREE = 1e-6  # relative, of a derived number and the same by the definition
-STARTS = ("start", "start.long")  # refuted by balls at one p~
 LONGEST_PRINTED = 1000  # n up to which the printed double sums, n^2 terms, are evaluated
 MOST_BOXES = 1000  # for one proof; the signs take 18
 MANY_TERMS = 20_000_000  # n times values of p~ at which signs are measured, at most
@@ -50,7 +51,7 @@ def _lowered_sums() -> Any:
 
 @lru_cache(maxsize=8)
 def proof(inequality_of: Any, length: int) -> Outcome:
-    """What `prove` says of that inequality at that L."""
+    """The outcome of `prove` for that inequality at that L."""
     inequality: Inequality = inequality_of(length)
     return prove(inequality, seconds=math.inf, most_boxes=MOST_BOXES)
 
@@ -149,9 +150,13 @@ class FirstStageCase(DirectCase):
     def _formula(self, name: str, printed: float, derived: float, measured: float, rounding: float) -> Row:
         """Printed refuted by its claim; derived proved by SymPy, unless the definition summed directly contradicts."""
         meets = abs(derived - measured) <= AGREE * abs(measured) + rounding
-        said = [] if meets else [f"the definition, summed directly, gives {measured:.6g} and not the derived number"]
+        remarks = []
+        if not meets:
+            ours, direct_sum = apart(derived, measured)
+            remarks.append(f"the definition, summed directly, gives {direct_sum}, not the derived {ours}")
         if math.isnan(printed):
-            said.append("the printed double sum has n^2 terms, too many" if self.too_long else "printed: beyond floats")
+            too_long = f"the printed double sum has {self.terms}^2 terms, more than are summed here"
+            remarks.append(too_long if self.too_long else "the printed number is outside the range of float64")
         return claim_row(
             self,
             CLAIMS[name],
@@ -159,7 +164,7 @@ class FirstStageCase(DirectCase):
             derived=derived,
             measured=measured,
             verdict={"derived": Verdict.PROVED if meets else Verdict.VIOLATED},
-            remark="; ".join(said),
+            remark="; ".join(remarks),
         )
 
     def _factor(self) -> Row:
@@ -174,7 +179,7 @@ class FirstStageCase(DirectCase):
         right = ""
         if wrong is not None:
             value = RIGHT_FACTOR.sides(wrong)[0]
-            right = f"the factor of the right derivative is {value} > 0 at {point_words(wrong)}: that argument fails"
+            right = f"that of the right q' is {value} > 0 at {point_words(wrong)}"
         remark = "; ".join(filter(None, [why, right]))
         return direct_row(self, self.result.quantity("q.factor"), {"printed": verdict}, printed=0.0, remark=remark)
 
@@ -201,13 +206,12 @@ class FirstStageCase(DirectCase):
         raw = proof(theory.sign_inequality, min(self.terms + 2, theory.LONGEST_SIGN))
         share = float(theory.SHARE_FLOOR.subs(L, self.terms + 2))
         checked = (
-            f"the code checks q' <= 0 by exact coefficients at L = {terms + 2}, the covariances against it at "
-            f"L = {CHECKED + 2}; that they give it for every L is argued in writing (softmax derivative, Chebyshev)"
+            f"q' <= 0 is checked by exact coefficients at L = {terms + 2}, and the covariances against it at "
+            f"L = {CHECKED + 2}; for every L the proof is in writing: q' = 2 sum_s Cov_s(c_tau, tau), c_tau falls with "
+            "tau (softmax derivative, Chebyshev)"
         )
-        covered = f"{checked}; the floor's coefficients are checked at this L; without any of it {_said(raw)}"
+        covered = f"{checked}; the floor's coefficients are checked at this L; without these, {describe(raw)}"
         slope, least = self._sums[_SUMS[1]], self.least_share(0.0, 0.0)[1]
-        rate = self.number(theory.FLOW.rate(theory.p_tilde))
-        bound = self.number(theory.RATE_BOUND_PRINTED)
         return [
             direct_row(
                 self,
@@ -218,17 +222,7 @@ class FirstStageCase(DirectCase):
                 measured=slope,
                 remark=checked,
             ),
-            claim_row(
-                self,
-                CLAIMS["rate.lower"],
-                printed=bound,
-                derived=self.number(theory.RATE_FLOOR),
-                measured=rate,
-                verdict={
-                    "derived": floor if rate >= self.number(theory.RATE_FLOOR) * (1 - AGREE) else Verdict.VIOLATED
-                },
-            ),
-            claim_row(self, CLAIMS["rate.lower.twice"], printed=bound, measured=2 * rate),
+            self._lower(floor),
             direct_row(
                 self,
                 result.quantity("sign"),
@@ -242,6 +236,30 @@ class FirstStageCase(DirectCase):
                 remark=covered,
             ),
         ]
+
+    def _lower(self, floor: Verdict) -> Row:
+        """The bounds on the printed rate at the start; the printed one judged wherever p~ can come from there."""
+        rate, printed, derived = (
+            2 * self.number(theory.FLOW.rate(theory.p_tilde)),
+            self.number(theory.RATE_BOUND_PRINTED),
+            2 * self.number(theory.RATE_FLOOR),
+        )
+        place, least = self.least_share(0.0, self.sigma)  # the printed bound is a share of 1
+        above = least - 1 if least >= 1 else share_ball(self.params, place, start=0.0) - 1
+        verdict = Verdict.KEPT if above >= 0 else Verdict.OUTSIDE if above < 0 else Verdict.UNDECIDED
+        remark = f"least ratio to the printed bound on a grid of p~: {plain(least)} at p~ = {plain(place)}"
+        if verdict is Verdict.OUTSIDE:
+            product = plain(self.sigma * (self.terms + 2))
+            remark += f"; L sigma_init = {product} is not large, as Appendix C assumes: L = Omega(1/sigma_init)"
+        return direct_row(
+            self,
+            self.result.quantity("rate.lower"),
+            {"printed": verdict, "derived": floor if rate >= derived * (1 - AGREE) else Verdict.VIOLATED},
+            printed=printed,
+            derived=derived,
+            measured=rate,
+            remark=remark,
+        )
 
     # Time.
 
@@ -264,18 +282,18 @@ class FirstStageCase(DirectCase):
         reached, proved = self.run(), self._premises[1]
         below = reached < floor - AGREE * max(1.0, abs(floor))
         if below:
-            verdict, said = Verdict.VIOLATED, "the run ends below what is derived"
+            verdict, remark = Verdict.VIOLATED, "the run ends below the derived bound"
         elif proved is Verdict.PROVED:
-            verdict, said = proved, "Lemma 5.3 holds for p(0) = 0, by the floor of the rate"
+            verdict, remark = proved, "Lemma 5.3 holds for p(0) = 0, by the floor of the rate"
         else:
-            verdict, said = proved, "the floor of the rate is not proved here"
+            verdict, remark = proved, "the floor of the rate is not proved here"
         return direct_row(
             self,
             self.result.quantity("limit"),
             {"derived": verdict},
             derived=floor,
             measured=reached,
-            remark=f"at t = {END:g}; {said}",
+            remark=f"at t = {plain(END)}; {remark}",
         )
 
     # The start of (12).
@@ -283,49 +301,36 @@ class FirstStageCase(DirectCase):
     def _starts(self) -> list[Row]:
         place, least = self.least_share(self.sigma, self.sigma)
         short = proof(theory.start_inequality, min(self.terms + 2, theory.LONGEST_SIGN))
-        if least > 0:
-            start = direct_row(
-                self, self.result.quantity("start"), {"printed": Verdict.KEPT}, printed=0.0, measured=least
-            )
-        else:
-            start = self._start("start", self.params, place)
         return [
-            start,
+            self._start("start", self.params, place, least),
             direct_row(
                 self,
                 self.result.quantity("start.short"),
                 {"derived": VERDICTS[short.status]},
                 derived=0.0,
-                remark=_said(short),
+                remark=describe(short),
             ),
             self._start("start.long", {**self.params, **LONG}, LONG["sigma_init"]),
         ]
 
-    def _start(self, name: str, params: Mapping[str, Any], p: float) -> Row:
-        """(12) at p~ = p >= sigma_init and these parameters, by balls; violated where dp~/dt is surely negative."""
-        if p < params["sigma_init"]:
-            raise UsageError(
-                f"{self.result.id}: '{name}' is about p~ from the start sigma_init = {params['sigma_init']:g} up; "
-                f"p_tilde = {p:g} came"
-            )
-        share = share_ball(params, p)
-        verdict = Verdict.VIOLATED if share < 0 else Verdict.KEPT if share > 0 else Verdict.UNDECIDED
-        optimum = params["alpha"] / (1 + params["alpha"])
-        named = ", ".join(f"{key} = {params[key]:g}" for key in LONG)
-        remark = f"by balls, at p~ = {p:g} with {named} (so p(0) = g_0 = sigma_init)"
-        if params["sigma_init"] > optimum:  # (12) starts small: g_0 already beyond what it is to learn is not that
+    def _start(self, name: str, params: Mapping[str, Any], p: float, least: float = -math.inf) -> Row:
+        """(12) at these parameters, at the p~ where a grid has the least share: enclosed where the floats have it < 0.
+
+        (12) asks for a small start: where dp~/dt < 0, sigma_init is not small enough.
+        """
+        small = float(theory.START_LIMIT.subs({L: params["L"], g_star: params["alpha"] / (1 + params["alpha"])}))
+        limit = f"proved for sigma_init < g*/(2n (1 + log n)) = {plain(small)}, n = L-2"
+        share = flint.arb(least) if least > 0 else share_ball(params, p, start=params["sigma_init"])
+        named = ", ".join(f"{key} = {value_words(params[key])}" for key in LONG)
+        if params["sigma_init"] < small:
+            verdict, remark = Verdict.PROVED, limit
+        elif share > 0:
+            verdict, remark = Verdict.KEPT, f"on a grid of p~; {limit}"
+        elif share < 0:
             verdict = Verdict.OUTSIDE
-            remark += f"; sigma_init << 1 does not hold: it exceeds g* = {optimum:.4g}"
-        witness = None
-        if verdict is Verdict.VIOLATED:
-            witness = Witness(
-                result=self.result.id,
-                quantity=PREFIX + name,
-                params=dict(params),
-                inputs={"p_tilde": [p]},
-                error_lower=float_below(-share),
-                bounds={"printed": 0.0},
-            )
+            remark = f"sigma_init is not small enough for {named}: dp~/dt < 0 at p~ = {plain(p)}; {limit}"
+        else:
+            verdict, remark = Verdict.UNDECIDED, limit
         return direct_row(
             self,
             self.result.quantity(name),
@@ -333,32 +338,25 @@ class FirstStageCase(DirectCase):
             printed=0.0,
             measured=float(share.mid()),
             remark=remark,
-            witness=witness,
             params=None if name == "start" else {},
         )
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        known = name.removeprefix(PREFIX)
-        if known not in STARTS:
-            return replayed_claim(self, CLAIMS, name, inputs)
-        values = inputs["p_tilde"].flatten().tolist() if set(inputs) == {"p_tilde"} else []
-        if len(values) != 1 or not math.isfinite(values[0]):
-            raise UsageError(f"{self.result.id}: '{name}' takes one finite number p_tilde")
-        return self._start(known, self.params, float(values[0]))
+        return replayed_claim(self, CLAIMS, name, inputs)
 
 
-def share_ball(params: Mapping[str, Any], p: float) -> flint.arb:
-    """The share at p~ = p and p(0) = g_0 = sigma_init, enclosed."""
+def share_ball(params: Mapping[str, Any], p: float, start: float) -> flint.arb:
+    """The share at p~ = p, g_0 = sigma_init and p(0) = start, enclosed."""
     with working_precision(BITS):
-        exact = (as_exact(params[name]) for name in ("sigma_init", "alpha"))
-        sigma, alpha = (flint.arb(flint.fmpq(number.numerator, number.denominator)) for number in exact)
-        decay, start = (-flint.arb(p)).exp(), (-sigma).exp()
-        return flint.arb(theory.rate_share(int(params["L"]) - 2, decay, sigma * (1 + alpha) / alpha, start))
+        exact = (as_exact(value) for value in (params["sigma_init"], params["alpha"], start))
+        sigma, alpha, begin = (flint.arb(flint.fmpq(number.numerator, number.denominator)) for number in exact)
+        decay = (-flint.arb(p)).exp()
+        return flint.arb(theory.rate_share(int(params["L"]) - 2, decay, sigma * (1 + alpha) / alpha, (-begin).exp()))
 
 
-def _said(outcome: Outcome) -> str:
+def describe(outcome: Outcome) -> str:
     words = f"{outcome.inequality.name} {outcome.status.value}"
-    return f"{words} on {outcome.boxes} boxes" if outcome.status is Status.PROVED else words
+    return f"{words} on {boxes(outcome.boxes)}" if outcome.status is Status.PROVED else words
 
 
 class FirstStageStudy(Study):

@@ -1,15 +1,15 @@
-"""The study of the fixed points: each one with its eigenvalues, and what the paper says of them as witnesses."""
+"""The study of the fixed points: each one with its eigenvalues, and the paper's statements about them."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
+from bridge.export.numbers import plain
+from bridge.induction.claims import exact_number
 from bridge.lowering import lower
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
@@ -17,13 +17,13 @@ from bridge.study import DirectCase, Inputs, Study
 from symbolic.dynamics import FixedPoint, Flow
 from symbolic.induction import fixed_point as theory
 from symbolic.induction.losses import AS_PRINTED
-from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_FULL, L, g_star, h, h_star, psi, v_star, w, w_K, w_Q
+from symbolic.induction.training import L, g_star, h_star, v_star
 from symbolic.statements import UsageError
 
 STEP = 1e-5  # of the central differences
 AGREE = 1e-6  # of the eigenvalues, in units of the largest
-STILL = 1e-12  # a speed per unit of tau = t / (L-2) beyond this is none of rounding
-SADDLE, MIRROR, CURVE, RATE = "unique.saddle", "unique.mirror", "unique.curve", "stated.as_printed.rate"
+STILL = 1e-12  # a larger speed per unit of tau = t / (L-2) is not due to rounding
+RATE = "stated.as_printed.rate"  # the check that a witness of the rate replays
 
 
 class FixedPointCase(DirectCase):
@@ -42,36 +42,18 @@ class FixedPointCase(DirectCase):
         return [
             self._stated(),
             self._as_printed(),
-            self._unique(),
+            *self._counts(),
             self._minimiser(),
             *(self._eigenvalues(each) for each in found),
-            *self.checks(budget),
         ]
 
-    def checks(self, budget: Budget) -> list[Row]:
-        return [self._mirror(-self.w_star), self._curve(2 * self.w_star, self.w_star / 2)]
-
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        checks = {
-            SADDLE: (("w", 1), ("h", 2)),
-            MIRROR: (("w", 1),),
-            CURVE: (("w_Q", 1), ("w_K", 1)),
-            RATE: (("u", 1),),
-        }
-        if name not in checks:
+        if name != RATE:
             return super().replay_check(name, inputs)
-        given = {key: [sp.Rational(float(x)) for x in value.flatten()] for key, value in inputs.items()}
-        if {key: len(value) for key, value in given.items()} != dict(checks[name]):
-            wanted = ", ".join(f"{count} of {key}" for key, count in checks[name])
-            raise UsageError(f"{self.result.id}: a witness of '{name}' takes {wanted}")
-        numbers = [number for key, _ in checks[name] for number in given[key]]
-        found: dict[str, Callable[..., Row]] = {
-            SADDLE: self._saddle,
-            MIRROR: self._mirror,
-            CURVE: self._curve,
-            RATE: self._rate,
-        }
-        return found[name](*numbers)
+        given = {key: value.flatten().tolist() for key, value in inputs.items()}
+        if set(given) != {"u"} or len(given["u"]) != 1:
+            raise UsageError(f"{self.result.id}: a witness of '{name}' takes one u")
+        return self._rate(exact_number(given["u"][0]))
 
     # The stated point.
 
@@ -83,9 +65,9 @@ class FixedPointCase(DirectCase):
         speed = max((float(abs(self._field(point)(self._numbers(point))).max()) for point in points), default=0.0)
         moves = speed > STILL
         verdict = Verdict.PROVED if found and not moves else Verdict.UNDECIDED
-        said = "" if found else "the stated point is none of those found"
-        said = f"the flow, evaluated there, moves at {speed:.3g}" if moves else said
-        return self._row("stated", printed=0.0, derived=0.0, measured=speed, verdicts=(verdict, verdict), remark=said)
+        remark = "" if found else "the stated point is not among those found"
+        remark = f"the flow, evaluated there, moves at {plain(speed)}" if moves else remark
+        return self._row("stated", printed=0.0, derived=0.0, measured=speed, verdicts=(verdict, verdict), remark=remark)
 
     def _as_printed(self) -> Row:
         row = self._rate(sp.Integer(0))
@@ -113,57 +95,20 @@ class FixedPointCase(DirectCase):
 
     # Whether it is the only one.
 
-    def _unique(self) -> Row:
-        plateau = float(sp.N((self.h_star * psi(self.w_star**2)), 30))
-        around = [plateau * (1 - 1e-15), plateau * (1 + 1e-15)]
-        row = self._saddle(sp.Integer(0), *map(sp.Rational, around))
-        row.witness = self._witness(SADDLE, {"w": [0.0], "h": around}, float(self._count), 1.0)
-        return row
-
-    @property
-    def _count(self) -> int:
-        return sum(each.point.flow is theory.HEAD for each in theory.head_points())
-
-    def _saddle(self, w_at: sp.Rational, low: sp.Rational, high: sp.Rational) -> Row:
-        """w at rest at w_at for every h, and dh/dt of two signs at the ends of [low, high]: it is 0 in between."""
-        at = {**self.optima, w: w_at}
-        still = sp.simplify(HEAD_FLOW.rate(w).subs(at, simultaneous=True)) == 0
-        lower_end, upper_end = (self._ball(HEAD_FLOW.rate(h), {w: w_at, h: end}) for end in (low, high))
-        rests = bool(still and low < high and lower_end > 0 and upper_end < 0)
-        return self._another(rests and abs(w_at) != self.w_star, f"another one in w = {w_at}, {_interval(low, high)}")
-
-    def _mirror(self, w_at: sp.Rational) -> Row:
-        rests = self._rests(HEAD_FLOW, {w: w_at, h: self.h_star})
-        row = self._another(rests and w_at != self.w_star, f"another one is (w, h) = ({float(w_at):g}, h*)", MIRROR)
-        row.witness = self._witness(MIRROR, {"w": [float(w_at)]}, float(self._count), 1.0)
-        return row
-
-    def _curve(self, q_at: sp.Rational, k_at: sp.Rational) -> Row:
-        rests = self._rests(HEAD_FLOW_FULL, {w_Q: q_at, w_K: k_at, h: self.h_star})
-        where = f"another one is (w_Q, w_K, h) = ({float(q_at):g}, {float(k_at):g}, h*), and so is all of w_Q w_K = v*"
-        row = self._another(rests and (q_at, k_at) != (self.w_star, self.w_star), where, CURVE)
-        row.witness = self._witness(CURVE, {"w_Q": [float(q_at)], "w_K": [float(k_at)]}, float(self._count), 1.0)
-        return row
-
-    def _rests(self, flow: Flow, at: Mapping[sp.Symbol, sp.Rational]) -> bool:
-        """Whether the field is exactly 0 at rational coordinates."""
-        values = {**self.optima, **at, L: self.length}
-        return all(sp.simplify(rate.subs(values, simultaneous=True)) == 0 for rate in flow.field)
-
-    def _another(self, found: bool, where: str, name: str = "unique") -> Row:
-        complete = f"complete, since {theory.head_is_complete()}; at finite p there is none, since "
-        remark = where if found else "the flow does not rest there, or the point is the stated one"
-        remark += f"; {complete}{theory.gram_is_complete()}" if name == "unique" else ""
-        quantity = replace(self.result.quantity("unique"), name=name)
-        printed = Verdict.VIOLATED if found else Verdict.UNDECIDED
-        return direct_row(
-            self,
-            quantity,
-            {"printed": printed, "derived": Verdict.PROVED},
-            printed=1.0,
-            derived=float(self._count),
-            remark=remark,
-        )
+    def _counts(self) -> list[Row]:
+        """One fixed point with w > 0, where the flow from (12) stays, and those of either sign of w."""
+        positive, plane = len(theory.positive_points()), len(theory.plane_points())
+        complete = f"complete, since {theory.head_is_complete()}; at finite p: {theory.gram_is_complete()}"
+        return [
+            self._row(
+                "unique",
+                printed=1.0,
+                derived=float(positive),
+                verdicts=(Verdict.PROVED if positive == 1 else Verdict.VIOLATED, Verdict.PROVED),
+                remark=f"{theory.sign_is_kept()}; {complete}",
+            ),
+            direct_row(self, self.result.quantity("plane"), {"derived": Verdict.PROVED}, derived=float(plane)),
+        ]
 
     # Eigenvalues.
 
@@ -175,10 +120,10 @@ class FixedPointCase(DirectCase):
         agree = apart <= AGREE * max(map(abs, exact))
         signs = found.inertia
         words = [
-            f"eigenvalues {', '.join(f'{each:.6g}' for each in exact)} at {found.words}: {found.stability}",
-            f"signs proved for all parameters: {signs.positive} > 0, {signs.zero} = 0, {signs.negative} < 0",
+            f"eigenvalues {', '.join(map(plain, exact))} at {found.words}: {found.stability}",
+            f"proved for all parameters: {signs.positive} positive, {signs.zero} zero, {signs.negative} negative",
             found.nearby,
-            "" if agree else f"a numeric Jacobian has others, up to {apart:.3g} apart",
+            "" if agree else f"those of a numeric Jacobian differ by up to {plain(apart)}",
         ]
         return direct_row(
             self,
@@ -217,7 +162,7 @@ class FixedPointCase(DirectCase):
         return lambda at: np.array([float(function(*at)) for function in functions])
 
     def _length_of(self, rate: sp.Expr) -> dict[sp.Symbol, int]:
-        """What length means in it: L, or how far it is beyond 5."""
+        """The value of its letter for the length: L, or L - 5."""
         return {
             symbol: self.length - 5 if symbol != L else self.length for symbol in rate.free_symbols & theory.LENGTHS
         }
@@ -227,11 +172,6 @@ class FixedPointCase(DirectCase):
         if not math.isfinite(number):
             raise UsageError(f"{self.result.id}: {expression} is not finite at these parameters")
         return number
-
-    def _ball(self, expression: sp.Expr, at: Mapping[sp.Symbol, Any]) -> Any:
-        values = {**self.optima, L: self.length, **at}
-        used = {s: as_exact(sp.Rational(x)) for s, x in values.items() if s in expression.free_symbols}
-        return evaluate_ball(expression, used)
 
     # Rows.
 
@@ -249,10 +189,6 @@ class FixedPointCase(DirectCase):
             error_lower=value,
             bounds={"printed": printed},
         )
-
-
-def _interval(low: sp.Rational, high: sp.Rational) -> str:
-    return f"{float(low):.17g} < h < {float(high):.17g}"
 
 
 class FixedPointStudy(Study):

@@ -9,7 +9,8 @@ import sympy as sp
 
 from bridge.budget import Budget
 from bridge.certify import Status, prove
-from bridge.induction.claims import claim_row, replayed_claim
+from bridge.export.numbers import plain
+from bridge.induction.claims import apart, boxes, claim_row, replayed_claim
 from bridge.record import Row, Verdict
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
@@ -23,24 +24,24 @@ VERDICTS = {Status.PROVED: Verdict.PROVED, Status.REFUTED: Verdict.VIOLATED, Sta
 
 @lru_cache(maxsize=1)
 def certified() -> dict[str, tuple[Verdict, str]]:
-    """Verdict and words on each inequality about C."""
+    """Verdict and remark on each inequality about C."""
     outcomes = {
         each.name: prove(each, seconds=math.inf, most_boxes=MOST_BOXES) for each in theory.stated_inequalities({})
     }
     return {
-        name: (VERDICTS[found.status], f"{name} {found.status.value} on {found.boxes} boxes")
+        name: (VERDICTS[found.status], f"{name} {found.status.value} on {boxes(found.boxes)}")
         for name, found in outcomes.items()
     }
 
 
 class KaramataCase(DirectCase):
-    """The lemma knows no parameters; the exponent uses w*."""
+    """The lemma has no parameters; the exponent uses w*."""
 
     uses = frozenset({"seed"})
 
     def rows(self, budget: Budget) -> list[Row]:
         return [
-            *(claim_row(self, theory.CLAIMS[name]) for name in ("weighted", "weighted.square", "weighted.name")),
+            *(claim_row(self, theory.CLAIMS[name]) for name in ("weighted", "weighted.square")),
             *self._true_versions(budget),
             *self._functions(),
             claim_row(self, theory.CLAIMS["gain"]),
@@ -76,9 +77,9 @@ class KaramataCase(DirectCase):
             )
             for name, same in zip(("C.first", "C.second"), theory.derivative_differences(), strict=True)
         ]
-        stretch, said = found["stretch"]
+        stretch, remark = found["stretch"]
         direct = found["superadditive"][1]
-        both = (("stretch", said), ("superadditive", f"{said}; directly: {direct}"))
+        both = (("stretch", remark), ("superadditive", f"{remark}; directly: {direct}"))
         return rows + [
             direct_row(self, self.result.quantity(name), {"derived": stretch}, remark=each) for name, each in both
         ]
@@ -89,13 +90,14 @@ class KaramataCase(DirectCase):
         at = {theory.gamma: bound, theory.beta: theory.CHOSEN_BETA}
         printed, derived = theory.EXPONENT_PRINTED.subs(at), theory.EXPONENT.subs(at)
         plateau = float(theory.PLATEAU.subs(v_star, target**2))
+        above_gamma = apart(plateau, float(bound))
         above = (
-            f"h exceeds gamma h*: its plateau is {plateau:.4f} h*, gamma {float(bound):.4f}" if plateau > bound else ""
+            f"h exceeds gamma h*: its plateau is {above_gamma[0]} h*, gamma {above_gamma[1]}" if plateau > bound else ""
         )
         enough = "enough" if derived >= 1 else "not enough"
         words = (
-            f"the step to the printed one fails (see gain), the steps give the other; (29) asks for 1: {enough} for "
-            f"v <= {float((theory.LARGEST_V / v_star).subs(at)):.4f} v* (w*/2 is v*/4); half of it for the flow (12)"
+            f"derived: by the derived bound of gain; (29) needs 1: {enough} for v <= "
+            f"{plain(float((theory.LARGEST_V / v_star).subs(at)))} v* (w*/2 is v*/4); half of it for the flow (12)"
         )
         return direct_row(
             self,

@@ -17,6 +17,7 @@ import torch
 
 from bridge.balls import as_exact
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
@@ -36,37 +37,24 @@ ORDER_TOLERANCE = 0.4
 SAMPLES = 30_000  # contexts for the true softmax, fewer where they are long
 NUMBERS = 1_000_000  # contexts times tokens at each node of x_L
 MOMENTS = (-0.9, 0.9)  # a of Lemma D.3
-BEYOND = -1.25  # an a < 1 at which the mean of Lemma D.3 is infinite
-WITNESSES = {
-    "gram.as_printed": ("p", "g"),
-    "head.as_printed": ("w", "h"),
-    "head.optimum": ("w", "h"),
-    "gaussian.beyond": ("a",),
-}
+BEYOND = -1.25  # an a outside of |a| < 1, at which the mean of Lemma D.3 is infinite
+WITNESSES = {"gram.as_printed": ("p", "g"), "head.as_printed": ("w", "h"), "head.optimum": ("w", "h")}
 REACH = 8.0
-TINY = 1e-14  # a loss below this is one of rounding
+TINY = 1e-14  # a loss below this is due to rounding
 BEYOND_REMARK = (
-    "Lemma D.3 is printed for a < 1, but for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) no finite real number; "
-    "it holds for |a| < 1; measured: over |Y| <= 8 alone"
+    "outside the range |a| < 1: for a <= -1 the mean is infinite and (1 - a^2)^(-1/2) is not a finite real number; "
+    "measured: the mean over |Y| <= 8"
 )
-EARLY = {
-    "gram.as_printed": "(19) against the network as (10) prints it, with s = 2 .. L-2: no y_s is x_{L-2}, the mixed "
-    "term is missing and the loss is never below g*^2/2; the sum has to end at L-1",
-    "head.as_printed": "(22) against the network as (10) prints it, with s = 2 .. L-2: the terms in h^2 and h have L-3 "
-    "of L-2 summands, a relative difference of order 1/(L-2)",
-    "head.optimum": "at w = w*, h = h*: (22) is 0, but the network as (10) prints it lacks the target's last term and "
-    "keeps the loss h*^2 psi(2 w*^2) / (2 (L-2)^2)",
-}
 _X, _Y, _Z = sp.symbols("X Y Z", real=True)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A statement beside what is true: the printed and the derived enclosures, and the definition's own value."""
+    """The printed and the derived enclosures of a quantity, and its value by the definition."""
 
     printed: flint.arb
     derived: flint.arb
-    measured: Estimate  # its error is what the value may be off by
+    measured: Estimate
     identical: bool  # whether the two closed forms are one expression, as SymPy proves
 
     def verdict(self) -> dict[str, Verdict]:
@@ -168,7 +156,7 @@ class LossesCase(DirectCase):
         return Compared(self.ball(printed_form(printed_as or name)), self.ball(closed_forms()[name]), measured, same)
 
     def definition(self, name: str, upper: str) -> Estimate:
-        """The quantity from its definition, with what it may be off by."""
+        """The quantity from its definition, with its error."""
         if name == "head":
             trained = Head(self.params["w"] ** 2, self.params["h"], upper)
             return exact.head_exponential(self.target, trained, self.length)
@@ -188,7 +176,7 @@ class LossesCase(DirectCase):
         return float(4 * (self.length + 4) * torch.finfo(dtype).eps * size)
 
     def _row(self, quantity: Quantity, compared: Compared, remark: str = "", **more: Any) -> Row:
-        off = f"the definition is off from the derived form by more than its error {compared.measured.error:.1e}"
+        off = f"the definition differs from the derived form by more than its error, {plain(compared.measured.error)}"
         wrong = compared.verdict()["derived"] is Verdict.VIOLATED
         return direct_row(
             self,
@@ -208,7 +196,7 @@ class LossesCase(DirectCase):
         case = LossesCase({**self.params, **moved}, seed=self.seed, dtype="float64", device="cpu") if moved else self
         base = name.partition(".")[0]
         compared = case.compared(f"{base}.as_printed", case.definition(base, "L-2"), printed_as=base)
-        quantity = replace(self.result.quantity(base), name=name, remark=EARLY[name])
+        quantity = self.result.quantity(name)
         witness = None
         if compared.verdict()["printed"] is Verdict.VIOLATED:
             inputs = {letter: [float(case.params[letter])] for letter in WITNESSES[name]}
@@ -233,7 +221,7 @@ class LossesCase(DirectCase):
         for n in ORDER_SIZES:
             whole, short = (exact.head_exponential(self.target, head, n + 2).value for head in (trained, early))
             gaps[n] = (short - whole) / whole if abs(whole) > TINY else 0.0  # 0: nothing to be relative to
-        quantity = self._order("head.as_printed.order", "relative difference of the losses with sums to L-2 and L-1")
+        quantity = self._order("head.as_printed.order", "the relative difference of the losses of the two sums")
         return self._order_row(
             quantity, 1.0, gaps, Verdict.PROVED if early_gap_is_first_order() else Verdict.CONSISTENT
         )
@@ -249,15 +237,16 @@ class LossesCase(DirectCase):
         apart = abs(numbers["printed"] - numbers["derived"])
         if off["derived"] > allowed:
             verdict = Verdict.VIOLATED
-        else:  # an allowance that covers (22) as well tells nothing, but where both are one
+        else:  # an allowance that covers (22) as well decides nothing, unless both are equal
             verdict = Verdict.UNDECIDED if apart > 0 and off["printed"] <= allowed else Verdict.CONSISTENT
         size = true.value or 1.0
         remark = (
-            f"softmax sampled given x_L, standard error {true.error:.1e}; (22) is off by {off['printed'] / size:.2%}, "
-            f"the first order by {off['derived'] / size:.2%}, allowed {allowed / size:.2%} (the 1/L^2 term, from the "
-            f"sampled values at L = {ORDER_SIZES[0] + 2} and {ORDER_SIZES[-1] + 2} alone)"
+            f"softmax sampled given x_L, standard error {plain(true.error)}; (22) is off by "
+            f"{off['printed'] / size:.2%}, the first order by {off['derived'] / size:.2%}, allowed "
+            f"{allowed / size:.2%} (the 1/L^2 term, from the sampled values at L = {ORDER_SIZES[0] + 2} and "
+            f"{ORDER_SIZES[-1] + 2} alone)"
             f"{'; too few tokens to tell it from (22)' if verdict is Verdict.UNDECIDED else ''}; the paper calls (22) "
-            "an approximation and claims no error of it: it is not judged"
+            "an approximation without an error bound, so that it is not judged"
         )
         quantity = self.result.quantity("head.softmax")
         return direct_row(
@@ -272,7 +261,7 @@ class LossesCase(DirectCase):
 
     @property
     def second_order(self) -> float:
-        """What a first order may leave at this L: twice the 1/n^2 term of the true loss, and what it may be off by.
+        """The allowance of a first order at this L: twice the 1/n^2 term of the true loss, with its own error.
 
         n loss = A + B/n + ...: B comes from two sizes of the true softmax, whatever formula there is for A.
         """
@@ -283,15 +272,15 @@ class LossesCase(DirectCase):
         return slope / (self.length - 2) ** 2
 
     def softmax_order_rows(self) -> list[Row]:
-        """What the first order leaves, as L grows (of order 1/L^2), and what (22) does (of order 1/L)."""
+        """The error of the first order, as L grows (of order 1/L^2), and that of (22) (of order 1/L)."""
         rows = []
-        for name, which, said, order in (
+        for name, which, formula, order in (
             ("head.softmax.order", "derived", "the first order", 2.0),
             ("head.softmax.order[(22)]", "printed", "(22)", 1.0),
         ):
             gaps = self.gaps(which)
             seen = all(abs(gap) > SIGMAS * self.small[n].error for n, gap in gaps.items())
-            quantity = self._order(name, f"what {said} leaves of the true softmax's loss")
+            quantity = self._order(name, f"the error of {formula} for the true softmax's loss")
             rows.append(self._order_row(quantity, order, gaps, Verdict.CONSISTENT if seen else Verdict.UNDECIDED))
         return rows
 
@@ -324,11 +313,11 @@ class LossesCase(DirectCase):
     def _order_row(self, quantity: Quantity, order: float, gaps: Mapping[int, float], met: Verdict) -> Row:
         """The order read off between the smallest size and the largest; `met` if it is the stated one."""
         if not all(gaps.values()):
-            said = "no order: there is no difference, or no loss to relate it to (the trained head is the target)"
-            return direct_row(self, quantity, {"derived": Verdict.UNDECIDED}, derived=order, remark=said)
+            remark = "no order: there is no difference, or no loss to relate it to (the trained head is the target)"
+            return direct_row(self, quantity, {"derived": Verdict.UNDECIDED}, derived=order, remark=remark)
         ends = {n: gaps[n] for n in (min(gaps), max(gaps))}
         measured = exact.orders(ends)[max(gaps)]
-        shown = ", ".join(f"{gap:.3e} at L = {n + 2}" for n, gap in gaps.items())
+        shown = ", ".join(f"{plain(gap)} at L = {n + 2}" for n, gap in gaps.items())
         verdict = order_verdict(order, measured, met)
         return direct_row(self, quantity, {"derived": verdict}, derived=order, measured=measured, remark=shown)
 
@@ -341,26 +330,16 @@ class LossesCase(DirectCase):
         return self._row(self.result.quantity("gaussian"), compared, params={"a": a})
 
     def beyond_row(self, a: float) -> Row:
-        """a < 1 is not enough: for a <= -1 the mean is infinite, of which |Y| <= 8 alone already has as much."""
-        quantity = replace(self.result.quantity("gaussian"), name="gaussian.beyond", remark=BEYOND_REMARK)
-        if a > -1:
-            raise UsageError(
-                f"{self.result.id}: 'gaussian.beyond' is about a <= -1, where the mean is infinite; a = {a}"
-            )
-        # Given Y the mean over X is e^(a^2 Y^2 / 2), so that the integrand e^((a^2 - 1) Y^2 / 2) / (2 pi)^(1/2) over Y
-        # is no less than (2 pi)^(-1/2) for |a| >= 1, and its integral over |Y| <= R no less than 2 R (2 pi)^(-1/2).
-        least = 2 * flint.arb(REACH) / (2 * flint.arb.pi()).sqrt()
-        witness = Witness(
-            result=self.result.id,
-            quantity="gaussian.beyond",
-            params=self.full_params,
-            inputs={"a": [a]},
-            error_lower=float_below(least),
-            bounds={},
+        """Outside of |a| < 1, where the mean is infinite."""
+        quantity = replace(
+            self.result.quantity("gaussian"),
+            name="gaussian.beyond",
+            meaning="the Gaussian mean of Lemma D.3 outside the range |a| < 1",
+            domain="a <= -1",
+            remark=BEYOND_REMARK,
         )
         measured = exact.gaussian_moment(a, REACH).value
-        violated = {"printed": Verdict.VIOLATED}
-        return direct_row(self, quantity, violated, measured=measured, witness=witness, params={"a": a})
+        return direct_row(self, quantity, {"printed": Verdict.OUTSIDE}, measured=measured, params={"a": a})
 
     # Witnesses.
 
@@ -368,15 +347,13 @@ class LossesCase(DirectCase):
         if name not in WITNESSES:
             return super().replay_check(name, inputs)
         numbers = self._numbers(name, inputs)
-        if name == "gaussian.beyond":
-            return self.beyond_row(numbers["a"])
         self.result.check({**self.params, **numbers})
         return self.early_row(name, numbers)
 
     def _numbers(self, name: str, inputs: Inputs) -> dict[str, float]:
         wanted = WITNESSES[name]
         if set(inputs) != set(wanted) or any(tuple(v.shape) != (1,) or not v.isfinite().all() for v in inputs.values()):
-            raise UsageError(f"{self.result.id}: '{name}' wants one finite number for each of {', '.join(wanted)}")
+            raise UsageError(f"{self.result.id}: '{name}' takes one finite number for each of {', '.join(wanted)}")
         return {letter: float(inputs[letter][0]) for letter in wanted}
 
 

@@ -47,20 +47,20 @@ class VanillaCase(Case):
         self.W_star = W_star
         self.p, self.L, self.d = float(params["p"]), int(params["L"]), int(params["d"])
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
-        moduli = [abs(as_exact(float(entry))) for entry in W_star.flat]
+        sizes = [abs(as_exact(float(entry))) for entry in W_star.flat]
         self.values: dict[sp.Symbol, Any] = {
             theory.p: self.p,
             theory.L: self.L,
             theory.d: self.d,
             theory.leak: float(params["leak"]),
-            theory.W_norm: sum(moduli),
-            theory.W_frobenius: flint.arb(_fmpq(sum(m * m for m in moduli))).sqrt(),
+            theory.W_norm: sum(sizes),
+            theory.W_frobenius: flint.arb(_fmpq(sum(size * size for size in sizes))).sqrt(),
         }
         self.gates = {"masked": math.inf, "as_printed": 0.0, "gated": self._gate()}
         self.constructions = {name: networks.vanilla(self.p, W_star, gate=gate) for name, gate in self.gates.items()}
 
     def _gate(self) -> float:
-        """The gate that keeps the leak in its share, rounded up; without any similarity there is nothing to leak to."""
+        """The gate that keeps the leak in its share, rounded up; infinite (a mask) for W* = 0."""
         if not self.W_star.any():
             return math.inf
         return float_above(evaluate_ball(theory.GATE, {s: as_exact(self.values[s]) for s in theory.GATE.free_symbols}))
@@ -97,9 +97,9 @@ class VanillaCase(Case):
         x = inputs.get("x")
         if x is None or tuple(x.shape) != (1, self.L, self.d):
             came = "nothing" if x is None else f"shape {tuple(x.shape)}"
-            raise UsageError(f"induction.vanilla: a prompt x of shape (1, {self.L}, {self.d}) is needed, {came} came")
+            raise UsageError(f"induction.vanilla: expected a prompt x of shape (1, {self.L}, {self.d}), got {came}")
         if not bool((x.abs() <= 1).all()):
-            raise UsageError("induction.vanilla: the prompt has entries outside [-1, 1] (or that are no numbers)")
+            raise UsageError("induction.vanilla: the prompt has entries outside [-1, 1] or that are not numbers")
 
     def project(self, inputs: Inputs) -> Inputs:
         return {"x": inputs["x"].clamp(-1, 1)}
@@ -241,11 +241,15 @@ def read_similarity(spec: Any, d: int | None, seed: int, default_d: int) -> np.n
     try:
         matrix = np.array(_numbers(spec), dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RecursionError):
-        raise UsageError(f"W_star: rows of different lengths or entries that are no numbers in {spec!r:.80}") from None
+        raise UsageError(
+            f"W_star: rows of different lengths, or entries that are not numbers, in {spec!r:.80}"
+        ) from None
     if not np.isfinite(matrix).all():
         raise UsageError("W_star has an entry that is not finite; every entry has to be a number")
     if float(np.abs(matrix).max(initial=0.0)) * max(matrix.size, size) > LARGEST_NORM:
-        raise UsageError(f"W_star: the sum of its moduli is beyond {LARGEST_NORM:g}, where float64 scores overflow")
+        raise UsageError(
+            f"W_star: the sum of its absolute values is beyond {LARGEST_NORM:g}, where float64 scores overflow"
+        )
     if matrix.ndim == 0:
         return float(matrix) * np.eye(size)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -256,11 +260,11 @@ def read_similarity(spec: Any, d: int | None, seed: int, default_d: int) -> np.n
 
 
 def _numbers(spec: Any) -> Any:
-    """Nested lists of numbers as they are; anything else (a string, true, null) is a TypeError."""
+    """Nested lists of numbers as they are; anything else (a string, true, null) raises TypeError."""
     if isinstance(spec, list | tuple):
         return [_numbers(entry) for entry in spec]
     if isinstance(spec, bool | str) or spec is None:
-        raise TypeError(f"{spec!r} is no number")
+        raise TypeError(f"{spec!r} is not a number")
     return spec
 
 
@@ -290,14 +294,15 @@ def _positive(text: str, whole: str) -> float:
         norm = math.nan
     if not 0 < norm <= LARGEST_NORM:
         raise UsageError(
-            f"W_star = '{whole}': NORM has to be a positive number of at most {LARGEST_NORM:g}, the sum of the moduli"
+            f"W_star = '{whole}': NORM has to be a positive number of at most {LARGEST_NORM:g}, the sum of the "
+            "absolute values"
         )
     return norm
 
 
 @dataclass(frozen=True)
 class _Seeded:
-    """A similarity drawn from a seed: Gaussian entries or signs, scaled to a sum of moduli of at most `norm`."""
+    """A similarity drawn from a seed: Gaussian entries or signs; their absolute values sum to at most `norm`."""
 
     kind: str
     norm: float
@@ -311,8 +316,8 @@ class _Seeded:
 
 def _distance(name: str, difference: Tensor) -> Tensor:
     """The quantity's norm: 1-norm for attention weights, sup norm (over tokens too) for the others."""
-    moduli = difference.abs().flatten(start_dim=1)  # (B, ...)
-    return moduli.sum(-1) if name == "attention" else moduli.amax(-1)
+    sizes = difference.abs().flatten(start_dim=1)  # (B, ...)
+    return sizes.sum(-1) if name == "attention" else sizes.amax(-1)
 
 
 def _ball_distance(name: str, difference: BallArray) -> flint.arb:

@@ -1,4 +1,4 @@
-"""Arb: rigorous balls through python-flint. Whatever is in the input balls, its value is in the output ball."""
+"""Arb: rigorous balls through python-flint. The output ball contains the value at every point of the input balls."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -125,7 +125,7 @@ def _converted(argument: Argument, value: Any) -> Any:
 
 
 def ball(argument: Argument, value: Any) -> arb:
-    """The number itself as a ball: rationals rounded outwards, floats taken as the binary rational that they are."""
+    """The number as a ball: rationals rounded outward, floats as exact binary rationals."""
     if isinstance(value, arb | int | float | fmpz | fmpq):
         return arb(value)
     if isinstance(value, Fraction):
@@ -137,4 +137,6 @@ def ball(argument: Argument, value: Any) -> arb:
     if isinstance(value, sp.Number) and value.is_finite:
         exactly = sp.Rational(value)
         return arb(fmpq(int(exactly.p), int(exactly.q)))
-    raise TypeError(f"{argument.name}: wanted arb, int, Fraction, float or a SymPy number, got {type(value).__name__}")
+    raise TypeError(
+        f"{argument.name}: expected arb, int, Fraction, float or a SymPy number, got {type(value).__name__}"
+    )

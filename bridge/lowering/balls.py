@@ -1,7 +1,7 @@
-"""Real functions on Arb balls, sound for wide balls too.
+"""Real functions on Arb balls, also sound for wide balls.
 
 A ball stands for every real number in it. The result of each function contains f(t) for every t of the ball at which
-f is defined; "undefined everywhere" and "nothing can be said" are both the ball nan. Arb itself is sound but gives up
+f is defined; "undefined everywhere" and "no enclosure" are both the ball nan. Arb itself is sound but gives up
 where a ball touches the edge of a domain, or where an even power meets zero; monotone functions are therefore
 evaluated at both ends.
 """
@@ -219,7 +219,7 @@ def either(a: Truth, b: Truth) -> Truth:
 
 
 def hull_of_branches(*parts: Any) -> Ball:
-    """(c_1, e_1, c_2, e_2, ...): the hull of the e_i, given as functions, that some point of the balls may take."""
+    """(c_1, e_1, c_2, e_2, ...): the hull of the e_i (functions) whose branch some point of the balls may take."""
     possible = []
     for condition, value in zip(parts[::2], parts[1::2], strict=True):
         if condition is not False:

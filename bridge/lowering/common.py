@@ -1,4 +1,4 @@
-"""What every backend shares: the error, the arguments, the contract of a backend, the callable that `lower` returns."""
+"""Common to all backends: the error, the arguments, the contract of a backend, the callable that `lower` returns."""
 
 import keyword
 import unicodedata
@@ -13,7 +13,7 @@ from .nodes import size
 
 LARGEST_PRINTED = 1000  # nodes; SymPy prints a shared part once for each use, which may take for ever
 
-Value = Any  # whatever the backend computes with: array, tensor, mpf, arb
+Value = Any  # the number type of the backend: array, tensor, mpf, arb
 
 
 class LoweringError(Exception):
@@ -46,10 +46,10 @@ class Argument:
 
 
 class Backend(ABC):
-    """How one kind of number is computed with."""
+    """Computation with one kind of number."""
 
     name: ClassVar[str]
-    names: ClassVar[dict[str, Any]]  # what generated code may refer to
+    names: ClassVar[dict[str, Any]]  # the names that generated code may use
 
     @abstractmethod
     def call(self, function: Callable[..., Value], arguments: Sequence[Argument], values: Sequence[Any]) -> Value:
@@ -106,11 +106,11 @@ def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:
     """Raise ValueError unless the last two sizes are those of the MatrixSymbol."""
     if argument.shape and tuple(shape[-2:]) != argument.shape:
         rows, columns = argument.shape
-        raise ValueError(f"{argument.name}: shape {tuple(shape)}, wanted (..., {rows}, {columns})")
+        raise ValueError(f"{argument.name}: shape {tuple(shape)}, expected (..., {rows}, {columns})")
 
 
 def safe_identifier(name: str, position: int, taken: Mapping[str, Any], others: Collection[str]) -> str:
-    """The name itself when generated code can use it as it stands, else one that no other argument has."""
+    """The name itself if generated code can use it, else a name that no other argument has."""
     # Python reads identifiers in their NFKC form: a mathematical italic x would be taken for x
     plain = name.isidentifier() and unicodedata.normalize("NFKC", name) == name
     if plain and not keyword.iskeyword(name) and not name.startswith("_") and name not in taken:

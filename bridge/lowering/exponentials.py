@@ -76,8 +76,8 @@ def exponential_product(expr: sp.Expr, *, inside_log: bool) -> ExponentialProduc
     others = []
     for factor in sp.Mul.make_args(expr):
         base, power = factor.as_base_exp() if factor.is_Pow else (factor, sp.S.One)
-        wanted = power.is_number and power.is_real and (inside_log or power.is_negative)
-        exponents = exponents_of_sum(base) if wanted and chosen is None else None
+        splits = power.is_number and power.is_real and (inside_log or power.is_negative)
+        exponents = exponents_of_sum(base) if splits and chosen is None else None
         if exponents is not None:
             chosen = (exponents, power)
         elif isinstance(factor, sp.exp) or (inside_log and log_of_factor(factor) is not None):

@@ -1,4 +1,4 @@
-"""Mask what stands inside the branches of a Piecewise, so that the branch not taken cannot spoil a gradient.
+"""Mask the branches of a Piecewise, so that the branch not taken cannot spoil a gradient.
 
 Only torch needs it. Inside a branch every argument of a non-linear node is replaced, where the branch is not taken, by
 a number at which the node and its derivative are finite (log at 1, exp at 0). All intermediate values and local
@@ -25,7 +25,7 @@ HARMLESS_ARGUMENT: dict[type[sp.Basic], sp.Expr] = {
 
 def harmless_argument(node: sp.Basic) -> sp.Expr:
     if isinstance(node, sp.LambertW) and len(node.args) == 2:
-        return sp.Rational(-1, 4)  # the branch -1 lives on [-1/e, 0)
+        return sp.Rational(-1, 4)  # the domain of the branch -1 is [-1/e, 0)
     return HARMLESS_ARGUMENT.get(node.func, sp.S.One)
 
 

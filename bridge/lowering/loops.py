@@ -7,7 +7,7 @@ Body = Callable[[Any], Any]
 
 
 def as_integer(limit: Any) -> int:
-    """A limit or an index as a Python integer; ValueError if it is none."""
+    """A limit or an index as a Python integer; ValueError if it is not one."""
     value = int(limit)
     if value != limit:
         raise ValueError(f"limits and indices must be integers, got {limit}")

@@ -45,13 +45,13 @@ def lower(
     shape, or a condition. All symbols stand for real numbers. `backend`, one of
 
     - "numpy": arrays that broadcast, computed in `dtype` (float64); IEEE rules without warnings (inf, nan);
-    - "torch": tensors that broadcast, differentiable, in the `dtype` and on the `device` given or else of the tensors
-      that come in; tensors of mixed dtype or device are an error;
+    - "torch": tensors that broadcast, differentiable, in the `dtype` and on the `device` given or else of the input
+      tensors; tensors of mixed dtype or device are an error;
     - "mpmath": one point, at `bits` bits or else at the precision of mpmath's context when called;
     - "arb": one point or box of flint balls, rigorous, at `bits` bits (128).
 
     `args`, the arguments in order, Symbols, MatrixSymbols or their names; by default the free symbols sorted by name.
-    `cse`, whether common parts are computed once.
+    `cse`: compute common parts once.
 
     Shapes: a scalar argument has any batch shape (...), a MatrixSymbol (..., n, m); the result has the broadcast
     batch shape, followed by the shape of the matrix if the expression is one. mpmath and Arb have no batches.
@@ -66,7 +66,7 @@ def lower(
 
     Returns: a `Lowered`, called by position or by name.
 
-    Raises: LoweringError for a node that the backend cannot express, ValueError for arguments that do not fit the
+    Raises: LoweringError for a node that the backend cannot express, ValueError for arguments that do not match the
     expression, TypeError for a string or an option that the backend does not have.
     """
     forget()  # equal expressions of separate calls need not be the same objects, and comparing them is slow
@@ -90,7 +90,7 @@ def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options
 
 
 def generated(expr: sp.Basic, arguments: Sequence[Argument], backend: Backend, cse: bool) -> Callable[..., Any]:
-    """The Python function. `lambdify` sees the shared parts only: it walks what it is given as a tree."""
+    """The Python function. `lambdify` receives the shared parts only, because it walks its input as a tree."""
     parts, rest = Sharing(share=cse, lazy=backend.name == "mpmath")(expr)
     function: Callable[..., Any] = sp.lambdify(
         [sp.Symbol("_like"), *(sp.Symbol(argument.identifier) for argument in arguments)],
@@ -122,13 +122,13 @@ def checked(expr: Any) -> sp.Basic:
     if isinstance(expr, sp.MatrixBase):
         return expr.as_immutable() if not isinstance(expr, sp.SparseMatrix) else expr.as_mutable().as_immutable()
     if not isinstance(expr, sp.Expr | Boolean | sp.MatrixExpr):
-        raise TypeError(f"lower: wanted a SymPy expression, matrix or condition, got {type(expr).__name__}")
+        raise TypeError(f"lower: expected a SymPy expression, matrix or condition, got {type(expr).__name__}")
     return expr
 
 
 def check_options(backend: str, options: dict[str, Any]) -> None:
     if backend not in OPTIONS:
-        raise ValueError(f"lower: no backend {backend!r}; there are {', '.join(OPTIONS)}")
+        raise ValueError(f"lower: unknown backend {backend!r}; available: {', '.join(OPTIONS)}")
     alien = [name for name, value in options.items() if value is not None and name not in OPTIONS[backend]]
     if alien:
         raise TypeError(f"lower: backend {backend!r} has no option {', '.join(alien)}")

@@ -12,7 +12,7 @@ from . import loops
 from .common import Argument, Backend, check_matrix_shape
 from .number_printers import ExactPrinter
 
-GUARD_BITS = 32  # carried beyond the precision asked for, rounded away at the end
+GUARD_BITS = 32  # extra precision, rounded away at the end
 
 
 class MpmathPrinter(ExactPrinter):
@@ -164,7 +164,7 @@ def _converted(argument: Argument, value: Any) -> Any:
 
 
 def exact(argument: Argument, value: Any) -> Any:
-    """The number that was given, to all its digits; through a Python float only if it has no other form."""
+    """The given number with all its digits; through a Python float only if it has no other form."""
     if isinstance(value, sp.Expr) and value.is_extended_real and value.is_number:
         return exact_number(value)
     if isinstance(value, fmpq):
@@ -174,7 +174,7 @@ def exact(argument: Argument, value: Any) -> Any:
     if isinstance(value, arb) and value.is_exact() and value.is_finite():
         return mp.ldexp(*map(int, value.man_exp()))
     if isinstance(value, str | arb | sp.Basic) or not hasattr(value, "__float__"):
-        raise TypeError(f"{argument.name}: wanted a real number, got {type(value).__name__}")
+        raise TypeError(f"{argument.name}: expected a real number, got {type(value).__name__}")
     if hasattr(value, "as_integer_ratio") and mp.isfinite(float(value)):
         return ratio(*value.as_integer_ratio())
     return mp.mpf(value if isinstance(value, mp.mpf) else float(value))

@@ -14,7 +14,7 @@ BINDING = (sp.MatrixBase, sp.MatrixSymbol, ExprWithLimits, sp.Subs, sp.Derivativ
 
 
 class Node(sp.Expr):
-    """A real scalar whose meaning only the backends know; SymPy never simplifies it."""
+    """A real scalar that only the backends interpret; SymPy never simplifies it."""
 
     is_commutative = True
 
@@ -84,10 +84,10 @@ class LoopProduct(Loop):
 
 
 class Remembered:
-    """A function of nodes that remembers its values by identity.
+    """A function of nodes that caches its values by identity.
 
-    By equality it would have to compare: SymPy takes exponential time to compare two copies of an expression in which
-    a part is used twice a layer.
+    A cache by equality would compare nodes, and SymPy takes exponential time to compare two copies of an expression
+    in which a part is used twice a layer.
     """
 
     def __init__(self, function: Callable[[sp.Basic], Any]) -> None:
@@ -105,7 +105,7 @@ class Remembered:
 
 
 def _free_symbols(node: sp.Basic) -> frozenset[sp.Basic]:
-    """SymPy's `free_symbols`, remembered: SymPy's own takes exponential time where a part is used twice a layer."""
+    """SymPy's `free_symbols`, cached: SymPy's own takes exponential time where a part is used twice a layer."""
     if not node.args or isinstance(node, BINDING):
         return frozenset(node.free_symbols)
     inner = frozenset().union(*map(free_symbols, node.args))
@@ -121,7 +121,7 @@ free_symbols, size = Remembered(_free_symbols), Remembered(_size)
 
 
 def forget() -> None:
-    """Drop what is remembered about expressions."""
+    """Empty the caches."""
     free_symbols.forget()
     size.forget()
 

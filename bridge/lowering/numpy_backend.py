@@ -119,7 +119,7 @@ def loop_product(like: Array, body: Any, masked: Any, first: Array, last: Array)
 
 
 def common_shape(values: Sequence[Array]) -> tuple[int, ...]:
-    """To which they broadcast. Numbers, the state of a flow for instance, need not be asked numpy for."""
+    """The shape to which they broadcast. For plain numbers (the state of a flow) numpy is not called."""
     shapes = [shape for value in values if (shape := np.shape(value))]
     return np.broadcast_shapes(*shapes) if shapes else ()
 
@@ -187,12 +187,12 @@ class NumpyBackend(Backend):
         cores = [
             array.shape[: array.ndim - len(argument.shape)] for argument, array in zip(arguments, arrays, strict=True)
         ]
-        wanted = (np.broadcast_shapes(*cores) if any(cores) else ()) + self._core_shape
+        shape = (np.broadcast_shapes(*cores) if any(cores) else ()) + self._core_shape
         if result.dtype != bool:
             result = result.astype(self._like.dtype, copy=False)
-        if result.shape != wanted:
-            result = np.broadcast_to(result, wanted).copy()
-        return result if wanted else result[()]
+        if result.shape != shape:
+            result = np.broadcast_to(result, shape).copy()
+        return result if shape else result[()]
 
     def _evaluated(self, function: Callable[..., Any], arguments: Sequence[Argument], arrays: list[Array]) -> Array:
         """In blocks where everything is element by element: intermediate results then stay in the cache."""
@@ -206,12 +206,12 @@ class NumpyBackend(Backend):
         return np.concatenate(results).reshape(batch) if np.ndim(results[0]) else results[0]
 
     def _array(self, argument: Argument, value: Any) -> Any:
-        if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow asks for thousands
+        if isinstance(value, float) and not argument.shape:  # np.float64 among them; a flow evaluates thousands
             return self._like.dtype.type(value)
         if isinstance(value, int | Fraction | sp.Number):  # an int may be larger than numpy's own
             value = float(value)
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
-            raise TypeError(f"{argument.name}: wanted real numbers, got {array.dtype}")
+            raise TypeError(f"{argument.name}: expected real numbers, got {array.dtype}")
         check_matrix_shape(argument, array.shape)
         return array.astype(self._like.dtype, copy=False)

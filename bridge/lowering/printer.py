@@ -1,10 +1,10 @@
-"""From rewritten expressions to Python text. One printer for all backends, strict: what it does not know it refuses.
+"""From rewritten expressions to Python text. One strict printer for all backends: an unknown node raises an error.
 
-SymPy's own NumPy, Torch and mpmath printers are not the parents of these: what they do not know they inherit from the
-plain Python printer, which prints names that no backend has, and half of what they know is wrong for batches or
+These printers do not extend SymPy's own NumPy, Torch and mpmath printers. For an unknown node those fall back on the
+plain Python printer, which prints names that no backend has, and many of their rules are wrong for batches or
 gradients. The generated text refers to a fixed list of names (`exp`, `where`, `matmul` ...), which each backend fills.
-The first parameter of the generated function is `_like`: a number of the dtype and device wanted, for names that make
-new arrays.
+The first parameter of the generated function is `_like`: a number of the required dtype and device, for names that
+make new arrays.
 """
 
 from collections.abc import Iterable
@@ -63,7 +63,7 @@ class LoweringPrinter(Printer):
             text = self._call(node, name, text, other)
         return text
 
-    # numbers: how is up to the backend
+    # numbers: each backend decides how
 
     def split_constants(self, args: Iterable[sp.Expr]) -> tuple[list[sp.Expr], list[sp.Expr]]:
         """The constants to be folded into one number, and the rest."""

@@ -1,6 +1,6 @@
 """Common subexpressions: every part that occurs twice is computed once, and very deep nesting is cut.
 
-`sympy.cse` is not used: it also rearranges sums and products, knows nothing of indices bound by a loop, and moves a
+`sympy.cse` is not used: it also rearranges sums and products, ignores indices that are bound by a loop, and moves a
 part of a branch in front of the test that protects it.
 """
 
@@ -15,7 +15,7 @@ DEEPEST = 24  # Python refuses text nested deeper than about 200 parentheses, a 
 
 
 def parts_of(node: sp.Basic) -> tuple[sp.Basic, ...]:
-    """What a node is computed from; e in 1 + e is one part even where SymPy has merged the two sums."""
+    """The parts from which a node is computed; e in 1 + e is one part even if SymPy has merged the two sums."""
     if isinstance(node, sp.MatrixBase):
         return tuple(node.flat())
     if node.is_Add or node.is_Mul:

@@ -24,7 +24,7 @@ RECIPROCALS = {sp.sec: sp.cos, sp.csc: sp.sin, sp.sech: sp.cosh, sp.csch: sp.sin
 
 
 class Stabiliser:
-    """The rewriting of one expression for one backend; remembers what it has rewritten, so shared parts cost once."""
+    """The rewriting of one expression for one backend, with a cache, so that shared parts are rewritten once."""
 
     def __init__(self, backend: str, renaming: Mapping[sp.Basic, sp.Basic]) -> None:
         self._backend = backend
@@ -60,7 +60,7 @@ class Stabiliser:
         return self(better) if better is not None else self._rebuilt(node)
 
     def _is_folded(self, node: sp.Basic) -> bool:
-        """A number that the printer folds, so that it needs no stable form; loops in it are computed when called."""
+        """Whether the printer folds it to a number, so that it needs no stable form; loops are computed when called."""
         return self._floating and is_constant(node) and not node.has(sp.Sum, sp.Product)
 
     def _check_conditions(self, node: sp.Basic) -> None:
@@ -68,7 +68,7 @@ class Stabiliser:
         conditions = [pair.cond for pair in node.args] if isinstance(node, sp.Piecewise) else conditions
         for condition in conditions:
             if condition.is_Symbol:
-                raise LoweringError(self._backend, condition, "it stands for a number; as a condition write Ne(..., 0)")
+                raise LoweringError(self._backend, condition, "it is a number; as a condition write Ne(..., 0)")
 
     def _branches(self, node: sp.Basic) -> sp.Basic:
         parts = [(self(condition), self(value)) for value, condition in node.args]

@@ -1,4 +1,4 @@
-"""torch: batched, differentiable, on the device and in the dtype of the tensors that come in."""
+"""torch: batched, differentiable, on the device and in the dtype of the input tensors."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -74,7 +74,7 @@ def atan2(y: Any, x: Any) -> Tensor:
 
 
 def _loop(like: Tensor, fold: Any, body: Any, masked: Any, first: Any, last: Any, neutral: int) -> Tensor:
-    """Limits that are constants come as plain numbers, so that no value is asked of a device."""
+    """Constant limits are plain numbers, so that no value is read from a device."""
     first, last = (limit.detach() if isinstance(limit, Tensor) else limit for limit in (first, last))
     if not any(isinstance(limit, Tensor) and limit.ndim for limit in (first, last)):
         limits = map(loops.as_integer, (first, last))
@@ -192,6 +192,6 @@ def _converted(like: Tensor, argument: Argument, value: Any) -> Tensor:
         else torch.tensor(value, dtype=like.dtype, device=like.device)
     )
     if tensor.is_complex():
-        raise TypeError(f"{argument.name}: wanted real numbers, got {tensor.dtype}")
+        raise TypeError(f"{argument.name}: expected real numbers, got {tensor.dtype}")
     check_matrix_shape(argument, tensor.shape)
     return tensor.to(like.dtype)

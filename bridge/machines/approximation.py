@@ -13,22 +13,23 @@ from torch import Tensor
 
 from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.lowering import lower
+from bridge.machines.enclosures import interval_words
 from bridge.machines.exact_margin import Enclosure
 from bridge.machines.small_networks import TIGHT, Linear, Product, SmallNetwork, Theta, TwoLayers
-from bridge.record import NamedTable, Row, Verdict, Witness
+from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import direct_row
-from bridge.study import DirectCase, Inputs, Study
+from bridge.study import DirectCase, Study
 from numeric.balls import float_above
 from numeric.flips import coordinate_lines, smallest_flip
 from numeric.machines import toy
 from symbolic.machines import approximation as theory
 from symbolic.machines.approximation import gamma, rho
-from symbolic.statements import UsageError
 
-TIE = "positive.hard_max.tie"  # the check that a witness replays
+TIED_VALUES = (3, -1)  # of two keys that tie: their mean has another sign than the second one
 SLACK = 1e-9  # of a ratio: rounding of float64
-LARGEST, STEPS = 1.5, 40  # of the attack: how far it looks, in margins; its steps at most
+LARGEST, STEPS = 1.5, 40  # of the attack: its largest distance, in margins; its steps at most
 LOOSE = 1e-4  # of the squared margins of many networks, see `small_networks.TIGHT`
 PAIRS = 12  # of random parameters for each network, at most
 
@@ -60,7 +61,7 @@ class Pair:
         first, second = self.first.theta, self.second.theta
         return float(sum(((first[name] - second[name]) ** 2).sum() for name in first)) ** 0.5
 
-    # The margins are known to an interval each: this much they differ at least.
+    # The margins are known to an interval each: a lower bound of their difference.
     @cached_property
     def apart(self) -> float:
         one, other = self.first.margin, self.second.margin
@@ -77,7 +78,7 @@ class ApproximationCase(DirectCase):
         return [
             self._lipschitz(pairs),
             self._positive(pairs),
-            self._tie([0.0], [3.0, -1.0]),
+            self._tie(),
             self._ramp("ramp", theory.ramp_gap(), max(run.loss - self._least_ramp(run) for run in _runs(pairs))),
             self._ramp("ramp.indicator", theory.ramp_excess(), max(map(self._excess, _runs(pairs)))),
             self._ramp_lipschitz(pairs),
@@ -115,9 +116,9 @@ class ApproximationCase(DirectCase):
     def _lipschitz(self, pairs: list[Pair]) -> Row:
         by_chance = max((each.apart / each.distance for each in pairs if not each.chosen), default=None)
         attained = max(each.apart / each.distance for each in pairs if each.chosen)
-        chance = "" if by_chance is None else f"{by_chance:.4g} at most over random pairs, "
+        chance = "" if by_chance is None else f"at most {plain(by_chance)} over random pairs, "
         remark = (
-            f"distance to a set; {chance}{attained:.9g} on the way to the nearest flip, where it is an equality; "
+            f"distance to a set; {chance}{plain(attained)} on the way to the nearest flip, where it is an equality; "
             f"{len(pairs)} pairs"
         )
         return self._upper_row("lipschitz", theory.LIPSCHITZ, max(by_chance or 0.0, attained), remark)
@@ -137,45 +138,23 @@ class ApproximationCase(DirectCase):
         )
 
     # At the tie the output is the mean of the values; for every score below 0 it is the second one.
-    def _tie(self, scores: list[float], values: list[float]) -> Row:
-        """Hard max over two keys, of scores (s, 0) with parameter s: at s = 0 right with margin 0, if so."""
-        score, (first, second) = scores[0], values
-        exact = [sp.Rational(number) for number in values]
-        refuted = score == 0 and sum(exact) > 0 and exact[1] <= 0
-        below = float(np.nextafter(score, -np.inf))
-        seen = [self._attended(each, values) for each in (score, below)]
-        ran = bool(seen[0] > 0 and seen[1] <= 0)
-        row = direct_row(
+    def _tie(self) -> Row:
+        """Hard max over two keys, of scores (s, 0) with parameter s: right at s = 0, wrong at every s < 0."""
+        at_tie, below = (self._attended(score) for score in (0.0, float(np.nextafter(0.0, -np.inf))))
+        jumps = at_tie > 0 >= below
+        return direct_row(
             self,
             self.result.quantity("positive.hard_max"),
-            {"printed": Verdict.VIOLATED if refuted and ran else Verdict.UNDECIDED},
+            {"printed": Verdict.OUTSIDE if jumps else Verdict.UNDECIDED},
             printed=0.0,
-            measured=float(ran),
-            remark=f"scores (s, 0), values ({first:g}, {second:g}): F = {seen[0]:g} at s = {score:g}, "
-            f"{seen[1]:g} at s = {below:g} and for every s below it",
+            measured=float(jumps),
+            remark=f"no minimum in (2.1), whose infimum is 0: scores (s, 0), values {TIED_VALUES}, F = {plain(at_tie)} "
+            f"at s = 0 and {plain(below)} at every s < 0",
         )
-        if refuted and ran:
-            row.witness = Witness(
-                result=self.result.id,
-                quantity=TIE,
-                params=self.full_params,
-                inputs={"score": scores, "values": values},
-                error_lower=1.0,
-                bounds={"printed": 0.0},
-            )
-        return row
 
-    def _attended(self, score: float, values: list[float]) -> float:
+    def _attended(self, score: float) -> float:
         scores = torch.tensor([[score, 0.0]], dtype=torch.float64)
-        return float(toy.hard_max(scores, torch.tensor(values, dtype=torch.float64))[0])
-
-    def replay_check(self, name: str, inputs: Inputs) -> Row:
-        if name != TIE:
-            return super().replay_check(name, inputs)
-        sizes = {key: given.numel() for key, given in inputs.items()}
-        if sizes != {"score": 1, "values": 2}:
-            raise UsageError(f"{self.result.id}: '{TIE}' takes one score and two values, not {sizes}")
-        return self._tie(*([float(x) for x in inputs[key].flatten()] for key in ("score", "values")))
+        return float(toy.hard_max(scores, torch.tensor(TIED_VALUES, dtype=torch.float64))[0])
 
     # Rows: the ramp loss.
 
@@ -197,18 +176,18 @@ class ApproximationCase(DirectCase):
     def _ramp_lipschitz(self, pairs: list[Pair]) -> Row:
         ratios = [self._ramp_apart(each) / each.distance for each in pairs]
         chosen = max(ratio for ratio, pair in zip(ratios, pairs, strict=True) if pair.chosen)
-        remark = f"1/gamma times the constant of rho; {chosen:.9g} inside the ramp, on the way to the nearest flip"
+        remark = f"1/gamma times the constant of rho; {plain(chosen)} inside the ramp, on the way to the nearest flip"
         return self._upper_row("ramp.lipschitz", theory.ramp_slope(), max(ratios), remark)
 
     def _ramp_apart(self, pair: Pair) -> float:
-        """How much the ramp losses differ at least; they fall in the margin."""
+        """A lower bound of the difference of the ramp losses, which decrease in the margin."""
         high, low = ([float(self._loss(end)) for end in ends] for ends in (
             (pair.first.margin.lower, pair.second.margin.lower), (pair.first.margin.upper, pair.second.margin.upper)
         ))  # fmt: skip
         return max(low[0] - high[1], low[1] - high[0], 0.0)
 
     def _upper_row(self, name: str, derived: sp.Expr, measured: float, remark: str) -> Row:
-        """An upper bound that is proved; undecided if a run contradicts the proof. Printed and derived are compared."""
+        """An upper bound that is proved; undecided if a run contradicts the proof, or printed and derived differ."""
         quantity = self.result.quantity(name)
         assert quantity.printed is not None  # every quantity shown by this row has one
         bound = self._number(derived)
@@ -234,14 +213,14 @@ class ApproximationCase(DirectCase):
         sure, _ = network.margin(network.theta)
         found = _attacked(network, sure, budget)
         beaten = found is not None and found < sure.lower * (1 - SLACK)
-        said = "not attacked" if found is None else f"attack: {budget.restarts} restarts, seed {budget.seed}"
+        effort = "not attacked" if found is None else f"attack: {budget.restarts} restarts, seed {budget.seed}"
         return direct_row(
             self,
             self.result.quantity(f"margin.{network.name}"),
             {"derived": Verdict.UNDECIDED if beaten else Verdict.PROVED},
             derived=sure.lower,
             measured=found,
-            remark=f"in [{sure.lower:.12g}, {sure.upper:.12g}], both ends proved, {sure.boxes} boxes; {said}",
+            remark=f"in {interval_words(sure.lower, sure.upper)}, both ends proved, {sure.boxes} boxes; {effort}",
         )
 
     def tables(self) -> list[NamedTable]:
@@ -269,7 +248,7 @@ def _moved(theta: Theta, change: Theta, share: float) -> Theta:
 
 
 def _attacked(network: SmallNetwork, sure: Enclosure, budget: Budget) -> float | None:
-    """The nearest flip that was found."""
+    """The distance of the nearest flip found."""
     if not (budget.attack and budget.restarts):
         return None
     theta = network.theta

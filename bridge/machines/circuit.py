@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.machines.circuit_tables import (
     KINDS,
     WIDEST_DENSE,
     Sizes,
-    as_table,
     circuits_table,
-    first_layers,
-    from_table,
     measured_sizes,
 )
 from bridge.machines.netlists import bits_of, read_circuit, shipped
@@ -27,10 +25,6 @@ from symbolic.machines import circuit as theory
 from symbolic.statements import Kind, UsageError
 
 MOST_BITS = 16  # all inputs are run up to here, random ones beyond
-
-MOST_GATES = 2**20  # inputs, places and layers of a circuit that a witness tells
-
-PREFIX = "total_norm.prefix"  # the check that a witness replays
 
 
 def gates_norm(layered: LayeredCircuit) -> float:
@@ -72,7 +66,7 @@ class CircuitCase(DirectCase):
         return [
             self.outputs_row(budget),
             self._size_row("layer_norm", self._counted("per_gate"), self._largest_per_gate()),
-            self._total_norm_row(self.layered, self._counted("gates")),
+            self._total_norm_row(self._counted("gates")),
             self._size_row("rounding_norm", self._counted("rounding")),
             self._size_row("depth", self._counted("depth")),
             self._size_row("width", self._counted("width")),
@@ -88,7 +82,7 @@ class CircuitCase(DirectCase):
         return self.layered.m <= MOST_BITS
 
     def inputs_run(self, budget: Budget) -> np.ndarray:
-        """All inputs (N, m) of up to MOST_BITS bits, else as many random ones as the budget says."""
+        """All inputs (N, m) of up to MOST_BITS bits, else as many random ones as the budget has samples."""
         m = self.layered.m
         if self.runs_all_inputs:
             return all_inputs(m)
@@ -114,8 +108,8 @@ class CircuitCase(DirectCase):
             printed=0.0,
             derived=float(expected),
             measured=float(wrong),
-            remark=f"each gate's net and round proved on bits; run on {scope} {len(bits)} inputs in {dtype}"
-            + (f", all {len(self.circuit.outputs)} outputs exact" if wrong == 0 else f", and wrong on {wrong} of them"),
+            remark=f"the net of each gate and round proved on bits; run on {scope} {len(bits)} inputs in {dtype}"
+            + (f", all {len(self.circuit.outputs)} outputs exact" if wrong == 0 else f", wrong on {wrong} of them"),
         )
         row.samples, row.seed = len(bits), budget.seed
         return row
@@ -131,7 +125,7 @@ class CircuitCase(DirectCase):
         return float(self.ball(expression))
 
     def _size_row(self, name: str, measured: float | None, instance: float | None = None) -> Row:
-        """A printed order is consistent with any constant; what is derived is a count of the construction."""
+        """A printed order is consistent with any constant; the derived bound is a count of the construction."""
         quantity = self.result.quantity(name)
         assert quantity.printed is not None
         derived = self._number(quantity.closed_form)
@@ -143,7 +137,7 @@ class CircuitCase(DirectCase):
             "derived": Verdict.PROVED if proved else Verdict.UNDECIDED,
         }
         printed = self._number(quantity.printed.bound)
-        said = f"printed inside {quantity.printed.order}(.); measured / printed = {(measured or 0) / printed:.3g}"
+        ratio = f"printed inside {quantity.printed.order}(.); measured / printed = {plain((measured or 0) / printed)}"
         return direct_row(
             self,
             quantity,
@@ -152,55 +146,50 @@ class CircuitCase(DirectCase):
             derived=derived,
             instance=instance,
             measured=measured,
-            remark=said if measured is not None else f"layers of more than {WIDEST_DENSE} gates are not written out",
+            remark=ratio if measured is not None else f"layers of more than {WIDEST_DENSE} gates are not written out",
         )
 
-    def _total_norm_row(self, layered: LayeredCircuit, measured: float | None) -> Row:
-        """The printed s against the parameters of f_1, ..., f_{q-1}; every number anew from the circuit given."""
-        heaviest = float(theory.heaviest_gate())
-        derived, norm = heaviest * (layered.s - layered.m), gates_norm(layered)
-        exceeded = norm > layered.s
+    def _total_norm_row(self, measured: float | None) -> Row:
+        """The printed s against the parameters of f_1, ..., f_{q-1}."""
+        quantity, norm = self.result.quantity("total_norm"), gates_norm(self.layered)
+        printed, derived = float(self.layered.s), self._number(quantity.closed_form)
         agrees = gates_are_the_papers() and measured in (None, norm) and norm <= derived
+        exceeded = agrees and norm > printed
+        own = Verdict.PROVED if agrees else Verdict.UNDECIDED
+        judged = Verdict.VIOLATED if exceeded else Verdict.KEPT if agrees else Verdict.UNDECIDED
         return direct_row(
             self,
-            self.result.quantity("total_norm"),
-            {
-                "printed": Verdict.VIOLATED if exceeded and agrees else Verdict.KEPT if agrees else Verdict.UNDECIDED,
-                "derived": Verdict.PROVED if agrees else Verdict.UNDECIDED,
-                "instance": Verdict.PROVED if agrees else Verdict.UNDECIDED,
-            },
-            printed=float(layered.s),
+            quantity,
+            {"printed": judged, "derived": own, "instance": own},
+            printed=printed,
             derived=derived,
             instance=norm,
             measured=measured,
-            witness=self._prefix_witness(layered) if exceeded else None,
+            witness=self._circuit_as_witness(norm, printed) if exceeded else None,
         )
 
-    def _prefix_witness(self, layered: LayeredCircuit) -> Witness:
-        """The first layers that weigh more than they have gates: a circuit too, with its last layer as outputs."""
-        prefix = next(part for i in range(2, layered.q + 1) if gates_norm(part := first_layers(layered, i)) > part.s)
+    def _circuit_as_witness(self, norm: float, printed: float) -> Witness:
+        """The circuit is the witness, and its parameter `netlist` names it."""
         return Witness(
             result=self.result.id,
-            quantity=PREFIX,
+            quantity="total_norm",
             params=self.full_params,
-            inputs={"m": [float(prefix.m)], "gates": as_table(prefix)},
-            error_lower=gates_norm(prefix),
-            bounds={"printed": float(prefix.s)},
+            inputs={},
+            error_lower=norm,
+            bounds={"printed": printed},
         )
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        if name != PREFIX:
+        if name != "total_norm":
             return super().replay_check(name, inputs)
-        what = f"{self.result.id}: '{PREFIX}'"
-        if any(not bool((numbers.abs() <= MOST_GATES).all()) for numbers in inputs.values()):
-            raise UsageError(f"{what} takes finite numbers, of {MOST_GATES} at most: this circuit has other ones")
-        layered = from_table(what, inputs)
-        dense = layered.r <= WIDEST_DENSE
-        sizes = measured_sizes(CircuitNetwork(layered, rounding=False)) if dense else None
-        return self._total_norm_row(layered, None if sizes is None else sizes.gates)
+        if inputs:
+            raise UsageError(
+                f"{self.result.id}: '{name}' takes no inputs, as netlist is the circuit; got {', '.join(inputs)}"
+            )
+        return self._total_norm_row(self._counted("gates"))
 
     def tables(self) -> list[NamedTable]:
-        """The outputs at the input asked for; this circuit's sizes, those of a shipped one beside the others."""
+        """The outputs at the given input; the sizes of this circuit, those of a shipped one beside the others."""
         named = {self.circuit.name: self.circuit}
         if self.circuit.name in shipped():
             named = {name: read_circuit(name) for name in shipped()}
@@ -212,7 +201,7 @@ class CircuitCase(DirectCase):
         answers = self.network.run(bits, self.dtype, self.device)[0].tolist()
         direct = self.circuit.evaluate(bits)[0].tolist()
         return NamedTable(
-            title=f"outputs at {given}: the gates' and the network's, 1 for true and -1 for false",
+            title=f"outputs at {given}: gates 0 or 1, network -1 or 1",
             columns=["output", "gates", "network"],
             rows=[
                 [name, int(bit), answer]

@@ -1,4 +1,4 @@
-"""What is wrong in the text of a machine, and which of it another mistake may have caused."""
+"""The complaints about the text of a machine, and which of them another mistake may have caused."""
 
 from collections.abc import Iterable
 
@@ -9,16 +9,16 @@ SHOWN = 8  # complaints in one message; more if it takes more to show each kind
 
 
 class Complaints:
-    """What is wrong in one text; `error` names file, line and column of each."""
+    """The complaints about one text; `error` names file, line and column of each."""
 
     def __init__(self, source: str):
         self.source = source
-        self.said: dict[tuple[int, int, str], str] = {}  # line, column and what: kind
+        self.found: dict[tuple[int, int, str], str] = {}  # line, column and what: kind
         self.unread = False  # whether some line was not understood
-        self.lost = {""}  # words that such a line may have told; "" stands for what no line tells
+        self.lost = {""}  # words that such a line may have given; "" stands for those that no line gives
 
     def add(self, kind: str, line: int, what: str, column: int = 0) -> None:
-        self.said.setdefault((line, column, what), kind)
+        self.found.setdefault((line, column, what), kind)
 
     def add_unread(self, kind: str, line: int, what: str, column: int = 0, *, lost: Iterable[str]) -> None:
         """A line that could not be understood: what it says of the words `lost` is not known."""
@@ -36,10 +36,10 @@ class Complaints:
 
     def error(self) -> UsageError:
         """In the order of the text. Where that is too much, the first of each kind is shown, then the other ones."""
-        firsts = {kind: each for each, kind in sorted(self.said.items(), reverse=True)}.values()
-        others = [each for each in sorted(self.said) if each not in firsts]
+        firsts = {kind: each for each, kind in sorted(self.found.items(), reverse=True)}.values()
+        others = [each for each in sorted(self.found) if each not in firsts]
         shown = [*firsts, *others[: max(0, SHOWN - len(firsts))]]
-        left = len(self.said) - len(shown)
+        left = len(self.found) - len(shown)
         return UsageError(
             "\n".join([*(self._line(*each) for each in sorted(shown)), *([f"and {left} more"] * (left > 0))])
         )

@@ -1,4 +1,4 @@
-"""The largest move of all parameters under which every condition surely holds: rule 11's inversion, with Arb's word."""
+"""The largest perturbation of all parameters at which every condition surely holds: rule 11, confirmed by balls."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class LargestMove:
-    """The move, certified, and which condition stands in the way of a larger one.
+    """The move, certified, and the condition that decides it.
 
     At `above` that condition surely fails, and beyond it too, as its bound grows with the move; infinite if balls
     confirm no such point.
@@ -66,7 +66,7 @@ def largest_move(conditions: Sequence[Condition], unknown: sp.Symbol, *, most: f
         if move > 0 and all(each.holds(unknown, move) for each in conditions):
             return LargestMove(move, binding.name, _failing(binding, unknown, move))
         move *= 1 - RETREAT if move > 0 else 1.0
-    raise ValueError(f"largest_move: no {unknown} > 0 is confirmed; '{binding.name}' stands in the way")
+    raise ValueError(f"largest_move: no {unknown} > 0 is confirmed; '{binding.name}' decides")
 
 
 def _failing(condition: Condition, unknown: sp.Symbol, move: float) -> float:

@@ -6,8 +6,9 @@ write it keeps the symbol, as a move or as the next state it stays. `_` is the b
 `#` on a line of its own or behind the five fields. Directives: `start: q`, `accept: q ...`, `reject: q ...`,
 `blank: s`, `alphabet: s ...` (else the symbols that the rules name), `two-way: yes|no`, `missing: reject|error`.
 
-The notation of the busy beavers, all in one word: `1RB1LB_1LA1RZ`, a row for each state A, B, ..., in it what to do on
-0, 1, ...: write, move, next state. A letter beyond the last row halts there; `---` halts and changes nothing else.
+The one-line notation of the busy beavers: `1RB1LB_1LA1RZ`, a row for each state A, B, ..., in it for each symbol 0, 1,
+... what to write, the move and the next state. A letter beyond the last row halts there; `---` halts and changes
+nothing else.
 """
 
 import re
@@ -35,7 +36,7 @@ HALT = "halt"  # the state of `---`
 
 
 def shipped() -> tuple[str, ...]:
-    """The names of the machines that come along."""
+    """The names of the shipped machines."""
     return tuple(sorted(path.stem for path in LIBRARY.glob("*.tm")))
 
 
@@ -72,7 +73,7 @@ def written(tokens: Sequence[str]) -> str:
 
 
 def parse_machine(text: str, name: str, source: str = "machine") -> TuringMachine:
-    """The machine that a text tells, in either notation. Raises UsageError: source, line, column and what is wrong."""
+    """The machine of a text, in either notation. Raises UsageError: source, line, column and what is wrong."""
     complaints = Complaints(source)
     lines = [(number, fields) for number, line in enumerate(text.split("\n"), 1) if (fields := _fields(line))]
     if len(lines) == 1 and len(lines[0][1]) == 1 and BEAVER.fullmatch(lines[0][1][0][1]):
@@ -144,7 +145,7 @@ def _made(parts: Parts, name: str, complaints: Complaints) -> TuringMachine:
             parts.other.machine(name)
         except MachineError as error:
             complaints.add_of([each for each in error.complaints if each.kind is not Wrong.MISSING])
-    if machine is None or complaints.said:
+    if machine is None or complaints.found:
         raise complaints.error()
     return machine
 
@@ -153,7 +154,7 @@ def _made(parts: Parts, name: str, complaints: Complaints) -> TuringMachine:
 
 
 @dataclass(frozen=True)
-class Told:
+class TableRule:
     """One line of the table, wildcards and all."""
 
     line: int
@@ -174,19 +175,19 @@ class Told:
 
 def _quintuples(lines: list[tuple[int, list[Field]]], complaints: Complaints) -> Parts:
     given: dict[str, tuple[int, list[str]]] = {}
-    told: list[Told] = []
+    table: list[TableRule] = []
     for number, fields in lines:
         if fields[0][1].endswith(":") and len(fields[0][1]) > 1:
             _directive(number, fields, given, complaints)
         elif rule := _rule(number, fields, complaints):
-            told.append(rule)
+            table.append(rule)
     parts = _declared(given, complaints)
-    _list_names(parts, told)
-    parts.advice = _advice(parts, told)
-    if _complain_of_repeated(told, complaints):
+    _list_names(parts, table)
+    parts.advice = _advice(parts, table)
+    if _complain_of_repeated(table, complaints):
         parts.other = replace(parts, lines=dict(parts.lines))
-        parts.other.transitions = _expanded(parts.other, told[::-1])
-    parts.transitions = _expanded(parts, told)
+        parts.other.transitions = _expanded(parts.other, table[::-1])
+    parts.transitions = _expanded(parts, table)
     if words := given.get("missing"):
         _fill(parts, *words, complaints)
     return parts
@@ -196,30 +197,30 @@ def _directive(line: int, fields: list[Field], given: dict[str, tuple[int, list[
     name, words = fields[0][1][:-1], [word for _, word in fields[1:]]
     if name not in DIRECTIVES:
         meant = get_close_matches(name, DIRECTIVES)
-        said = f"unknown directive '{name}'; there are {', '.join(DIRECTIVES)}"
-        complaints.add_unread("directive", line, said, fields[0][0], lost=[*meant, *words])
+        what = f"unknown directive '{name}'; there are {', '.join(DIRECTIVES)}"
+        complaints.add_unread("directive", line, what, fields[0][0], lost=[*meant, *words])
     elif name in given:
-        said = f"'{name}' was given in line {given[name][0]} already"
-        complaints.add_unread("given twice", line, said, fields[0][0], lost=words)
+        what = f"'{name}' was given in line {given[name][0]} already"
+        complaints.add_unread("given twice", line, what, fields[0][0], lost=words)
     elif not words or (len(words) > 1 and name not in MANY):
-        said = f"'{name}' takes {'some words' if name in MANY else 'one word'}, not {len(words)}"
-        complaints.add_unread("words", line, said, lost=[name, *words])
+        what = f"'{name}' takes {'one word or more' if name in MANY else 'one word'}, not {len(words)}"
+        complaints.add_unread("words", line, what, lost=[name, *words])
     else:
         given[name] = (line, words)
 
 
-def _rule(line: int, fields: list[Field], complaints: Complaints) -> Told | None:
+def _rule(line: int, fields: list[Field], complaints: Complaints) -> TableRule | None:
     words = [word for _, word in fields]
     if len(words) != 5:
-        said = f"a rule has five fields (state symbol new_symbol move new_state), not {len(words)}"
-        complaints.add_unread("fields", line, said, lost=[word.rstrip(":") for word in words])
+        what = f"a rule has five fields (state symbol new_symbol move new_state), not {len(words)}"
+        complaints.add_unread("fields", line, what, lost=[word.rstrip(":") for word in words])
         return None
     state, symbol, write, move, to = words
     if move.upper() not in MOVES:
-        said = f"move '{move}' is none of {', '.join(MOVES)}"
-        complaints.add_unread("letter of a move", line, said, fields[3][0], lost=[state])
+        what = f"move '{move}' is not one of {', '.join(MOVES)}"
+        complaints.add_unread("letter of a move", line, what, fields[3][0], lost=[state])
         return None
-    return Told(line, state, symbol, write, MOVES[move.upper()], to)
+    return TableRule(line, state, symbol, write, MOVES[move.upper()], to)
 
 
 def _declared(given: Mapping[str, tuple[int, list[str]]], complaints: Complaints) -> Parts:
@@ -249,18 +250,18 @@ def _choice(
 
 
 # A state is defined by a rule that reads in it, or by being called terminal.
-def _list_names(parts: Parts, told: list[Told]) -> None:
-    reading = [rule.state for rule in told if rule.state != ANY]
+def _list_names(parts: Parts, table: list[TableRule]) -> None:
+    reading = [rule.state for rule in table if rule.state != ANY]
     first = [parts.start] if parts.start in reading else []
     parts.states = tuple(dict.fromkeys([*first, *reading, *parts.accept, *parts.reject]))
-    for rule in reversed(told):
+    for rule in reversed(table):
         parts.lines[rule.state,] = rule.line
     if not parts.alphabet:
-        named = [symbol for rule in told for symbol in (rule.symbol, rule.write) if symbol != ANY]
+        named = [symbol for rule in table for symbol in (rule.symbol, rule.write) if symbol != ANY]
         parts.alphabet = tuple(dict.fromkeys([*named, parts.blank]))
 
 
-def _advice(parts: Parts, told: list[Told]) -> dict[str, str]:
+def _advice(parts: Parts, table: list[TableRule]) -> dict[str, str]:
     """What can be written against a state or a rule that is not there."""
     accept, reject = (" ".join([*states, "{}"]) for states in (parts.accept, parts.reject))
     rejecting = "" if parts.reject else " and 'reject: STATE'"
@@ -269,7 +270,7 @@ def _advice(parts: Parts, told: list[Told]) -> dict[str, str]:
         "undefined": f"where it ends the run, write 'accept: {accept}' or 'reject: {reject}', else rules for it",
         "missing": f"write one, or 'missing: reject'{rejecting}",
         "symbol": "a line 'alphabet: ...' adds symbols",
-        "start": "no rule begins with it" + (any_state if any(rule.state == ANY for rule in told) else ""),
+        "start": "no rule begins with it" + (any_state if any(rule.state == ANY for rule in table) else ""),
     }
 
 
@@ -277,11 +278,11 @@ def _running(parts: Parts) -> list[str]:
     return [state for state in parts.states if state not in parts.accept + parts.reject]
 
 
-def _expanded(parts: Parts, told: list[Told]) -> dict[tuple[str, str], Rule]:
+def _expanded(parts: Parts, table: list[TableRule]) -> dict[tuple[str, str], Rule]:
     """Every (state, symbol) with the rule that counts most for it."""
     running = _running(parts)
     rules: dict[tuple[str, str], Rule] = {}
-    for each in sorted(told, key=lambda rule: rule.order):
+    for each in sorted(table, key=lambda rule: rule.order):
         for state in running if each.state == ANY else [each.state]:
             for symbol in parts.alphabet if each.symbol == ANY else [each.symbol]:
                 rules[state, symbol] = each.rule(state, symbol)
@@ -289,15 +290,15 @@ def _expanded(parts: Parts, told: list[Told]) -> dict[tuple[str, str], Rule]:
     return rules
 
 
-def _complain_of_repeated(told: list[Told], complaints: Complaints) -> bool:
+def _complain_of_repeated(table: list[TableRule], complaints: Complaints) -> bool:
     """Whether there are any."""
     first: dict[tuple[str, str], int] = {}
-    for rule in told:
+    for rule in table:
         before = first.setdefault((rule.state, rule.symbol), rule.line)
         if before != rule.line:
-            said = f"state '{rule.state}' on symbol '{rule.symbol}' has a rule in line {before} already"
-            complaints.add("repeated rule", rule.line, said)
-    return len(first) < len(told)
+            what = f"state '{rule.state}' on symbol '{rule.symbol}' has a rule in line {before} already"
+            complaints.add("repeated rule", rule.line, what)
+    return len(first) < len(table)
 
 
 def _fill(parts: Parts, line: int, words: list[str], complaints: Complaints) -> None:
@@ -321,14 +322,14 @@ def _beaver(line: int, column: int, word: str, complaints: Complaints) -> Parts:
     symbols = max(len(rows[0]) // 3, 1)
     parts = Parts(start="A", blank="0", two_way=True, alphabet=tuple(str(digit) for digit in range(symbols)))
     if len(rows) > len(ascii_uppercase):
-        said = f"{len(rows)} states, but there are {len(ascii_uppercase)} letters"
-        complaints.add_unread("states", line, said, lost=())
+        what = f"{len(rows)} states, but there are {len(ascii_uppercase)} letters"
+        complaints.add_unread("states", line, what, lost=())
     halting: dict[str, None] = {}
     for state, row in zip(ascii_uppercase, rows, strict=False):
         parts.lines[state,] = line
         if len(row) != 3 * symbols:
-            said = f"row {state} is '{row}', not {symbols} triples as row A"
-            complaints.add_unread("row", line, said, column, lost=digits)
+            what = f"row {state} is '{row}', not {symbols} triples as row A"
+            complaints.add_unread("row", line, what, column, lost=digits)
         for symbol, place in enumerate(range(0, min(len(row), 3 * symbols), 3)):
             rule = _triple(line, column + place, row[place : place + 3], str(symbol), complaints)
             parts.transitions[state, str(symbol)] = rule
@@ -346,6 +347,6 @@ def _triple(line: int, column: int, triple: str, symbol: str, complaints: Compla
         return HALT, symbol, 0
     if found := TRIPLE.fullmatch(triple):
         return found[3], found[1], MOVES[found[2]]
-    said = f"'{triple}' is no digit, L or R, and letter, and not '---'"
-    complaints.add_unread("triple", line, said, column, lost=())
+    what = f"'{triple}' is neither a digit, L or R, and a letter, nor '---'"
+    complaints.add_unread("triple", line, what, column, lost=())
     return HALT, symbol, 0

@@ -1,4 +1,4 @@
-"""The study of Theorem D.6: a circuit's margin from below (printed, derived, instance) and from above (the attack)."""
+"""The study of Theorem D.6: lower bounds of the margin of a circuit (printed, derived, instance) and an attack."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from numeric.flips import Flip, norm
 from numeric.machines.circuit import CircuitNetwork, representable_thirds, rounded
-from numeric.machines.circuit_attack import ChangeError, attack_circuit, raw_values, turns
+from numeric.machines.circuit_attack import ChangeError, attack_circuit, flips, raw_values
 from numeric.machines.layer_moves import largest_input_move, largest_parameter_move
 from numeric.norms import spectral_norm_upper
 from symbolic.machines import margin as theory
@@ -32,8 +32,8 @@ READOUT_NORM = 2  # z -> 2 z - 1
 MOST_LAYERS_WIDE = 64  # beyond it an attack takes minutes
 ATTACK_WORK = 250_000  # parameters times restarts times steps: seconds
 FEWEST_STEPS, FEWEST_RESTARTS = 15, 4
-LARGEST_WITNESS = 20_000  # numbers of a change that is written down
-CLOSE = 1e-12  # of the bisection for the radius that a rounding undoes
+LARGEST_WITNESS = 20_000  # numbers of a perturbation that is stored
+CLOSE = 1e-12  # of the bisection for the radius of the errors that a correction removes
 
 
 class MarginCase(DirectCase):
@@ -47,11 +47,11 @@ class MarginCase(DirectCase):
         self.network = CircuitNetwork(self.layered)
         if self.layered.r > MOST_LAYERS_WIDE:
             raise UsageError(
-                f"{result.id}: the circuit is {self.layered.r} gates wide; the attack is meant for at most "
+                f"{result.id}: the circuit is {self.layered.r} gates wide; the attack takes at most "
                 f"{MOST_LAYERS_WIDE}. `boundsmith compare machines.circuit` runs it."
             )
         if self.layered.q < 2:
-            raise UsageError(f"{result.id}: '{params['netlist']}' has no gates, so that there is no margin")
+            raise UsageError(f"{result.id}: '{params['netlist']}' has no gates, so it has no margin")
         given = str(params["input"])
         self.bits = bits_of(result.id, given, self.layered.m) if given else _drawn(self.layered.m, seed)
         self.drawn = str(params["input"]) == ""
@@ -85,19 +85,18 @@ class MarginCase(DirectCase):
 
     def _margin(self, name: str, flip: Flip, effort: str) -> Row:
         instance = self.instance_margin
-        said = f"input {self.params['input']}{' (drawn)' if self.drawn else ''}; the instance's bound stops at "
-        said += f"{instance.binding}; the attack ({effort}: fewer the larger the network) found its flip by "
-        said += flip.direction
-        return self._judged(name, flip.distance, flip.delta, said)
+        remark = f"input {self.params['input']}{' (drawn)' if self.drawn else ''}; instance: decided by "
+        remark += f"{instance.binding}; attack: {effort}, its flip along {flip.direction}"
+        return self._judged(name, flip.distance, flip.delta, remark)
 
-    def _judged(self, name: str, distance: float, delta: Mapping[str, Tensor], said: str) -> Row:
-        """The three lower bounds against a change of this norm that turns the answer."""
+    def _judged(self, name: str, distance: float, delta: Mapping[str, Tensor], remark: str) -> Row:
+        """The three lower bounds against a perturbation of this norm that flips the prediction."""
         verdict = self._verdicts(distance)
         witness = None
         if verdict["printed"] is Verdict.VIOLATED:
             witness, verdict["printed"] = self._witness(name, distance, delta)
         if Verdict.UNDECIDED in verdict.values():
-            said += "; undecided: a bound lies above the change that was found, which no witness here settles"
+            remark += "; undecided: a bound lies above the perturbation found, which no witness here decides"
         return direct_row(
             self,
             self.result.quantity(name),
@@ -106,12 +105,12 @@ class MarginCase(DirectCase):
             derived=self.derived_margin,
             instance=self.instance_margin.move,
             attacked=distance if math.isfinite(distance) else None,
-            remark=said,
+            remark=remark,
             witness=witness,
         )
 
-    # The bounds of ours are proofs: a change below one of them shows a mistake of ours. Where the printed bound is no
-    # larger than the derived one it is proved with it.
+    # Our bounds are proofs: a flip below one of them shows a mistake of ours. Where the printed bound is no larger than
+    # the derived one it is proved with it.
     def _verdicts(self, distance: float) -> dict[str, Verdict]:
         ours = {"derived": self.derived_margin, "instance": self.instance_margin.move}
         verdict = {tier: Verdict.PROVED if bound <= distance else Verdict.UNDECIDED for tier, bound in ours.items()}
@@ -121,7 +120,7 @@ class MarginCase(DirectCase):
         return {"printed": Verdict.PROVED if covered else Verdict.KEPT, **verdict}
 
     def _witness(self, name: str, distance: float, delta: Mapping[str, Tensor]) -> tuple[Witness | None, Verdict]:
-        """The change itself; nothing is claimed without it where it is too large to be written down."""
+        """The perturbation itself; undecided where it is too large to be stored."""
         if sum(part.numel() for part in delta.values()) > LARGEST_WITNESS:
             return None, Verdict.UNDECIDED
         inputs = {key: part.double().tolist() for key, part in delta.items()}
@@ -133,20 +132,20 @@ class MarginCase(DirectCase):
         return witness, Verdict.VIOLATED
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        """A change of the parameters, by name: does it turn the answer, and how large is it?"""
+        """A perturbation of the parameters, by name: whether it flips the prediction, and its norm."""
         if name not in ("margin", "shared"):
             return super().replay_check(name, inputs)
         try:
-            turned = turns(self.network, self.bits, inputs, shared=name == "shared")
+            flipped = flips(self.network, self.bits, inputs, shared=name == "shared")
         except ChangeError as error:
-            raise UsageError(f"{self.result.id}: '{name}' takes a change of the parameters; {error}") from None
-        if not turned:
-            raise UsageError(f"{self.result.id}: this change of the parameters does not turn the answer")
+            raise UsageError(f"{self.result.id}: '{name}' takes a perturbation of the parameters; {error}") from None
+        if not flipped:
+            raise UsageError(f"{self.result.id}: this perturbation of the parameters does not flip the prediction")
         if not math.isfinite(norm(inputs)):
-            raise UsageError(f"{self.result.id}: this change of the parameters has no finite norm in float64")
-        return self._judged(name, norm(inputs), inputs, "a given change of the parameters, run again: the answer turns")
+            raise UsageError(f"{self.result.id}: this perturbation of the parameters has no finite norm in float64")
+        return self._judged(name, norm(inputs), inputs, "a given perturbation, run again: the prediction flips")
 
-    # The instance: the induction with each layer's own norms and this input's exact activations.
+    # The instance: the induction with the norms of each layer and the exact activations of this input.
 
     @cached_property
     def instance_margin(self) -> LargestMove:
@@ -243,7 +242,7 @@ class MarginCase(DirectCase):
 
     def _about(self, name: str, finite: bool) -> str:
         if name == "sigma_zeta" and not self.network.corrections:
-            return "one layer of gates has no zeta: any radius below 1 would do"
+            return "one layer of gates has no correction: every radius below 1 is valid"
         return "" if finite else _why_infinite(name)
 
     def _found(self, name: str, budget: Budget) -> float | None:
@@ -303,11 +302,11 @@ class MarginCase(DirectCase):
 def _why_infinite(name: str) -> str:
     if name == "sigma_h":
         return "infinite: ReLU layers are Lipschitz everywhere"
-    return "one layer of gates, f_0: no f_i with i >= 1 and no zeta, of which alone it is asked"
+    return "infinite: one layer of gates, f_0, has no f_i with i >= 1 and no correction"
 
 
 def smallest_error_left(dtype: torch.dtype) -> float:
-    """The smallest error of a bit, found by bisection, that the rounding of Proposition 3.4 does not undo."""
+    """The smallest error of a bit, found by bisection, that the correction of Proposition 3.4 leaves."""
     starts = representable_thirds(dtype)
     below, above = 0.0, 0.5
     while above - below > CLOSE:

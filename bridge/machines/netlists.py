@@ -1,6 +1,6 @@
 """Circuits from files: ISCAS .bench and BLIF, both read into AND, OR, NOT and ID.
 
-The parsers are small ones of our own: every complaint names its file and line, and nothing is passed over in silence.
+The parsers are our own: every complaint names its file and line, and no line is ignored.
 """
 
 import re
@@ -75,7 +75,7 @@ def _located(file: str, complaint: Complaint) -> str:
 
 @dataclass
 class _Draft:
-    """What a file says, right or wrong. `wrong` names the gates that are left out because of a complaint.
+    """The contents of a file, right or wrong. `wrong` names the gates that are left out because of a complaint.
 
     `stated` holds the file's own gates (their kinds do not matter), `gates` those that they are made of; such a part
     has the name of the whole, a blank, which no name of a file contains, and a number.
@@ -115,7 +115,7 @@ class _Draft:
     def constant(self, name: str, value: bool, line: int) -> None:
         """x or not x is 1, x and not x is 0, for the first input x."""
         if not self.inputs:
-            return self.complain(line, f"'{name}' is constant, and there is no input to make it of", name)
+            return self.complain(line, f"'{name}' is constant, and there is no input to build it from", name)
         x = self.inputs[0]
         self.state(name, [x], line)
         return self.gate(name, OR if value else AND, [x, self.part(name, NOT, [x], line)], line)
@@ -163,12 +163,12 @@ def _bench_gate(draft: _Draft, number: int, line: str) -> None:
     if constant:
         return draft.constant(constant[1], constant[2].lower() == "vdd", number)
     if not gate:
-        said = f"'{line}' is neither INPUT(x), OUTPUT(y) nor y = GATE(a, b)"
-        return draft.complain(number, said, line.split("=")[0].strip())
+        what = f"'{line}' is neither INPUT(x), OUTPUT(y) nor y = GATE(a, b)"
+        return draft.complain(number, what, line.split("=")[0].strip())
     name, kind = gate[1], gate[2].upper()
     parents = [parent.strip() for parent in gate[3].split(",")]
     if not all(re.fullmatch(NAME, parent) for parent in parents):
-        return draft.complain(number, f"the parents of '{name}' are no names parted by commas: '{gate[3]}'", name)
+        return draft.complain(number, f"the parents of '{name}' are not names separated by commas: '{gate[3]}'", name)
     return _bench_kind(draft, number, name, kind, parents)
 
 
@@ -250,7 +250,7 @@ def _blif_keyword(draft: _Draft, number: int, words: list[str]) -> None:
     elif keyword == ".model":
         draft.model = number
     elif keyword not in (".names", ".end"):
-        draft.complain(number, f"{keyword} is not read; there are .model, .inputs, .outputs, .names and .end")
+        draft.complain(number, f"{keyword} is not supported; there are .model, .inputs, .outputs, .names and .end")
 
 
 def _blif_row(draft: _Draft, cover: _Cover | None, number: int, words: list[str]) -> None:
@@ -268,10 +268,10 @@ def _blif_cover(draft: _Draft, cover: _Cover) -> None:
     bad = [(number, words) for number, words in rows if not _is_row(words, len(parents))]
     for number, words in bad:
         shape = f"{len(parents)} of 0, 1, - and then " if parents else ""
-        draft.complain(number, f"'{' '.join(words).strip()}' is no row of '{name}': it takes {shape}0 or 1", name)
+        draft.complain(number, f"'{' '.join(words).strip()}' is not a row of '{name}': it takes {shape}0 or 1", name)
     values = {words[1] for _, words in rows} if not bad else set()
     if len(values) > 1:
-        return draft.complain(cover.line, f"the rows of '{name}' say both 0 and 1", name)
+        return draft.complain(cover.line, f"the rows of '{name}' give both 0 and 1", name)
     return None if bad else _sum_of_products(draft, name, parents, [words[0] for _, words in rows], values, cover.line)
 
 

@@ -1,4 +1,4 @@
-"""The study of rounding between layers: the toy's margins with it and without it, proved, and what an attack finds."""
+"""The study of rounding between layers: the margins of the toy with it and without it, proved, and an attack."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,6 +12,8 @@ from torch import Tensor
 
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
+from bridge.export.numbers import plain
+from bridge.machines.enclosures import interval_words
 from bridge.machines.exact_margin import Enclosure
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.record import NamedTable, Row, Verdict
@@ -96,7 +98,7 @@ class RoundingCase(DirectCase):
             printed=printed,
             derived=exact,
             measured=exact,
-            remark=f"the change 3/d in every layer gives f = {float(output.mid()):.4g}",
+            remark=f"the change 3/d in every layer gives f = {plain(float(output.mid()))}",
         )
 
     def _plain_rate(self, budget: Budget) -> Row:
@@ -111,7 +113,7 @@ class RoundingCase(DirectCase):
             printed=_exponent(_bound(self.result.quantity("plain.rate"))),
             derived=_exponent(limit / sp.sqrt(D)),
             measured=fitted,
-            remark=f"margin * sqrt(D) tends to {sp.sstr(limit)} = {float(limit):.6g}; {words}",
+            remark=f"margin * sqrt(D) tends to {sp.sstr(limit)} = {plain(float(limit))}; {words}",
         )
 
     # The rounded toy.
@@ -120,15 +122,15 @@ class RoundingCase(DirectCase):
         sure = rounded_margin(self.depth)
         found = self._attacked(toy.rounded, toy.ones, budget)
         remark = (
-            f"the true margin lies in [{sure.lower:.12g}, {sure.upper:.12g}] (instance: its lower end); "
-            f"one layer alone needs 1/2; {_attack_words(found, budget)}"
+            f"the margin lies in {interval_words(sure.lower, sure.upper)} (instance: its lower end); "
+            f"a flip by one layer alone takes 1/2; {_attack_words(found, budget)}"
         )
         return self._lower_row("rounded", self.at_depth(theory.rounded_margin()), sure, found, remark)
 
     def _every_depth(self) -> Row:
         sure = margin_at_every_depth()
         remark = (
-            f"the infimum lies in [{sure.lower:.12g}, {sure.upper:.12g}], {sure.boxes} boxes; measured: a change of "
+            f"the infimum lies in {interval_words(sure.lower, sure.upper)}, {sure.boxes} boxes; measured: a change of "
             f"{len(sure.at)} layers that flips"
         )
         derived = self.at_depth(theory.rounded_margin_every_depth())
@@ -215,7 +217,7 @@ class RoundingCase(DirectCase):
         middle, half = slope(found if whose == "attacked" else known)
         depths = ", ".join(map(str, known))
         return middle, (
-            f"slope of the {whose} margins at D = {depths}: {middle:.4f} +- {half:.2g} "
+            f"slope of the {whose} margins at D = {depths}: {plain(middle)} +- {plain(half)} "
             f"({CONFIDENCE:.0%}, t distribution, of the deviations from a line)"
         )
 
@@ -245,7 +247,7 @@ def _exponent(rate: sp.Expr) -> float:
 
 
 def _first_layers(depth: int) -> dict[str, toy.Parameters]:
-    """The same change in the first layer, the first half, all of them: the attack is not told which is best."""
+    """The same change in the first layer, the first half, all of them: the attack does not know which is best."""
     weights = toy.ones(depth)["W"]
     return {f"first {n}": unit({"W": weights * (weights.cumsum(0) <= n)}) for n in {1, (depth + 1) // 2, depth}}
 

@@ -8,9 +8,10 @@ import torch
 
 from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.machines.machine_files import written
 from bridge.machines.turing_costs import cost_rows, cost_table
-from bridge.machines.turing_errata import replayed_slip, slip_rows, witness_of
+from bridge.machines.turing_errata import definition_rows, replayed_definition, witness_of
 from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
 from bridge.machines.turing_runs import (
     INPUTS,
@@ -62,8 +63,8 @@ class TuringCase(DirectCase):
         rows += [self._answer(runs), self._rounding(runs), *self._of_softmax(drawn)]
         for row in rows:
             row.samples, row.seed = 1 + len(drawn.inputs), budget.seed
-            row.remark = "; ".join(filter(None, [row.remark, self._ran(drawn)]))
-        return [*rows, *slip_rows(self, self.task.T, self.network), *cost_rows(self, self.network, theory.COSTS)]
+            row.remark = "; ".join(filter(None, [row.remark, self._run_summary(drawn)]))
+        return [*rows, *definition_rows(self, self.task.T, self.network), *cost_rows(self, self.network, theory.COSTS)]
 
     def tables(self) -> list[NamedTable]:
         return [trace_table(self.network, self._main, self.task), cost_table(self.network, theory.COSTS)]
@@ -79,8 +80,8 @@ class TuringCase(DirectCase):
             self.network, inputs, traces, dtype=self.dtype, device=self.device, inverse_temperature=beta
         )
 
-    def _ran(self, drawn: Drawn) -> str:
-        """What `kept` rests on."""
+    def _run_summary(self, drawn: Drawn) -> str:
+        """The runs behind `kept`."""
         asked = f"T = {self.task.T}, where the machine halts; " if self.until_it_halts else ""
         refused = f" ({drawn.refused} more leave the tape on the left)" if drawn.refused else ""
         return f"{asked}{self.task.T} steps on the input and on {len(drawn.inputs)} random ones{refused}"
@@ -108,9 +109,11 @@ class TuringCase(DirectCase):
             ours_in_full = tier == "derived" and self.dtype is torch.float64
             verdict = Verdict.VIOLATED if ours_in_full else Verdict.UNDECIDED
         if wrong and where:
-            tokens, said = where
-            remark = "; ".join(filter(None, [said, remark, OURS]))
-            witness = witness_of(self, quantity.name, float(wrong), {"input": as_tensor(self.task.machine, tokens)})
+            tokens, place = where
+            remark = "; ".join(filter(None, [place, remark, OURS]))
+            witness = witness_of(
+                self, quantity.name, float(wrong), {"input": as_tensor(self.task.machine, tokens)}, 0.0
+            )
         return direct_row(
             self,
             quantity,
@@ -156,13 +159,13 @@ class TuringCase(DirectCase):
                 {"derived": Verdict.UNDECIDED if soft.differences else Verdict.KEPT},
                 derived=beta,
                 measured=self._least_seen(beta),
-                remark=f"n = {keys}; measured: the least of beta, beta/2, beta/4, ... that did, on the input",
+                remark=f"n = {keys}; measured: the least of beta, beta/2, beta/4, ... at which the input is exact",
             ),
         ]
 
-    def _soft(self, quantity: Quantity, soft: Outcome, said: str) -> Row:
+    def _soft(self, quantity: Quantity, soft: Outcome, remark: str) -> Row:
         where = _first_difference([soft], list(soft.agreement.differences)) or _first_answer([soft])
-        return self._exact(quantity, soft.differences + soft.answers, where, said)
+        return self._exact(quantity, soft.differences + soft.answers, where, remark)
 
     def _leak(self, quantity: Quantity, beta: float, keys: int) -> Row:
         at = {temperature.keys: keys, temperature.inverse_temperature: as_exact(beta)}
@@ -188,8 +191,8 @@ class TuringCase(DirectCase):
         return least
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        """What was refuted again, from what its witness gives."""
-        row = replayed_slip(self, self.network, name, inputs)
+        """A refuted row again, from its witness."""
+        row = replayed_definition(self, self.network, name, inputs)
         if row is not None:
             return row
         stated = {q.name: q for q in (*theory.STEPS, theory.ANSWER, self.result.quantity("softmax"))}
@@ -205,7 +208,7 @@ class TuringCase(DirectCase):
 
 
 def _first_difference(runs: Sequence[Outcome], taps: Sequence[str]) -> tuple[Words, str] | None:
-    """An input on which one of these taps differs from the simulator, and where it does first."""
+    """An input on which one of these taps differs from the simulator, and the first step at which it does."""
     for run in runs:
         for tap in taps:
             if tap in run.agreement.first:
@@ -215,12 +218,12 @@ def _first_difference(runs: Sequence[Outcome], taps: Sequence[str]) -> tuple[Wor
 
 
 def _of_keys(beta: float, keys: int) -> str:
-    return f"beta = {beta:.4g} for n = {keys} keys"
+    return f"beta = {plain(beta)} for n = {keys} keys"
 
 
 def _first_answer(runs: Sequence[Outcome]) -> tuple[Words, str] | None:
     wrong = [run.inputs[run.wrong_answers[0]] for run in runs if run.wrong_answers]
-    return (tuple(wrong[0]), f"it errs on '{written(wrong[0])}'") if wrong else None
+    return (tuple(wrong[0]), f"wrong answer on '{written(wrong[0])}'") if wrong else None
 
 
 # A rounded bit 3 phi(z - 1/3) - 3 phi(z - 2/3) is off by at most 6u (u the unit roundoff: terms of size 2 and 1, each
@@ -231,8 +234,8 @@ def _require_precision(dtype: torch.dtype, w_pos: int) -> None:
     error = products * (27 + products) * torch.finfo(dtype).eps / 2
     if error >= 0.5:
         raise UsageError(
-            f"machines.turing: in {str(dtype).removeprefix('torch.')} a score of {products} products may be off by "
-            f"{error:.2g}, and scores lead by 1; take --dtype float32"
+            f"machines.turing: in {str(dtype).removeprefix('torch.')} a score of {products} products may have an error "
+            f"of {plain(error)}, and scores differ by 1; use --dtype float32"
         )
 
 
@@ -247,7 +250,7 @@ class TuringStudy(Study):
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TuringCase:
         for name in ("machine", "input"):
             if name in params and not isinstance(params[name], str):
-                raise UsageError(f'{self.result.id}: {name} = {params[name]!r} is no text; write {name}="..."')
+                raise UsageError(f'{self.result.id}: {name} = {params[name]!r} is not text; write {name}="..."')
         resolved = self.resolved(params)
         resolved.setdefault("input", INPUTS.get(resolved["machine"], ""))
         task = task_of(resolved["machine"], resolved["input"], resolved["T"])

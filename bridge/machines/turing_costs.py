@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
+from bridge.export.numbers import plain
 from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import direct_row
 from bridge.study import Case
@@ -12,11 +13,11 @@ from numeric.machines.simulation import SimulatingDecoder
 from symbolic.machines import turing_counts as counts
 from symbolic.statements import Quantity
 
-OWN_FIRST = ("C.1", "C.2", "C.5", "C.6", "C.8")  # lemmas that speak of W_1; the others of the attention alone
+OWN_FIRST = ("C.1", "C.2", "C.5", "C.6", "C.8")  # lemmas that include W_1; the others only have the attention
 
 
 def letters(network: SimulatingDecoder) -> dict[sp.Symbol, int]:
-    """What the counted formulas are evaluated at."""
+    """The values of the letters of the counted formulas."""
     machine = network.machine
     return {
         counts.Z: len(machine.states),
@@ -67,23 +68,25 @@ def _row(case: Case, quantity: Quantity, at: Mapping[sp.Symbol, int], seen: floa
     """Counted against built: they are equal or one is wrong. Printed: the largest ratio over the whole range."""
     counted = float(quantity.closed_form.subs(at))
     verdict = {"derived": Verdict.KEPT if counted == seen else Verdict.VIOLATED}
-    said = "equal to the dense parameters of this network" if counted == seen else "the count is not what is built"
+    equal = "equal to" if counted == seen else "different from"
+    remark = f"{equal} the dense parameters of this network"
     order = None
     if quantity.printed is not None:
         limit = counts.constant(quantity.closed_form, quantity.printed.bound)
         order = float(quantity.printed.bound.subs(at))
         verdict["printed"] = Verdict.CONSISTENT if limit.value.is_finite else Verdict.UNDECIDED
-        said = f"printed: what stands inside O; {constant_words(limit)}, {counted / order:.4g} here; {said}"
-    return direct_row(case, quantity, verdict, printed=order, derived=counted, measured=seen, remark=said)
+        here = f"derived over printed is {plain(counted / order)} here"
+        remark = f"printed: the expression inside O; {constant_words(limit)}; {here}; {remark}"
+    return direct_row(case, quantity, verdict, printed=order, derived=counted, measured=seen, remark=remark)
 
 
 def constant_words(limit: counts.Constant) -> str:
     """The constant that O needs over the whole range."""
     if not limit.value.is_finite:
-        return "no constant is enough"
+        return "no constant suffices"
     least = ", ".join(f"{letter} >= {value}" for letter, value in counts.LEAST.items())
-    which = "the least constant" if limit.sharp else "a constant that is enough"
-    return f"{which} for all {least} is {limit.value} = {float(limit.value):.4g}"
+    which = "the least constant" if limit.sharp else "a sufficient constant"
+    return f"{which} for all {least} is {limit.value}"
 
 
 def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> NamedTable:

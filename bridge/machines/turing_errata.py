@@ -1,4 +1,4 @@
-"""What Appendix C prints and does not hold: the bits of a position, the width w_TM; with witnesses."""
+"""Two definitions of Appendix C.1: the bits w_pos of a position and the width w_TM, with witnesses."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.export.numbers import plain
 from bridge.machines.turing_costs import letters
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
@@ -16,14 +17,14 @@ from symbolic.machines import turing_counts as counts
 from symbolic.statements import Quantity, UsageError
 
 
-def slip_rows(case: DirectCase, T: int, network: SimulatingDecoder) -> list[Row]:
-    """Both of them: at the largest power of two <= T, and along |Z| = |A|."""
+def definition_rows(case: DirectCase, T: int, network: SimulatingDecoder) -> list[Row]:
+    """w_pos at the largest power of two <= T, and w_TM along |Z| = |A|."""
     power = 1 << (max(2, T).bit_length() - 1)
     return [_width_bits(case, power), _pair(case, network, 1, 1)]
 
 
-def replayed_slip(case: DirectCase, network: SimulatingDecoder, name: str, inputs: Inputs) -> Row | None:
-    """The row again from a witness's inputs; None for a name that is none of these. Raises UsageError."""
+def replayed_definition(case: DirectCase, network: SimulatingDecoder, name: str, inputs: Inputs) -> Row | None:
+    """The row again from the inputs of a witness; None for any other name. Raises UsageError."""
     if name == "width_bits":
         return _width_bits(case, _whole(case, inputs, "T", 2))
     if name == "pair":
@@ -39,7 +40,7 @@ def _whole(case: DirectCase, inputs: Inputs, name: str, least: int) -> int:
 
 
 def witness_of(
-    case: DirectCase, name: str, error: float, inputs: Mapping[str, Tensor], *, printed: float = 0.0
+    case: DirectCase, name: str, error: float, inputs: Mapping[str, Tensor], printed: float | None = None
 ) -> Witness:
     return Witness(
         result=case.result.id,
@@ -47,12 +48,12 @@ def witness_of(
         params=case.full_params,
         inputs={key: value.tolist() for key, value in inputs.items()},
         error_lower=error,
-        bounds={"printed": printed},
+        bounds={} if printed is None else {"printed": printed},
     )
 
 
 def _width_bits(case: DirectCase, largest: int) -> Row:
-    """What is printed, what is derived, and how long the number really is."""
+    """Printed and derived bits against the length of the number."""
     quantity = case.result.quantity("width_bits")
     printed, derived = (int(each.subs(theory.T, largest)) for each in (_bound(quantity), quantity.closed_form))
     needed = largest.bit_length()
@@ -76,20 +77,20 @@ def _width_bits(case: DirectCase, largest: int) -> Row:
 
 
 def _pair(case: DirectCase, network: SimulatingDecoder, states: int, symbols: int) -> Row:
-    """Along |Z| = a t, |A| = b t the rows of W_1 outgrow w_TM: no constant in the O of w_scr helps."""
-    limit = _rows_over_width(states, symbols)
+    """Along |Z| = a t, |A| = b t the rows of W_1 exceed every multiple of w_TM; they exceed w_TM by |Z||A|."""
     quantity, at = case.result.quantity("pair"), letters(network)
+    limit = _rows_over_width(states, symbols)
     grows = limit == sp.oo
     numbers = {name: torch.tensor([float(each)], dtype=torch.float64) for name, each in (("Z", states), ("A", symbols))}
-    printed, derived = (float(bound.subs(at)) for bound in (_bound(quantity), quantity.closed_form))
+    width, rows = (float(bound.subs(at)) for bound in (_bound(quantity), quantity.closed_form))
     return direct_row(
         case,
         quantity,
         {"printed": Verdict.VIOLATED if grows else Verdict.UNDECIDED},
-        printed=printed,
-        derived=derived,
-        remark=f"along |Z| = {states} t, |A| = {symbols} t the ratio tends to {limit} with t",
-        witness=witness_of(case, "pair", derived, numbers, printed=printed) if grows else None,
+        derived=rows,
+        remark=f"w_TM is {plain(width)} with the constant 1 in w_scr; along |Z| = {states} t, |A| = {symbols} t the "
+        f"ratio of rows to w_TM tends to {limit}",
+        witness=witness_of(case, "pair", rows - width, numbers) if grows else None,
     )
 
 
@@ -99,5 +100,5 @@ def _rows_over_width(states: int, symbols: int) -> sp.Expr:
 
 
 def _bound(quantity: Quantity) -> sp.Expr:
-    assert quantity.printed is not None  # each of the three is
+    assert quantity.printed is not None  # both are
     return quantity.printed.bound

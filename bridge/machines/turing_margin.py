@@ -1,4 +1,4 @@
-"""The study of the margin of Appendix C's transformer: bounds from below, attacks from above, older constructions."""
+"""The study of the margin of the transformer of Appendix C: lower bounds, attacks, and older constructions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,9 @@ import numpy as np
 import torch
 
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.machines.decoder_margin import derived_margin, exact_streams, margin_at_input, w_pos_for
+from bridge.machines.enclosures import interval_words
 from bridge.machines.largest_move import LargestMove
 from bridge.machines.turing_runs import INPUTS, Task, task_of
 from bridge.record import NamedTable, Row, Verdict, Witness
@@ -26,7 +28,7 @@ from numeric.machines.measured_margins import (
     measured_margins,
     slope,
 )
-from numeric.machines.tie_jump import TieJump, unused_jump, used_jump
+from numeric.machines.tie_jump import TieJump, tie_jump
 from numeric.machines.transformer import SimulatingDecoder, simulating_decoder
 from symbolic.machines import turing_margin as theory
 from symbolic.statements import Result, UsageError
@@ -38,13 +40,8 @@ ATTACK_WORK, FEWEST_NETWORKS = 800_000_000, 16  # parameters times steps times n
 FEWEST_POINTS = 3  # of a slope with a confidence
 FAR, SLOPE_TOLERANCE = (1000, 4000), 0.05  # bits at which the exponent is measured; relative, from the limit
 CLOSED = 1e-6  # relative width of what counts as enclosed
-JUMP, CLOSER = 1e-6, 100  # distance to the exact input that shows that a layer is not Lipschitz; then so much closer
-
-NO_CONSTANT = (
-    "no finite constant: at a tie the least change of h selects another value. Were the parameters of unused modules "
-    "no part of theta, the unused attentions would be Lipschitz; but the text's architecture holds them, as 0, and the "
-    "margin moves all of theta; and Claim C.4's layer is used"
-)
+JUMP, CLOSER = 1e-6, 100  # distance to the exact input at which a layer is seen to jump; the factor of a closer one
+NO_TIE = "this run has no two tokens that tie in Claim C.4 and differ, or float64 does not resolve the jump"
 
 
 class TuringMarginCase(DirectCase):
@@ -80,11 +77,13 @@ class TuringMarginCase(DirectCase):
         if len(steps) < FEWEST_POINTS:
             return []
         fits = [(name, slope(self._measured, name)) for name in (BINARY, SCALAR)]
-        said = "; ".join(f"{name}: slope {fit.value:.2f} (95 %: {fit.low:.2f} to {fit.high:.2f})" for name, fit in fits)
+        slopes = "; ".join(
+            f"{name}: slope {plain(fit.value)} (95 %: {plain(fit.low)} to {plain(fit.high)})" for name, fit in fits
+        )
         rows: list[list[str | int | float | None]] = [
             [T, found.get((T, BINARY)), found.get((T, SCALAR))] for T in steps
         ]
-        title = f"margins that attacks found over T, by positions; {said}"
+        title = f"margins that attacks found over T, by positions; {slopes}"
         return [NamedTable(title=title, columns=["T", f"{BINARY} <=", f"{SCALAR} <="], rows=rows)]
 
     # The bounds.
@@ -115,14 +114,14 @@ class TuringMarginCase(DirectCase):
         # Both are proofs: a flip below one of them shows a mistake of ours.
         beaten = {tier: found is not None and found < bound for tier, bound in lower.items()}
         verdict = {tier: Verdict.UNDECIDED if worse else Verdict.PROVED for tier, worse in beaten.items()}
-        said = f"T = {self.task.T}, w_pos = {self.network.w_pos}; derived stops at the {derived.binding}, "
-        said += f"the instance's at the {instance.binding}"
+        remark = f"T = {self.task.T}, w_pos = {self.network.w_pos}; derived: decided by the {derived.binding}; "
+        remark += f"instance: by the {instance.binding}; "
         if flip is None:
-            said += f"; not attacked: T > {LONGEST_ATTACKED}"
+            remark += f"not attacked: T > {LONGEST_ATTACKED}"
         else:
-            said += f"; nearest of {flip.evaluations} networks, in which unused attentions stay at 0: {flip.direction}"
+            remark += f"attack: {flip.evaluations} networks, unused attentions kept at 0, a flip along {flip.direction}"
         if any(beaten.values()):
-            said += "; undecided: the attack lies below a bound of ours, one of the two is wrong"
+            remark += "; undecided: the attack lies below a proved bound, one of the two is wrong"
         return direct_row(
             self,
             self.result.quantity("margin"),
@@ -130,7 +129,7 @@ class TuringMarginCase(DirectCase):
             derived=derived.move,
             instance=instance.move,
             attacked=found,
-            remark=said,
+            remark=remark,
         )
 
     def _attacked(self, budget: Budget) -> Flip | None:
@@ -161,7 +160,7 @@ class TuringMarginCase(DirectCase):
             derived=power,
             measured=far,
             remark=f"measured: the slope of the derived numbers from w_pos = {FAR[0]} to {FAR[1]}; from T = 2^16 to "
-            f"2^18 it is {near:.3f}; leading term {theory.leading_margin()}",
+            f"2^18 it is {plain(near)}; leading term {theory.leading_margin()}",
         )
 
     def _local_slope(self, few: int, many: int) -> float:
@@ -174,51 +173,49 @@ class TuringMarginCase(DirectCase):
         many, few = self._derived(theory.MANY), self._derived(theory.FEW)
         low, high = many.move / few.above, many.above / few.move
         closed = low > 0 and high <= low * (1 + CLOSED)
-        said = f"{many.move:.4g} at T = {theory.MANY} over {few.move:.4g} at T = {theory.FEW}; "
-        said += f"in [{low:.9g}, {high:.9g}], by balls"
+        at_many, at_few = (plain(each.move, "derived", "lower") for each in (many, few))
+        remark = f"{at_many} at T = {theory.MANY} over {at_few} at T = {theory.FEW}; "
+        remark += f"in {interval_words(low, high)}, by balls"
         return direct_row(
             self,
             self.result.quantity("decay"),
             {"derived": Verdict.PROVED if closed else Verdict.UNDECIDED},
             derived=many.move / few.move,
-            remark=said,
+            remark=remark,
         )
 
     # Definition D.2 at a tie.
 
-    def _jumps(self, distance: float) -> list[TieJump]:
-        """Of the first layer, whose attentions are unused, and of Claim C.4's; those for which this run has a tie."""
+    def _jump(self, distance: float) -> TieJump | None:
+        """Of the layer of Claim C.4; None where this run has no tie there."""
         decoder = self.network.decoder
-        target = decoder.stream.slice("pos1").stop - 1  # both layers pass pos1 on
+        target = decoder.stream.slice("pos1").stop - 1  # a coordinate that the layer passes on
         radius = self._derived(self.task.T).move / 2
         found = next(k for k, layer in enumerate(decoder.layers) if layer.name == "found")
-        jumps = [
-            jump(decoder.layers[k], self.streams[f"layer[{k}]"], target=target, radius=radius, distance=distance)
-            for jump, k in ((unused_jump, 0), (used_jump, found))
-        ]
-        return [jump for jump in jumps if jump is not None]
+        tokens = self.streams[f"layer[{found}]"]
+        return tie_jump(decoder.layers[found], tokens, target=target, radius=radius, distance=distance)
 
     def _lipschitz(self, distance: float) -> Row:
+        """The ratio grows like 1/distance where the layer jumps."""
         quantity = self.result.quantity("lipschitz")
-        pairs = list(zip(self._jumps(distance), self._jumps(distance / CLOSER), strict=True))
-        refuting = [(jump, closer) for jump, closer in pairs if closer.ratio > CLOSER / 2 * jump.ratio]
-        if not refuting:
-            said = (
-                "this run has no two tokens that tie and differ, or none at which the output is seen to jump in float64"
-            )
-            return direct_row(self, quantity, {"printed": Verdict.UNDECIDED}, remark=said)
-        said = "; ".join([NO_CONSTANT, *(_jump_words(*pair) for pair in refuting)])
-        steepest = max(jump.ratio for jump, _ in refuting)
+        jump, closer = self._jump(distance), self._jump(distance / CLOSER)
+        if jump is None or closer is None or closer.ratio <= CLOSER / 2 * jump.ratio:
+            return direct_row(self, quantity, {"printed": Verdict.UNDECIDED}, remark=NO_TIE)
         witness = Witness(
             result=self.result.id,
             quantity="lipschitz",
             params=self.full_params,
             inputs={"distance": [distance]},
-            error_lower=steepest,
+            error_lower=jump.output,
             bounds={},
         )
         return direct_row(
-            self, quantity, {"printed": Verdict.VIOLATED}, measured=steepest, remark=said, witness=witness
+            self,
+            quantity,
+            {"printed": Verdict.VIOLATED},
+            measured=jump.ratio,
+            remark=_jump_words(jump, closer),
+            witness=witness,
         )
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
@@ -252,21 +249,21 @@ class TuringMarginCase(DirectCase):
 
     def _why_no_slope(self) -> str:
         if self.task.machine.two_way:
-            return "no slope: positions of size 1/T are built for tapes with a left end"
+            return "no slope: positions of size 1/T are built for one-way tapes only"
         if self._numbers > LARGEST_FITTED:
             return f"no slope: with {self._numbers} parameters the attacks at several T take minutes"
         return f"no slope: the machine halts on too few words of one symbol within {SHORT_RUNS[-1]} steps"
 
     def _slope(self, name: str, construction: str) -> Row:
-        """Not shown where its confidence does not even settle its sign."""
+        """Not shown where its confidence interval does not determine its sign."""
         quantity = self.result.quantity(name)
         if sum(one.construction == construction for one in self._measured) < FEWEST_POINTS:
             return direct_row(self, quantity, {}, remark=self._why_no_slope())
         fit = slope(self._measured, construction)
         settled = fit.low > 0 or fit.high < 0
-        said = f"95 % confidence {fit.low:.2f} to {fit.high:.2f}"
-        said += "" if settled else ": these few short runs do not tell its sign"
-        return direct_row(self, quantity, {}, measured=fit.value if settled else None, remark=said)
+        remark = f"95 % confidence {plain(fit.low)} to {plain(fit.high)}"
+        remark += "" if settled else ": these few short runs do not determine its sign"
+        return direct_row(self, quantity, {}, measured=fit.value if settled else None, remark=remark)
 
 
 def _networks(asked: int, size: int) -> int:
@@ -276,9 +273,9 @@ def _networks(asked: int, size: int) -> int:
 
 def _jump_words(jump: TieJump, closer: TieJump) -> str:
     return (
-        f"layer '{jump.layer}', step {jump.step}, parameters moved by {jump.move:.3g}: an input {jump.input:.3g} from "
-        f"the exact one, the outputs {jump.output:.3g} apart, ratio {jump.ratio:.3g}; at {closer.input:.3g} it is "
-        f"{closer.ratio:.3g}"
+        f"layer '{jump.layer}', step {jump.step}, parameters moved by {plain(jump.move)}: at an input "
+        f"{plain(jump.input)} from the exact one the outputs differ by {plain(jump.output)}, a ratio of "
+        f"{plain(jump.ratio)}; at {plain(closer.input)} the ratio is {plain(closer.ratio)}"
     )
 
 

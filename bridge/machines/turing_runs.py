@@ -27,8 +27,8 @@ INPUTS = {
 DIFFERS = "differs"
 TRACE = ("written", "move", "state", "location", "symbol", "i'")  # in the order in which a step happens
 LEGEND = (
-    "(each line: what step i wrote and how it moved, then where the machine is; "
-    "i': the last step that wrote the cell now under the head)"
+    "(each line: symbol written and move in step i, then state, location and symbol after it; "
+    "i': the last step that wrote the cell under the head)"
 )
 
 
@@ -56,7 +56,7 @@ def task_of(machine_name: str, text: str, T: int) -> Task:
     source = f"{machine_name}.tm" if machine_name in shipped() else machine_name
     tokens = tokens_of(machine, text, source)
     if T > MOST_STEPS:
-        raise UsageError(f"{source}: T = {T} steps are too many, as a run keeps each of them; {MOST_STEPS} at most")
+        raise UsageError(f"{source}: T = {T} steps are too many, as a run stores each of them; {MOST_STEPS} at most")
     steps = T or FIRST_TRY
     trace = _simulated(machine, source, tokens, steps)
     while not T and trace.halted_at is None and steps < LONGEST:
@@ -72,11 +72,11 @@ def task_of(machine_name: str, text: str, T: int) -> Task:
 def _still_running(trace: Trace, tokens: Sequence[str]) -> MachineError:
     machine, T = trace.machine, trace.steps
     state, symbol = machine.states[trace.state[-1]], machine.alphabet[trace.symbol[-1]]
-    said = f"the machine has not halted after T = {T} steps on the input '{value_words(written(tokens))}'; "
-    said += f"next is this rule, of state '{state}' and symbol '{symbol}'"
+    what = f"the machine has not halted after T = {T} steps on the input '{value_words(written(tokens))}'; "
+    what += f"the next rule is that of state '{state}' and symbol '{symbol}'"
     if T < MOST_STEPS:
-        said += f"; raise T, as in --set T={min(2 * T, MOST_STEPS)}, if it ever halts"
-    return MachineError(machine.name, [Complaint(Wrong.RUN, machine.lines.get((state, symbol), 0), said)])
+        what += f"; raise T, as in --set T={min(2 * T, MOST_STEPS)}, if it ever halts"
+    return MachineError(machine.name, [Complaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
 
 
 def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps: int) -> Trace:
@@ -96,7 +96,7 @@ class Drawn:
 
 
 def random_inputs(task: Task, count: int, work: int, seed: int) -> Drawn:
-    """As many of `count` as fit into `work` steps; by turns of symbols of the task's input and of the whole alphabet.
+    """As many of `count` as fit into `work` steps; of symbols of the task's input and of the alphabet alternately.
 
     The blank is left out. Any length up to 8, or that of the input, but none beyond T: in T steps no more can be read.
     """
@@ -120,7 +120,7 @@ def random_inputs(task: Task, count: int, work: int, seed: int) -> Drawn:
 class Outcome:
     """A run of the network beside the simulator on some inputs: where they differ, and which answers do.
 
-    `halted`: how many of the inputs the machine halts on; `wrong_answers`: of those, where the network says otherwise.
+    `halted`: the number of inputs on which the machine halts; `wrong_answers`: of those, where the network differs.
     """
 
     inputs: Sequence[Sequence[str]]
@@ -151,7 +151,7 @@ def side_by_side(
     halted = [k for k, trace in enumerate(traces) if trace.accepted is not None]
     wanted = [1.0 if traces[k].accepted else -1.0 for k in halted]
     signs = ran.prediction.double().cpu()[halted]
-    right = abs(signs - torch.tensor(wanted, dtype=torch.float64)) <= 0.5  # what is no number is not right
+    right = abs(signs - torch.tensor(wanted, dtype=torch.float64)) <= 0.5  # NaN is not right
     wrong = [k for k, is_right in zip(halted, right.tolist(), strict=True) if not is_right]
     return Outcome(inputs, ran, network.agreement(ran, traces), wrong, len(halted))
 
@@ -169,12 +169,12 @@ def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> Nam
 
 
 def _what_happened(task: Task) -> str:
-    """What the machine says, when it halts, and what it leaves on the tape."""
-    said = "accepts" if task.trace.accepted else "rejects"
+    """The answer of the machine, the step at which it halts, and the tape at the end."""
+    answer = "accepts" if task.trace.accepted else "rejects"
     left = written(task.trace.tape()) or "blank"
     tape = left if len(left) <= MOST_SHOWN else left[: MOST_SHOWN - 3] + "..."
     word = value_words(written(task.tokens))
-    return f"{task.machine.name} {said} '{word}' in step {task.trace.halted_at}; tape: {tape}"
+    return f"{task.machine.name} {answer} '{word}' in step {task.trace.halted_at}; tape: {tape}"
 
 
 def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:
@@ -219,5 +219,5 @@ def as_tokens(machine: TuringMachine, numbers: Tensor, name: str) -> tuple[str, 
     """The symbols of a witness. Raises UsageError unless each is the index of one."""
     found = numbers.flatten().tolist()
     if any(not math.isfinite(x) or x != int(x) or not 0 <= x < len(machine.alphabet) for x in found):
-        raise UsageError(f"witness: {name} holds something that is no index of the {len(machine.alphabet)} symbols")
+        raise UsageError(f"witness: {name} holds a number that is not an index of the {len(machine.alphabet)} symbols")
     return tuple(machine.alphabet[int(x)] for x in found)

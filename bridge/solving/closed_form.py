@@ -14,7 +14,7 @@ from bridge.study import Study
 from symbolic.calculus import DerivationError, knob_for
 from symbolic.statements import Parameter, Quantity
 
-OPERATIONS = 20  # SymPy's solver is asked for expressions up to this size
+OPERATIONS = 20  # largest expression that is passed to SymPy's solver
 AGREES = 1e-6  # relative, with the answer of the search
 ERROR = sp.Symbol("error", positive=True)
 
@@ -30,7 +30,7 @@ class ClosedForm:
 def closed_form(
     study: Study, curve: Curve, quantity: Quantity, knob: Parameter, found: Found, error: float
 ) -> ClosedForm | None:
-    """None where SymPy finds none, and where it is not the answer: another condition decides there."""
+    """None if SymPy finds none, or if it differs from the answer because another condition is active."""
     expression = formula(quantity, curve.tier)
     if curve.tier == "instance" or expression is None or knob.symbol is None:
         return None
@@ -62,7 +62,7 @@ def _stated(condition: object) -> list[str]:
 
 
 def _on_the_knob(study: Study, quantity: Quantity, tier: str, knob: sp.Symbol) -> list[str]:
-    """The hypotheses and open obligations in which the knob stands."""
+    """The hypotheses and open obligations that contain the knob."""
     stated = [sp.sstr(h.condition) for h in study.result.hypotheses if knob in h.condition.free_symbols]
     if tier == "printed" or quantity.derivation is None:
         return stated

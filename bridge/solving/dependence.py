@@ -1,4 +1,4 @@
-"""On which parameters a bound depends: by its letters, through the network, and by what a change of each does."""
+"""The parameters on which a bound depends: directly, or through the network, tested by changing each one."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,11 +11,11 @@ from bridge.solving.probes import Curve, Probe, formula
 from bridge.study import Study
 from symbolic.statements import Parameter, Quantity
 
-UNCHANGED = flint.arb(2) ** -40  # relative: what rounding alone may do to a bound
+UNCHANGED = flint.arb(2) ** -40  # relative: changes of a bound that rounding alone may cause
 
 
 def letters_of(quantity: Quantity, tier: str) -> set[sp.Symbol]:
-    """The letters of the bound, and of the obligations that are open for it."""
+    """The symbols of the bound and of its open obligations."""
     expression = formula(quantity, tier)
     found = set() if expression is None else set(expression.free_symbols)
     if tier != "printed" and quantity.derivation is not None:
@@ -27,16 +27,16 @@ def letters_of(quantity: Quantity, tier: str) -> set[sp.Symbol]:
 
 
 def may_depend(study: Study, quantity: Quantity, tier: str, knob: Parameter) -> bool:
-    """Whether the bound has the knob's letter, or changes with the network that the knob shapes."""
+    """Whether the bound contains the knob's symbol, or depends on the network that the knob shapes."""
     return knob.name in study.through_network or knob.symbol in letters_of(quantity, tier)
 
 
 def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) -> dict[str, Any]:
     """The parameters on which the bound depends at this probe, with their values there.
 
-    A parameter that shapes the network is left out if no change of it that is admitted changes the bound, and where its
-    0 means that the others set it; one without a number (a matrix, the name of a function) if the bound has no letter
-    for what it shapes. One that only has its letter in the bound is kept.
+    A parameter that shapes the network is left out if no admissible change of it changes the bound, or if its value 0
+    means that the others determine it. A parameter that is not a number (a matrix, the name of a function) is left out
+    if the bound has no symbol for what it shapes. A parameter whose symbol occurs in the bound is kept.
     """
     letters = letters_of(quantity, curve.tier)
     own = {p.symbol for p in study.result.parameters if p.symbol is not None}

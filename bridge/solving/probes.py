@@ -22,7 +22,7 @@ from symbolic.statements import Hypothesis, Quantity, Result, UsageError
 
 
 class State(StrEnum):
-    """What is known of a point: whether a bound can be relied on there."""
+    """Whether a bound is guaranteed at a point."""
 
     ADMISSIBLE = "admissible"
     FORBIDDEN = "forbidden"
@@ -34,7 +34,7 @@ REFUSED = {Verdict.OUTSIDE: State.FORBIDDEN, Verdict.NOT_REPRESENTABLE: State.NO
 
 
 class Kind(StrEnum):
-    """Where a condition comes from."""
+    """The origin of a condition."""
 
     HYPOTHESIS = "hypothesis"
     OBLIGATION = "obligation"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that was checked at the answer, and that holds there."""
+    """A condition that was checked at the answer and holds there."""
 
     statement: str
     kind: Kind
@@ -50,7 +50,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Probe:
-    """One point: its bound where that can be relied on, else the reason why not.
+    """One point: its bound if it is guaranteed, else the reason why not.
 
     `params` has every parameter of the case.
     """
@@ -65,7 +65,7 @@ class Probe:
 
     @property
     def number(self) -> float | None:
-        """The bound rounded up, where it can be relied on."""
+        """The bound rounded up, if it is guaranteed."""
         return float_above(self.bound.ball) if self.state is State.ADMISSIBLE and self.bound is not None else None
 
 
@@ -100,7 +100,7 @@ class Curve:
 
 
 def _clause(result: Result, error: Exception) -> str:
-    """What a refusal says, to stand inside a sentence."""
+    """The message of a refusal, without the result's id and the final dot."""
     return str(error).removeprefix(f"{result.id}: ").rstrip(".")
 
 
@@ -115,18 +115,18 @@ def numbers_of(result: Result, params: Mapping[str, Any]) -> dict[sp.Symbol, Any
 
 def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> Probe:
     """The hypotheses, then the case, then its bound. Raises UsageError for a point that the study refuses."""
-    broken = _broken(study.result.hypotheses, numbers_of(study.result, params))
-    if broken:
-        return broken
+    violated = _violated_hypothesis(study.result.hypotheses, numbers_of(study.result, params))
+    if violated:
+        return violated
     case = study.case_of(params, quantity)
     named = case.result.quantity(quantity)
     refusal = case.refusal(named)
     if refusal is not None:
         return Probe(REFUSED[refusal.verdict], reason=refusal.reason)
-    return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_known(case)})
+    return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_numeric_params(case)})
 
 
-def _broken(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> Probe | None:
+def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> Probe | None:
     """The first hypothesis that does not hold, or that cannot be decided; None where all of them hold."""
     exact = {symbol: as_exact(value) for symbol, value in numbers.items()}
     for hypothesis in hypotheses:
@@ -141,13 +141,13 @@ def _broken(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) 
     return None
 
 
-def _known(case: Case) -> dict[str, Any]:
-    """What the case says of its parameters, but for what it gives as words in the place of a matrix."""
+def _numeric_params(case: Case) -> dict[str, Any]:
+    """The numeric parameters of the case."""
     return {name: value for name, value in case.params.items() if isinstance(value, int | float)}
 
 
 def bound_of(study: Study, case: Case, quantity: Quantity, tier: str) -> Bound:
-    """The bound of that tier. Raises UsageError where there is none, or none that has all its letters."""
+    """The bound of that tier. Raises UsageError if there is none, or if a symbol of it has no value."""
     tiers = {
         "derived": lambda: case.derived(quantity),
         "printed": lambda: case.printed(quantity),
@@ -159,8 +159,8 @@ def bound_of(study: Study, case: Case, quantity: Quantity, tier: str) -> Bound:
         if not isinstance(missing.args[0], sp.Symbol):
             raise
         raise UsageError(
-            f"the {tier} bound of '{quantity.name}' has the letter {missing.args[0]}, for which a point of "
-            f"{study.result.id} has no number"
+            f"the {tier} bound of '{quantity.name}' contains {missing.args[0]}, which has no value at a "
+            f"point of {study.result.id}"
         ) from None
     except LoweringError:
         left = sorted(str(f.func) for f in (formula(quantity, tier) or sp.S.Zero).atoms(AppliedUndef))
@@ -172,7 +172,7 @@ def bound_of(study: Study, case: Case, quantity: Quantity, tier: str) -> Bound:
 
 
 def formula(quantity: Quantity, tier: str) -> sp.Expr | None:
-    """The bound in letters; of an instance that from which it comes."""
+    """The bound in symbols; for an instance the formula that it evaluates."""
     if tier == "printed":
         return None if quantity.printed is None else quantity.printed.bound
     return quantity.derived()
@@ -184,7 +184,7 @@ def _judged(bound: Bound) -> Probe:
         return Probe(State.FORBIDDEN, reason=bound.outside)
     if bound.conditional:
         reason = "; ".join(open_ones) or "an obligation of the derivation"
-        return Probe(State.UNDECIDED, reason=f"it is not decided that {reason}")
+        return Probe(State.UNDECIDED, reason=f"not decided: {reason}")
     if not bound.ball.is_finite():
         return Probe(State.UNDECIDED, reason="the bound is not a finite number")
     if bound.ball < 0:
@@ -195,7 +195,7 @@ def _judged(bound: Bound) -> Probe:
 
 
 def conditions_at(result: Result, bound: Bound, names: Sequence[str]) -> tuple[Condition, ...]:
-    """The hypotheses on these parameters, and the obligations of the bound: all of them hold where it was probed."""
+    """The hypotheses on these parameters and the obligations of the bound; all hold at the probed point."""
     symbols = {p.symbol for p in result.parameters if p.name in names}
     assumed = [sp.sstr(h.condition) for h in result.hypotheses if h.condition.free_symbols & symbols]
     decided = [each.statement for each in bound.checked]

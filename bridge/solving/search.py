@@ -1,10 +1,10 @@
-"""The search: which of the values of a knob meets the error. It knows no study, only a function from values to probes.
+"""The search for a value of a knob that meets the error. It only uses a function from values to probes, no study.
 
-1. The first look: every value of the grid's `first`. Along the values that are admissible the bound falls, rises, falls
-   and then rises, or turns otherwise. Where none meets the error, the values between them are tried (`more`), and then
-   the surroundings of the least bound, towards a condition that ends the admissible values or a minimum inside them.
-2. Of the values that meet the error the least is chosen; of a bound that rises the largest.
-3. Between it and the next value beyond, which does not meet the error, the place where that changes is located.
+1. The first look: every value of the grid's `first`. Over the admissible values the bound falls, rises, falls and then
+   rises, or has another shape. If no value meets the error, the search tries the values between them (`more`), and then
+   a neighbourhood of the least bound, towards a minimum or towards the end of the admissible values.
+2. Of the values that meet the error the search chooses the least one; for a rising bound the largest one.
+3. It then locates the boundary between the chosen value and the next value, which does not meet the error.
 
 An answer is a value that was probed, as it is returned.
 """
@@ -25,7 +25,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 class Shape(StrEnum):
-    """How the bound goes as the knob grows, over the values of the first look."""
+    """The shape of the bound as a function of the knob, over the values of the first look."""
 
     FALLS = "falls"
     RISES = "rises"
@@ -39,7 +39,7 @@ RISING = (Shape.RISES, Shape.RISES_OVERALL)
 
 
 class NoAnswerError(Exception):
-    """No value that was searched meets the error: a clause that says why."""
+    """No value that was searched meets the error; the message is a clause with the reason."""
 
 
 class UnchangedError(Exception):
@@ -77,7 +77,7 @@ class Search:
             self._approach_the_least()
         meeting = self._meeting()
         if not meeting:
-            raise NoAnswerError(self._why())
+            raise NoAnswerError(self._reason())
         downwards = shape not in RISING
         value = meeting[0] if downwards else meeting[-1]
         return self._located(value, shape, downwards=downwards)
@@ -96,7 +96,7 @@ class Search:
     def _admissible(self) -> list[Number]:
         return [value for value in sorted(self.seen) if self.seen[value].state is State.ADMISSIBLE]
 
-    # Where the first look finds nothing.
+    # If the first look finds nothing.
 
     def _try_more(self) -> None:
         for value in self._promising():
@@ -175,7 +175,7 @@ class Search:
     def _secant(self, outside: Number, inside: Number) -> Number | None:
         """Where the bound would be the error if it were a power of the knob; None if one end has no positive bound.
 
-        A little nearer to the end that is further away, so that the place comes to lie between this and the other one.
+        A little nearer to the end that is further away, so that the place lies between this point and the other end.
         """
         high, low = self.probe(outside).number, self.probe(inside).number
         if not high or not low or not 0 < low < high < math.inf:
@@ -212,10 +212,10 @@ class Search:
 
     # Why there is no answer.
 
-    def _why(self) -> str:
+    def _reason(self) -> str:
         known = self._admissible()
         if not known:
-            return self._why_none()
+            return self._reason_for_none()
         least = min(known, key=self._number)
         order = sorted(self.seen)
         words = f"from {order[0]:.4g} to {order[-1]:.4g} the least bound found is {_shown(self._number(least))}"
@@ -230,7 +230,7 @@ class Search:
         ended = {side: each.reason for side, each in beside.items() if each.state is not State.ADMISSIBLE}
         return "".join(f"; {side} that: {reason}" for side, reason in ended.items())
 
-    def _why_none(self) -> str:
+    def _reason_for_none(self) -> str:
         if not self.seen:
             return "no value meets the hypotheses"
         order = sorted(self.seen)
@@ -241,7 +241,7 @@ class Search:
 
 
 def shape_of(bounds: list[float | None]) -> Shape:
-    """Of the bounds in the order of the knob, None where there is none."""
+    """The shape of the bounds in the order of the knob; None stands for a missing bound."""
     known = [bound for bound in bounds if bound is not None]
     turns: list[bool] = []  # whether it rises, a run each
     last = known[0] if known else 0.0
@@ -253,7 +253,7 @@ def shape_of(bounds: list[float | None]) -> Shape:
             last = bound
     shapes = {(): Shape.CONSTANT, (False,): Shape.FALLS, (True,): Shape.RISES, (False, True): Shape.FALLS_THEN_RISES}
     if len(known) < 2:
-        return Shape.FALLS_OVERALL  # one value tells nothing of a direction: the least is as good as any
+        return Shape.FALLS_OVERALL  # one value has no direction: any shape will do
     return shapes.get(tuple(turns), Shape.RISES_OVERALL if known[-1] > known[0] else Shape.FALLS_OVERALL)
 
 

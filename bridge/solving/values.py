@@ -1,4 +1,4 @@
-"""Which values a knob can take by the hypotheses, and the grid on which they are searched."""
+"""The values of a knob that the hypotheses allow, and the grid on which they are searched."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -100,25 +100,25 @@ def _whole(interval: Interval) -> Interval:
 
 @dataclass(frozen=True)
 class Tie:
-    """A parameter that an equality among the hypotheses makes follow the knob."""
+    """A parameter that a hypothesis, an equality, ties to the knob."""
 
     parameter: Parameter
     value: sp.Expr
     condition: Any
 
     def at(self, values: Mapping[sp.Symbol, Any]) -> Number:
-        """Its value. Raises UsageError where that is not a whole number and has to be one."""
+        """Its value. Raises UsageError if that must be a whole number and is not."""
         exact = {symbol: sp.Rational(as_exact(values[symbol])) for symbol in self.value.free_symbols}
         number = self.value.xreplace(exact)
         if self.parameter.integer and not number.is_Integer:
             raise UsageError(
-                f"{self.parameter.name} = {number} is not a whole number, as {sp.sstr(self.condition)} asks"
+                f"{self.parameter.name} = {number} is not a whole number, as {sp.sstr(self.condition)} requires"
             )
         return int(number) if self.parameter.integer else float(number)
 
 
 def ties_of(result: Result, knob: sp.Symbol, given: Iterable[str]) -> list[Tie]:
-    """The parameters that follow the knob; those that are `given` do not. Raises UsageError where none of them can."""
+    """The parameters tied to the knob, except those that are `given`. Raises UsageError if a tie cannot be solved."""
     free = {p.symbol: p for p in result.parameters if p.symbol is not None and p.name not in given and p.symbol != knob}
     ties = []
     for condition in (h.condition for h in result.hypotheses):
@@ -154,7 +154,7 @@ class Grid:
 def grid_of(interval: Interval, within: Interval, default: Any, *, integer: bool, tied: bool = False) -> Grid:
     """Powers of 2 times a unit away from the default, towards both ends of the interval; small whole numbers at first.
 
-    `within` is what a search can afford: its ends are no places that are worth approaching.
+    `within` is the range that a search can afford; its ends are not approached.
     """
     sides = _whole_numbers(interval, within) if integer else _reals(interval, within, default, tied)
     return Grid(*(tuple(sorted(v for v in side if v in interval and v in within)) for side in sides))

@@ -1,7 +1,7 @@
-"""The all-layer margin of a circuit's network from above: which small moves of its parameters turn the answer?
+"""Upper bounds of the all-layer margin of a circuit's network: perturbations of its parameters that flip its output.
 
-Rounding layers make every gradient of the answer vanish at theta. What has none the less a gradient is the value of a
-gate *before* it is rounded: to push one past 1/2 is what turns a bit. These directions are searched first.
+Rounding layers make every gradient of the output vanish at theta. The value of a gate *before* it is rounded has a
+gradient: pushed past 1/2, it flips a bit. These directions are searched first.
 
 Shapes: P moved copies of the parameters, r_i gates in layer i, R the widest of them.
 """
@@ -19,17 +19,17 @@ from numeric.machines.circuit import CircuitNetwork
 
 Parameters = dict[str, Tensor]
 SHARED = "zeta"  # the one correction function of a network that shares it
-LARGEST = 1.0  # the last bias alone turns the answer at distance 1
+LARGEST = 1.0  # the last bias alone flips the prediction at distance 1
 OUTPUT = 0  # F is the circuit's first output
 
 
 class ChangeError(ValueError):
-    """A change names parameters that the network has not, or has other shapes."""
+    """A perturbation names parameters that the network does not have, or has other shapes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Victim:
-    """One circuit's network at one input: its own parameters, tied where `shared`, and its signed answer."""
+    """The network of one circuit at one input: its parameters, tied where `shared`, and its signed output."""
 
     network: CircuitNetwork
     one: Tensor  # (m,)
@@ -62,7 +62,7 @@ def attack_circuit(
     steps: int = 60,
     restarts: int = 8,
 ) -> Flip:
-    """The nearest move of all parameters found to turn the first output's sign at this input.
+    """The smallest perturbation found of all parameters that flips the sign of the first output at this input.
 
     `shared`: the corrections have one set of parameters (Definition D.5), which moves all of them.
     """
@@ -73,8 +73,8 @@ def attack_circuit(
     )
 
 
-def turns(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], delta: Mapping[str, Tensor], *, shared: bool) -> bool:
-    """Whether this change of the parameters turns the first output's sign. Raises ChangeError where it does not fit."""
+def flips(network: CircuitNetwork, bits: Bool[np.ndarray, " m"], delta: Mapping[str, Tensor], *, shared: bool) -> bool:
+    """Whether this perturbation flips the sign of the first output. Raises ChangeError where it does not fit."""
     target = victim(network, bits, shared=shared)
     for name, part in delta.items():
         if name not in target.parameters or target.parameters[name].shape != part.shape:

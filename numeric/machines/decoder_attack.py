@@ -1,9 +1,9 @@
-"""How little must the parameters of a decoder change to turn its prediction? One search for every construction.
+"""The smallest perturbation of a decoder's parameters that flips its prediction: one search for every construction.
 
 Lines that are tried: the gradients, through all steps, of score gaps and of bits (`unrolled`); the classifier along the
 last output; single entries of biases, null keys, embedding and start; random dense directions; then the planes of the
-nearest. A distance found is an upper bound of the all-layer margin (Wei et al. 2021, (2.1)): its change of the
-parameters was run, and turned the final prediction.
+nearest. A distance found is an upper bound of the all-layer margin (Wei et al. 2021, (2.1)): its perturbation was run,
+and flipped the final prediction.
 """
 
 import random
@@ -25,7 +25,7 @@ Lines = dict[str, dict[str, Tensor]]
 
 @dataclass(eq=False)
 class Victim:
-    """A decoder on one input; `signed` is what an attack wants to be 0 or less. Counts the networks it ran."""
+    """A decoder on one input; an attack makes `signed` 0 or less. Counts the networks it ran."""
 
     decoder: Decoder
     tokens: Tensor  # (m,)
@@ -47,7 +47,7 @@ class Victim:
 
 
 def victim(decoder: Decoder, tokens: Int64[Tensor, " m"], steps: int) -> Victim:
-    """Raises FlipError where the prediction is 0: then nothing is to be turned, the margin is 0."""
+    """Raises FlipError where the prediction is 0: then the margin is 0."""
     came = run(decoder, tokens[None], steps)
     prediction = float(came.prediction[0])
     if prediction == 0:
@@ -58,7 +58,7 @@ def victim(decoder: Decoder, tokens: Int64[Tensor, " m"], steps: int) -> Victim:
 def attack_decoder(
     decoder: Decoder, tokens: Int64[Tensor, " m"], steps: int, *, seed: int, budget: int = 600, batch: int = 24
 ) -> Flip:
-    """The smallest change of the parameters found that turns the prediction after `steps` decoder steps.
+    """The smallest perturbation found that flips the prediction after `steps` decoder steps.
 
     The label is the sign of the unperturbed prediction. `budget`: about how many perturbed networks are run, `batch`
     how many at once. Deterministic for a seed. Raises FlipError where the unperturbed prediction is 0.

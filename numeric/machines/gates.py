@@ -173,8 +173,8 @@ def _gate_complaints(gate: Gate, known: set[str]) -> list[Complaint]:
     complaints = [Complaint(gate.line, f"'{name}', a parent of '{gate.name}', is not defined") for name in unknown]
     if not gate.parents or (gate.kind.unary and len(gate.parents) != 1):
         takes = "one parent" if gate.kind.unary else "at least one parent"
-        said = f"'{gate.name}' has {len(gate.parents)} parents, but {gate.kind} takes {takes}"
-        complaints.append(Complaint(gate.line, said))
+        what = f"'{gate.name}' has {len(gate.parents)} parents, but {gate.kind} takes {takes}"
+        complaints.append(Complaint(gate.line, what))
     return complaints
 
 

@@ -48,8 +48,8 @@ class MachineError(ValueError):
     def __init__(self, name: str, complaints: Sequence[Complaint]):
         self.complaints = tuple(complaints)
         self.line = next((each.line for each in self.complaints if each.line), 0)
-        said = (f"line {each.line}: {each.what}" if each.line else each.what for each in self.complaints)
-        super().__init__(f"machine {name}: " + "; ".join(said))
+        what = (f"line {each.line}: {each.what}" if each.line else each.what for each in self.complaints)
+        super().__init__(f"machine {name}: " + "; ".join(what))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +138,8 @@ class TuringMachine:
             if state not in self.states
         ]
         if self.blank not in self.alphabet:
-            said = f"the blank '{self.blank}' is not in the alphabet"
-            wrong.append(self._complaint(Wrong.SYMBOL, "blank", said, "blank", self.blank))
+            what = f"the blank '{self.blank}' is not in the alphabet"
+            wrong.append(self._complaint(Wrong.SYMBOL, "blank", what, "blank", self.blank))
         wrong += [
             self._complaint(Wrong.REPEATED, "alphabet", f"symbol '{s}' is listed twice")
             for s in _repeated(self.alphabet)
@@ -165,7 +165,7 @@ class TuringMachine:
             if s not in self.alphabet
         ]
         if move not in MOVES:
-            wrong.append(self._complaint(Wrong.MOVE, read, f"move {move} is none of -1, 0, 1"))
+            wrong.append(self._complaint(Wrong.MOVE, read, f"move {move} is not one of -1, 0, 1"))
         if state in self.terminal:
             wrong.append(self._complaint(Wrong.TERMINAL, read, f"the terminal state '{state}' has a rule"))
         return wrong
@@ -176,8 +176,8 @@ class TuringMachine:
         for state in self.states:
             missing = [symbol for symbol in self.alphabet if (state, symbol) not in self.transitions]
             if missing and state not in self.terminal:
-                said = f"state '{state}' has no rule for the {_listed(missing)}{self._advice('missing', state)}"
-                wrong.append(self._complaint(Wrong.MISSING, (state,), said))
+                what = f"state '{state}' has no rule for the {_listed(missing)}{self._advice('missing', state)}"
+                wrong.append(self._complaint(Wrong.MISSING, (state,), what))
         return wrong
 
     def _complaint(self, kind: Wrong, at: Hashable, what: str, *names: str) -> Complaint:
@@ -269,19 +269,19 @@ def simulate(machine: TuringMachine, tokens: Sequence[str], steps: int) -> Trace
     visited = [NEVER] * len(cells)
     rules = [[tuple(rule) for rule in row] for row in machine.table.tolist()]
     first, at, z = place, place - 1, machine.state_index[machine.start]
-    told = [(z, place, cells[at], 0, 0, NEVER)]
+    history = [(z, place, cells[at], 0, 0, NEVER)]
     for i in range(1, steps + 1):
         to, u, q = rules[z][cells[at]]
         if at + q < 0:
             raise _leaves(machine, z, cells[at], i)
         cells[at], visited[at] = u, i
         z, at = to, at + q
-        told.append((z, at + 1, cells[at], u, q, visited[at]))
-    return _trace(machine, np.array(told, dtype=np.int64).T, np.array(cells, dtype=np.int64), first)
+        history.append((z, at + 1, cells[at], u, q, visited[at]))
+    return _trace(machine, np.array(history, dtype=np.int64).T, np.array(cells, dtype=np.int64), first)
 
 
-def _trace(machine: TuringMachine, told: np.ndarray, cells: np.ndarray, first: int) -> Trace:
-    state, location, symbol, written, move, last = told
+def _trace(machine: TuringMachine, history: np.ndarray, cells: np.ndarray, first: int) -> Trace:
+    state, location, symbol, written, move, last = history
     return Trace(machine, state, location, symbol, written, move, last, cells, first)
 
 
@@ -301,10 +301,10 @@ def simulate_many(machine: TuringMachine, inputs: Sequence[Sequence[str]], steps
     for row, (tape, _) in zip(cells, laid, strict=True):
         row[: len(tape)] = machine.indices(tape)
     visited = np.full((count, width), NEVER, dtype=np.int64)
-    told = np.zeros((6, count, steps + 1), dtype=np.int64)
+    history = np.zeros((6, count, steps + 1), dtype=np.int64)
     each, at = np.arange(count), np.array([place - 1 for _, place in laid], dtype=np.int64)
     z = np.full(count, machine.state_index[machine.start], dtype=np.int64)
-    told[:3, :, 0] = z, at + 1, cells[each, at]
+    history[:3, :, 0] = z, at + 1, cells[each, at]
     for i in range(1, steps + 1):
         a = cells[each, at]
         to, u, q = machine.table[z, a].T
@@ -312,5 +312,5 @@ def simulate_many(machine: TuringMachine, inputs: Sequence[Sequence[str]], steps
             raise _leaves(machine, int(z[out[0]]), int(a[out[0]]), i)
         cells[each, at], visited[each, at] = u, i
         z, at = to, at + q
-        told[:, :, i] = z, at + 1, cells[each, at], u, q, visited[each, at]
-    return [_trace(machine, told[:, k], cells[k], laid[k][1]) for k in range(count)]
+        history[:, :, i] = z, at + 1, cells[each, at], u, q, visited[each, at]
+    return [_trace(machine, history[:, k], cells[k], laid[k][1]) for k in range(count)]

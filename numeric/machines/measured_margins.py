@@ -80,12 +80,12 @@ def measured_margins(
     seed: int,
     budget: int = 600,
     constructions: Sequence[str] = CONSTRUCTIONS,
-    told: Callable[[MeasuredMargin], None] = lambda _: None,
+    report: Callable[[MeasuredMargin], None] = lambda _: None,
 ) -> list[MeasuredMargin]:
     """The attacked margin of each construction at each T, on the same machine and the same input.
 
-    `budget`: perturbed networks run for each; `told` hears of each as it is measured. Raises FlipError where the
-    machine has not halted within T (then the prediction is 0, and so is the margin).
+    `budget`: perturbed networks run for each; `report` is called with each as it is measured. Raises FlipError where
+    the machine has not halted within T (then the prediction is 0, and so is the margin).
     """
     measured = []
     for construction in constructions:
@@ -95,7 +95,7 @@ def measured_margins(
             flip = attack_decoder(decoder, tokens, steps, seed=seed, budget=budget)
             halted_at = simulate(machine, word, T).halted_at
             measured.append(MeasuredMargin(construction, T, tuple(word), T if halted_at is None else halted_at, flip))
-            told(measured[-1])
+            report(measured[-1])
     return measured
 
 

@@ -1,13 +1,13 @@
 """Appendix C: the encoder-decoder transformer that simulates a Turing machine, one decoder step for each of its steps.
 
-Where the paper is silent, or slips, this is what is built:
+What is built where the paper leaves something open, or where a definition is too small:
 - h_0^(0) is trained and o_0 = h_0^(d) (Section 4.1): step 0 runs it through all layers, so that o_0 may hold the first
   symbol x_1 of the input, as (C.2) wants. How step 0 does that is left open. Here the machine gets one more state, the
   sentinel, and h_0^(0) holds it: it stands before the first cell of the input, keeps what it reads, moves right and
   becomes z_init, so that x_1 is read from the encoder as in any other step. The decoder here counts from 1: its step 1
   is the paper's step 0, and step i of the machine is its step i + 1.
-- ceil(log2 T) bits cannot write T where T is a power of two. Here there are bits for the largest position that occurs.
-- (C.3) prints Bin(i) for beta(i + 1), which is Bin(i + 1).
+- ceil(log2 T) bits do not encode T where T is a power of two: there are bits for the largest position that occurs.
+- (C.3) is read with Bin(i + 1) for beta(i + 1).
 - w_TM does not count the |Z||A| coordinates that Lemma C.1 needs between its two layers.
 - The machine may stay where it is (a terminal state does): `left` and `right` are then both 0.
 """

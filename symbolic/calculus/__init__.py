@@ -1,7 +1,7 @@
 """The error calculus: small rules that take approximated values to new ones, each with its proof above it.
 
 Every rule returns a new `Approximated`, whose derivation has one more step. A rule that attains equality is sharp, and
-its test shows the case; one that does not is marked `sharp=False` and names its largest known ratio.
+its test contains the case. A rule that is not sharp is marked `sharp=False` and states its largest known ratio.
 """
 
 from symbolic.calculus.functions import apply_function

@@ -19,7 +19,7 @@ def apply_function(
     """f_hat(x_hat) against f(x), where |f_hat - f| <= eps and |f'| <= lipschitz on [-radius, radius].
 
     `eps` and `lipschitz` may depend on `radius` (Taylor remainders). `size` bounds ||f(x)|| in x's norm. Obligation:
-    the argument stays in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
+    the argument lies in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
     """
     eps, lipschitz, size, radius = as_expr(eps), as_expr(lipschitz), as_expr(size), as_expr(radius)
     obligations: tuple[Obligation, ...] = nonnegative("apply_function", name, eps=eps, lipschitz=lipschitz, size=size)

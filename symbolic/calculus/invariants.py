@@ -1,8 +1,8 @@
 """Rule 10: invariants. Sizes and errors are proved jointly by induction, which discharges range obligations.
 
-An approximation that holds on [-R, R] only keeps the next argument in [-R, R] if its values are known to be small
-there, and its values are known there only if the argument stayed in [-R, R]. A `MonotoneRecursion` bounds the
-arguments layer by layer; an `Invariant` says which R closes the circle; `confine` discharges the obligations.
+Suppose that an approximation holds on [-R, R] only. It maps into [-R, R] if its values are small there, but its
+values are known only if its argument lies in [-R, R]. A `MonotoneRecursion` bounds the arguments layer by layer. An
+`Invariant` gives an R for which the induction closes. `confine` discharges the obligations.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ class MonotoneRecursion:
     """R_{l+1} = step(R_l) from R_0 = start: bounds on a size, `step` an expression non-decreasing in `radius`.
 
     `radius` stands for R_l in `step`. Undefined functions of the radius in `step` are taken to be non-negative and
-    non-decreasing (`beta(R)`: the supremum of |r| over [-R, R]). Raises DerivationError where `step` decreases.
+    non-decreasing (`beta(R)`: the supremum of |r| over [-R, R]). Raises DerivationError if `step` decreases.
     """
 
     start: sp.Expr
@@ -41,14 +41,14 @@ class MonotoneRecursion:
             raise DerivationError(f"MonotoneRecursion: {self.radius} is a radius; declare it real, and not an integer")
         if not is_continuous(self.step, self.radius):
             raise DerivationError(
-                f"MonotoneRecursion: {sp.sstr(self.step)} may jump in {self.radius}; give a step without case "
-                f"distinctions, rounding and poles in {self.radius}"
+                f"MonotoneRecursion: {sp.sstr(self.step)} may be discontinuous in {self.radius}; give a step without "
+                f"case distinctions, rounding and poles in {self.radius}"
             )
         slope = self.slope()
         if slope.is_negative:
             raise DerivationError(
-                f"MonotoneRecursion: {sp.sstr(self.step)} decreases in {self.radius} (slope {sp.sstr(slope)}): "
-                f"a bound on the size at one layer then says nothing about the next"
+                f"MonotoneRecursion: {sp.sstr(self.step)} decreases in {self.radius} (slope {sp.sstr(slope)}), "
+                f"so a bound on the size at one layer gives none at the next"
             )
 
     def slope(self) -> sp.Expr:
@@ -57,7 +57,7 @@ class MonotoneRecursion:
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:
-        """Open where SymPy cannot see that `step` does not decrease."""
+        """Open if SymPy cannot show that `step` does not decrease."""
         first = nonnegative("MonotoneRecursion", str(self.radius), start=self.start)
         if is_nonnegative(self.slope()):
             return first
@@ -92,7 +92,7 @@ class MonotoneRecursion:
         return radii
 
     def largest(self, depth: int) -> sp.Expr:
-        """max(R_0, ..., R_depth), the least range that this argument shows to be enough."""
+        """max(R_0, ..., R_depth), the smallest range that this argument proves sufficient."""
         return sp.Max(self.start, self.unrolled(depth)[-1])
 
     # With beta(R) <= c + s R for each undefined function the step is at most an affine one, which is monotone too.
@@ -100,7 +100,7 @@ class MonotoneRecursion:
         """A linear recursion above this one: `growth` gives (c, s) with f(R) <= c + s R for each function f.
 
         Its closed form has symbolic depth. For beta(R) = sup of |r| over [-R, R]: c = |r(0)|, s = L_r. Raises
-        DerivationError where a larger f does not show to give a larger step, so that its bound says nothing.
+        DerivationError unless the step is shown not to decrease in each f; without that a bound on f gives none on it.
         """
         step = self.step
         owed: tuple[Obligation, ...] = ()
@@ -137,14 +137,14 @@ def _short(radius: sp.Expr) -> sp.Expr:
 
 
 def _require_growing(step: sp.Expr, function: Any) -> None:
-    """Every application of the function enters the step, or the argument that it stands in, with a slope >= 0."""
+    """Every application of the function enters the step, or the argument that contains it, with a slope >= 0."""
     values = {each: sp.Dummy("f", nonnegative=True) for each in step.atoms(function)}
     for outer in [*values, None]:
         within = step if outer is None else outer.args[0]
         if outer is not None and not is_nonnegative(within):
             raise DerivationError(
-                f"MonotoneRecursion.linear: cannot show that {sp.sstr(within)} is a radius, not negative, so that the "
-                f"growth of {function} says nothing of it"
+                f"MonotoneRecursion.linear: cannot show that {sp.sstr(within)} is not negative, so the growth bound "
+                f"on {function} does not apply to it"
             )
         inner = {each: value for each, value in values.items() if each != outer}
         flat = _outermost(within, inner)
@@ -152,7 +152,7 @@ def _require_growing(step: sp.Expr, function: Any) -> None:
             if not is_nonnegative(slope_in(flat, value)):
                 raise DerivationError(
                     f"MonotoneRecursion.linear: cannot show that {sp.sstr(step)} does not decrease in {function}, so "
-                    f"that an upper bound on {function} bounds nothing"
+                    f"an upper bound on {function} gives no bound on the step"
                 )
 
 
@@ -174,7 +174,7 @@ def _affine(intercept: sp.Expr, slope: sp.Expr) -> Callable[[Any], sp.Expr]:
 # Equality: z_0 = R and step(R) = R; an R below the fixed point fails.
 @dataclass(frozen=True)
 class Invariant:
-    """|z| <= bound at every layer. Obligations: what of the induction SymPy could not settle by itself."""
+    """|z| <= bound at every layer. Obligations: the parts of the induction that SymPy could not decide."""
 
     bound: sp.Expr
     obligations: tuple[Obligation, ...]
@@ -183,7 +183,7 @@ class Invariant:
     def __post_init__(self) -> None:
         for obligation in self.obligations:
             if obligation.condition == sp.false:
-                raise DerivationError(f"the induction does not close: it is false that {obligation.statement}")
+                raise DerivationError(f"the induction does not close; hypothesis violated: {obligation.statement}")
 
     @property
     def conditional(self) -> bool:
@@ -193,7 +193,7 @@ class Invariant:
 def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
     """[-radius, radius] keeps the arguments at every depth: start <= radius and step(radius) <= radius.
 
-    Raises DerivationError where one of the two is false.
+    Raises DerivationError if one of the two is false.
     """
     radius = as_expr(radius)
     closing = (
@@ -227,17 +227,17 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
 def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
     """x with the range obligations of `steps` (all by default) discharged by the invariant.
 
-    It is the caller who says that these steps apply their functions to the arguments that the invariant speaks of.
-    What the induction left open takes the place of the obligations. Raises DerivationError where a range is smaller
-    than the invariant, or where there is no range obligation to discharge.
+    The caller guarantees that these steps apply their functions to the arguments that the invariant bounds. Open
+    obligations of the induction replace the discharged ones. Raises DerivationError if a range is smaller than the
+    invariant, or if there is no range obligation to discharge.
     """
-    wanted = steps or tuple(step.name for step in x.derivation.steps if _open_ranges(step))
-    for name in wanted:
+    names = steps or tuple(step.name for step in x.derivation.steps if _open_ranges(step))
+    for name in names:
         if not _open_ranges(x.derivation.step(name)):
             raise DerivationError(f"confine: step '{name}' has no open range obligation")
-    if not wanted:
+    if not names:
         raise DerivationError(f"confine: the derivation of '{x.name}' has no open range obligation")
-    confined = (_confined(s, invariant) if s.name in wanted else s for s in x.derivation.steps)
+    confined = (_confined(s, invariant) if s.name in names else s for s in x.derivation.steps)
     return replace(x, derivation=Derivation(tuple(confined)))
 
 

@@ -1,8 +1,8 @@
-"""Closed solutions of f(x) = v, the direction in which f moves, and its limit: for small formulas, without waiting.
+"""Closed solutions of f(x) = v, the monotonicity of f and its limits, for small formulas and in bounded time.
 
-SymPy's `solve` writes exp(-1237 x/1000) as a power of a polynomial of degree 1237 and does not return. Here numbers
-that are not small are letters while the formula is worked on (`Tamed`), a formula is undone from outside in, and what
-is left has to be a polynomial of degree at most two in one power or exponential; otherwise there is no answer.
+SymPy's `solve` writes exp(-1237 x/1000) as a power of a polynomial of degree 1237 and does not return. Here
+every number that is not small is replaced by a symbol (`Tamed`). Operations are inverted from the outside in. The rest
+must be a polynomial of degree at most two in one power or exponential; otherwise there is no answer.
 """
 
 import math
@@ -19,7 +19,7 @@ SMOOTH = (sp.exp, sp.log, sp.tanh, sp.sinh, sp.cosh, sp.asinh, sp.atan, sp.erf, 
 
 @dataclass(frozen=True)
 class Tamed:
-    """A formula in which each number that is not small is a positive letter of its own, times its sign."""
+    """A formula in which each number that is not small is replaced by its own positive symbol, times its sign."""
 
     expression: sp.Expr
     numbers: dict[sp.Expr, sp.Expr]  # the letters
@@ -46,8 +46,8 @@ def _is_large(number: sp.Number) -> bool:
 
 # The sign of the derivative decides where the formula has no pole: a quotient that falls on both sides of a pole jumps
 # up at it.
-def falls_or_rises(expression: sp.Expr, x: sp.Symbol) -> int | None:
-    """-1 for a formula that falls (weakly) on the domain of the symbol x, 1 for one that rises; None: not shown."""
+def monotonicity(expression: sp.Expr, x: sp.Symbol) -> int | None:
+    """-1 if the formula decreases (weakly) on the domain of x, 1 if it increases; None if neither is shown."""
     if expression.count_ops() > MOST_OPERATIONS or poles(expression, x) != ():
         return None
     slope = sp.diff(expression, x)
@@ -64,14 +64,14 @@ def falls_or_rises(expression: sp.Expr, x: sp.Symbol) -> int | None:
 
 
 def _is_short(expression: sp.Expr, x: sp.Symbol) -> bool:
-    """SymPy simplifies it, or finds its limit, in a moment: a quotient in one power or exponential, or one function."""
+    """Whether SymPy handles it quickly: a quotient in one power or exponential, or one function."""
     kinds = {type(f) for f in expression.atoms(sp.Function) if x in f.free_symbols}
     powers = {p.base for p in expression.atoms(sp.Pow) if not p.exp.is_integer and x in p.base.free_symbols}
     return len(kinds) + len(powers) <= 1 and expression.count_ops() <= SHORT
 
 
 def poles(expression: sp.Expr, x: sp.Symbol) -> tuple[sp.Expr, ...] | None:
-    """Where the formula is not defined on the domain of the symbol x: () for nowhere, None for not known."""
+    """The points of the domain of x at which the formula is undefined; () if there are none, None if unknown."""
     found: list[sp.Expr] = []
     for part in sp.preorder_traversal(expression):
         if x not in part.free_symbols or isinstance(part, sp.Symbol | sp.Add | sp.Mul | sp.Max | sp.Min | sp.Abs):
@@ -107,12 +107,12 @@ def _outside(root: sp.Expr, x: sp.Symbol) -> bool:
 
 
 def limit_at_infinity(expression: sp.Expr, x: sp.Symbol) -> sp.Expr | None:
-    """What the formula tends to as x grows; None where SymPy does not know, or would think long."""
+    """The limit of the formula as x grows; None if SymPy does not find it, or would take long."""
     return _limit(expression, x, sp.oo, "-")
 
 
 def limit_at_zero(expression: sp.Expr, x: sp.Symbol) -> sp.Expr | None:
-    """What the formula tends to as x falls to 0."""
+    """The limit of the formula as x decreases to 0."""
     return _limit(expression, x, sp.Integer(0), "+")
 
 

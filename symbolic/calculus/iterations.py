@@ -51,17 +51,17 @@ def _rest(factor: sp.Expr, offset: sp.Expr) -> sp.Expr:
 def contraction_steps(start: Any, factor: Any, offset: Any, accuracy: Any) -> sp.Expr:
     """The number of steps after which the bound of `contract` is at most `accuracy`, which is above its limit.
 
-    Where the premises 0 <= factor < 1 and accuracy > offset/(1 - factor) are not clear, they are conditions of the
-    answer, which is undefined without them. Raises DerivationError where one is false.
+    If the premises 0 <= factor < 1 and accuracy > offset/(1 - factor) are not clear, they are conditions of the
+    answer, which is undefined without them. Raises DerivationError if one is false.
     """
     start, factor, offset, accuracy = map(as_expr, (start, factor, offset, accuracy))
     nonnegative("contraction_steps", "the iteration", start=start, factor=factor, offset=offset)
     real("contraction_steps", "the iteration", accuracy=accuracy)
     if sp.Lt(factor, 1) == sp.false:
-        raise DerivationError(f"contraction_steps: the factor is {factor}; a contraction has a factor below 1")
+        raise DerivationError(f"contraction_steps: the factor is {factor}; give a factor below 1")
     rest = _rest(factor, offset)
     if sp.Gt(accuracy, rest) == sp.false:
-        raise DerivationError(f"contraction_steps: {accuracy} is asked for, but the bound only tends to {rest}")
+        raise DerivationError(f"contraction_steps: the accuracy {accuracy} is not above {rest}, the limit of the bound")
     at_zero = sp.And(sp.Eq(factor, 0), sp.Gt(accuracy, rest))
     if factor == 0:
         return sp.Piecewise((0, sp.Le(start, accuracy)), (1, at_zero))
@@ -77,7 +77,7 @@ MOST_SQUARINGS = 12
 #   floor = 2 b / (1 + sqrt(1 - 4 a b))   <   basin = (1 + sqrt(1 - 4 a b)) / (2 a),
 # the roots of a e^2 - e + b. Between them g(e) < e, below the floor e < g(e) <= floor. So errors that start below the
 # basin stay below max(e_0, floor), and tend to at most the floor (a decreasing sequence above the floor has a limit,
-# which is a fixed point). Equality: e_{n+1} = a e_n^2 + b; a start at the basin never comes down.
+# which is a fixed point). Equality: e_{n+1} = a e_n^2 + b; a start at the basin never decreases.
 #
 # Two stages (for 2 a e_0 < 1): A_n = (2 a e_0)^(2^n) / (2 a) obeys A_{n+1} = 2 a A_n^2. Claim: e_n <= max(A_n, 2 b).
 # Let m = max(A_n, 2 b). If a m^2 <= b, then e_{n+1} <= 2 b. If a m^2 > b then m = A_n, since a (2 b)^2 <= b, and
@@ -106,7 +106,7 @@ class QuadraticRecursion:
 
     @property
     def floor(self) -> sp.Expr:
-        """What the errors tend to, at most."""
+        """An upper bound on the limit of the errors."""
         return 2 * self.offset / (1 + self.root)
 
     @property
@@ -123,13 +123,16 @@ class QuadraticRecursion:
     def after(self, steps: Any) -> sp.Expr:
         """A bound on e_n that squares in each step, for 2 quadratic start < 1 (offset 0: quadratic start < 1).
 
-        And for 4 quadratic offset <= 1. Raises DerivationError where one of these is false; `converge` owes them.
+        It also needs 4 quadratic offset <= 1. Raises DerivationError if one of these is false; `converge` makes them
+        obligations.
         """
         steps = as_expr(steps)
         whole("QuadraticRecursion.after", "the recursion", least=0, steps=steps)
         self._require_squares()
         if steps.is_Integer and steps > MOST_SQUARINGS:
-            raise DerivationError(f"QuadraticRecursion: {steps} squarings are too many to write out; leave a symbol")
+            raise DerivationError(
+                f"QuadraticRecursion: {steps} squarings are too many to expand; keep the number symbolic"
+            )
         if self.offset == 0:
             return (self.quadratic * self.start) ** (2**steps) / self.quadratic
         doubled = 2 * self.quadratic
@@ -141,7 +144,7 @@ class QuadraticRecursion:
             raise DerivationError(f"QuadraticRecursion: the start {self.start} is not below {1 / scale}")
         if sp.Le(4 * self.quadratic * self.offset, 1) == sp.false:
             raise DerivationError(
-                f"QuadraticRecursion: 4 a b = {4 * self.quadratic * self.offset} is above 1: no floor"
+                f"QuadraticRecursion: 4 a b = {4 * self.quadratic * self.offset} is above 1, so there is no floor"
             )
 
     # (2 a e_0)^(2^n) <= 2 a accuracy as soon as 2^n >= log(2 a accuracy) / log(2 a e_0): both logarithms are negative.
@@ -149,10 +152,10 @@ class QuadraticRecursion:
         """The number of steps after which `after` is at most `accuracy` >= 2 offset, for 2 quadratic start < 1."""
         accuracy = as_expr(accuracy)
         if sp.Ge(accuracy, 2 * self.offset) == sp.false:
-            raise DerivationError(f"steps_to: {accuracy} is asked for, below twice the offset {2 * self.offset}")
+            raise DerivationError(f"steps_to: the accuracy {accuracy} is below twice the offset, {2 * self.offset}")
         scale = self.quadratic if self.offset == 0 else 2 * self.quadratic
         if accuracy.is_nonpositive:
-            raise DerivationError(f"steps_to: an accuracy of {accuracy} is asked for; give one above 0")
+            raise DerivationError(f"steps_to: the accuracy is {accuracy}; give one above 0")
         if self.start == 0 or sp.Le(self.start, accuracy) == sp.true:
             return sp.Integer(0)  # no step is needed if the start is accurate enough
         self._require_squares()
@@ -190,7 +193,7 @@ def converge(
     obligations = here.obligations(name)
     if depth is not sp.oo:
         scale = quadratic if offset == 0 else 2 * quadratic
-        halfway = Obligation(f"'{name}' starts where the squares take over", sp.Lt(scale * x.error, 1))
+        halfway = Obligation(f"'{name}' starts where squaring reduces the error", sp.Lt(scale * x.error, 1))
         obligations = (obligations[0], halfway)
     step = Step(
         name,
@@ -217,7 +220,7 @@ def descend(
     `gap` is a number whose error bounds f(w^0) - inf f. The conclusion's error bounds the mean (and the least) g_l.
     """
     if gap.norm is not Norm.INF or gap.dim != 1:
-        raise DerivationError(f"descend: '{gap.name}' has to be a number (dim 1, sup norm): f(w^0) - inf f")
+        raise DerivationError(f"descend: '{gap.name}' must be a number (dim 1, sup norm): f(w^0) - inf f")
     decrease, offset, steps = as_expr(decrease), as_expr(offset), as_expr(steps)
     if not decrease.is_positive:
         raise DerivationError(f"descend: cannot show that the decrease {sp.sstr(decrease)} of '{name}' is positive")

@@ -5,13 +5,13 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.inversion import Tamed, falls_or_rises, limit_at_infinity, limit_at_zero, poles, solutions
+from symbolic.calculus.inversion import Tamed, limit_at_infinity, limit_at_zero, monotonicity, poles, solutions
 from symbolic.derivation import DerivationError, as_expr
 
 
 @dataclass(frozen=True)
 class Knob:
-    """The value of a free parameter and the bound that it gives, both closed; valid where `condition` holds."""
+    """The value of a free parameter and the bound that it gives, both in closed form; valid where `condition` holds."""
 
     symbol: sp.Symbol
     value: sp.Expr
@@ -74,19 +74,19 @@ def _never_positive(value: sp.Expr) -> bool:
 
 
 # If the bound decreases in the knob, every knob from the solution of bound = accuracy on is enough, and none below is.
-# A solution exists as soon as the accuracy is above the limit at oo; one that is not positive says that every knob
-# will do.
+# A solution exists as soon as the accuracy is above the limit at oo; if it is not positive, every knob is large
+# enough.
 def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     """The least knob whose bound is at most `accuracy`, in closed form, for a bound that decreases in the knob.
 
-    Monotone is shown by the sign of the derivative, else DerivationError. An integer knob is rounded up, to 1 at least.
-    `condition` of the answer: the accuracy is above what the bound tends to, else no knob is enough, and at most the
-    bound at 0, beyond which every knob is.
+    Raises DerivationError unless the sign of the derivative shows that the bound decreases. An integer knob is rounded
+    up, to 1 at least. `condition` of the answer: the accuracy is above the limit of the bound (else no knob is large
+    enough), and at most the bound at 0 (else every knob is large enough).
     """
     bound, accuracy = as_expr(bound), as_expr(accuracy)
     target = sp.Dummy(knob.name, positive=True)  # solved over the reals, rounded up at the end
     tamed = Tamed.of(bound.subs(knob, target))
-    if falls_or_rises(tamed.expression, target) != -1:
+    if monotonicity(tamed.expression, target) != -1:
         raise DerivationError(f"knob_for: cannot show that {sp.sstr(bound)} decreases in {knob}")
     best = limit_at_infinity(tamed.expression, target)
     if best is None:
@@ -95,21 +95,21 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
     if condition == sp.false:
         reached = tamed.back(best)
         raise DerivationError(
-            f"knob_for: no {knob} is enough: the bound tends to {reached}, and {accuracy} is asked for"
+            f"knob_for: no {knob} is large enough: the bound tends to {reached}, and the accuracy is {accuracy}"
         )
     highest = limit_at_zero(tamed.expression, target)
     if highest is None:
         raise DerivationError(f"knob_for: no limit of {sp.sstr(bound)} at {knob} = 0 is known; use bridge.solve")
     in_reach = sp.true if highest.has(sp.oo) else sp.Le(accuracy, tamed.back(highest))
-    if in_reach == sp.false:  # every knob will do
+    if in_reach == sp.false:  # every knob is large enough
         value = sp.Integer(1 if knob.is_integer else 0)
         return Knob(knob, value, bound.subs(knob, value), condition)
-    wanted = sp.Dummy("accuracy", positive=True)
-    found = [value for value in solutions(tamed.expression, target, wanted) or () if not _never_positive(value)]
+    level = sp.Dummy("accuracy", positive=True)
+    found = [value for value in solutions(tamed.expression, target, level) or () if not _never_positive(value)]
     if len(found) != 1:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} = {accuracy} has no closed solution; use bridge.solve")
-    value = tamed.back(sp.simplify(found[0])).subs(wanted, accuracy)
+    value = tamed.back(sp.simplify(found[0])).subs(level, accuracy)
     if value.is_extended_real is False:
-        raise DerivationError(f"knob_for: {sp.sstr(bound)} is never {accuracy}; give an accuracy that it takes")
+        raise DerivationError(f"knob_for: {sp.sstr(bound)} never equals {accuracy}; give an accuracy that it attains")
     value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value
     return Knob(knob, value, bound.subs(knob, value), sp.And(condition, in_reach))

@@ -16,14 +16,14 @@ EVERY_LAYER = "in every layer"
 
 # One layer, derived by the rules from a premise with a symbolic error e, has a bound that is affine in e with
 # coefficients >= 0: it is the step of a recursion, and nothing has to be typed again. The next layer starts from this
-# one, so that this one has to be again what was said of the premise (`_meets`); what the layer owes, each layer owes.
+# one, so this one must again meet the assumptions on the premise (`_meets`). Its obligations hold for each layer.
 def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symbol | None = None) -> LinearRecursion:
     """The recursion from 0 whose step is `layer`, derived from `premise`, whose given error is a symbol.
 
-    `index` is the symbol that stands for the number of the layer, if any does. A size or dimension of the premise that
-    is a symbol and does not enter the bound may be anything: declare it so where the layers differ in it.
+    `index` is the symbol for the number of the layer, if there is one. A size or dimension of the premise may be a
+    symbol that does not occur in the bound; use this if the layers differ in it.
 
-    Raises DerivationError if the bound is not affine in the error, or if the layer is not what its premise was.
+    Raises DerivationError if the bound is not affine in the error, or if the layer is not again a valid premise.
     """
     error, layers = premise.error, index or sp.Dummy("l", integer=True, nonnegative=True)
     _require_letters(premise, layers)
@@ -33,8 +33,8 @@ def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symb
     factor = sp.diff(layer.error, error)
     if factor.has(error) or not is_continuous(layer.error, error):
         raise DerivationError(f"recursion_from: the error of '{layer.name}' is not affine in that of '{premise.name}'")
-    said = (each for each in (premise.size, premise.dim, premise.radius) if each is not None)
-    letters = {error, layers, *(letter for each in said for letter in each.free_symbols)}
+    bounds = (each for each in (premise.size, premise.dim, premise.radius) if each is not None)
+    letters = {error, layers, *(letter for each in bounds for letter in each.free_symbols)}
     owed = tuple(reopened(o, *letters) for o in layer.derivation.obligations)
     owed = tuple(o for o in owed if o.open)
     offset = layer.error.subs(error, 0)
@@ -49,12 +49,12 @@ def _require_letters(premise: Approximated, index: sp.Symbol) -> None:
     error = premise.error
     if not (isinstance(error, sp.Dummy) and is_plain(error, nonnegative=True)):
         raise DerivationError(
-            f"recursion_from: the error of '{premise.name}' is {sp.sstr(error)}; give a letter of its own, "
+            f"recursion_from: the error of '{premise.name}' is {sp.sstr(error)}; give a separate symbol, "
             f"sp.Dummy('e', nonnegative=True)"
         )
     if not is_plain(index, integer=True, nonnegative=True):
         raise DerivationError(
-            f"recursion_from: the number of a layer, {index}, has to be any whole number from 0 on: "
+            f"recursion_from: declare the number of a layer, {index}, as any whole number from 0 on, "
             f"sp.Symbol('l', integer=True, nonnegative=True)"
         )
 
@@ -68,8 +68,8 @@ def _require_alone(premise: Approximated, layer: Approximated) -> None:
     elsewhere = [step.name for step in rest if _has((step.local, *step.about), error)]
     if others or elsewhere or _has(about, error):
         raise DerivationError(
-            f"recursion_from: '{premise.name}' has to be one given, and its error may stand in nothing else that is "
-            f"given ({', '.join([*elsewhere, *(step.name for step in others)]) or 'its size, dimension or radius'})"
+            f"recursion_from: '{premise.name}' must be a single given, and its error must not occur in any other "
+            f"data ({', '.join([*elsewhere, *(step.name for step in others)]) or 'its size, dimension or radius'})"
         )
 
 
@@ -78,50 +78,50 @@ def _has(expressions: Iterable[Any], letter: sp.Symbol) -> bool:
 
 
 def _meets(value: Approximated, recursion: LinearRecursion, rule: str) -> tuple[Obligation, ...]:
-    """What is left to show for `value` to be a premise of the recursion's layer."""
+    """The obligations under which `value` is a premise of the recursion's layer."""
     premise = recursion.premise
-    assert premise is not None  # the callers ask
+    assert premise is not None  # the callers check this
     if value.norm is not premise.norm:
         raise DerivationError(
-            f"{rule}: '{value.name}' is bounded in the {value.norm}-norm, the layer starts from the "
+            f"{rule}: '{value.name}' is bounded in the {value.norm}-norm, but the layer starts from the "
             f"{premise.norm}-norm; apply change_norm first"
         )
     if premise.probabilities and not value.probabilities:
-        raise DerivationError(f"{rule}: '{value.name}' is not known to hold probabilities, as '{premise.name}' does")
-    wanted = []
+        raise DerivationError(f"{rule}: '{value.name}' is not known to hold probabilities, but '{premise.name}' does")
+    required = []
     if _enters(premise.size, recursion):
         smaller = shown_at_most(value.size, premise.size)
-        wanted.append(Obligation(f"the size of '{value.name}' is at most that of the layer's premise", smaller))
+        required.append(Obligation(f"the size of '{value.name}' is at most that of the layer's premise", smaller))
     if premise.radius is not None and _enters(premise.radius, recursion):
         radius = value.size if value.radius is None else value.radius
         nearer = shown_at_most(radius, premise.radius)
-        wanted.append(Obligation(f"the radius of '{value.name}' is at most that of the layer's premise", nearer))
+        required.append(Obligation(f"the radius of '{value.name}' is at most that of the layer's premise", nearer))
     if _enters(premise.dim, recursion) and value.dim != premise.dim:
         condition = sp.Eq(sp.simplify(value.dim - premise.dim), 0)
-        wanted.append(Obligation(f"the dimension of '{value.name}' is that of the layer's premise", condition))
-    for obligation in wanted:
+        required.append(Obligation(f"the dimension of '{value.name}' is that of the layer's premise", condition))
+    for obligation in required:
         if obligation.condition == sp.false:
-            raise DerivationError(f"{rule}: the layers do not fit: it is false that {obligation.statement}")
-    return tuple(obligation for obligation in wanted if obligation.open)
+            raise DerivationError(f"{rule}: the layers do not fit; hypothesis violated: {obligation.statement}")
+    return tuple(obligation for obligation in required if obligation.open)
 
 
-def _enters(said: sp.Expr, recursion: LinearRecursion) -> bool:
-    """Whether the layer's bound may depend on what is said of its premise; a symbol that is not in it does not."""
+def _enters(bound: sp.Expr, recursion: LinearRecursion) -> bool:
+    """Whether the layer's bound may depend on this size, radius or dimension of its premise."""
     used: set[sp.Symbol] = recursion.factor.free_symbols | recursion.offset.free_symbols
     for obligation in recursion.obligations:
         used |= getattr(obligation.condition, "free_symbols", set())
-    return not said.is_Symbol or said in used
+    return not bound.is_Symbol or bound in used
 
 
 def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, *, size: Any) -> Approximated:
     """The value `depth` layers after x, whose error starts the recursion; coefficients may depend on the layer.
 
-    What one layer owes is owed for each, at the largest error of all layers; `confine` discharges ranges. `size` bounds
-    the exact value after these layers.
+    The obligations of one layer are required for each layer, at the largest error of all layers; `confine` discharges
+    ranges. `size` bounds the exact value after these layers.
     """
     depth, size = as_expr(depth), as_expr(size)
     if _has((depth, size, x.error, x.size, x.dim, x.radius), recursion.index):
-        recursion = recursion.with_index(_fresh("l", (depth, size, x.error, x.size), nonnegative=True))
+        recursion = recursion.with_index(_new_index("l", (depth, size, x.error, x.size), nonnegative=True))
     dim = _dimension_after(x, recursion, depth)
     offset = recursion.offset
     if offset.has(recursion.index):
@@ -131,7 +131,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         *whole("iterate", name, least=0, depth=depth),
         *nonnegative("iterate", name, size=size),
         *_in_every_layer(nonnegative("iterate", name, factor=recursion.factor, offset=offset), recursion.index, depth),
-        *_owed_by_each(replace(started, start=x.error), depth),
+        *_obligations_of_each_layer(replace(started, start=x.error), depth),
     )
     if recursion.premise is not None:
         first = replace(recursion, premise=restated(recursion.premise, {recursion.index: 0}))
@@ -149,7 +149,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
 
 
 def _dimension_after(x: Approximated, recursion: LinearRecursion, depth: sp.Expr) -> sp.Expr:
-    """That of one layer, and of x where there is no layer; a recursion that no layer was derived for keeps x's."""
+    """The dimension after `depth` layers: of one layer; of x for depth 0 or for a recursion without a layer."""
     if recursion.dim is None or recursion.dim == x.dim:
         return x.dim
     return sp.Piecewise((x.dim, _equals(depth, 0)), (recursion.dim.subs(recursion.index, depth - 1), True))
@@ -160,7 +160,7 @@ def _equals(count: sp.Expr, number: int) -> Any:
     return sp.Eq(rest, -constant)
 
 
-def _owed_by_each(recursion: LinearRecursion, depth: sp.Expr) -> tuple[Obligation, ...]:
+def _obligations_of_each_layer(recursion: LinearRecursion, depth: sp.Expr) -> tuple[Obligation, ...]:
     """The obligations of one layer for layers 0 .. depth - 1, at the largest of their errors."""
     if recursion.premise is None or not recursion.obligations:
         return recursion.obligations
@@ -190,8 +190,8 @@ def _power(product: sp.Product) -> sp.Expr:
 # Inside a sum over the layers a case distinction would multiply the summand (SymPy moves it to the front), and close to
 # ratio 1 its branches are quotients of small numbers; the sum of powers has neither fault.
 def written_out(expression: sp.Expr) -> sp.Expr:
-    """The same with each closed geometric sum, a case distinction at ratio 1, written as the sum of powers it is."""
-    power = _fresh("m", (expression,), nonnegative=True)
+    """The same, with each closed geometric sum (a case distinction at ratio 1) written as a sum of powers."""
+    power = _new_index("m", (expression,), nonnegative=True)
     sums = {}
     for cases in expression.atoms(sp.Piecewise):
         count, at_one = cases.args[0]
@@ -202,14 +202,14 @@ def written_out(expression: sp.Expr) -> sp.Expr:
 
 # A letter of a sum: no symbol of a caller's is equal to it, and the same sum has the same one, so that a value that is
 # derived twice is derived alike.
-def _fresh(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Dummy:
-    """A whole number that stands nowhere in the expressions, bound letters included."""
+def _new_index(name: str, expressions: Iterable[sp.Expr], **assumptions: bool) -> sp.Dummy:
+    """A whole-number symbol that does not occur in the expressions, not even as a bound variable."""
     taken = set().union(*(expression.atoms(sp.Dummy) for expression in expressions))
     letters = (sp.Dummy(name, dummy_index=k, integer=True, **assumptions) for k in range(len(taken) + 1))
     return next(letter for letter in letters if letter not in taken)
 
 
-# Each of two derivations is used in its own case only, and owes nothing in the other.
+# Each of two derivations is used in its own case only, and has no obligations in the other.
 def either(first: Approximated, when: Any, second: Approximated, *, name: str, reason: str = "") -> Approximated:
     """`first` where the relation `when` holds, `second` where it does not; both in one norm."""
     require_norm("either", first, second.norm)
@@ -232,7 +232,7 @@ def either(first: Approximated, when: Any, second: Approximated, *, name: str, r
 
 
 def _except(derivation: Derivation, unused: Any, kept: set[str]) -> Derivation:
-    """The derivation owing nothing where `unused` holds, but for the steps that are kept."""
+    """The derivation whose obligations are dropped where `unused` holds, except those of the steps that are kept."""
 
     def less(step: Step) -> Step:
         return replace(step, obligations=tuple(unless(unused, o) for o in step.obligations))
@@ -255,7 +255,7 @@ def stack(
 
     `family` is x_index for 2 <= index < count, with a bound that depends on `index`; its step sums the closed bounds.
 
-    What `first` and the family owe is owed for count >= 2 only.
+    The obligations of `first` and of the family are required for count >= 2 only.
     """
     for value in (first, family, last):
         require_norm("stack", value, Norm.TWO)
@@ -264,7 +264,7 @@ def stack(
     alone, several = _equals(count, 1), _dimension_of_several(first, family, index, last, count)
     dim = sp.Piecewise((last.dim.xreplace({alone: sp.true}), alone), (several.xreplace({alone: sp.false}), True))
     bounds = (value for each in (first, family, last) for value in (each.error, each.size))
-    layer = _fresh("i", (count, *bounds), positive=True)
+    layer = _new_index("i", (count, *bounds), positive=True)
 
     def total(of_first: sp.Expr, of_family: sp.Expr, of_last: sp.Expr) -> sp.Expr:
         summand = written_out(of_family.subs(index, layer)) ** 2
@@ -288,10 +288,10 @@ def stack(
 
 
 def _require_member(index: sp.Symbol, first: Approximated, last: Approximated) -> None:
-    """`index` counts the members of the family, and nothing else."""
+    """Raises DerivationError unless `index` counts the members of the family and occurs nowhere else."""
     if not (is_plain(index, integer=True, positive=True) or is_plain(index, integer=True, nonnegative=True)):
         raise DerivationError(
-            f"stack: the index {index} has to be any whole number from 1 on: "
+            f"stack: declare the index {index} as any whole number from 1 on, "
             f"sp.Symbol('j', integer=True, positive=True)"
         )
     for value in (first, last):
@@ -310,7 +310,7 @@ def _dimension_of_several(
 
 
 def _for_several(derivation: Derivation, index: sp.Symbol, count: sp.Expr, kept: set[str]) -> Derivation:
-    """The derivation of one member of a family, owing what all members 2 .. count - 1 owe, for count >= 2."""
+    """The derivation of one member of a family, with the obligations of all members 2 .. count - 1, for count >= 2."""
     where, alone = f"for every {index} from 2 to {sp.sstr(count - 1)}", sp.Lt(count, 2)
 
     def of_all(step: Step) -> Step:

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.inversion import falls_or_rises, limit_at_infinity, solutions
+from symbolic.calculus.inversion import limit_at_infinity, monotonicity, solutions
 from symbolic.calculus.knobs import Knob
 from symbolic.calculus.sums import add
 from symbolic.derivation import (
@@ -47,7 +47,7 @@ def perturbed_map(
 
     `perturbed_norm` bounds ||A_hat||, where it is known (None: operator_norm + perturbation at most). `pooled`: the
     perturbation and x's error are per unit of one perturbation of all parameters, in the 2-norm, and x does not depend
-    on A; it wants `perturbed_norm`.
+    on A; this needs `perturbed_norm`.
     """
     norm, spread, dim = as_norm(target or x.norm), as_expr(operator_norm), as_expr(dim)
     numbers = {"operator_norm": spread, "perturbation": as_expr(perturbation)}
@@ -78,10 +78,10 @@ def perturbed_map(
 # If value i moves by at most e_i t_i, where sum t_i^2 <= 1 (each is moved by parameters of its own, the squares of the
 # perturbations adding up), the sum moves by sum e_i t_i <= sqrt(sum e_i^2). Equality: t_i proportional to e_i.
 def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximated:
-    """The sum of values that depend on different parameters; errors per unit of one perturbation of all of them.
+    """The sum of values that depend on different parameters; errors are per unit of a joint perturbation of all.
 
-    Each given and each perturbed map stands for parameters of its own. Raises DerivationError for values whose errors
-    have a source in common (`add` them, or `pool` by groups), or grow slower than the perturbation (softmax does).
+    Each given and each perturbed map has its own parameters. Raises DerivationError for values whose errors share a
+    source (use `add`, or `pool` by groups), or grow more slowly than the perturbation (as for softmax).
     """
     _require_independent(name, values)
     for value in values:
@@ -99,7 +99,7 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
 
 
 def _require_independent(name: str, values: Sequence[Approximated]) -> None:
-    """Each given of a derivation stands for parameters of its own; one that errs may be behind one value only."""
+    """Each given of a derivation has its own parameters; a given with an error may enter one value only."""
     behind: dict[str, str] = {}
     for value in values:
         for step in value.derivation.steps:
@@ -147,13 +147,14 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
     """
     if len(set(groups)) < len(groups) or any(e is not None and e.has(*groups) for e in (x.size, x.radius, x.dim)):
         raise DerivationError(
-            f"pool: the groups {', '.join(g.name for g in groups)} have to be different, and none may stand in the "
+            f"pool: the groups {', '.join(g.name for g in groups)} must be different and must not occur in the "
             f"size, radius or dimension of '{x.name}'"
         )
     total, slopes = as_expr(total), [sp.factor_terms(sp.diff(x.error, group)) for group in groups]
     jumps = not all(is_continuous(x.error, group) for group in groups)
     if jumps or x.error.subs(dict.fromkeys(groups, 0)) != 0 or any(slope.has(*groups) for slope in slopes):
-        raise DerivationError(f"pool: the error of '{x.name}' is no linear form in {', '.join(g.name for g in groups)}")
+        names = ", ".join(group.name for group in groups)
+        raise DerivationError(f"pool: the error of '{x.name}' is not a linear form in {names}")
     numbers = {group.name: slope for group, slope in zip(groups, slopes, strict=True)}
     step = Step(
         name,
@@ -168,7 +169,7 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
 
 
 def _for_all_of(x: Approximated, groups: Sequence[sp.Symbol], total: sp.Expr) -> Approximated:
-    """x, owing for every perturbation of the groups up to `total` what it owes for one."""
+    """x, with its obligations required for every perturbation of the groups up to `total`."""
 
     def of_all(step: Step) -> Step:
         owed = step.obligations
@@ -235,20 +236,20 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
 def largest_safe(bound: Any, perturbation: sp.Symbol, margin: Any) -> Knob:
     """The largest perturbation at which `bound`, which grows with it, is still at most `margin`; oo if all are.
 
-    Growth is shown by the sign of the derivative, else DerivationError. `condition` of the answer: the bound without
-    perturbation is at most the margin, else none is safe.
+    Raises DerivationError unless the sign of the derivative shows that the bound grows. `condition` of the answer: the
+    bound without perturbation is at most the margin (else no perturbation is safe).
     """
     bound, margin = as_expr(bound), as_expr(margin)
     free = sp.Dummy(perturbation.name, nonnegative=True)
     smooth = bound.subs(perturbation, free)
-    if falls_or_rises(smooth, free) != 1:
+    if monotonicity(smooth, free) != 1:
         raise DerivationError(f"largest_safe: cannot show that {sp.sstr(bound)} grows with {perturbation}")
     at_zero = smooth.subs(free, 0)
     real("largest_safe", str(perturbation), bound=at_zero)
     condition = sp.Le(at_zero, margin)
     if condition == sp.false:
         raise DerivationError(
-            f"largest_safe: no {perturbation} is safe: at 0 the bound is {at_zero} > {margin} already"
+            f"largest_safe: no {perturbation} is safe: the bound at 0 is {at_zero}, above the margin {margin}"
         )
     # The bound grows from its value at 0: what keeps it below the margin for good is a limit that is not above it.
     highest = limit_at_infinity(smooth, free)

@@ -9,7 +9,7 @@ from symbolic.obligations import nonnegative, whole
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:
 #   B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x, dy) + B(dx, dy),   dx = x_hat - x, dy = y_hat - y,
 # so the error is at most c (e_x Y + X e_y + e_x e_y). Equality: numbers of one sign, dx and dy of that sign too.
-# Where ||x_hat|| <= X_hat is known on its own account, B(dx, y) + B(x_hat, dy) gives c (e_x Y + X_hat e_y), sharper as
+# If a bound ||x_hat|| <= X_hat is known separately, B(dx, y) + B(x_hat, dy) gives c (e_x Y + X_hat e_y), sharper as
 # soon as X_hat < X + e_x. Equality: the same with x_hat = X_hat.
 def bilinear(
     x: Approximated,
@@ -22,11 +22,11 @@ def bilinear(
     approximate_size: Any = None,
     reason: str = "",
 ) -> Approximated:
-    """B(x, y) with ||B(u, v)||_norm <= constant ||u|| ||v||, the factors in the norms x and y are stated in.
+    """B(x, y) with ||B(u, v)||_norm <= constant ||u|| ||v||; u and v are measured in the norms of x and y.
 
     With constant 1: the entry-wise product in the norm of x with y in the sup norm; the inner product with x in the
     1-norm and y in the sup norm, or both in the 2-norm; a matrix in an operator norm times a vector.
-    `approximate_size` bounds ||x_hat|| where more is known than size + error (x_hat is clipped, say).
+    `approximate_size` bounds ||x_hat|| if a better bound than size + error is known (for instance if x_hat is clipped).
     """
     constant, dim = as_expr(constant), x.dim if dim is None else as_expr(dim)
     known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}

@@ -1,7 +1,7 @@
 """Rule 7: error recursions over depth or time, kept as a start and a step; the closed form is one view of them.
 
 `LinearRecursion` is e_{l+1} = a_l e_l + b_l, `CoupledRecursion` two such errors that feed each other. Depth stays
-symbolic: the closed form is a finite sum solved once, so depth 50 costs what depth 3 costs. `run` takes the same
+symbolic: the closed form is a finite sum solved once, so depth 50 costs no more than depth 3. `run` takes the same
 step with each layer's own coefficients, which is what an instance needs.
 """
 
@@ -50,13 +50,11 @@ MOST_BITS = 10**6
 
 
 def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-    """base^exponent, with exp(u)^n written exp(n u). Raises DerivationError where its digits would fill a book."""
+    """base^exponent, with exp(u)^n written exp(n u). Raises DerivationError if it has too many digits."""
     if base.is_Rational and exponent.is_Integer:
         bits = max(abs(base.p), base.q).bit_length() * abs(exponent)
         if base not in (0, 1) and bits > MOST_BITS:
-            raise DerivationError(
-                f"({base})^{exponent} has too many digits to be written out; leave the depth a symbol"
-            )
+            raise DerivationError(f"({base})^{exponent} has too many digits to be written out; keep the depth symbolic")
     return sp.exp(base.args[0] * exponent) if isinstance(base, sp.exp) else base**exponent
 
 
@@ -71,10 +69,9 @@ def _is_one(ratio: sp.Expr) -> bool | None:
 class LinearRecursion:
     """e_{l+1} <= factor(l) e_l + offset(l), l = 0 .. depth - 1, all coefficients non-negative.
 
-    Coefficients are numbers or expressions in the symbol `index`, which stands for the layer and nothing else; where
-    neither depends on it there is a closed form. `premise` is the value from which one layer was derived, its error a
-    symbol, `dim` the dimension of what that layer gives, and `obligations` what it owes, in the same symbol (see
-    `recursion_from`).
+    Coefficients are numbers or expressions in the symbol `index`, the number of the layer. If neither depends on it,
+    there is a closed form. `premise` is the value from which one layer was derived (its error is a symbol), `dim` the
+    dimension of that layer's conclusion, and `obligations` its obligations, in the same symbol (see `recursion_from`).
     """
 
     start: sp.Expr
@@ -89,7 +86,7 @@ class LinearRecursion:
         """Raises DerivationError for a coefficient that is clearly negative."""
         if not is_plain(self.index, integer=True, nonnegative=True):
             raise DerivationError(
-                f"LinearRecursion: the number of a layer, {self.index}, has to be any whole number from 0 on: "
+                f"LinearRecursion: declare the number of a layer, {self.index}, as any whole number from 0 on, "
                 f"sp.Symbol('l', integer=True, nonnegative=True)"
             )
         nonnegative("LinearRecursion", "the recursion", start=self.start, factor=self.factor, offset=self.offset)
@@ -126,13 +123,15 @@ class LinearRecursion:
         return replace(self, factor=factor, offset=offset, index=layer, premise=premise, dim=dim, obligations=owed)
 
     def subs(self, values: Mapping[Any, Any]) -> "LinearRecursion":
-        """The same recursion with expressions in place of symbols, all at once, in what it owes too.
+        """The same recursion with expressions in place of symbols, all at once, in its obligations as well.
 
-        Raises DerivationError for the number of the layer and for its error, which stand for all of them.
+        Raises DerivationError for the number of the layer and for its error, which denote every layer.
         """
         bound = {self.index} | (set() if self.premise is None else {self.premise.error})
         if bound & set(values):
-            raise DerivationError(f"LinearRecursion.subs: {bound & set(values)} stands for every layer; leave it out")
+            raise DerivationError(
+                f"LinearRecursion.subs: {bound & set(values)} denotes every layer and cannot be replaced; omit it"
+            )
         start, factor, offset = (e.subs(values, simultaneous=True) for e in (self.start, self.factor, self.offset))
         owed = tuple(obligation.subs(values) for obligation in self.obligations)
         premise = None if self.premise is None else restated(self.premise, values)
@@ -152,7 +151,7 @@ class LinearRecursion:
 
 
 def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
-    """What is said of a premise (size, dimension, radius) with expressions in place of symbols; not its derivation."""
+    """The premise with expressions in place of symbols in its size, dimension and radius, not in its derivation."""
     size, dim, radius = (
         None if e is None else e.subs(values, simultaneous=True) for e in (premise.size, premise.dim, premise.radius)
     )
@@ -235,7 +234,7 @@ def _run(step: Callable[[Any, Any], Any], start: Any, coefficients: Iterable[Any
 
 
 def constant_recursion(start: sp.Expr, factor: sp.Expr, offset: sp.Expr) -> LinearRecursion:
-    """Coefficients that no layer changes, whatever symbols stand in them."""
+    """A recursion whose coefficients are the same in all layers, whatever symbols they contain."""
     return LinearRecursion(start, factor, offset, sp.Dummy("l", integer=True, nonnegative=True))
 
 

@@ -90,7 +90,7 @@ def _require_probabilities(rule: str, weights: Approximated) -> None:
     if not weights.probabilities:
         raise DerivationError(
             f"{rule}: '{weights.name}' is not known to hold probabilities (exact and approximate); take weights from a "
-            f"softmax or hard max, or say so with given(..., probabilities=True)"
+            f"softmax or hard max, or declare them with given(..., probabilities=True)"
         )
 
 
@@ -158,7 +158,7 @@ def _margin_survives(scores: Approximated, margin: sp.Expr, name: str) -> Obliga
 def attend(weights: Approximated, values: Approximated, name: str, *, reason: str = "") -> Approximated:
     """The average of `values` (each in their norm) under softmax `weights` (1-norm).
 
-    Uses `values.radius`, the distance of the exact values from some common centre, and their size where it is unknown.
+    Uses `values.radius`, the distance of the exact values from some common centre, or their size if it is unknown.
     """
     _require_probabilities("attend", weights)
     radius = values.size if values.radius is None else values.radius
@@ -168,7 +168,7 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
         "attention",
         values.error_symbol + radius * weights.error_symbol,
         premises=(weights.name, values.name),
-        reason=reason or "weights add up to 1 on both sides, so that values count with their distance from a centre",
+        reason=reason or "both weight vectors add up to 1, so only the distance of the values from a centre enters",
     )
     return weights.follows(step, values, dim=values.dim, size=values.size, radius=radius)
 

@@ -9,7 +9,7 @@ from symbolic.obligations import real
 
 
 def norm_of_ones(norm: Norm, dim: sp.Expr) -> sp.Expr:
-    """The norm of (1, ..., 1) in R^dim: what dimension costs on the way from the sup norm."""
+    """The norm of (1, ..., 1) in R^dim: the factor from the sup norm to this norm."""
     return {Norm.INF: sp.Integer(1), Norm.ONE: dim, Norm.TWO: sp.sqrt(dim)}[norm]
 
 
@@ -61,7 +61,7 @@ def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
 
 # The norm of a concatenation is the max, the sum, or the root of the sum of squares of the parts' norms. Equality: any.
 def concatenate(*values: Approximated, name: str, reason: str = "") -> Approximated:
-    """The vector (x_1, x_2, ...), its norm being the common norm of the parts."""
+    """The vector (x_1, x_2, ...) in the common norm of its parts."""
     norm = _common_norm("concatenate", values)
     step = Step(
         name,

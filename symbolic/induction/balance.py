@@ -7,6 +7,7 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics import conserved_quantities, gradient_flow, is_conserved
+from symbolic.errata import Erratum, Weight
 from symbolic.induction import letters
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_FULL, HEAD_FLOW_PRINTED, NOTATION, h, w, w_K, w_Q
@@ -24,7 +25,7 @@ def found_balance() -> tuple[sp.Expr, ...]:
 
 @cache
 def balance_of_any_loss() -> bool:
-    """Whether w_Q^2 - w_K^2 is conserved for every loss that sees w_Q w_K and h only, the true softmax's too."""
+    """Whether w_Q^2 - w_K^2 is conserved for every loss in w_Q w_K and h, the true softmax's too."""
     loss = sp.Function("loss")(w_Q * w_K, h)
     return is_conserved(gradient_flow(loss, (w_Q, w_K, h)), BALANCE_OF)
 
@@ -52,7 +53,26 @@ _LEMMA = Citation(WANG2024, "Lemma 5.4", "Lemma C.1")
 _DOMAIN = "training stage II, |w_Q w_K| < 1/2"
 
 
-def _quantity(name: str, latex: str, meaning: str, norm: str, printed: Printed | None, remark: str = "") -> Quantity:
+RATE_OF_W = Erratum(
+    Weight.CONSTANT,
+    Citation(WANG2024, "Appendix C.2", "dw/dt after (22)"),
+    sentence="the rate of w is twice the rate that the gradient flow (12) gives w_Q = w_K",
+    reading="it is the gradient flow of a single parameter w, since -dL/dw with w_Q = w_K = w in (22) adds the "
+    "derivatives in w_Q and in w_K; (12) trains w_Q and w_K, which Lemma 5.4 proves equal along that very flow",
+    repair="half of the printed dw/dt, with the printed dh/dt",
+    survives="yes: each Theta of Theorem 5.5 absorbs the factor 2",
+)
+
+
+def _quantity(
+    name: str,
+    latex: str,
+    meaning: str,
+    norm: str,
+    printed: Printed | None,
+    remark: str = "",
+    erratum: Erratum | None = None,
+) -> Quantity:
     return Quantity(
         name,
         latex,
@@ -64,6 +84,7 @@ def _quantity(name: str, latex: str, meaning: str, norm: str, printed: Printed |
         printed=printed,
         scopes=(),
         remark=remark,
+        erratum=erratum,
     )
 
 
@@ -125,11 +146,10 @@ BALANCE = Result(
             "the printed rate of w over the rate of w_Q = w_K in the flow (12)",
             "a ratio",
             Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.2", "dw/dt after (22)")),
-            "C.2 puts w_Q = w_K = w into the loss first and then takes -dL/dw, which is the sum of the derivatives in "
-            "w_Q and in w_K: twice the rate that (12) gives either of them",
+            erratum=RATE_OF_W,
         ),
     ),
     notation=NOTATION,
     formulas=FORMULAS,
-    remarks=("Each Theta of Theorem 5.5 survives the factor in the rate of w; leading constants do not.",),
+    remarks=("The factor in the rate of w changes leading constants.",),
 )

@@ -50,7 +50,7 @@ class Claim:
 
 
 def one(point: Point, letter: str) -> sp.Rational:
-    """The number that a letter stands for."""
+    """The single number of a letter."""
     (number,) = point[letter]
     return number
 

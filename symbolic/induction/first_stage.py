@@ -14,6 +14,7 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.dynamics import gradient_flow
 from symbolic.induction import letters
+from symbolic.induction.first_stage_errata import FIRST_SOFTMAX, HALF, SLOPE_FACTOR, SQUARES_SIGN
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import L, M, g_star, m, sigma_init, t, u
@@ -174,6 +175,15 @@ RATE_FLOOR = SHARE_FLOOR * g_0 * g_star / n * sp.exp(-p_tilde)
 LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
 # At u -> 0 the share tends to 1, so that e^p~ ~ g_0 g* t / n in the end.
 
+# dp~/dt > 0 from p(0) = sigma_init too, if sigma_init is small enough: then b_s = r^(n-s) weighs the sums, and
+#   sum of c_tau dc_tau/dp~ = sum over s of b_s Cov_{tau ~ pi_s}(c_tau, tau),  |Cov_s| <= u (s-1) max c,
+# as the covariance is the sum over a < b of pi(a) pi(b) (b - a) (c_b - c_a) and E_s[s - tau] <= (s-1) P(tau < s) with
+# P(tau < s) = u Z_(s-1)/Z_s <= u (here s = 1 .. n counts the keys of pi_s). The b_s add up to Z_n(r), and
+# c_tau <= 1 + 1/2 + ... + 1/n <= 1 + log n, since b_s <= 1 and Z_s >= k u^(k-1) for k <= s. So the share is at least
+# SHARE_FLOOR - gamma (n-1) (1 + log n).
+START_FLOOR = SHARE_FLOOR - gamma * (n - 1) * (1 + sp.log(n))
+START_LIMIT = g_star / (2 * n * (1 + sp.log(n)))  # START_FLOOR > 0 for g_0 = sigma_init below it
+
 LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
 
 
@@ -201,7 +211,7 @@ def sign_inequality(length: int) -> Inequality:
 
 
 def start_inequality(length: int) -> Inequality:
-    """dp~/dt > 0 with p(0) in [0, log 2] too: only for short inputs (`start.long` refutes it for long ones)."""
+    """dp~/dt > 0 with p(0) in [0, log 2] too: only for short inputs (`start.long` shows a long one where it fails)."""
     meaning = "dp~/dt over u g_0 g* / Z_n(r), with p(0) = -log r"
     return _sign(f"start[L={length}]", rate_share(length - 2, start=r), (u, gamma, r), meaning)
 
@@ -231,7 +241,7 @@ def floor_inequality(length: int) -> Inequality:
 
 
 def stated_inequalities(params: Mapping[str, Any]) -> list[Inequality]:
-    """Stage I at this L, or at the longest that a box can carry: beyond, the arguments for every L speak."""
+    """Stage I at this L, or at the longest that a box can carry: the arguments above cover every L."""
     length = int(params["L"])
     if length < 5:
         raise UsageError(f"induction.first_stage: L = {length} came; the 4-gram target needs L >= 5")
@@ -254,10 +264,11 @@ FORMULAS = (
     Formula(r"\mathcal{L}_{G_4}", lambda: LOSS_BY_Q, "the loss (11) of stage I, q and M as below"),
     Formula(r"q(\tilde p)", lambda: Q, "the sum of the squared weights c_tau"),
     Formula(r"M(\tilde p)", lambda: M(p_tilde), "the sum of e^-kp~ over k = 0 .. L-3; m = -M'"),
-    Formula(r"q'_{s,\tau}", lambda: LAST_FACTOR, "the last factor of q', with the factor that is dropped in print"),
+    Formula(r"q'_{s,\tau}", lambda: LAST_FACTOR, "the last factor of q', with the factor that print drops"),
 )
 
 SIGN_DOMAIN = "all p~ >= 0, g_0 in (0, g*], p(0) = 0"
+START_DOMAIN = "all p~ >= sigma_init, p(0) = g_0 = sigma_init, w_K w_Q = 0"
 FIRST_STAGE = Result(
     id="induction.first_stage",
     title="Stage I: the first layer learns to look one token back",
@@ -271,29 +282,29 @@ FIRST_STAGE = Result(
             r"\mathcal{L}_{G_4}(\tilde p)",
             "the 4-gram loss at p~ = g_0 = sigma_init",
             printed=Printed(LOSS_PRINTED, _APPENDIX),
-            remark="printed without the 1/2 of (11) and with + for - in the cross term",
+            erratum=HALF,
         ),
         _quantity(
             "softmax",
             r"\sum_\tau \mathrm{softmax}_s",
             "sum of the first layer's weights at one s",
             printed=Printed(sp.Sum(SOFTMAX_PRINTED, (tau, 1, s - 1)), _APPENDIX),
-            remark="the printed denominator starts at t = 2: the weights do not add up to 1 (s = 2 has an empty sum)",
-            domain="2 <= s <= L, p~ > 0",
+            erratum=FIRST_SOFTMAX,
+            domain="3 <= s <= L, p~ > 0",
         ),
         _quantity(
             "q",
             r"q(\tilde p)",
             "sum of the squared c_tau, at p~ = sigma_init",
             printed=Printed(Q_PRINTED, _APPENDIX, strict=False),
-            remark="defined with e^(+p~(s-1-tau)); the next line has the right sign",
+            erratum=SQUARES_SIGN,
         ),
         _quantity(
             "q.slope",
             r"q'(\tilde p)",
             "the derivative of q at p~ = sigma_init",
             printed=Printed(SLOPE_PRINTED, _APPENDIX),
-            remark="the last line of the computation drops a factor (1 - e^-p~) before (s-1) e^(p~(s-1))",
+            erratum=SLOPE_FACTOR,
         ),
         _quantity(
             "q.factor",
@@ -301,8 +312,7 @@ FIRST_STAGE = Result(
             "the last factor of q' as printed, term by term",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
-            remark="'since s >= tau + 1' each term is <= 0: true of the printed factor, which belongs to a wrong q' "
-            "(see q.slope)",
+            remark="the printed factor is <= 0 for s >= tau + 1, as the paper says; it is not that of q' (see q.slope)",
             domain="s >= tau + 1 >= 2, p~ > 0",
         ),
         _quantity(
@@ -311,7 +321,7 @@ FIRST_STAGE = Result(
             "q' <= 0",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
-            remark="true for every L and p~, by covariances: q' = 2 sum_s Cov(c_tau, tau) and c_tau falls with tau",
+            remark="holds for every L and p~",
             domain="all p~ >= 0",
         ),
         _quantity(
@@ -320,26 +330,18 @@ FIRST_STAGE = Result(
             "dp~/dt at p~ = g_0 = sigma_init",
             printed=Printed(RATE_PRINTED, _APPENDIX, in_letters=RATE_IN_LETTERS),
             derive=lambda: FLOW_BY_Q.rate(p_tilde),
-            remark="printed for the loss without its 1/2: twice the gradient flow of (11)",
+            erratum=HALF,
         ),
         _quantity(
             "rate.lower",
-            r"\dot{\tilde p}",
-            "lower bound on dp~/dt at p~ = g_0 = sigma_init",
-            Kind.LOWER,
-            printed=Printed(RATE_BOUND_PRINTED, _APPENDIX),
-            derive=lambda: sp.factor(RATE_FLOOR),
-            remark="derived: (n-1)/(2n) g_0 g* e^-p~ / n with n = L-2, the best constant",
-            domain=SIGN_DOMAIN,
-        ),
-        _quantity(
-            "rate.lower.twice",
             r"2 \dot{\tilde p}",
-            "the same for the rate as printed, twice that of (11)",
+            "lower bound on the printed dp~/dt, twice that of (11), at p~ = g_0 = sigma_init",
             Kind.LOWER,
             printed=Printed(RATE_BOUND_PRINTED, _APPENDIX),
-            remark="the printed bound against the printed rate",
-            domain=SIGN_DOMAIN,
+            derive=lambda: sp.factor(2 * RATE_FLOOR),
+            remark="derived with (n-1)/(2n), n = L-2, in the place of 1: the best constant for all L and all g_0 in "
+            "(0, g*]; the printed one needs long inputs, L sigma_init >> 1",
+            domain="all p~ >= sigma_init, g_0 = sigma_init, p(0) = 0",
         ),
         _quantity(
             "sign",
@@ -365,15 +367,15 @@ FIRST_STAGE = Result(
             "dp~/dt > 0 with p(0) = sigma_init as (12) says: the least share at g_0 = sigma_init",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
-            domain="all p~ >= sigma_init, p(0) = g_0 = sigma_init",
-            remark="Appendix B starts at p(0) = 0 instead",
+            domain=START_DOMAIN,
+            remark="the proof in Appendix B starts at p(0) = 0 instead",
         ),
         _quantity(
             "start.short",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
             "the same for short inputs, certified",
             Kind.LOWER,
-            domain="all p~ >= 0, g_0 in (0, g*], p(0) in [0, log 2]",
+            domain="all p~ >= 0, g_0 in (0, g*], p(0) in [0, log 2], w_K w_Q = 0",
         ),
         _quantity(
             "start.long",
@@ -381,8 +383,7 @@ FIRST_STAGE = Result(
             "the same at the start p~ = sigma_init, for a long input and a small alpha",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
-            domain="all p~ >= sigma_init, p(0) = g_0 = sigma_init",
-            remark="dp~/dt < 0 at a p~ not below the start: p~ cannot pass it, and Lemma 5.3 fails there",
+            domain=START_DOMAIN,
         ),
     ),
     notation=NOTATION,

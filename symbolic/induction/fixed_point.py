@@ -1,6 +1,7 @@
 """All fixed points of training stage II (wang2024, section 5.2), their stability, and why there are no others.
 
-The paper calls (g, h, p, w) = (g*, h*, +oo, w*) the unique one. p = +oo is u = e^-p = 0, p = -oo is e^p = 0.
+The paper calls (g, h, p, w) = (g*, h*, +oo, w*) the unique one. It is the only one with w > 0, and the flow from (12)
+keeps w > 0. p = +oo is u = e^-p = 0, p = -oo is e^p = 0.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,8 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics import FixedPoint, Flow, Inertia, Stability, require_increasing
-from symbolic.induction.losses import AS_NEEDED, AS_PRINTED, derive_gram, derive_head
+from symbolic.errata import Erratum
+from symbolic.induction.losses import AS_NEEDED, AS_PRINTED, UPPER_END, derive_gram, derive_head
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import (
     HEAD_FLOW,
@@ -49,7 +51,7 @@ CHART = {
     L: 5 + _beyond,
 }
 
-LENGTHS = {L, _beyond}  # by either of them a flow knows the length
+LENGTHS = {L, _beyond}  # either of them gives the length in a flow
 HEAD = HEAD_FLOW.slowed(L - 2)  # in tau = t / (L-2)
 HEAD_FULL = HEAD_FLOW_FULL.slowed(L - 2)
 
@@ -119,7 +121,7 @@ def head_points() -> tuple[Found, ...]:
     saddle = {w: sp.Integer(0), h: h_star * psi(v_star)}
     curve = {w_Q: SHARE, w_K: v_star / SHARE, h: h_star}
     centre = {w_Q: sp.Integer(0), w_K: sp.Integer(0), h: h_star * psi(v_star)}
-    along = "the flow moves along the zero eigenvalue's direction nowhere: it is tangent to the curve of minimisers"
+    along = "the direction of the zero eigenvalue is tangent to the curve of minimisers, along which the flow rests"
     return (
         Found("minimiser", "(w, h) = (w*, h*)", FixedPoint(HEAD, {w: W_STAR, h: h_star})),
         Found("mirror", "(w, h) = (-w*, h*)", FixedPoint(HEAD, {w: -W_STAR, h: h_star})),
@@ -127,6 +129,16 @@ def head_points() -> tuple[Found, ...]:
         Found("curve", "(w_Q, w_K, h) = (c, v*/c, h*) for every c other than 0", FixedPoint(HEAD_FULL, curve), along),
         Found("full_saddle", "(w_Q, w_K, h) = (0, 0, h* psi(v*))", FixedPoint(HEAD_FULL, centre)),
     )
+
+
+def positive_points() -> tuple[Found, ...]:
+    """Those of the induction head in (w, h) with w > 0."""
+    return tuple(each for each in plane_points() if each.point.at[w].is_positive)
+
+
+def plane_points() -> tuple[Found, ...]:
+    """Those of the induction head in (w, h)."""
+    return tuple(each for each in head_points() if each.point.flow is HEAD)
 
 
 @cache
@@ -190,10 +202,16 @@ def head_is_complete() -> str:
     _require_zero(pull.subs(h, slaved) - factor * (ratio.subs(x, v + v_star) - ratio.subs(x, 2 * v)), "the pull")
     require_increasing(ratio, x, {x: (_ratio - 1) / (_ratio + 1)})
     return (
-        "w_Q and w_K move at w_K B and w_Q B; B = 0 and dh/dt = 0 give phi/psi(v + v*) = phi/psi(2v), and "
-        f"phi/psi = {sp.sstr(ratio)} increases strictly on (-1, 1), so v = v*, h = h*; else w_Q = w_K = 0 and "
-        "h = h* psi(v*)"
+        "dw_Q/dt = w_K B, dw_K/dt = w_Q B; B = 0 and dh/dt = 0 give phi/psi(v + v*) = phi/psi(2v), and phi/psi = "
+        f"{sp.sstr(ratio)} increases strictly on (-1, 1), so v = v*, h = h*; otherwise w_Q = w_K = 0, h = h* psi(v*)"
     )
+
+
+@cache
+def sign_is_kept() -> str:
+    """The argument that w > 0 stays so: the flow is smooth, and the line w = 0 is invariant."""
+    _require_zero(HEAD.rate(w).subs(w, 0), "the rate of w at w = 0")
+    return "dw/dt = 0 at w = 0, so that the flow from w > 0 keeps w > 0"
 
 
 @cache
@@ -210,8 +228,8 @@ def gram_is_complete() -> str:
     for flow, rate in zip(_gram_flows(), (g_star - g, -g), strict=True):
         _require_zero(regular(flow).rate(g).subs(u, 0) - rate, "the rate of g at an end")
     return (
-        "dg/dt = 0 leaves g = g* M(p)/M(2p), where dp/dt = -g^2 (d M(2p)/dp) / (2 M(p)^2) > 0, as M falls strictly: "
-        "no fixed point at finite p; at p = +oo dg/dt = g* - g, at p = -oo dg/dt = -g"
+        "dg/dt = 0 gives g = g* M(p)/M(2p), where dp/dt = -g^2 (d M(2p)/dp) / (2 M(p)^2) > 0, as M falls strictly; at "
+        "p = +oo dg/dt = g* - g, at p = -oo dg/dt = -g"
     )
 
 
@@ -242,7 +260,16 @@ _SECTION = Citation(WANG2024, "Section 5.2", "after Lemma 5.4")
 _FLOW = "gradient flow of (19) + (22), w_Q = w_K = w"
 
 
-def _quantity(name: str, latex: str, meaning: str, norm: str, domain: str, printed: sp.Expr, remark: str) -> Quantity:
+def _quantity(
+    name: str,
+    latex: str,
+    meaning: str,
+    norm: str,
+    domain: str = _FLOW,
+    printed: sp.Expr | None = None,
+    remark: str = "",
+    erratum: Erratum | None = None,
+) -> Quantity:
     return Quantity(
         name,
         latex,
@@ -251,9 +278,10 @@ def _quantity(name: str, latex: str, meaning: str, norm: str, domain: str, print
         domain,
         Kind.EXACT,
         Quantifier.FOR_ALL,
-        printed=Printed(printed, _SECTION),
+        printed=None if printed is None else Printed(printed, _SECTION),
         scopes=(),
         remark=remark,
+        erratum=erratum,
     )
 
 
@@ -317,9 +345,7 @@ FIXED_POINT = Result(
             r"|\dot\theta|",
             "speed of the flow at the stated point (g*, h*, +oo, w*)",
             "sup norm, in (e^-p, g, w, h)",
-            _FLOW,
-            sp.Integer(0),
-            "",
+            printed=sp.Integer(0),
         ),
         _quantity(
             "stated.as_printed",
@@ -328,26 +354,30 @@ FIXED_POINT = Result(
             "per unit of t",
             "gradient flow of (11) for the network (10), at y_s = x_{s-1}",
             sp.Integer(0),
-            "(10) leaves out s = L-1, the one key that shows x_{L-2}: then g falls to 0 and the 4-gram is never learnt",
+            erratum=UPPER_END,
         ),
         _quantity(
             "unique",
-            r"\#\{\theta : \dot\theta = 0\}",
-            "number of fixed points with p = +oo and |w| < 2^(-1/2)",
+            r"\#\{\theta : \dot\theta = 0,\ w > 0\}",
+            "number of fixed points with p = +oo and 0 < w < 2^(-1/2)",
             "a count",
-            _FLOW,
+            f"{_FLOW} > 0, as from (12)",
             sp.Integer(1),
-            "the text speaks of the flow, whose fixed points include a saddle and a mirror image; only (w > 0, minimal "
-            "loss) makes it one",
+        ),
+        _quantity(
+            "plane",
+            r"\#\{\theta : \dot\theta = 0\}",
+            "number of fixed points with p = +oo and |w| < 2^(-1/2), whatever the sign of w",
+            "a count",
+            remark="beside the stated point a saddle at w = 0, which attracts on the line w = 0 only, and the mirror "
+            "image at w = -w*",
         ),
         _quantity(
             "minimiser",
             r"\mathcal{L}(\theta) - \inf \mathcal{L}",
             "loss at the stated point above its infimum",
             "loss (19) + (22)",
-            _FLOW,
-            sp.Integer(0),
-            "",
+            printed=sp.Integer(0),
         ),
         *EIGENVALUES.values(),
     ),

@@ -1,4 +1,4 @@
-"""Lemma D.6 (wang2024, "weighted Karamata"), what is true of it, and what (29) needs of C(x) = x (1 - x^2)^(-3/2).
+"""Lemma D.6 (wang2024, "weighted Karamata"), its true versions, and the steps to (29) for C(x) = x (1 - x^2)^(-3/2).
 
 Letters: x, y two vectors, w weights, f a convex function; x_[i] the entries in decreasing order. gamma bounds
 h <= gamma h* after T_1^h, beta is the paper's free knob, v = w^2, v* = w*^2.
@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
+from symbolic.errata import Erratum, Weight
 from symbolic.induction.claims import Claim, Numbers, Point, numbers, one
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
@@ -41,7 +42,7 @@ def weighted(f: Function, weights: Sequence[sp.Rational], values: Sequence[sp.Ra
 
 
 def majorised(lower: Sequence[sp.Rational], upper: Sequence[sp.Rational]) -> bool:
-    """Definition D.5, as its conditions read: `upper` majorises `lower` (in the usual sense of the word)."""
+    """Both conditions of Definition D.5, which writes this as lower <_w upper."""
     gaps = list(accumulate(high - low for low, high in zip(decreasing(lower), decreasing(upper), strict=True)))
     return all(gap >= 0 for gap in gaps[:-1]) and gaps[-1] == 0
 
@@ -77,24 +78,22 @@ def abel_holds() -> bool:
     return bool(abel_difference(1) == 0 and sp.expand(step) == 0)
 
 
-# Lemma D.6 as data: what meets its premises, in small dyadic rationals; both vectors in decreasing order already.
+# Lemma D.6 as data: points that meet its premises, in small dyadic rationals; both vectors in decreasing order already.
 _HALVES = (sp.Integer(0), sp.Rational(1, 2), sp.Integer(1))
 _ENTRIES = tuple(pair for pair in product(_HALVES, repeat=2) if pair == decreasing(pair))
 _PLAIN: tuple[Numbers, ...] = ((sp.Integer(0), sp.Integer(1)), (sp.Integer(1), sp.Integer(0)))
 _POSITIVE: tuple[Numbers, ...] = tuple((sp.Rational(k, 8), sp.Rational(8 - k, 8)) for k in (4, 3, 2, 1, 5, 6, 7))
-_EQUAL: tuple[Numbers, ...] = ((sp.Rational(1, 2), sp.Rational(1, 2)),)
 
 
-def _lemma(name: str, f: str, weights: tuple[Numbers, ...], usual_word: bool = False) -> Claim:
-    """Lemma D.6 for one f. `usual_word`: "x majorises y" in the usual sense, which Definition D.5 turns round."""
+def _lemma(name: str, f: str, weights: tuple[Numbers, ...]) -> Claim:
+    """Lemma D.6 for one f."""
 
     def sides(point: Point) -> tuple[sp.Rational, sp.Rational]:
         w, *vectors = (point[letter] for letter in ("w", "x", "y"))
         return weighted(CONVEX[f], w, vectors[0]), weighted(CONVEX[f], w, vectors[1])
 
     def premises(point: Point) -> list[str]:
-        pair = (point["y"], point["x"]) if usual_word else (point["x"], point["y"])
-        wrong = [] if majorised(*pair) else ["the partial sums of x and y do not majorise"]
+        wrong = [] if majorised(point["x"], point["y"]) else ["x <_w y does not hold (Definition D.5)"]
         if min(point["w"]) < 0 or sum(point["w"]) != 1:
             wrong.append("the weights have to be >= 0 and add up to 1")
         return wrong
@@ -150,9 +149,9 @@ _GAIN = Claim(
     _gain_premises,
     {
         "beta": numbers(CHOSEN_BETA),
-        "gamma": numbers("65/64", "33/32", "17/16", "9/8"),
-        "v_star": numbers("1/16", "1/64"),
-        "v": numbers(*(sp.Rational(k, 4096) for k in range(1366, 0, -1))),
+        "gamma": numbers("1029/1024", "65/64"),  # the first is within (26) at w* = 1/8
+        "v_star": numbers("1/64"),
+        "v": numbers("85/16384", "21/4096"),
     },
 )
 CLAIMS = {
@@ -160,14 +159,13 @@ CLAIMS = {
     for claim in (
         _lemma("weighted", "x", _PLAIN),
         _lemma("weighted.square", "x^2", _POSITIVE),
-        _lemma("weighted.name", "x^2", _EQUAL, usual_word=True),
         _GAIN,
     )
 }
 
 
 def random_excess(count: int, seed: int, *, equal: bool, size: int = 3) -> tuple[int, sp.Rational]:
-    """How many random Fuchs triples came up, and the largest left minus right over them and the curved functions."""
+    """The number of random Fuchs triples, and the largest left minus right over them and the curved functions."""
     draw, found = random.Random(seed), list[sp.Rational]()
     curved = [f for name, f in CONVEX.items() if name != "x"]
     while len(found) < count:
@@ -229,6 +227,27 @@ def superadditive_inequality() -> Inequality:
 
 _LEMMA, _STEP = Citation(WANG2024, "Lemma D.6"), Citation(WANG2024, "Appendix C.2", "before (29)")
 
+ANY_WEIGHTS = Erratum(
+    Weight.STATEMENT,
+    _LEMMA,
+    sentence="for convex f and x <_w y the inequality holds with any weights w_i >= 0 of sum 1",
+    reading="x <_w y as Definition D.5 has it, both vectors in decreasing order; the weights (0, 1) refute it for "
+    "f(x) = x and the positive weights (1/8, 7/8) for f(x) = x^2",
+    repair="equal weights (Karamata), or x and y decreasing with sum_{i<=k} w_i (y_i - x_i) >= 0, and = 0 at k = n "
+    "(Fuchs)",
+    survives="no: the lemma fails as stated; its one use, C(a+b) >= C(a) + C(b) before (29), holds, with equal weights",
+)
+GAIN_CONSTANT = Erratum(
+    Weight.CONSTANT,
+    _STEP,
+    sentence="C(w^2 + w*^2) - gamma C(2 w^2) >= beta/(gamma+beta) w*^2 for w^2 up to w*^2/(2 gamma+beta-1)",
+    reading="gamma is a factor with h <= gamma h*, 1 + 0.04375 w* by (26); the steps before give beta/(2 gamma+beta-1) "
+    "at the end of that range, and with gamma = 1029/1024, within (26) at w* = 1/8, the inequality fails; a gamma "
+    "nearer to sup h/h* may keep it",
+    repair="beta/(2 gamma+beta-1) w*^2",
+    survives="yes: (29) needs 2 beta/(2 gamma+beta-1) >= 1, which beta = 2 gives for gamma <= 3/2",
+)
+
 
 def _quantity(name: str, symbol: str, meaning: str, kind: Kind, domain: str, **more: Any) -> Quantity:
     return Quantity(name, symbol, meaning, "number", domain, kind, Quantifier.FOR_ALL, scopes=(), **more)
@@ -237,14 +256,14 @@ def _quantity(name: str, symbol: str, meaning: str, kind: Kind, domain: str, **m
 _MAJORISED = "f convex, x weakly majorised by y (Definition D.5), w >= 0 of sum 1"
 _STEP_DOMAIN = "v in (0, v*/(2 gamma + beta - 1)], gamma >= 1, beta > 0, v* < 1/2"
 FORMULAS = (
-    Formula(r"C(x)", lambda: C, "what is convex"),
+    Formula(r"C(x)", lambda: C, "the convex function of the steps before (29)"),
     Formula(r"C(v+v^\star) - \gamma C(2v)", lambda: GAIN_FLOOR, "for each v of the range", Kind.LOWER),
     Formula(r"v", lambda: LARGEST_V, "the range", Kind.UPPER),
 )
 
 KARAMATA = Result(
     id="induction.karamata",
-    title="The weighted Karamata inequality, and what (29) needs of it",
+    title="The weighted Karamata inequality and its use before (29)",
     citation=_LEMMA,
     claim=r"\sum_{i=1}^n w_i f(x_i) \le \sum_{i=1}^n w_i f(y_i) \quad \text{for convex } f,\ "
     r"\mathbf{x} \prec_w \mathbf{y},\ w_i \ge 0,\ \sum_i w_i = 1",
@@ -257,7 +276,7 @@ KARAMATA = Result(
             "sum of w_i f(x_i), against that of y",
             Kind.UPPER,
             _MAJORISED,
-            remark="false already for f(x) = x and sorted vectors: majorisation says nothing of weighted sums",
+            erratum=ANY_WEIGHTS,
         ),
         _quantity(
             "weighted.square",
@@ -265,15 +284,7 @@ KARAMATA = Result(
             "the same with f(x) = x^2 and all weights positive",
             Kind.UPPER,
             _MAJORISED,
-        ),
-        _quantity(
-            "weighted.name",
-            r"\sum x_i^2/2",
-            "the same if 'x majorises y' is taken in its usual sense",
-            Kind.UPPER,
-            "f(x) = x^2, x majorises y, equal weights",
-            remark="Definition D.5 calls the smaller vector the one that majorises; with equal totals it is no weak "
-            "majorisation either",
+            erratum=ANY_WEIGHTS,
         ),
         _quantity(
             "equal",
@@ -319,12 +330,12 @@ KARAMATA = Result(
         _quantity(
             "gain",
             r"C(v+v^\star) - \gamma C(2v)",
-            "what drives w before (29)",
+            "lower bound on the factor of dw/dt before (29)",
             Kind.LOWER,
             _STEP_DOMAIN,
             printed=Printed(GAIN_PRINTED, _STEP),
             derive=lambda: GAIN,
-            remark="printed beta/(gamma+beta) v*; the steps give beta/(2 gamma+beta-1) v*, less when gamma > 1",
+            erratum=GAIN_CONSTANT,
         ),
         _quantity(
             "exponent",

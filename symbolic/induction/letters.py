@@ -1,6 +1,6 @@
 """The flows of section 5 (wang2024) in the paper's own letters: M, m = -M', psi and phi = psi' stay what they are.
 
-`training` has closed forms in their places, which the calculus needs and nobody reads. `spelt_out` gives those back.
+`training` has their closed forms, which the calculus needs; `spelt_out` puts those back.
 """
 
 from collections.abc import Callable

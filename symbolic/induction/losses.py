@@ -1,7 +1,7 @@
 """The losses of training stage II (wang2024, C.1 and C.2), derived from their definitions term by term.
 
 Tokens x_1 .. x_L are independent standard normals; stage I has left y_s = x_{s-1}. The target sums over
-s = 2 .. L-1; the network does so up to `upper`, which (10) prints as L-2 and which (19) needs to be L-1.
+s = 2 .. L-1, the network over s = 2 .. `upper`: L-2 as (10) prints it, L-1 as (19) and Lemma D.4 have it.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import DerivationError
 from symbolic.dynamics.gaussian import GaussianMean, gaussian_mean
+from symbolic.errata import Erratum, Weight
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import (
     LOSS_GRAM,
@@ -34,7 +35,17 @@ from symbolic.induction.training import (
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 AS_PRINTED = L - 2  # the upper end of the network's sums in (10)
-AS_NEEDED = L - 1  # the one of the target's sum, with which (19) and (22) hold
+AS_NEEDED = L - 1  # that of the target's sum, with which (19) and (22) hold
+
+UPPER_END = Erratum(
+    Weight.DEFINITION,
+    Citation(WANG2024, "Section 5.1.2", "(10)"),
+    sentence="the sums of the network in (10) end at s = L-2",
+    reading="L-1 is meant, since Lemma D.4, M(p) and the target have sums to L-1; with sums to L-2 no y_s is x_{L-2}, "
+    "so that the 4-gram loss is at least g*^2/2 and the point (g*, h*, +oo, w*) does not rest",
+    repair="sums over s = 2 .. L-1 in (10) and in Appendix C",
+    survives="yes: (19), (22) and the fixed point hold with sums to L-1",
+)
 
 a = sp.Symbol("a", real=True)  # of Lemma D.3
 _key, _value, _query = sp.symbols("x_s-1 x_s x_L", real=True)
@@ -42,7 +53,7 @@ _other_key, _other_value = sp.symbols("x_r-1 x_r", real=True)
 
 
 def missing(upper: sp.Expr) -> int:
-    """How many terms a sum over s = 2 .. upper lacks of s = 2 .. L-1. Raises DerivationError but for 0, 1 and 2."""
+    """How many terms a sum over s = 2 .. upper lacks of s = 2 .. L-1. Raises DerivationError except for 0, 1, 2."""
     lag = sp.expand(L - 1 - upper)
     if lag not in (0, 1, 2):
         raise DerivationError(f"losses: the upper end of the sum has to be L-1, L-2 or L-3, not {sp.sstr(upper)}")
@@ -179,10 +190,18 @@ def derive_softmax_head() -> sp.Expr:
 # What is claimed.
 
 _EXPECTATION = "mean over independent standard normal tokens"
-_SLIP_UPPER = "holds for a sum of the network over s = 2 .. L-1, as the target's; (10) prints s = 2 .. L-2, with which "
+_TO_THE_LAST = "the network's sum is over s = 2 .. L-1, as in Lemma D.4"
 
 
-def _quantity(name: str, latex: str, meaning: str, domain: str, printed: Printed | None, remark: str) -> Quantity:
+def _quantity(
+    name: str,
+    latex: str,
+    meaning: str,
+    domain: str,
+    printed: Printed | None,
+    remark: str,
+    erratum: Erratum | None = None,
+) -> Quantity:
     return Quantity(
         name,
         latex,
@@ -195,28 +214,52 @@ def _quantity(name: str, latex: str, meaning: str, domain: str, printed: Printed
         scopes=(),
         randomness="" if name == "squares" else "x_1 .. x_L" if name != "gaussian" else "X, Y, Z",
         remark=remark,
+        erratum=erratum,
     )
+
+
+def _early(name: str, latex: str, meaning: str, of: Quantity, remark: str) -> Quantity:
+    """The same printed loss, set beside the network whose sums end at L-2."""
+    words = f"{meaning}, network with sums to s = L-2, as (10) prints them"
+    return _quantity(name, latex, words, of.domain, of.printed, remark, UPPER_END)
 
 
 def _quantities() -> tuple[Quantity, ...]:
     in_parameters = {v: w**2, **OPTIMA}
     head = LOSS_HEAD.subs(v, w**2).subs(OPTIMA)
+    gram_loss = _quantity(
+        "gram",
+        r"\mathcal{L}_{G_4}",
+        "loss of the 4-gram head",
+        "L >= 5, p > 0",
+        Printed(LOSS_GRAM.subs(in_parameters), Citation(WANG2024, "Appendix C.1", "(19)")),
+        _TO_THE_LAST,
+    )
+    head_loss = _quantity(
+        "head",
+        r"\mathcal{L}_{IH_2}",
+        "loss of the induction head, exp / (L-2) in the place of softmax",
+        "4 w^4 < 1, 4 w*^4 < 1",
+        Printed(head, Citation(WANG2024, "Appendix C.2", "(22)")),
+        _TO_THE_LAST,
+    )
     return (
-        _quantity(
-            "gram",
-            r"\mathcal{L}_{G_4}",
-            "loss of the 4-gram head",
-            "L >= 5, p > 0",
-            Printed(LOSS_GRAM.subs(in_parameters), Citation(WANG2024, "Appendix C.1", "(19)")),
-            _SLIP_UPPER + "the head never sees x_{L-2} and the loss is g*^2/2 at least",
+        gram_loss,
+        _early("gram.as_printed", r"\mathcal{L}_{G_4}^{s \le L-2}", gram_loss.meaning, gram_loss, ""),
+        head_loss,
+        _early(
+            "head.as_printed",
+            r"\mathcal{L}_{IH_2}^{s \le L-2}",
+            head_loss.meaning,
+            head_loss,
+            "the terms in h^2 and h have L-3 of L-2 summands, a relative difference of order 1/(L-2)",
         ),
-        _quantity(
-            "head",
-            r"\mathcal{L}_{IH_2}",
-            "loss of the induction head, exp / (L-2) in the place of softmax",
-            "4 w^4 < 1, 4 w*^4 < 1",
-            Printed(head, Citation(WANG2024, "Appendix C.2", "(22)")),
-            _SLIP_UPPER + "the terms in h and h^2 have L-3 of L-2 summands",
+        _early(
+            "head.optimum",
+            r"\mathcal{L}_{IH_2}^{s \le L-2}(w^\star, h^\star)",
+            "loss of the induction head at w = w*, h = h*",
+            head_loss,
+            "(22) is 0 there; the network lacks the target's last term: h*^2 psi(2 w*^2) / (2 (L-2)^2)",
         ),
         _quantity(
             "head.softmax",
@@ -233,8 +276,7 @@ def _quantities() -> tuple[Quantity, ...]:
             "the Gaussian mean of Lemma D.3",
             "|a| < 1",
             Printed(psi(a), Citation(WANG2024, "Lemma D.3")),
-            "printed for a < 1; the mean is infinite for a <= -1. The density in the printed proof has (1/2pi)^(-3/2) "
-            "for (1/2pi)^(3/2)",
+            "a < 1 is read as |a| < 1, where (1 - a^2)^(-1/2) is real; each use has 0 < a < 1",
         ),
         _quantity(
             "squares",

@@ -1,4 +1,4 @@
-"""Induction heads (wang2024): what Theorem 4.1 claims of the two-layer, one-head network, and why.
+"""Induction heads (wang2024): what Theorem 4.1 claims about the two-layer, one-head network, and why.
 
 The network computes y_s = sum over t < s of softmax(-p (s-1-t)) x_t in its first layer, and averages x_s under
 softmax(x_L^T W* y_s) in its second; the target IH_2 has x_{s-1} in the place of y_s. Tokens lie in [-1, 1]^d.
@@ -9,30 +9,31 @@ import sympy as sp
 from symbolic.calculus import attend, concentrate, exclude, linear_map, softmax
 from symbolic.citations import WANG2024, Citation
 from symbolic.derivation import Approximated, Derivation, given
+from symbolic.errata import Erratum, Weight
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 p = sp.Symbol("p", positive=True)
 L = sp.Symbol("L", integer=True, positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
-W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}, the sum of the moduli of the entries
+W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}, the sum of the absolute values of the entries
 W_frobenius = sp.Symbol("W_frobenius", nonnegative=True)  # ||W*||_F
 gate = sp.Symbol("gate", nonnegative=True)  # the lead in score of the keys s >= 2 over the key s = 1
-leak = sp.Symbol("leak", positive=True)  # what the gated construction may add, over 2 ||W*||_{1,1} e^-p
+leak = sp.Symbol("leak", positive=True)  # the largest addition of the gated construction, over 2 ||W*||_{1,1} e^-p
 
 NOTATION = {W_norm: r"\|W^\star\|_{1,1}", W_frobenius: r"\|W^\star\|_F", leak: r"\lambda", gate: r"\gamma"}
 
-# What an instance knows better than the hypotheses do:
+# Bounded by the hypotheses, known better at an instance:
 omega = sp.Symbol("omega", nonnegative=True)  # sup of ||W*^T x_L||_1 over the last tokens at hand
 diameter = sp.Symbol("delta", nonnegative=True)  # largest sup-norm distance of two context tokens
 radius = sp.Symbol("rho", nonnegative=True)  # sup-norm distance of the values x_2 .. x_{L-1} from a common centre
 
 SYMBOLS = {
-    W_norm: "sum of the moduli of the entries of W*",
+    W_norm: "sum of the absolute values of the entries of W*",
     omega: "bound on the 1-norm of W*^T x_L over the last tokens at hand",
     diameter: "largest sup-norm distance of two context tokens",
     radius: "sup-norm distance of the values x_2 .. x_{L-1} from a common centre",
     gate: "lead in score of the keys s >= 2 over key 1",
-    leak: "what the gated construction may add, as a share of 2 W_norm e^-p; only output.gated uses it",
+    leak: "largest addition of the gated construction, as a share of 2 W_norm e^-p; used by output.gated only",
 }
 
 # Wang et al. name no domain for the tokens; two steps of A.1 need |x| <= 1 in each coordinate, so tokens lie in
@@ -54,7 +55,7 @@ def derive_output() -> Approximated:
     return attend(attention, values, "output", reason="averages of the same values under weights that differ")
 
 
-def derive_with_foreign_key() -> Derivation:
+def derive_with_first_key() -> Derivation:
     """The same when key s = 1 is seen too: its y_1 = 0 scores 0, all others at least gate - omega.
 
     (y_s is an average of tokens, so |x_L^T W* y_s| <= omega; the gate is 0 in the network as printed.)
@@ -74,10 +75,22 @@ _CHAIN = Citation(WANG2024, "Theorem A.1", "read off the chain of the proof")
 _KERNEL_PRINTED = sp.exp(-p) / (1 - sp.exp(-p))
 _DOMAIN = "tokens in [-1, 1]^d, L >= 3"
 
+FIRST_KEY = Erratum(
+    Weight.DEFINITION,
+    Citation(WANG2024, "Theorem A.1", "proof, mask (3)"),
+    sentence="the second layer's sum is over s = 2 .. L-1, while the mask (3), R_ij = -oo for i <= j, shows key s = 1 "
+    "to the last query too",
+    reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows, and x_L = 0, x_1 = 1, "
+    "x_2 = ... = -1 gives an error of 2/(L-1) whatever y_1 is; nothing fails where the sum over s = 2 .. L-1, as in "
+    "(10), is taken to define the mask of layer 2",
+    repair="key 1 masked in layer 2, which gives an error of at most 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3",
+    survives="yes: with key 1 masked in layer 2; with mask (3) and D = 2d it is open whether another network does it",
+)
+
 
 def _quantities() -> tuple[Quantity, ...]:
     chain = derive_output().derivation
-    leaking = derive_with_foreign_key()
+    leaking = derive_with_first_key()
 
     def step(name: str, latex: str, meaning: str, norm: str, printed: sp.Expr, trivial: sp.Expr) -> Quantity:
         return Quantity(
@@ -91,7 +104,7 @@ def _quantities() -> tuple[Quantity, ...]:
             chain,
             name,
             WORST_CASE,
-            Printed(printed, _A1 if name == "output" else _CHAIN, strict=True),
+            Printed(printed, _A1 if name == "output" else _CHAIN),
             "masked",
             scopes=("network", "prompt") if name == "output" else ("network",),
             trivial=trivial,
@@ -123,24 +136,26 @@ def _quantities() -> tuple[Quantity, ...]:
             scopes=("network",),
             trivial=two,
             remark=remark,
+            erratum=erratum,
         )
-        for name, words, opening, meaning, remark in (
+        for name, words, opening, meaning, remark, erratum in (
             (
                 "as_printed",
                 "as printed",
                 sp.Integer(0),
                 "the same with the mask (3) as printed, which shows key s = 1 to the last query",
-                "A.1 sums over s = 2 .. L-1, but mask (3) forbids only i <= j: key 1, whose y_1 = 0, takes a weight "
-                "of order 1/L that does not vanish as p grows",
+                "",
+                FIRST_KEY,
             ),
             (
                 "gated",
                 "gated",
                 GATE,
                 "the same repaired with mask (3) kept: one more coordinate (D = 2d + 1) and a larger W_K",
-                "an indicator of s >= 2, which layer 1 can compute, lifts the other scores by a gate; it leaves the "
-                "printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K holds the entry gate/2, about p/2 "
-                "(for W* = 0 the gate is infinite: a mask)",
+                "an indicator of s >= 2, computed by layer 1, raises the other scores by a gate; the network is "
+                "outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
+                "p/2 (for W* = 0 the gate is infinite: a mask)",
+                None,
             ),
         )
     ]
@@ -214,10 +229,10 @@ VANILLA = Result(
             "W_star",
             None,
             "similarity W*, d x d: a number w for w I, a JSON matrix, @FILE with one, or random:NORM / signs:NORM "
-            "(seeded, sum of moduli NORM)",
+            "(seeded, sum of absolute values NORM)",
             0.25,
         ),
-        Parameter("leak", leak, "what the gated construction may add, as a share of 2 ||W*||_{1,1} e^-p", 0.01),
+        Parameter("leak", leak, "largest addition of the gated construction, as a share of 2 ||W*||_{1,1} e^-p", 0.01),
     ),
     hypotheses=(
         Hypothesis("p", sp.Gt(p, 0, evaluate=False), "the bias has to fall off"),
@@ -230,11 +245,9 @@ VANILLA = Result(
     notation=NOTATION,
     symbols=SYMBOLS,
     remarks=(
-        "Printed hides a constant: A.1 gives 4 ||W*||_{1,1} e^-p / (1 - e^-p), no C e^-p uniform in p; the derived "
-        "bound is at most 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",
-        "A.1 writes < where W* = 0 has equality.",
+        "A.1 ends in 4 ||W*||_{1,1} e^-p / (1 - e^-p) = O(e^-p), for p bounded away from 0; the derived bound is at "
+        "most 2 ||W*||_{1,1} e^-p for every p > 0 and L >= 3.",
+        "The < of A.1 is read as the <= of Theorem 4.1: both sides are 0 at W* = 0.",
         "The paper names no domain for the tokens; two steps of A.1 need tokens in [-1, 1]^d (or a smaller cube).",
-        "Key 1 matters whatever y_1 is: with x_L = 0 all scores are 0, and x_1 = 1, x_2 = ... = -1 gives an error of "
-        "2/(L-1). The erratum is of the network in A.1; that some network exists, Theorem 4.1, is not refuted.",
     ),
 )

@@ -1,7 +1,7 @@
-"""The all-layer margin and its ramp loss (wei2021, Section 2.1): what holds of them, and margins in closed form.
+"""The all-layer margin and its ramp loss (wei2021, Section 2.1): their properties, and margins in closed form.
 
 rho(theta, x, y) is the distance of theta from A(x, y) = {theta' : (y - 1/2) F(x, theta') <= 0} in the 2-norm (oo if A
-is empty). All that is claimed of rho follows from this.
+is empty). Every property below follows from this.
 """
 
 import itertools
@@ -23,13 +23,13 @@ inputs = sp.Symbol("X", nonnegative=True)  # ||x||^2
 
 # Lipschitz in theta: for theta' + delta' in A, theta + (theta' - theta) + delta' is the same point of A, so that
 # rho(theta) <= ||theta - theta'|| + ||delta'||; take the infimum over delta', and exchange the two. A, and with it
-# whether rho = oo, is the same for both; at oo the difference means nothing. Equality: theta' on the way to the nearest
+# whether rho = oo, is the same for both; at oo the difference is undefined. Equality: theta' on the way to the nearest
 # point of A.
 LIPSCHITZ = sp.Integer(1)
 
-# Positive: if theta predicts wrongly, theta lies in A and rho = 0. If it predicts rightly, theta is outside of A; where
-# F is continuous in theta A is closed, so that rho > 0 and the minimum is attained. Where F jumps (hard max) theta may
-# lie in the closure of A: the infimum is 0, and there is no minimum.
+# Positive: if theta predicts wrongly, theta lies in A and rho = 0. If it predicts rightly, theta is outside of A, and a
+# minimum that is attained is positive. It is attained where F is continuous in theta, as A is closed then. Where F
+# jumps (hard max) theta may lie in the closure of A: the infimum is 0, and there is no minimum.
 
 
 # The ramp loss (2.2).
@@ -135,7 +135,7 @@ def two_layer_squared(units: int) -> tuple[sp.Expr, tuple[sp.Symbol, ...], tuple
     return first + last, t, (*entry, *v, c, inputs)
 
 
-# What is claimed.
+# The quantities.
 
 _SECTION = Citation(WEI2021, "Section 2.1", "(2.1)")
 _LOSS = Citation(WEI2021, "Section 2.1", "(2.2)")
@@ -153,7 +153,7 @@ QUANTITIES = (
         "lipschitz", r"\sup |\rho(\theta) - \rho(\theta')| / \|\theta - \theta'\|_2",
         "Lipschitz constant of the margin",
         Kind.UPPER, derive=lambda: LIPSCHITZ, printed=Printed(sp.Integer(1), _PROOF),
-        remark="where no parameters flip the prediction both margins are infinite, and their difference means nothing",
+        remark="where no parameters flip the prediction both margins are infinite, and their difference is undefined",
     ),
     _quantity(
         "positive", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
@@ -163,14 +163,14 @@ QUANTITIES = (
     ),
     _quantity(
         "positive.hard_max", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
-        "the same where F jumps, as hard-max attention does at a tie", Kind.EXACT, norm="a count",
-        domain="F with hard-max attention, ties averaged", printed=Printed(sp.Integer(0), _SECTION),
-        remark="(2.1) has no minimum there, and its infimum is 0",
+        "predictions whose margin has the wrong sign, at a jump of F", Kind.EXACT, norm="a count",
+        domain="F with hard-max attention, ties averaged, at a tie", printed=Printed(sp.Integer(0), _SECTION),
+        remark="the property is read where the minimum in (2.1) is attained; no proof needs it elsewhere",
     ),
     _quantity(
         "ramp", r"\sup (\ell_{0\text{-}1} - \bar\ell_\gamma)", "0-1 loss above the ramp loss", Kind.UPPER,
         norm="a loss", domain="any F, any theta", derive=ramp_gap, printed=Printed(sp.Integer(0), _LOSS),
-        remark="needs only that a wrong prediction has margin 0, which holds for jumps too",
+        remark="needs only that a wrong prediction has margin 0, which holds at jumps too",
     ),
     _quantity(
         "ramp.indicator", r"\sup (\bar\ell_\gamma - 1(\rho < \gamma))",

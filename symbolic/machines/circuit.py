@@ -1,4 +1,4 @@
-"""Circuits as ReLU networks (wei2021, Lemma 3.2, 3.3 and B.1): exact gates, and what their parameters weigh."""
+"""Circuits as ReLU networks (wei2021, Lemma 3.2, 3.3 and B.1): exact gates, and the 1-norms of their parameters."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -10,6 +10,7 @@ import sympy as sp
 
 from symbolic.citations import WEI2021, Citation
 from symbolic.derivation import DerivationError
+from symbolic.errata import Erratum, Weight
 from symbolic.machines.rounding import relu, rounding_gap, rounding_net
 from symbolic.statements import (
     Formula,
@@ -28,7 +29,7 @@ q, r, s, m = sp.symbols("q r s m", positive=True, integer=True)
 r_last = sp.Symbol("r_last", positive=True, integer=True)
 rounding = sp.Symbol("rounding", integer=True)
 
-# What the gates are, and the nets of Proposition B.2 and of the proof of Lemma B.1.
+# The gates, and the nets of Proposition B.2 and of the proof of Lemma B.1.
 TRUTH: Mapping[str, Callable[..., Any]] = {"AND": sp.And, "OR": sp.Or, "NOT": sp.Not, "ID": lambda x: x}
 PRINTED_GATES: Mapping[str, sp.Expr] = {
     "AND": relu(x1 + x2 - 1),
@@ -97,7 +98,7 @@ def wrong_outputs() -> sp.Expr:
     """
     kept = [rounding_net(sp.Integer(bit)) for bit in (0, 1)] == [0, 1] and rounding_gap() == 0
     if any(map(wrong_rows, TRUTH)) or not kept:
-        raise DerivationError("circuit: a gate's net or round is not what it should be on bits")
+        raise DerivationError("circuit: the net of a gate, or round, is wrong on bits")
     return sp.Integer(0)
 
 
@@ -124,6 +125,18 @@ _LEMMA = Citation(WEI2021, "Lemma B.1")
 _SECTION = Citation(WEI2021, "Theorem 3.1", "proof, Appendix B")
 _CIRCUITS = "every layered circuit of AND, OR, NOT and ID"
 
+TOTAL_NORM = Erratum(
+    Weight.CONSTANT,
+    Citation(WEI2021, "Appendix B", "proof of Theorem 3.1"),
+    sentence="the parameters that simulate the gates have a total 1-norm of at most s",
+    reading="s counts inputs and ID gates, its largest meaning, and the same paragraph writes O(s) where it leaves a "
+    "constant open; no other parameters help where s > 2m, as two layers that compute even ID have |w_1 w_2| >= 1, "
+    "hence |w_1| + |w_2| >= 2",
+    repair=f"at most {heaviest_gate()} (s - m), {heaviest_gate()} being the 1-norm of an OR gate and m the number of "
+    "inputs",
+    survives="yes: Theorem 3.1 needs O(s) only, with which its proof ends",
+)
+
 
 def _quantity(name: str, symbol: str, meaning: str, norm: str, kind: Kind, **more: Any) -> Quantity:
     exists = Quantifier.FOR_ALL if kind is Kind.EXACT else Quantifier.EXISTS
@@ -139,7 +152,7 @@ CIRCUIT = Result(
     claim=r"F(x, \theta) = 2 G(x) - 1 \quad \forall x \in \{0, 1\}^m, \qquad \|\theta_i\|_1 = O(r_i)",
     parameters=(
         Parameter("netlist", None, CIRCUITS, "products8"),
-        Parameter("input", None, "the bits of one input, whose outputs are shown then; first input first", ""),
+        Parameter("input", None, "bits of one input, first input first: its outputs are shown", ""),
         Parameter("rounding", rounding, "1: with the correction functions (F'), 0: without (F)", 1, integer=True),
     ),
     hypotheses=(
@@ -150,7 +163,7 @@ CIRCUIT = Result(
         _quantity(
             "outputs",
             r"\#\{x : F(x, \theta) \neq 2 G(x) - 1\}",
-            "inputs on which some output differs from the gates' direct evaluation",
+            "inputs on which some output differs from the direct evaluation of the gates",
             "a count",
             Kind.EXACT,
             domain=f"{_CIRCUITS}, every input of m bits",
@@ -174,8 +187,7 @@ CIRCUIT = Result(
             Kind.UPPER,
             printed=Printed(s, Citation(WEI2021, "Appendix B", "the total 1-norm of the parameters so far")),
             derive=lambda: heaviest_gate() * (s - m),
-            remark="s counts inputs and ID gates, the reading kindest to the paper; no gate's net of Proposition B.2 "
-            f"or Lemma B.1 weighs less than {min(gate_net(kind).norm for kind in TRUTH)}",
+            erratum=TOTAL_NORM,
         ),
         _quantity(
             "rounding_norm",
@@ -194,12 +206,12 @@ CIRCUIT = Result(
             Kind.EXACT,
             printed=Printed(q, Citation(WEI2021, "Theorem 3.1"), order=Order.THETA),
             derive=lambda: 2 * (q - 1) + 2 * rounding * (q - 2),
-            remark="the readout behind them is linear; identities that only fill up a fixed depth are left out",
+            remark="the readout after them is linear; identities that only fill up a fixed depth are left out",
         ),
         _quantity(
             "width",
             r"\text{width}",
-            "widest layer, the input among them",
+            "width of the widest layer, the input layer included",
             "a count",
             Kind.UPPER,
             printed=Printed(r, Citation(WEI2021, "Theorem 3.1"), order=Order.O),
@@ -208,9 +220,9 @@ CIRCUIT = Result(
     ),
     notation={r_last: "r_{q-1}", rounding: r"\mathbf{1}_{\zeta}"},
     symbols={
-        q: "layers of the circuit, that of the inputs among them",
+        q: "layers of the circuit, the layer of the inputs included",
         r: "gates of its widest layer",
-        s: "its gates, inputs and ID gates among them",
+        s: "its gates, inputs and ID gates included",
         m: "its inputs",
         r_last: "gates of its last layer",
     },
@@ -224,7 +236,7 @@ CIRCUIT = Result(
     ),
     remarks=(
         "Outputs beyond the paper's single one are read off the last layer in the same way.",
-        "The proof of Lemma B.1 puts the -1 of NOT on the diagonal of W_1, which is right where the gate has the place "
-        "of its parent; here it stands in the column of the parent, wherever that is.",
+        "The proof of Lemma B.1 puts the -1 of NOT on the diagonal of W_1, for a gate at the position of its parent; "
+        "here it stands in the column of the parent.",
     ),
 )

@@ -2,7 +2,7 @@ r"""Theorem D.6: the all-layer margin of a network with corrections, from nine c
 
 printed: the minimum of nine terms. derived: the same induction by the calculus, its two perturbations pooled in place
 of halved, ||g_j|| <= lambda + sigma_zeta in place of 2 lambda, so never below the printed bound. instance: the
-induction with each layer's own numbers, in the joint form of `perturbed_layers`.
+induction with the numbers of each layer, in the joint form of `perturbed_layers`.
 """
 
 from dataclasses import replace
@@ -85,7 +85,7 @@ def layer_error() -> Approximated:
 
 @cache
 def derived_margin() -> sp.Expr:
-    """The largest rho at which the induction goes through (rule 11: inversion)."""
+    """The largest rho at which the induction holds (rule 11: inversion)."""
     layer = largest_safe(layer_error().error, rho, sigma_zeta).value
     inside = largest_safe(kappa_xi * (lam + sigma_zeta) * rho, rho, sigma_h).value  # |||H' - H||| <= sigma_h
     first = largest_safe(mu_0 * rho, rho, sigma_zeta).value  # Lemma D.7
@@ -164,7 +164,7 @@ def _constant(name: str, symbol: str, meaning: str, kind: Kind, **more: object) 
 _MARGIN = Quantity(
     name="margin",
     latex_symbol=r"\rho_F",
-    meaning="smallest joint 2-norm of a move of all parameters that flips the prediction at this input",
+    meaning="smallest 2-norm of a perturbation of all parameters that flips the prediction at this input",
     norm="2, over all weights and biases",
     domain="this input; the printed and derived bounds hold for all",
     kind=Kind.LOWER,
@@ -180,21 +180,27 @@ _QUANTITIES = (
         _MARGIN,
         name="shared",
         latex_symbol=r"\rho_{F'}",
-        meaning="the same where all roundings share one set of parameters (Definition D.5)",
+        meaning="the same margin with one set of parameters shared by all corrections (Definition D.5)",
     ),
-    _constant("lambda", r"\lambda", "largest size of an exact layer, at least 1", Kind.UPPER),
-    _constant("mu_0", r"\mu_0", "how far the first layer moves with its parameters", Kind.UPPER),
-    _constant("mu", r"\mu", "Lipschitz constant of a layer in its input, parameters moved", Kind.UPPER),
-    _constant("kappa_theta", r"\kappa_\theta", "how far a layer moves with its parameters", Kind.UPPER),
-    _constant("kappa_xi", r"\kappa_\xi", "how far a rounding moves with its parameters", Kind.UPPER),
-    _constant("sigma_zeta", r"\sigma_\zeta", "errors up to it are undone by the rounding", Kind.LOWER),
+    _constant("lambda", r"\lambda", "largest 2-norm of an exact layer, at least 1", Kind.UPPER),
+    _constant("mu_0", r"\mu_0", "Lipschitz constant of the first layer in its parameters", Kind.UPPER),
+    _constant("mu", r"\mu", "Lipschitz constant of a layer in its input, at perturbed parameters", Kind.UPPER),
     _constant(
-        "sigma_theta", r"\sigma_\theta", "moves of theta for which the constants hold; chosen to be best", Kind.EXACT
+        "kappa_theta",
+        r"\kappa_\theta",
+        "Lipschitz constant of a layer in its parameters, per 2-norm of its input",
+        Kind.UPPER,
     ),
-    _constant("sigma_xi", r"\sigma_\xi", "moves of xi for which the constants hold; chosen to be best", Kind.EXACT),
     _constant(
-        "sigma_h", r"\sigma_h", "moves of the input for which they hold: any, ReLU layers being Lipschitz", Kind.LOWER
+        "kappa_xi",
+        r"\kappa_\xi",
+        "Lipschitz constant of a correction in its parameters, per 2-norm of its input",
+        Kind.UPPER,
     ),
+    _constant("sigma_zeta", r"\sigma_\zeta", "radius of the errors that a correction removes", Kind.LOWER),
+    _constant("sigma_theta", r"\sigma_\theta", "radius of theta in which the constants hold, chosen best", Kind.EXACT),
+    _constant("sigma_xi", r"\sigma_\xi", "radius of xi in which the constants hold, chosen best", Kind.EXACT),
+    _constant("sigma_h", r"\sigma_h", "radius of the input in which they hold: infinite for ReLU layers", Kind.LOWER),
     _constant(
         "width_exponent",
         r"\gamma",
@@ -202,7 +208,7 @@ _QUANTITIES = (
         Kind.RATE,
         printed=Printed(r ** sp.Symbol("c"), Citation(WEI2021, "Lemma 3.3"), order=Order.O),
         derive=width_exponent,
-        remark="the paper says 1/poly(s)",
+        remark="printed as 1/poly(s), its degree unspecified",
     ),
 )
 
@@ -221,31 +227,34 @@ MARGIN = Result(
     quantities=_QUANTITIES,
     notation=_NOTATION,
     symbols={
-        lam: "bound on the size of each exact layer, at least 1",
+        lam: "bound on the 2-norm of each exact layer, at least 1",
         mu_0: "Lipschitz constant of the first layer in its parameters",
         mu: "Lipschitz constant of a layer in its input",
-        kappa_theta: "a layer's move per move of its parameters and per size of its input",
-        kappa_xi: "the same of a correction",
-        sigma_zeta: "radius that a correction undoes",
-        sigma_theta: "radius of theta for which the constants hold",
-        sigma_xi: "radius of xi for which they hold",
-        sigma_h: "radius of the inputs for which they hold",
-        rho: "move of all parameters together",
+        kappa_theta: "Lipschitz constant of a layer in its parameters, per 2-norm of its input",
+        kappa_xi: "Lipschitz constant of a correction in its parameters, per 2-norm of its input",
+        sigma_zeta: "radius of the errors that a correction removes",
+        sigma_theta: "radius of theta in which the constants hold",
+        sigma_xi: "radius of xi in which they hold",
+        sigma_h: "radius of the inputs in which they hold",
+        rho: "2-norm of the perturbation of all parameters",
     },
     remarks=(
-        "Derived by the calculus: pooled moves (Cauchy-Schwarz), not halves; lambda + sigma_zeta in place of 2 lambda.",
-        "(D.1) corrects g_{i-1} where it has to correct g_i, and (D.8) subtracts xi_hat from itself: read as meant.",
-        "Condition D.3 asks mu_0 for all theta; two matrices have one only near theta: read within sigma_theta.",
-        "Pooling wants theta and xi to be disjoint, also under sharing; Definition D.5 would let them overlap.",
+        "Derived: perturbations pooled (Cauchy-Schwarz), not halved; lambda + sigma_zeta in place of 2 lambda.",
+        "(D.1) is read with g_i for g_{i-1} as the argument of zeta_i, (D.8) with xi_hat_i - xi_i.",
+        "Condition D.3 is read with mu_0 within sigma_theta of theta: two layers have no such constant for all theta.",
+        "Pooling needs theta and xi to be disjoint, also where they are shared (Definition D.5).",
     ),
     formulas=(
         Formula(
-            r"\|g_i - h_i\|_2", lambda: layer_error().error, "a layer's error, all parameters moved by rho", Kind.UPPER
+            r"\|g_i - h_i\|_2",
+            lambda: layer_error().error,
+            "error of a layer, parameters perturbed by rho",
+            Kind.UPPER,
         ),
         Formula(
             r"\|f_i(\hat h, \hat\theta) - f_i(h, \theta)\|_2",
             lambda: two_relu_layers().error,
-            "the same for two ReLU layers and a rounding before them, with their own norms",
+            "the same for two ReLU layers and a correction before them, with their own norms",
             Kind.UPPER,
         ),
     ),

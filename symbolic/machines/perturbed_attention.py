@@ -1,4 +1,4 @@
-r"""How far a transformer layer of Appendix C moves, and as long as which moves its hard max attends where it should.
+r"""The perturbation of a transformer layer of Appendix C, and the radius within which hard max keeps its positions.
 
 One layer of Section 4.1 (Wei, Chen, Ma 2021): self-attention, encoder attention, phi(W_1 . + b_1); the two last layers
 of its feed-forward module are the rounding zeta. One attention searches (Claims C.4 to C.7) or none does; an attention

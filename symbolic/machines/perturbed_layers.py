@@ -1,9 +1,9 @@
-r"""How far one layer of a corrected network moves when all parameters are moved by at most rho in the 2-norm.
+r"""The perturbation of one layer of a corrected network where all parameters move by at most rho in the 2-norm.
 
 The induction of Lemmas D.7 to D.9 (Wei, Chen, Ma 2021) for layers f_i with corrections zeta_i, done by the calculus,
 with one difference. Definition D.2 asks each layer to be Lipschitz in h *at the moved parameters*; hard-max attention
-is not: at a tie the moved values differ, and the least change of h selects another of them (machines.turing_margin
-shows a case). What the induction needs is less: the distance of f(h_hat, theta_hat) to the *exact* f(h, theta),
+is not: at a tie the moved values differ, and an arbitrarily small change of h selects one of them (an instance is in
+machines.turing_margin). The induction needs less: the distance of f(h_hat, theta_hat) to the *exact* f(h, theta),
 jointly in both moves.
 
 Each group of parameters k is moved by t_k, sum t_k^2 <= rho^2; the error of a layer is a linear form in the t_k, and
@@ -35,7 +35,7 @@ ROUNDING_RADIUS = sp.Rational(1, 3)
 
 @dataclass(frozen=True)
 class LayerBound:
-    """How far something moves, at most `error`, when the `groups` of parameters move by rho together."""
+    """A perturbation of at most `error` where the `groups` of parameters move by rho in their joint 2-norm."""
 
     value: Approximated
     groups: tuple[sp.Symbol, ...]

@@ -221,7 +221,7 @@ def rounding_layer_corrected() -> Approximated:
     return correct(known, "corrected", sigma=THIRD)
 
 
-# What is claimed.
+# The quantities.
 
 _CLAIM = Citation(WEI2021, "Claim 3.5")
 _TEXT = Citation(WEI2021, "Section 3.2", "before Proposition 3.4")
@@ -240,7 +240,7 @@ QUANTITIES = (
         "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|", "the ReLU net against round", "all real z",
         Kind.EXACT, norm="absolute value", derive=rounding_gap,
         printed=Printed(sp.Integer(0), Citation(WEI2021, "Proposition 3.4")),
-        remark="the middle piece is printed 3x - 1 for 3z - 1",
+        remark="the x of the middle piece 3x - 1 is read as z",
     ),
     _quantity(
         "rounded.output", r"\tilde f(1, (1, \dots, 1))", "output of the rounded toy, printed as that of the plain one",
@@ -264,17 +264,17 @@ QUANTITIES = (
         Kind.LOWER, derive=rounded_margin, printed=Printed(THIRD, _CLAIM),
     ),
     _quantity(
-        "rounded.every_depth", r"\inf_D \rho_{\tilde f}", "the same for every depth at once", _ROUNDED, Kind.LOWER,
+        "rounded.every_depth", r"\inf_D \rho_{\tilde f}", "infimum of it over all depths", _ROUNDED, Kind.LOWER,
         derive=rounded_margin_every_depth, printed=Printed(THIRD, _CLAIM),
     ),
     _quantity(
         "rounded.rate", r"\rho_{\tilde f}", "exponent of the rounded margin in the depth", _ROUNDED, Kind.RATE,
-        norm="exponent", rate_in="depth", remark="the paper says Omega(1)",
+        norm="exponent", rate_in="depth", remark="printed as Omega(1)",
     ),
     _quantity(
-        "rounding_layers", r"\rho_{\tilde f}", "the same where the parameters of the rounding layers move as well",
+        "rounding_layers", r"\rho_{\tilde f}", "all-layer margin, the rounding perturbed too",
         _ROUNDED, Kind.LOWER, norm="2-norm of the change of all parameters, 8 for each layer",
-        derive=rounding_layers_margin, remark="the paper leaves these parameters out of the toy",
+        derive=rounding_layers_margin, remark="Claim 3.5 holds these parameters fixed",
     ),
 )  # fmt: skip
 
@@ -292,9 +292,9 @@ ROUNDING = Result(
     formulas=(
         Formula(r"\rho_f", plain_margin, "margin of the plain toy", citation=_TEXT),
         Formula(r"C(z, z')", stage_cost, "squared change that takes a layer's output from z to z'"),
-        Formula(r"\kappa_D", weight, "V_D(z) >= kappa_D (1 - 1/(2z))^2 for what the last D layers cost", Kind.LOWER),
+        Formula(r"\kappa_D", weight, "V_D(z) >= kappa_D (1 - 1/(2z))^2 for the cost of the last D layers", Kind.LOWER),
         Formula(r"\rho_{\tilde f}", rounding_layers_number, "`rounding_layers` in digits, rounded down", Kind.LOWER),
         Formula(r"\lim_D \sqrt{D} \rho_f", plain_order, "constant of the plain margin's decay", Kind.RATE),
     ),
-    remarks=("The printed changes delta_i = 3/d are meant as -3/d: the weights become 1 - 3/d.",),
+    remarks=("The printed changes delta_i = 3/d are read as -3/d, which gives the printed weights 1 - 3/d.",),
 )

@@ -1,8 +1,8 @@
 r"""How many samples suffice: Prop. 2.3, Lemma 2.4, Corollary A.1, Theorems 3.1 and 4.1 (Wei, Chen, Ma 2021).
 
-printed: as it stands; a formula inside O says nothing of constants, one inside O~ nothing of powers of logarithms
-either, and poly(.) is left open. derived: the same chain (cover of the l1 ball, ramp, Rademacher complexity, empirical
-risk minimiser) with every constant, so that n is a number of samples.
+printed: a formula inside O leaves constants open, one inside O~ powers of logarithms too, and poly(.) its degree; the
+eps of Lemma 2.4 is read inside O, as its proof by Proposition 2.3 gives it. derived: the same chain (cover of the l1
+ball, ramp, Rademacher complexity, empirical risk minimiser) with every constant, so that n is a number of samples.
 """
 
 from functools import cache
@@ -32,13 +32,12 @@ J = sp.Symbol("J", positive=True, integer=True)  # finer levels of the chain
 tau = sp.Symbol("tau", positive=True)  # 2^-J
 rho_mean = sp.Symbol("rho_bar", positive=True)  # harmonic quadratic mean of the training margins
 size, states, steps = sp.symbols("s z T", positive=True, integer=True)
-poly = sp.Function("poly")  # "some polynomial": the paper does not say which
+poly = sp.Function("poly")  # a polynomial that the paper does not specify
 
-RATIO = alpha / gamma  # how many margins the norm budget is worth
-DEFINITION = sp.Rational(1, 100)  # Definition 2.2 fixes the probability of failure
+RATIO = alpha / gamma
 BASE = 2  # each level of the chain halves the radius
 
-# Printed, as they stand.
+# Printed.
 
 PRINTED_PROPOSITION = 5 * eps + 2 * sp.sqrt(sp.log(2 / delta) / n)
 PRINTED_COVER = sp.floor(alpha**2 * sp.log(p) / (gamma**2 * eps**2))
@@ -52,12 +51,12 @@ PRINTED_MACHINES = poly(states, A, sp.log(steps)) * sp.log(w * d) / eps**2
 # Maurey: theta with ||theta||_1 <= alpha is a mean of +-alpha e_j, drawn at random, so that the average of k draws is
 # theta in expectation, with E ||average - theta||^2 <= alpha^2/k; some average is that near. There are (2p)^k of them.
 def cover_radius(count: sp.Expr = k) -> sp.Expr:
-    """How near every point of the l1 ball is to an average of `count` of its vertices, in the 2-norm."""
+    """2-norm distance within which every point of the l1 ball has an average of `count` of its vertices."""
     return alpha / sp.sqrt(count)
 
 
 def log_averages(count: sp.Expr = k) -> sp.Expr:
-    """The logarithm of how many averages of `count` vertices there are, at most."""
+    """The logarithm of the number of averages of `count` vertices, an upper bound."""
     return count * sp.log(2 * p)
 
 
@@ -95,7 +94,7 @@ def level_radius(j: sp.Expr) -> sp.Expr:
 # level 0, with 1/2 subtracted (which moves no Rademacher complexity), are within +-1/2. Every level costs the same.
 @cache
 def level_cost() -> sp.Expr:
-    """What each finer level adds to the Rademacher complexity."""
+    """The Rademacher complexity that each finer level adds."""
     j = sp.Symbol("j", positive=True, integer=True)
     return sp.simplify(massart(log_averages(level(j)), level_radius(j - 1)))
 
@@ -165,15 +164,15 @@ DECODER_PARAMETERS = d * (2 * (3 * (w**2 + w) + 2 * w) + 3 * (w**2 + w)) + w * A
 # Two inputs matter: x_0 of mass eta, where F = theta_1, and one of mass eps on which every theta is wrong; on all other
 # inputs every theta is right. Let alpha >= gamma: theta = +-gamma e_1 has the margin gamma at x_0 for the label 1 or 0,
 # so that (2.3) holds for both targets. Without x_0 in the sample both minimise: the argmin is a set, and the same for
-# either target. A minimiser chosen from the sample alone, whatever the surrogate and however it breaks ties (off the
-# sample it cannot see G), is then the same too, and wrong at x_0 for one of them: its error is eps + eta with a
-# probability of (1 - eta)^n / 2 at least. For each target another minimiser would do; no rule finds it.
+# either target. A minimiser chosen from the sample alone, whatever the surrogate and however it breaks ties, is then
+# the same too, and wrong at x_0 for one of them: its error is eps + eta with a probability of (1 - eta)^n / 2 at least.
+# So Lemma 2.4 needs the O that its proof gives; eta falls like 1/n.
 eta = sp.Symbol("eta", positive=True)
 TWO_TARGETS_CHANCE = (1 - eta) ** n / 2
 
 
-# Two targets that differ at one input of mass a little above eps, and nothing else to be wrong at: fewer samples than
-# this miss it too often, whatever is minimised.
+# Two targets that differ at one input of mass a little above eps, every theta right at all others: fewer samples than
+# this miss it too often, for every surrogate.
 FEWEST = sp.log(2 * delta) / sp.log(1 - eps)
 
 
@@ -182,7 +181,7 @@ def _wei(label: str, equations: str = "") -> Citation:
 
 
 _ANY = "every input distribution P, every target G, every parameterised F with ||theta||_1 <= alpha"
-_OPEN = "O~ leaves powers of logarithms open too, so that the printed number counts no samples"
+_OPEN = "O~ leaves powers of logarithms open too, so that the printed number is not a number of samples"
 
 
 def _quantity(name: str, latex: str, meaning: str, **more: Any) -> Quantity:
@@ -207,7 +206,8 @@ QUANTITIES = (
         domain="every surrogate loss that meets the conditions 1) to 3)",
         printed=Printed(PRINTED_PROPOSITION, _wei("Proposition 2.3", "its proof in Appendix A")),
         derive=lambda: minimiser_error(eps, eps),
-        remark="F* is fixed, so that one deviation of two needs no complexity; McDiarmid's constant is 1/(2n)",
+        remark="derived: F* is fixed, so that only one deviation of two needs the complexity; McDiarmid's constant is "
+        "1/(2n)",
     ),
     _quantity(
         "vertices",
@@ -226,6 +226,7 @@ QUANTITIES = (
         domain="||theta||_1 <= alpha in R^p",
         printed=Printed(PRINTED_COVER, _wei("Proof of Lemma 2.4"), order=Order.O),
         derive=cover_count,
+        remark="printed: read for p >= 2 and where the floor is at least 1",
         **_SURE,
     ),
     _quantity(
@@ -235,16 +236,17 @@ QUANTITIES = (
         norm="a mean over samples and signs",
         printed=Printed(PRINTED_RADEMACHER, _wei("Proof of Lemma 2.4"), order=Order.O),
         derive=rademacher,
+        remark="printed: read for p >= 2",
         quantifier=Quantifier.EXPECTATION,
     ),
     _quantity(
         "minimiser",
         r"\mathbb{E}\,\ell_{0\text{-}1}(\hat F(x), G(x))",
         "error of the empirical risk minimiser, where (2.3) holds with eps: n samples",
-        printed=Printed(eps, _wei("Lemma 2.4")),
+        printed=Printed(eps, _wei("Lemma 2.4"), order=Order.O),
         derive=lambda: minimiser_error(eps, rademacher()),
-        remark="(2.3) leaves all of eps to the best theta and nothing to the minimiser; the proof, by Proposition 2.3, "
-        "gives O(eps): read so, or with 0 in (2.3) as Theorems 3.1 and 4.1 use it, the lemma stands",
+        remark="eps is read inside O, as the proof by Proposition 2.3 gives it; with 0 in (2.3), as Theorems 3.1 and "
+        "4.1 use it, the whole eps is left to the minimiser",
     ),
     _quantity(
         "samples",
@@ -272,7 +274,8 @@ QUANTITIES = (
         domain="every P on {0,1}^m; networks of width w and depth d, ||theta||_1 <= alpha",
         printed=Printed(PRINTED_CIRCUITS, _wei("Theorem 3.1"), order=Order.O),
         derive=lambda: samples().subs(p, FEEDFORWARD_PARAMETERS),
-        remark="poly(s) is not said; derived for the alpha and gamma given, which a construction has to supply",
+        remark="the polynomial poly(s) is not specified; derived for the given alpha and gamma, which a construction "
+        "has to supply",
     ),
     _quantity(
         "turing",
@@ -282,7 +285,7 @@ QUANTITIES = (
         domain="every P; decoders of width w, d layers and |A| symbols, ||theta||_1 <= alpha",
         printed=Printed(PRINTED_MACHINES, _wei("Theorem 4.1"), order=Order.O),
         derive=lambda: samples().subs(p, DECODER_PARAMETERS),
-        remark="poly(k, |A|, log T) is not said; derived for the alpha and gamma given",
+        remark="the polynomial poly(k, |A|, log T) is not specified; derived for the given alpha and gamma",
     ),
 )
 
@@ -315,9 +318,9 @@ SAMPLE_COMPLEXITY = Result(
         _positive("alpha", alpha, "Section 2.1"),
         _at_least("p", p, 1, "there are parameters"),
         _positive("gamma", gamma, "the ramp (2.2) divides by it"),
-        _positive("eps", eps, "no n is enough for 0"),
+        _positive("eps", eps, "no number of samples gives 0"),
         Hypothesis("eps", sp.Lt(eps, 1, evaluate=False), "an error rate"),
-        _at_least("n", n, 2, "one sample says nothing"),
+        _at_least("n", n, 2, "log n is positive"),
         _positive("delta", delta, "a probability"),
         Hypothesis("delta", sp.Lt(delta, 1, evaluate=False), "a probability"),
         *(_at_least(name, symbol, 1, "a size") for name, symbol in (("w", w), ("d", d), ("A", A))),
@@ -335,16 +338,20 @@ SAMPLE_COMPLEXITY = Result(
     },
     formulas=(
         Formula(r"{\rm Rad}_0", coarse_cost, "complexity of the coarsest level", Kind.UPPER),
-        Formula(r"{\rm Rad}_{j} - {\rm Rad}_{j-1}", level_cost, "what each finer level adds", Kind.UPPER),
+        Formula(r"{\rm Rad}_{j} - {\rm Rad}_{j-1}", level_cost, "complexity that each finer level adds", Kind.UPPER),
         Formula("J", best_levels, "the levels that are best at n samples"),
         Formula("J_n", lambda: enough_levels().value, "the levels that `samples` takes"),
         Formula(
-            r"\Pr[\text{error} = \epsilon + \eta]", lambda: TWO_TARGETS_CHANCE, "two targets that refute", Kind.LOWER
+            r"\Pr[\text{error} = \epsilon + \eta]",
+            lambda: TWO_TARGETS_CHANCE,
+            "for one of two targets that differ at an input of mass eta, and every rule",
+            Kind.LOWER,
         ),
     ),
     remarks=(
-        "Lemma 2.4 as it stands fails for every eps in (0, 1), surrogate and n >= 2, as n does not depend on P.",
-        "That rho > 0 wherever F is right needs the set of wrong parameters to be closed, which hard-max attention "
-        "does not give; the surrogate bounds the 0-1 loss all the same.",
+        "Lemma 2.4 is read with O(eps), as its proof by Proposition 2.3 gives it: where (2.3) leaves all of eps to the "
+        "best theta, the error of any rule exceeds eps by some mass of order 1/n for one of two targets.",
+        "The surrogate (2.2) bounds the 0-1 loss for every F; that rho > 0 wherever F is right is read where the "
+        "minimum in (2.1) is attained.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Softmax in place of hard max: the inverse temperature at which rounding undoes what the losing keys leak.
+"""Softmax in place of hard max: the inverse temperature at which the correction removes the weight of the other keys.
 
 The scores of Claims C.4 to C.6 and of Lemma C.7 are whole numbers and exact (the layers before have rounded), the
 largest leads by 1, and keys that tie for it carry one and the same value.
@@ -13,7 +13,7 @@ from symbolic.calculus.softmax import attend, softmax_to_hard_max
 from symbolic.derivation import Approximated, Derivation, given
 
 MARGIN = sp.Integer(1)  # Claims C.4-C.6, Lemma C.7: largest score against the next, the null key among them
-UNDONE = sp.Rational(1, 3)  # the largest error of a bit that the correction of Prop. 3.4 undoes
+UNDONE = sp.Rational(1, 3)  # the largest error of a bit that the correction of Prop. 3.4 removes
 SPREAD = sp.Integer(1)  # every coordinate of a value is a bit
 
 w_pos = sp.Symbol("w_pos", integer=True, positive=True)

@@ -1,4 +1,4 @@
-"""A transformer runs a Turing machine (wei2021, Appendix C): what holds at each step, and what it costs."""
+"""A transformer runs a Turing machine (wei2021, Appendix C): its quantities at each step, its sizes and norms."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,6 +6,7 @@ from functools import partial
 import sympy as sp
 
 from symbolic.citations import WEI2021, Citation
+from symbolic.errata import Erratum, Weight
 from symbolic.machines import temperature
 from symbolic.machines import turing_counts as counts
 from symbolic.machines.temperature import eps
@@ -17,21 +18,22 @@ work = sp.Symbol("work", integer=True, nonnegative=True)
 
 MACHINES = (
     "addition, busy_beaver_3, busy_beaver_4, increment, palindrome; or a file, one rule "
-    "'state symbol new_symbol move new_state' a line; or a busy beaver in one word"
+    "'state symbol new_symbol move new_state' a line; or a busy beaver in one-line notation"
 )
+TAPE = "content of the tape: one character for each symbol, or symbols separated by spaces"
 PARAMETERS = (
     Parameter("machine", None, MACHINES, "increment"),
-    Parameter("input", None, "what stands on the tape: one character a symbol, or symbols apart by spaces", ""),
-    Parameter("T", T, "steps; 0: as many as the simulator needs to halt", 0, integer=True),
-    Parameter("eps", eps, "what softmax attention may leak, for the rows of softmax", 0.1),
-    Parameter("work", work, "steps in all that random inputs may take: --samples stops there", 2**14, integer=True),
+    Parameter("input", None, TAPE, ""),
+    Parameter("T", T, "number of steps; 0: as many as the simulator needs to halt", 0, integer=True),
+    Parameter("eps", eps, "error of softmax attention against hard max, for the rows of softmax", 0.1),
+    Parameter("work", work, "limit on the total number of steps of the random inputs", 2**14, integer=True),
 )
 HYPOTHESES = (
     Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),
     Hypothesis("work", sp.Ge(work, 0, evaluate=False), "a number of steps"),
-    Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "softmax always leaks"),
+    Hypothesis("eps", sp.Gt(eps, 0, evaluate=False), "softmax attention always differs from hard max"),
     Hypothesis(
-        "eps", sp.Le(eps, temperature.UNDONE, evaluate=False), "the correction of Prop. 3.4 undoes an error of 1/3"
+        "eps", sp.Le(eps, temperature.UNDONE, evaluate=False), "the correction of Prop. 3.4 removes an error of 1/3"
     ),
 )
 
@@ -44,7 +46,7 @@ def _wei(label: str, equations: str = "") -> Citation:
 
 
 def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None, remark: str = "") -> Quantity:
-    """A quantity of the proof at each step: printed as equal to the machine's."""
+    """A quantity of the proof at each step: printed as equal to that of the machine."""
     return Quantity(
         name,
         rf"\#\{{i : {latex}\}}",
@@ -61,16 +63,17 @@ def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None
 
 STEPS = (
     _at_each_step("state", r"h^{st} \ne z_i", "the state after step i", _wei("Lemma C.1", "(C.4)")),
-    _at_each_step("written", r"h^{sym_2} \ne u_i", "the symbol that step i writes", _wei("Lemma C.1", "(C.4)")),
+    _at_each_step("written", r"h^{sym_2} \ne u_i", "the symbol written in step i", _wei("Lemma C.1", "(C.4)")),
     _at_each_step(
         "move",
         r"h^{scr} \ne q_i",
-        "how the head moves in step i",
+        "the move of the head in step i",
         _wei("Lemma C.1"),
-        "left and right are printed; a machine that stays writes neither bit, which the paper needs for its loops in "
-        "terminal states too",
+        "left and right are printed; a head that stays has neither bit, as in the loops in terminal states",
     ),
-    _at_each_step("location", r"h^{pos_3} \ne \mathrm{Bin}(l_i)", "where the head is", _wei("Lemma C.2", "(C.5)")),
+    _at_each_step(
+        "location", r"h^{pos_3} \ne \mathrm{Bin}(l_i)", "the location of the head", _wei("Lemma C.2", "(C.5)")
+    ),
     _at_each_step(
         "found", r"h^{scr_4}_1 \ne 1(i' > 0)", "whether an earlier step wrote there", _wei("Claim C.4", "(C.8)")
     ),
@@ -79,14 +82,14 @@ STEPS = (
         r"h^{scr_3} \ne \mathrm{Bin}_j(i')",
         "each bit of the binary search for i'",
         _wei("Claim C.5", "(C.11)"),
-        "case 2 of the proof says that every t <= i' has (j+1)-th bit 0; that holds of those t that agree with i' on "
-        "the first j bits, and the others lose 2 there",
+        "in case 2 of the proof the t <= i' that agree with i' on the first j bits have (j+1)-th bit 0; all others "
+        "lose 2 on the first j bits",
     ),
-    _at_each_step("last_visit", r"\mathrm{Bin}(i') \ne h^{scr_3}", "i', all bits of it", _wei("Claim C.5", "(C.13)")),
+    _at_each_step("last_visit", r"\mathrm{Bin}(i') \ne h^{scr_3}", "all bits of i'", _wei("Claim C.5", "(C.13)")),
     _at_each_step(
         "from_input",
         r"h^{scr_2} \ne x_{l_i}",
-        "the input's symbol there",
+        "the input symbol at the location of the head",
         _wei("Lemma C.7", "(C.15)"),
     ),
     _at_each_step("symbol", r"o_i^{sym_1} \ne a_i", "the symbol under the head", _wei("Lemma C.8", "(C.16)")),
@@ -107,8 +110,8 @@ ANSWER = Quantity(
 ROUNDING = Quantity(
     "rounding",
     r"\max |h - \mathrm{bit}|",
-    "how far from the nearest bit the network's numbers are, in the format of the run",
-    "largest modulus over the quantities above",
+    "distance of the network's numbers from the nearest bit, in the format of the run",
+    "largest absolute value over the quantities above",
     _DOMAIN,
     Kind.UPPER,
     Quantifier.FOR_ALL,
@@ -123,15 +126,15 @@ def _of_softmax() -> tuple[Quantity, ...]:
         _at_each_step(
             "softmax",
             r"\text{any of them}",
-            "the same network with softmax in place of hard max, all quantities above together",
+            "the same network with softmax in place of hard max: all quantities above",
             None,
         ),
         Quantity(
             "leak",
             r"\varepsilon_{\beta}",
-            "what a coordinate of softmax attention errs against hard max, before it is rounded",
+            "error of a coordinate of softmax attention against hard max, before the correction",
             "sup norm",
-            "scores that lead by 1 among n keys, values that are bits",
+            "n keys, a largest score that leads by 1, values that are bits",
             Kind.UPPER,
             Quantifier.FOR_ALL,
             leaked,
@@ -143,13 +146,13 @@ def _of_softmax() -> tuple[Quantity, ...]:
         Quantity(
             "inverse_temperature",
             r"\beta",
-            "the least inverse temperature at which every quantity is right",
+            "inverse temperature at which every quantity is exact",
             "a number",
-            "n keys, scores that lead by 1",
+            "n keys, a largest score that leads by 1",
             Kind.UPPER,
             Quantifier.EXISTS,
             scopes=(),
-            remark="Section 4.1 says that the theory applies to softmax too, and gives no temperature",
+            remark="Section 4.1 extends the theory to softmax and gives no temperature",
             derive=lambda: beta,
         ),
     )
@@ -164,7 +167,7 @@ def _cost(
     count: Callable[[], sp.Expr],
     remark: str = "",
 ) -> Quantity:
-    """A number of the construction itself: counted, beside the printed order."""
+    """A size or norm of the construction: counted, beside the printed order."""
     return Quantity(
         name,
         latex,
@@ -191,11 +194,32 @@ def _norm(lemma: counts.Lemma) -> Quantity:
     )
 
 
-SLIPS = (
+WIDTH_BITS = Erratum(
+    Weight.DEFINITION,
+    _wei("Appendix C.1", "w_pos and Bin"),
+    sentence="w_pos = ceil(log_2 T) coordinates hold the binary encoding of every i with 0 <= i <= T",
+    reading="the encoding of T itself takes k + 1 bits where T = 2^k, and modulo 2^k the encodings of 0 and T "
+    "coincide; at all other T the definition holds",
+    repair="w_pos = floor(log_2 T) + 1",
+    survives="yes: w_pos grows by at most 1, and Theorem 4.1 depends on log T up to constants only",
+)
+
+PAIR = Erratum(
+    Weight.DEFINITION,
+    _wei("Appendix C.1", "w_TM and w_scr"),
+    sentence="w_TM = |Z| + 2|A| + 3 w_pos + w_scr coordinates with w_scr = O(w_pos + |A| + |Z|) store every hidden "
+    "representation",
+    reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text runs W_1 in a transformer layer of its "
+    "own, whose output is a hidden representation; |Z||A| exceeds every multiple of |Z| + |A|",
+    repair="w_scr = O(w_pos + |Z||A|)",
+    survives="yes: Theorem 4.1 assumes w >~ k|A| + log T, which is enough",
+)
+
+DEFINITIONS = (
     Quantity(
         "width_bits",
         r"w_{pos}",
-        "bits that write every i of 0 <= i <= T",
+        "bits that encode every i with 0 <= i <= T",
         "a count",
         "T a power of two",
         Kind.EXACT,
@@ -203,8 +227,7 @@ SLIPS = (
         printed=Printed(sp.ceiling(sp.log(T, 2)), _wei("Appendix C.1", "w_pos, Bin(i) for 0 <= i <= T")),
         scopes=(),
         derive=lambda: counts.bits(T),
-        remark="for T = 2^k the printed w_pos = k bits write 0 to T - 1, and Bin(T) = Bin(0); (C.3) prints Bin(i) for "
-        "beta(i+1), which is Bin(i+1)",
+        erratum=WIDTH_BITS,
     ),
     Quantity(
         "pair",
@@ -217,8 +240,7 @@ SLIPS = (
         printed=Printed(counts.W_TM, _wei("Appendix C.1", "w_TM, with the order of w_scr"), order=Order.O),
         scopes=(),
         derive=lambda: counts.PAIR_ROWS,
-        remark="no constant helps: |Z||A| outgrows |Z| + |A| + w_pos. Theorem 4.1 itself asks for w >~ k|A| + log T, "
-        "which holds it; the network here has a block of |Z||A| coordinates",
+        erratum=PAIR,
     ),
 )
 
@@ -245,20 +267,20 @@ COSTS = (
     _cost(
         "norm",
         r"\|\theta\|_1",
-        "all parameters, with the corrections and the copies through unused modules",
+        "all parameters, those of the corrections and of the copies through unused modules included",
         "entrywise 1-norm",
         None,
         counts.total,
-        "printed as poly(k, |A|, log T) without a degree (Theorem 4.1)",
+        "printed as poly(k, |A|, log T), its degree unspecified (Theorem 4.1)",
     ),
     _cost(
         "parameters",
         "p",
-        "parameters, zeros among them, of a decoder of this width and depth",
+        "parameters of a decoder of this width and depth, zeros included",
         "a count",
         None,
         counts.parameters,
-        "log p stands in the sample complexity",
+        "the sample complexity depends on log p",
     ),
 )
 
@@ -269,7 +291,7 @@ TURING = Result(
     claim=r"o_i = (z_i, a_i, \mathrm{Bin}(l_i)) \text{ for } 1 \le i \le T, \qquad \hat F(x) = 2 G(x) - 1",
     parameters=PARAMETERS,
     hypotheses=HYPOTHESES,
-    quantities=(*STEPS, ANSWER, ROUNDING, *_of_softmax(), *SLIPS, *COSTS),
+    quantities=(*STEPS, ANSWER, ROUNDING, *_of_softmax(), *DEFINITIONS, *COSTS),
     notation={Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", w_pos: r"w_{pos}", eps: r"\varepsilon"},
     symbols={
         Z: "states of the machine (k in the theorem)",
@@ -277,14 +299,15 @@ TURING = Result(
         w_pos: "bits of a position",
         counts.moving: "entries of the table that move the head",
         counts.answers: "terminal states",
-        temperature.keys: "keys of an attention, the null key among them",
+        temperature.keys: "keys of an attention, the null key included",
         temperature.inverse_temperature: "inverse temperature",
     },
     remarks=(
         "h_0^(0) is trained and o_0 = h_0^(d) (Section 4.1): step 0 runs all layers, and may put x_1 into o_0; how it "
-        "makes (C.2) of h_0^(0) is left open. Here it takes a state of its own, which stands before the first cell, "
-        "moves right and becomes z_init: step i = 0 of the trace.",
+        "obtains (C.2) from h_0^(0) is left open. Here a further state does: the head starts before the first cell, "
+        "moves right, and the state becomes z_init. This is step i = 0 of the trace.",
         "Every layer ends in the correction of Prop. 3.4, so that each starts from exact bits.",
         "A machine with a two-way tape gets T blanks before its input; its positions need one bit more.",
+        "(C.3) prints Bin(i) in pos1; Bin(i+1), which beta(i+1) is by definition, is read there, as (C.4) needs it.",
     ),
 )

@@ -1,8 +1,8 @@
 r"""The margin of the transformer of Appendix C (Theorem 4.1 and the end of Appendix C; Wei, Chen, Ma 2021).
 
-Every layer of the construction is of one of a few kinds, whose norms and sizes are closed forms in Z = |Z| (the start
-state that the repair adds included), A = |A| and w_pos. A move of all parameters by rho is safe while, in each kind of
-layer, the score gaps survive and the raw output stays within 1/3 of its bits: rho enters through `perturbed_attention`.
+Every layer of the construction is of one of a few kinds, whose norms and sizes are closed forms in Z = |Z| (the added
+start state included), A = |A| and w_pos. A perturbation of all parameters by rho is safe while, in each kind of layer,
+the score gaps survive and the raw output stays within 1/3 of its bits: rho enters through `perturbed_attention`.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,11 @@ from functools import cache
 import sympy as sp
 
 from symbolic.citations import WEI2021, Citation
+from symbolic.errata import Erratum, Weight
 from symbolic.machines import perturbed_attention as attention
 from symbolic.machines import perturbed_layers as layers
 from symbolic.machines.perturbed_attention import ENCODER, NONE, SELF
-from symbolic.machines.turing import MACHINES
+from symbolic.machines.turing import MACHINES, TAPE
 from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
 THEOREM = Citation(WEI2021, "Theorem 4.1, Appendix C")
@@ -28,7 +29,7 @@ terminal = sp.Symbol("Z_term", integer=True, positive=True)
 
 @dataclass(frozen=True)
 class LayerKind:
-    """Layers of one lemma: what `size`^2, `attended`^2 and ||W_1||^2 are at most, and the attention at work.
+    """Layers of one lemma: upper bounds of `size`^2, `attended`^2 and ||W_1||^2, and the attention it uses.
 
     `signs` counts the +-1 coordinates of a key; the null key is one less, on a coordinate of its own (Claims C.4-C.7).
     """
@@ -61,7 +62,7 @@ class LayerKind:
 
     @property
     def conditions(self) -> dict[str, tuple[sp.Expr, sp.Expr]]:
-        """What has to stay at most its limit: (bound in rho and the symbols of `values`, limit) by name."""
+        """Name to (bound in rho and the symbols of `values`, the limit it has to stay below)."""
         output = {f"output of {self.name}": (attention.layer_output(self.works).error, layers.ROUNDING_RADIUS)}
         if self.works == NONE:
             return output
@@ -144,6 +145,18 @@ def exponent() -> sp.Expr:
 
 FEW, MANY = 8, 4096  # steps of `decay`
 
+LIPSCHITZ = Erratum(
+    Weight.PROOF,
+    Citation(WEI2021, "Theorem 4.1", "end of its proof, Condition D.3 with Definition D.2"),
+    sentence="layers that attend have a polynomial Lipschitz constant in their input at perturbed parameters, as ties "
+    "occur between equal values only and small perturbations do not change the attended positions",
+    reading="hard max averages ties, as Section 4.1 defines it; in Claim C.4 all earlier visits of a location tie, "
+    "perturbed parameters give them different values, and an arbitrarily small change of the input leaves one ahead",
+    repair="a bound of ||f(h_hat, theta_hat) - f(h, theta)|| in both perturbations at once, which is all that "
+    "Lemma D.8 needs",
+    survives="yes: the derived bound of the quantity `margin` is 1/poly(k, |A|, log T) without Definition D.2",
+)
+
 _SLOPE = Quantity(
     name="attack.slope",
     latex_symbol=r"d \log \rho / d \log T",
@@ -159,15 +172,15 @@ _QUANTITIES = (
     Quantity(
         name="margin",
         latex_symbol=r"\rho_F",
-        meaning="smallest joint 2-norm of a move of all parameters that turns the prediction at this input",
+        meaning="smallest 2-norm of a perturbation of all parameters that flips the prediction at this input",
         norm="2, over all parameters, shared over the steps",
         domain="derived: every input and machine with these Z, A, T, Z_term and kind of tape; instance: this input",
         kind=Kind.LOWER,
         quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA),
         scopes=(),
-        remark="no closed form: the largest move that meets the conditions below, at this w_pos, which a two-way tape, "
-        "of 2 T + 1 cells, makes larger by up to 1; the number of terminal states, Z_term, enters by the classifier",
+        remark="no closed form: the largest rho that meets the conditions below at this w_pos, which a two-way tape of "
+        "2 T + 1 cells increases by at most 1; the number Z_term of terminal states enters through the classifier",
     ),
     Quantity(
         name="exponent",
@@ -179,7 +192,7 @@ _QUANTITIES = (
         quantifier=Quantifier.FOR_ALL,
         derive=exponent,
         scopes=(),
-        remark="the null key, of size 2 w_pos - 1, is what decides; the paper says 1/poly and names no power",
+        remark="decided by the null key, of size 2 w_pos - 1; the printed 1/poly leaves the power open",
     ),
     Quantity(
         name="decay",
@@ -190,25 +203,25 @@ _QUANTITIES = (
         kind=Kind.EXACT,
         quantifier=Quantifier.FOR_ALL,
         scopes=(),
-        remark=f"what falls like 1/T falls by {sp.Rational(FEW, MANY)} there",
+        remark=f"for comparison: 1/T gives {sp.Rational(FEW, MANY)}",
     ),
     Quantity(
         name="lipschitz",
         latex_symbol=r"\mu",
         meaning="Lipschitz constant in h of a hard-max layer, parameters moved (second part of Definition D.2)",
         norm="2",
-        domain="an exact h at which scores tie: unused attentions, and Claim C.4 at a place the head was at twice",
+        domain="Claim C.4 at an exact h at which scores tie: a location that the head has visited twice",
         kind=Kind.UPPER,
         quantifier=Quantifier.EXISTS,
         printed=Printed(sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.O),
         scopes=(),
-        remark="no derived bound needs such a constant",
+        erratum=LIPSCHITZ,
     ),
     _SLOPE,
     replace(
         _SLOPE,
         name="scalar.slope",
-        meaning="the same with positions of size 1/T, as in older constructions",
+        meaning="fitted slope in log T of the attacked margin with positions of size 1/T, as in older constructions",
         domain="the same machine and inputs",
         construction="positions of size 1/T",
     ),
@@ -221,33 +234,33 @@ TURING_MARGIN = Result(
     claim=r"\rho_F(\theta, x, y) \ge 1/\mathrm{poly}(k, |\mathcal{A}|, \log T)",
     parameters=(
         Parameter("machine", None, MACHINES, "palindrome"),
-        Parameter("input", None, "what stands on the tape: one character a symbol, or symbols apart by spaces", ""),
-        Parameter("T", T, "steps of the machine; 0: as many as it takes", 0, integer=True),
+        Parameter("input", None, TAPE, ""),
+        Parameter("T", T, "number of steps; 0: as many as the machine needs to halt", 0, integer=True),
     ),
     hypotheses=(Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),),
     quantities=_QUANTITIES,
     notation={w: r"w_{\mathrm{pos}}", Z: r"|\mathcal{Z}|", A: r"|\mathcal{A}|", layers.size: r"\lambda"},
     symbols={
-        layers.rho: "joint move of all parameters",
-        layers.size: "size of the layer's exact input",
-        layers.sigma_zeta: "radius that a rounding undoes",
-        layers.norm_1: "spectral norm of the layer's W_1",
-        attention.key_size: "size of a key",
-        attention.null_size: "size of the null key",
-        attention.query_size: "size of a query",
+        layers.rho: "2-norm of the perturbation of all parameters",
+        layers.size: "2-norm of the exact input of the layer",
+        layers.sigma_zeta: "radius of errors that a correction removes",
+        layers.norm_1: "spectral norm of W_1 of the layer",
+        attention.key_size: "2-norm of a key",
+        attention.null_size: "2-norm of the null key",
+        attention.query_size: "2-norm of a query",
         attention.query_norm: "spectral norm of W_Q",
         attention.key_norm: "spectral norm of W_K",
         attention.value_norm: "spectral norm of W_V",
-        attention.attended: "size of the exact stream behind the attentions",
-        attention.encoder_size: "size of an encoder token",
+        attention.attended: "2-norm of the exact stream after the attentions",
+        attention.encoder_size: "2-norm of an encoder token",
     },
     remarks=(
-        "Definition D.2 asks for a layer that is Lipschitz in h at moved parameters; hard max at a tie is not. What "
-        "the induction needs, and what is derived here, is the distance to the exact layer in both moves at once.",
-        "The encoder's tokens are corrected by no zeta; the moves of E enter the layer that reads them.",
+        "Derived without Definition D.2: the distance of a layer to the exact one, input and parameters perturbed at "
+        "once, is bounded directly.",
+        "The tokens of the encoder have no correction; the perturbation of E enters the layer that reads them.",
     ),
     formulas=(
-        Formula(r"\rho_F", leading_margin, "what the derived bound tends to as w_pos grows, Z and A fixed", Kind.RATE),
+        Formula(r"\rho_F", leading_margin, "limit of the derived bound as w_pos grows, Z and A fixed", Kind.RATE),
         *(
             Formula(left, derive, meaning, Kind.UPPER)
             for left, derive, meaning in (
@@ -256,8 +269,12 @@ TURING_MARGIN = Result(
                     lambda: attention.gap_change(SELF).error,
                     "change of a score gap, in units of the gap",
                 ),
-                (r"\|g - h\|_2", lambda: attention.layer_output(SELF).error, "a self-attention layer's raw output"),
-                (r"|F - \hat F|", lambda: attention.classified().error, "the classifier"),
+                (
+                    r"\|g - h\|_2",
+                    lambda: attention.layer_output(SELF).error,
+                    "error of the raw output of a self-attention layer",
+                ),
+                (r"|F - \hat F|", lambda: attention.classified().error, "error of the classifier"),
             )
         ),
     ),

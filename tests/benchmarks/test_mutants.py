@@ -285,7 +285,7 @@ def test_a_run_is_resumed_unless_the_sources_have_changed(counted: record.Record
     record.save(counted, file, "sources")
     assert record.resumed(file, "sources") == counted.outcomes
     assert [path.name for path in tmp_path.glob("outcomes*")] == ["outcomes.json"]
-    with pytest.raises(ValueError, match="was made from other sources or tests; start afresh without --resume"):
+    with pytest.raises(ValueError, match="was made from other sources or tests; start again without --resume"):
         record.resumed(file, "others")
 
 

@@ -150,8 +150,8 @@ def test_no_square_over_or_underflows(scale: float) -> None:
 UNSCALABLE: list[tuple[Any, Any, dict[str, Any], str]] = [
     ([[1], [1], [2]], [[0], [1], [2]], {}, "column 'a' is constant over the prompt"),
     ([[1], [2], [2]], [[1], [1], [2]], {}, "the target is constant over the prompt"),
-    ([[1], [2], [2]], [[0], [1], [2]], {"B_x": 0.0}, "have to be positive"),
-    ([[1], [2], [2]], [[0], [1], [2]], {"B_y": float("nan")}, "have to be positive"),
+    ([[1], [2], [2]], [[0], [1], [2]], {"B_x": 0.0}, "must be positive"),
+    ([[1], [2], [2]], [[0], [1], [2]], {"B_y": float("nan")}, "must be positive"),
     (
         [[1], [2], [2]],
         [[0], [1], [2]],
@@ -183,7 +183,7 @@ def test_the_first_rows() -> None:
     table = diabetes().first(41)
     assert scaled(table, 1.0, 1.0).x.shape == (40, 10)
     for rows in (2, 443):
-        with pytest.raises(UsageError, match=f"diabetes: {rows} rows are asked for .* it has 442; take 3 to 442"):
+        with pytest.raises(UsageError, match=f"diabetes: expected 3 to 442 rows .* got {rows}"):
             diabetes().first(rows)
 
 
@@ -242,21 +242,21 @@ def test_what_spreadsheets_write_is_read(content: str, tmp_path: Path) -> None:
 
 
 REFUSED = [
-    (GOOD.replace("20", "many"), "line 3, column 'price': 'many' is no number"),
-    (GOOD.replace("20", "1_0"), "line 3, column 'price': '1_0' is no number"),
+    (GOOD.replace("20", "many"), "line 3, column 'price': 'many' is not a number"),
+    (GOOD.replace("20", "1_0"), "line 3, column 'price': '1_0' is not a number"),
     (GOOD.replace("20", ""), "line 3, column 'price': the value is missing"),
     (GOOD.replace("2,20,1", ",,"), "line 3, column 'size': the value is missing; line 3, column 'price': the value"),
     (GOOD.replace("20", "NaN"), "line 3, column 'price': 'NaN' is not finite"),
     (GOOD.replace("20", "1e400"), "'1e400' is not finite"),
     (GOOD.replace("20", "1e200"), r"'1e200' is beyond 1e\+150"),
     (GOOD.replace("2,20,1", "2,20"), "line 3 has 2 cells, the header has 3"),
-    (GOOD.replace("2,20,1", "2,x,1").replace("4,", "4,,"), "column 'price': 'x' is no number; line 4 has 4 cells"),
+    (GOOD.replace("2,20,1", "2,x,1").replace("4,", "4,,"), "column 'price': 'x' is not a number; line 4 has 4 cells"),
     (GOOD.replace("2,20", "1,20"), "column 'size' is constant over the prompt"),
     (GOOD.replace("20", "10"), "column 'price' is constant over the prompt"),
     (GOOD.replace("age", "size"), "2 columns are named 'size'"),
     (GOOD.replace("age", ""), "column 3 has no name"),
     ("size,price\n1,2\n3,4\n", "2 rows of numbers, but at least 3 are needed"),
-    ("size,price\n1,x\n", "'x' is no number; 1 rows of numbers, but at least 3"),
+    ("size,price\n1,x\n", "'x' is not a number; 1 rows of numbers, but at least 3"),
     ("1,2\n3,4\n5,6\n", "the first line holds numbers; a header row .* is needed"),
     ("price\n1\n2\n3\n", "one column, but a target and a feature are needed"),
     (GOOD.replace(",", ";"), "it has semicolons; separate the columns by commas"),
@@ -283,7 +283,7 @@ def test_a_file_that_cannot_serve_is_refused(content: str | bytes, message: str,
     [
         ("prices", r"has no column 'prices' \(--target\); did you mean price"),
         ("zzz", "it has: size, price, age"),
-        (None, "say with --target which column of .* is to be predicted: size, price, age"),
+        (None, "give --target, the column of .* to predict: size, price, age"),
     ],
 )
 def test_an_unknown_target_is_refused(target: str | None, message: str, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_ends_may_be_exact_numbers_or_balls_of_which_the_outer_ends_count() -> N
         (1 / x, -1, 1, "it has a pole there"),
         (sp.log(x), 0, 1, "it has a pole there"),
         (x, 1, 0, "is empty"),
-        (x, 0, float("inf"), "no end of a range"),
+        (x, 0, float("inf"), "not a valid end of a range"),
     ],
 )
 def test_what_has_no_bound_is_refused(expr: sp.Expr, low: float, high: float, message: str) -> None:

@@ -13,9 +13,9 @@ import torch
 import bridge.comparison as engine
 from bridge import compare, replay
 from bridge.budget import Budget
-from bridge.cli.tables import comparison_blocks
 from bridge.data import Table
 from bridge.export import comparison_csv, comparison_latex
+from bridge.export.terminal import comparison_blocks
 from bridge.induction.vanilla import VanillaCase, VanillaStudy
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Row, Verdict
@@ -322,7 +322,7 @@ def test_a_text_is_not_attacked_and_an_attack_asked_for_is_refused() -> None:
         ({"text": "a", "data": "b", "csv": "c"}, "text and data and csv are given"),
         ({"target": "y"}, "target = 'y' names a column of a csv; give csv = FILE too"),
         ({"data": "diabetes", "target": "y"}, "names a column of a csv"),
-        ({"data": "diabets"}, "no table 'diabets'; there is: diabetes; did you mean diabetes"),
+        ({"data": "diabets"}, "no table 'diabets'; available: diabetes; did you mean diabetes"),
         ({"csv": "missing.csv", "target": "y"}, "--csv: there is no file 'missing.csv'"),
         ({"data": "diabetes"}, "induction.vanilla takes no --data and no --csv"),
     ],

@@ -28,6 +28,7 @@ def test_a_study_runs_on_its_defaults_and_covers_every_quantity(study: Study, tm
     quantities = [q for case in cases for q in case.result.quantities]
     assert study.main_quantity in {q.name for q in quantities}
     check_witnesses(comparison, tmp_path)
+    check_errata(study, comparison)
     if direct:  # its rows are of its own making: each quantity has one, and some have further ones beside them
         assert {q.name for q in quantities} <= {row.quantity for row in comparison}
         return
@@ -52,6 +53,17 @@ def check_witnesses(comparison: Comparison, folder: Path) -> None:
         again = replay(str(path))
         violated = {tier for tier, verdict in row.verdict.items() if verdict is Verdict.VIOLATED}
         assert violated <= {tier for tier, verdict in again.verdict.items() if verdict is Verdict.VIOLATED}, again
+
+
+def check_errata(study: Study, comparison: Comparison) -> None:
+    """Whatever is violated as printed is an erratum that the study lists, and nothing of ours is violated."""
+    listed = {quantity.name: quantity.erratum for quantity in study.refutable()}
+    for row in comparison.violated():
+        assert {tier for tier, verdict in row.verdict.items() if verdict is Verdict.VIOLATED} == {"printed"}, row
+        assert row.erratum is not None, f"{row.quantity} is violated as printed and has no erratum"
+        known = listed[row.quantity]
+        assert known is not None
+        assert (row.erratum.weight, row.erratum.sentence) == (known.weight, known.sentence)
 
 
 def test_planned_and_unknown_ids_have_no_study() -> None:

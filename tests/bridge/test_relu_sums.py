@@ -106,7 +106,9 @@ def test_piecewise_linear_functions_are_exact(f: sp.Expr, radius: float, relus: 
 
 def test_a_kink_between_knots_is_refused_with_the_grid_that_has_it() -> None:
     f = sp.Abs(t - 1)
-    with pytest.raises(UsageError, match=r"kink at 1, which is no knot of 7 cells on \[-4, 4\]; take a multiple of 8"):
+    with pytest.raises(
+        UsageError, match=r"kink at 1, which is not a knot of 7 cells on \[-4, 4\]; take a multiple of 8"
+    ):
         interpolate(f, t, 4, cells=7)
     assert interpolate(f, t, 4, cells=8).error < 1e-15
 
@@ -131,14 +133,14 @@ def test_the_square_loss_is_exact_with_two_relus() -> None:
 
 
 REFUSED = [
-    ({"radius": 0.0, "cells": 4}, "radius = 0.0 has to be a positive finite number"),
-    ({"radius": float("inf"), "cells": 4}, "radius = inf has to be"),
-    ({"radius": 1.0, "eps": 0.0}, "eps = 0.0 has to be a positive finite number"),
-    ({"radius": 1.0, "eps": float("nan")}, "eps = nan has to be"),
-    ({"radius": 1.0, "cells": 0}, "cells = 0 has to be a whole number of at least 2"),
+    ({"radius": 0.0, "cells": 4}, "radius = 0.0 must be a positive finite number"),
+    ({"radius": float("inf"), "cells": 4}, "radius = inf must be"),
+    ({"radius": 1.0, "eps": 0.0}, "eps = 0.0 must be a positive finite number"),
+    ({"radius": 1.0, "eps": float("nan")}, "eps = nan must be"),
+    ({"radius": 1.0, "cells": 0}, "cells = 0 must be a whole number of at least 2"),
     ({"radius": 1.0}, "give either cells or eps"),
     ({"radius": 1.0, "cells": 2, "eps": 0.1}, "give either cells or eps"),
-    ({"radius": 8.0, "eps": 1e-13}, r"tanh\(t\) needs \d{8} ReLUs, more than 1000000; ask for a larger eps"),
+    ({"radius": 8.0, "eps": 1e-13}, r"tanh\(t\) needs \d{8} ReLUs, more than 1000000; give a larger eps"),
 ]
 
 
@@ -166,9 +168,9 @@ def test_functions_that_are_not_smooth_are_refused(f: sp.Expr, where: str) -> No
 
 
 def test_a_loss_without_structure_and_an_accuracy_of_0_are_refused() -> None:
-    with pytest.raises(UsageError, match="is no sum of functions"):
+    with pytest.raises(UsageError, match="is not a sum of functions"):
         loss_interpolants(Loss("mine", t, y, (t * y) ** 2), 1.0, 1.0, eps=0.1)
-    with pytest.raises(UsageError, match="eps = 0 has to be"):
+    with pytest.raises(UsageError, match="eps = 0 must be"):
         loss_interpolants(loss("huber"), 1.0, 1.0, eps=0)
     with pytest.raises(UsageError, match="give either cells or eps"):
         loss_interpolants(loss("square"), 1.0, 1.0)

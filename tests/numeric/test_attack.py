@@ -136,7 +136,7 @@ def test_an_objective_without_gradient_is_searched_at_random():
 
 
 def test_an_objective_that_is_nowhere_finite_is_reported():
-    with pytest.raises(ValueError, match=r"finite at no point visited\. Check it at the starts"):
+    with pytest.raises(ValueError, match=r"not finite at any point visited\. Check it at the starts"):
         attack(lambda x: x[:, 0] * math.nan, starts(2, 2), BOX, steps=3, seed=0)
 
 

@@ -80,7 +80,7 @@ REFUSED = {
         lambda: construction({"s": ScoresTap(1, "free")}),
         "has no dot product. Tap its attention",
     ),
-    "output renamed": (lambda: construction({"out": OutputTap()}), "The name 'output' is kept"),
+    "output renamed": (lambda: construction({"out": OutputTap()}), "The name 'output' is reserved"),
 }
 
 

@@ -107,7 +107,7 @@ def test_too_large_is_said_before_starting():
 def test_the_limit_counts_the_taps_that_are_asked_for():
     construction, x = CASES["free, alibi"](), prompt(100)
     run_exact(construction, x, taps=["y"], limit=200_000)
-    with pytest.raises(TooLargeForExact, match=r"the limit is 200,000\. Take a shorter prompt, ask for fewer taps"):
+    with pytest.raises(TooLargeForExact, match=r"the limit is 200,000\. Take a shorter prompt, request fewer taps"):
         run_exact(construction, x, taps=["kernel"], limit=200_000)
 
 

@@ -193,5 +193,5 @@ def test_what_is_no_interpolant_is_refused(radius: float, values: list[float], s
 
 
 def test_a_piece_whose_directions_would_be_too_long_is_refused() -> None:
-    with pytest.raises(ReluSumError, match="a spread of at least the sum of their moduli"):
+    with pytest.raises(ReluSumError, match="a spread of at least the sum of their absolute values"):
         LossSum(((1, -1, through(np.tanh, 1.0, 4)),))

@@ -60,7 +60,7 @@ def test_relu_has_the_slope_of_torch_and_no_second_derivative() -> None:
     (gradient,) = torch.autograd.grad(torch.relu(points).sum(), points)
     slope = lower(relu.derivative(), "torch", args=(t,))(points.detach())
     assert slope.tolist() == gradient.tolist() == [0, 0, 1]
-    with pytest.raises(UsageError, match="derivative 2 was asked for, it has 0 continuous ones"):
+    with pytest.raises(UsageError, match="derivative 2 was requested, but it has only 0 continuous derivatives"):
         relu.derivative(2)
 
 
@@ -97,12 +97,12 @@ def test_pieces_in_all_three_arguments_are_found() -> None:
 
 @pytest.mark.parametrize("expr", [(t * y) ** 2, sp.exp(t * y), sp.log(1 + t**2 * y**2)])
 def test_a_loss_without_that_structure_is_refused(expr: sp.Expr) -> None:
-    with pytest.raises(UsageError, match=r"loss 'mine': u = d ell/dt = .* is no sum of functions of t, of y and of"):
+    with pytest.raises(UsageError, match=r"loss 'mine': u = d ell/dt = .* is not a sum of functions of t, of y and of"):
         Loss("mine", t, y, expr).pieces()
 
 
 def test_unknown_names_are_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"no activation 'tan'\. Did you mean tanh"):
         activation("tan")
-    with pytest.raises(UsageError, match=r"no loss 'hinge'.*There are: square, huber"):
+    with pytest.raises(UsageError, match=r"no loss 'hinge'.*Available: square, huber"):
         loss("hinge")

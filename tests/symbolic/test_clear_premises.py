@@ -44,7 +44,7 @@ def test_what_is_owed_of_a_number_is_its_sign() -> None:
             positive("rule", "y", radius=zero_or_less)
     for wrong in (sp.nan, sp.oo, -sp.oo, sp.I, sp.zoo):
         for premise in (nonnegative, positive, real):
-            with pytest.raises(DerivationError, match=r"give a finite real number|give it >= 0"):
+            with pytest.raises(DerivationError, match=r"give a finite real number|give a value >= 0"):
                 premise("rule", "y", size=wrong)
     assert real("rule", "y", size=r) is None
 

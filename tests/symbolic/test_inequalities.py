@@ -32,15 +32,15 @@ def test_what_is_said_by_default() -> None:
 
 @pytest.mark.parametrize("relation", [sp.Ge(x, 0), sp.true])
 def test_a_relation_is_no_expression(relation: sp.Basic) -> None:
-    with pytest.raises(DerivationError, match=r"inequality 'claim': .* came; give what is to be >= 0"):
+    with pytest.raises(DerivationError, match=r"inequality 'claim': got .*; give the expression that is to be >= 0"):
         on({x: (0, 1)}, relation)
-    with pytest.raises(DerivationError, match=r"inequality 'claim': .* came; give what is to be >= 0"):
+    with pytest.raises(DerivationError, match=r"inequality 'claim': got .*; give the expression that is to be >= 0"):
         on({x: (0, 1)}, x, where=(x + 1, relation))
 
 
 @pytest.mark.parametrize("ends", [(0, sp.oo), (-sp.oo, 0), (-sp.oo, sp.oo), (0, sp.nan)])
 def test_a_range_is_bounded_at_both_ends(ends: tuple) -> None:
-    with pytest.raises(DerivationError, match="the range of x is not bounded; put one with a bounded range"):
+    with pytest.raises(DerivationError, match="the range of x is not bounded; replace it by a bounded coordinate"):
         on({x: ends, y: (0, 1)}, x + y)
 
 
@@ -58,7 +58,7 @@ def test_every_symbol_has_a_range() -> None:
     ids=str,
 )
 def test_a_range_that_the_assumptions_rule_out_is_refused(symbol: sp.Symbol, ends: tuple) -> None:
-    with pytest.raises(DerivationError, match=f"the range of {symbol} holds numbers that the assumptions on it rule"):
+    with pytest.raises(DerivationError, match=f"the range of {symbol} contains numbers that its assumptions exclude"):
         on({symbol: ends, y: (0, 1)}, symbol + y)
 
 
@@ -94,7 +94,7 @@ def test_a_form_is_symmetric_and_is_the_expression() -> None:
     with pytest.raises(DerivationError, match="the matrix of the quadratic form is not symmetric"):
         on(box, square, form=((x, y), ((sp.Integer(2), sp.Integer(1)), (sp.Integer(0), p))))
     for other in (square + x * y, square / 2, -square):
-        with pytest.raises(DerivationError, match="the expression is not the quadratic form that came with it"):
+        with pytest.raises(DerivationError, match="the expression differs from the given quadratic form"):
             on(box, other, form=FORM)
     with pytest.raises(DerivationError, match="the matrix of the quadratic form needs 1 rows and columns"):
         on(box, 2 * x**2, form=((x,), FORM[1]))  # a matrix for more coordinates than there are
@@ -111,7 +111,7 @@ def test_an_inequality_is_between_finite_real_numbers(wrong: sp.Expr) -> None:
 
 def test_a_whole_number_is_not_one_half() -> None:
     k = sp.Symbol("k", integer=True)
-    with pytest.raises(DerivationError, match="the range of k holds numbers that the assumptions on it rule out"):
+    with pytest.raises(DerivationError, match="the range of k contains numbers that its assumptions exclude"):
         Inequality("half", k, {k: (sp.Rational(1, 2), sp.Rational(1, 2))})
 
 

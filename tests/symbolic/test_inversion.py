@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from symbolic.calculus.inversion import Tamed, falls_or_rises, limit_at_infinity, poles, solutions
+from symbolic.calculus.inversion import Tamed, limit_at_infinity, monotonicity, poles, solutions
 
 x = sp.Symbol("x", positive=True)
 real = sp.Symbol("x", real=True)
@@ -72,7 +72,7 @@ def test_what_has_no_short_solution_is_left(formula: sp.Expr) -> None:
     ids=str,
 )
 def test_a_direction_is_shown_or_not_known(formula: sp.Expr, direction: int | None) -> None:
-    assert falls_or_rises(formula, x) == direction
+    assert monotonicity(formula, x) == direction
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_numbers_that_are_not_small_are_letters_while_a_formula_is_worked_on() -
     tamed = Tamed.of(formula)
     assert tamed.back(tamed.expression) == formula
     assert {abs(n) for n in tamed.expression.atoms(sp.Number)} <= {1, 5, sp.Rational(1, 3)}
-    assert falls_or_rises(tamed.expression, x) == -1
+    assert monotonicity(tamed.expression, x) == -1
 
 
 def test_a_limit_is_known_or_not() -> None:

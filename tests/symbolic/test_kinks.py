@@ -58,10 +58,10 @@ def test_the_caller_gets_its_own_symbol_back() -> None:
         (sp.ceiling(t), "it may jump"),
         (sp.Mod(t, 2), "it may jump"),
         (sp.Piecewise((t, t < 0), (1, True)), "it may jump"),
-        (sp.Max(t**2, 1), "its branches meet where no linear equation says"),
-        (sp.Max(sp.sin(t), 0), "its branches meet where no linear equation says"),
-        (sp.Abs(t**2 - 2), "its branches meet where no linear equation says"),
-        (sp.Max(1 / (t - 5), 0), "its branches meet where no linear equation says"),
+        (sp.Max(t**2, 1), "its branches meet at points that no linear equation gives"),
+        (sp.Max(sp.sin(t), 0), "its branches meet at points that no linear equation gives"),
+        (sp.Abs(t**2 - 2), "its branches meet at points that no linear equation gives"),
+        (sp.Max(1 / (t - 5), 0), "its branches meet at points that no linear equation gives"),
     ],
     ids=str,
 )
@@ -119,7 +119,7 @@ def test_a_pole_outside_the_range_does_not_matter() -> None:
 
 
 def test_one_cell_has_no_middle_knot() -> None:
-    with pytest.raises(UsageError, match="2 values came; give those at the 3 knots of 2 cells, or more"):
+    with pytest.raises(UsageError, match="got 2 values; give the values at 3 or more knots"):
         hinge_norm([0, 2], 1)
 
 

@@ -87,7 +87,7 @@ def flat(weights: Weights) -> np.ndarray:
 
 
 def draw(rng: np.random.Generator, shapes: Sequence[tuple[int, int]], row: float, corner: bool) -> Weights:
-    """Rows of norm `row` at most; at a corner of the box, all entries of one modulus and mostly one sign."""
+    """Rows of norm `row` at most; at a corner of the box, all entries of one absolute value and mostly one sign."""
     weights = []
     for shape in shapes:
         V = np.where(rng.random(shape) < 0.9, 1.0, -1.0) if corner else rng.uniform(-1, 1, shape)

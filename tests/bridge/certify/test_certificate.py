@@ -341,7 +341,7 @@ def test_a_leaf_whose_form_proves_nothing_is_named(tmp_path: Path) -> None:
     write_certificate(str(tmp_path / "c.json"), [Claim(wrong)])
     (claim,) = check_certificate(str(tmp_path / "c.json")).claims
     assert not claim.confirmed
-    assert "is not shown by 'range'" in claim.reason
+    assert "is not proved by the form 'range'" in claim.reason
     assert "x in [0, 2.33333]" in claim.reason
 
 
@@ -353,7 +353,7 @@ def test_truncated_files_are_refused(tmp_path: Path, content: Content, share: fl
     text = json.dumps(content)
     path = tmp_path / "c.json"
     path.write_text(text[: int(share * len(text))])
-    with pytest.raises(UsageError, match="no certificate"):
+    with pytest.raises(UsageError, match="not a certificate"):
         check_certificate(str(path))
 
 
@@ -362,13 +362,13 @@ def test_truncated_files_are_refused(tmp_path: Path, content: Content, share: fl
     [
         (lambda c: c.update(version=2), "is of version 2; this boundsmith reads 1"),
         (lambda c: c.update(version=True), "is of version True"),
-        (lambda c: c.update(format="other"), "is no certificate"),
+        (lambda c: c.update(format="other"), "is not a certificate"),
         (lambda c: c.update(extra=1), "has unknown extra"),
         (lambda c: c.pop("package"), "lacks package"),
-        (lambda c: c.update(claims=[]), "a list that is not empty"),
+        (lambda c: c.update(claims=[]), "a non-empty list"),
         (lambda c: c["claims"].append(3), "should be an object"),
         (lambda c: c["claims"][0].pop("tree"), "lacks tree"),
-        (lambda c: c["claims"][0].update(verdict="sure"), "no verdict"),
+        (lambda c: c["claims"][0].update(verdict="sure"), "not a verdict"),
         (lambda c: c["claims"][0].update(share=1), "write it as a string"),
         (lambda c: c["claims"][0].update(tree=[["magic", 1]]), "neither a cut nor a form"),
         (lambda c: c["claims"][0].update(tree=[[True]]), "neither a cut nor a form"),
@@ -387,13 +387,13 @@ def test_other_contents_are_refused_by_name(tmp_path: Path, content: Content, ch
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[" * 100_000, "no certificate|nested too deeply"),
-        ('{"a": 1, "a": 2}', "a key comes twice"),
+        ("[" * 100_000, "not a certificate|nested too deeply"),
+        ('{"a": 1, "a": 2}', "a key is repeated"),
         ('{"a": 0.5}', "is not exact"),
         ('{"a": NaN}', "is not exact"),
-        ('{"a": ' + "9" * 5_000 + "}", "no certificate"),
-        ("[1, 2]", "no JSON object"),
-        ("\x00\x01", "no certificate"),
+        ('{"a": ' + "9" * 5_000 + "}", "not a certificate"),
+        ("[1, 2]", "not contain a JSON object"),
+        ("\x00\x01", "not a certificate"),
     ],
     ids=["deep", "twice", "float", "nan", "digits", "list", "binary"],
 )

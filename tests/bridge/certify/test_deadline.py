@@ -34,9 +34,9 @@ NEVER = 10.0**6  # seconds that no test takes
 def test_a_deadline_is_over_after_its_seconds_and_not_before() -> None:
     deadline = expiring(3)
     for _ in range(3):
-        deadline.ask()
+        deadline.check()
     with pytest.raises(OutOfTime):
-        deadline.ask()
+        deadline.check()
 
 
 def test_what_happens_in_a_pause_does_not_count() -> None:
@@ -150,7 +150,7 @@ def test_each_condition_of_a_box_is_asked_before(conditions: int) -> None:
 
 def test_the_search_for_a_likely_minimum_asks_at_every_step() -> None:
     asked: list[None] = []
-    likely_lowest(HARD, samples=3 * AT_ONCE, ask=lambda: asked.append(None))
+    likely_lowest(HARD, samples=3 * AT_ONCE, check=lambda: asked.append(None))
     assert len(asked) > 4  # once for each part of the samples, and in the descents
     evaluated = 0
 
@@ -161,7 +161,7 @@ def test_the_search_for_a_likely_minimum_asks_at_every_step() -> None:
             raise OutOfTime
 
     with pytest.raises(OutOfTime):
-        likely_lowest(HARD, ask=third_time)
+        likely_lowest(HARD, check=third_time)
     assert evaluated == 3
 
 

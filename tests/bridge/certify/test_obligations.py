@@ -58,8 +58,8 @@ def test_an_obligation_is_proved_or_refuted_over_its_ranges(condition: Any, rang
     ("condition", "message"),
     [
         (a * b <= 1, "no range is given for b"),
-        (sp.Or(a <= 1, a >= 2), "is no inequality"),
-        (sp.Ne(a, 1), "is no inequality"),
+        (sp.Or(a <= 1, a >= 2), "is not an inequality"),
+        (sp.Ne(a, 1), "is not an inequality"),
     ],
 )
 def test_what_cannot_be_tried_is_listed_with_its_reason(condition: Any, message: str) -> None:

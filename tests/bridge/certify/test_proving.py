@@ -38,7 +38,7 @@ def forms_used(outcome):
         (sp.Abs(x) - x + R(1, 100), {x: (-1, 1)}, {}),
         (sp.Max(x, y) - x, {x: (-1, R(-1, 2)), y: (0, 1)}, {}),
     ],
-    ids=["exp", "exp at its tangent", "saddle-free", "log", "under a condition", "modulus", "maximum"],
+    ids=["exp", "exp at its tangent", "saddle-free", "log", "under a condition", "absolute value", "maximum"],
 )  # fmt: skip
 def test_true_inequalities_are_proved(expression, box, options):
     outcome = prove(Inequality("true", expression, box, **options))
@@ -123,7 +123,7 @@ def test_a_tree_of_boxes_covers_the_root_exactly():
 
 def test_an_expression_that_is_not_its_form_is_refused():
     form = ((x, y), ((sp.Integer(1), sp.Integer(0)), (sp.Integer(0), sp.Integer(1))))
-    with pytest.raises(DerivationError, match="not the quadratic form"):
+    with pytest.raises(DerivationError, match="differs from the given quadratic form"):
         Inequality("wrong", x**2 + 2 * y**2, {x: (0, 1), y: (0, 1)}, form=form)
     lopsided = ((x, y), ((sp.Integer(1), sp.Integer(0)), (sp.Integer(-10), sp.Integer(1))))
     with pytest.raises(DerivationError, match="symmetric"):
@@ -183,7 +183,7 @@ def test_a_tape_refuses_what_it_does_not_know():
 @pytest.mark.parametrize(
     ("expression", "slopes"),
     [(sp.Abs(x) + y, ((-1, 1), (1, 1))), (sp.Max(x, y), ((0, 1), (0, 1))), (sp.Min(x, y - 9), ((0, 0), (1, 1)))],
-    ids=["modulus", "maximum", "minimum"],
+    ids=["absolute value", "maximum", "minimum"],
 )
 def test_kinks_have_the_slopes_of_both_sides(expression, slopes):
     box = ((Fraction(-1), Fraction(2)), (Fraction(-1), Fraction(2)))

@@ -26,30 +26,30 @@ def rational(p: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("gamma(1e9)*x", r"gamma\(1000000000\): gamma is taken of numbers up to 1000 only"),
-        ("loggamma(1e9)*x", r"loggamma\(1000000000\): gamma is taken"),
-        ("gamma(1/2 - 10**8)", "gamma is taken"),
-        ("x**(gamma(1e9))", "gamma is taken"),
-        ("gamma(1001)", "gamma is taken"),
-        ("exp(exp(exp(1000)))*x", r"exp\(exp\(1000\)\) is too large a number: beyond 2\*\*10000"),
+        ("gamma(1e9)*x", r"gamma\(1000000000\): gamma accepts numbers up to 1000 only"),
+        ("loggamma(1e9)*x", r"loggamma\(1000000000\): gamma accepts"),
+        ("gamma(1/2 - 10**8)", "gamma accepts"),
+        ("x**(gamma(1e9))", "gamma accepts"),
+        ("gamma(1001)", "gamma accepts"),
+        ("exp(exp(exp(1000)))*x", r"exp\(exp\(1000\)\) is too large: beyond 2\*\*10000"),
         ("exp(exp(exp(20)))", r"exp\(exp\(20\)\) is too large"),
-        ("exp(-exp(20))*x", "is too small a number: below"),
+        ("exp(-exp(20))*x", "is too small: below"),
         ("sinh(1e9) + x", "is too large"),
         ("max(x, exp(exp(exp(20))))", "is too large"),
-        ("x*9**9**9**9", "position .* is an exponent too large"),
-        ("x**(10**9)", "position .* is an exponent too large"),
-        ("x**x**10**9", "is an exponent too large"),
-        ("(x**100000)**100000", "has an exponent too large: at most 100000"),
-        ("(x**50001*x**50000)**1", "has an exponent too large"),
-        ("exp(100000000*log(x))", "has an exponent too large"),
+        ("x*9**9**9**9", "position .* is an exponent that is too large"),
+        ("x**(10**9)", "position .* is an exponent that is too large"),
+        ("x**x**10**9", "is an exponent that is too large"),
+        ("(x**100000)**100000", "has an exponent that is too large: at most 100000"),
+        ("(x**50001*x**50000)**1", "has an exponent that is too large"),
+        ("exp(100000000*log(x))", "has an exponent that is too large"),
         ("(2**4000*x)**100000", "may have more than 4194304 bits when it is expanded"),
         ("exp(10000*log(2**5000*x))", "may have more than"),
         ("(1e-999*x)**300", "is too small|a number has more than 10000 bits"),
         ("(2**4500*3)*(2**4500*3)*(2**1000*x)*2**5", "is too large|more than 10000 bits"),
-        ("log(-1)*x", r"is no real number"),
-        ("1/(1 - 1)*x", "is no real number"),
-        ("tan(pi/2)*x", "is no real number"),
-        ("asin(2) + x", "is no real number"),
+        ("log(-1)*x", r"is not a real number"),
+        ("1/(1 - 1)*x", "is not a real number"),
+        ("tan(pi/2)*x", "is not a real number"),
+        ("asin(2) + x", "is not a real number"),
     ],
 )
 def test_what_is_too_large_is_refused_by_name(text: str, message: str) -> None:
@@ -87,13 +87,13 @@ def test_limits_hold_at_the_edge() -> None:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (["Mul", X, ["gamma", rational(10**9)]], "gamma is taken"),
+        (["Mul", X, ["gamma", rational(10**9)]], "gamma accepts"),
         (["Pow", ["Pow", ["Pow", rational(2), rational(1000)], rational(1000)], rational(1000)], "too large"),
-        (["Pow", ["Pow", X, rational(99_999)], rational(99_999)], "exponent too large"),
-        (["Pow", X, ["Mul", rational(99_999), rational(99_999)]], "exponent too large"),
+        (["Pow", ["Pow", X, rational(99_999)], rational(99_999)], "exponent that is too large"),
+        (["Pow", X, ["Mul", rational(99_999), rational(99_999)]], "exponent that is too large"),
         (["Pow", ["Mul", X, rational("9" * 3000)], rational(99_999)], "more than 4194304 bits"),
         (["exp", ["exp", ["exp", rational(1000)]]], "too large"),
-        (["log", ["Mul", rational(-1), rational(2)]], "no real number"),
+        (["log", ["Mul", rational(-1), rational(2)]], "not a real number"),
     ],
     ids=range(7),
 )
@@ -103,7 +103,7 @@ def test_records_are_judged_too(record: Any, message: str) -> None:
 
 
 def test_functions_that_are_not_known_are_refused() -> None:
-    with pytest.raises(UsageError, match="zeta is no function that certify knows"):
+    with pytest.raises(UsageError, match="zeta is not a function that certify supports"):
         check_sizes(sp.zeta(x), "here")
 
 
@@ -137,7 +137,7 @@ def test_values_are_put_in_without_evaluating() -> None:
     expression = x**2 * sp.gamma(3 * x + 10**6) + y
     found = replaced(expression, {x: sp.Integer(0)})
     assert found.has(sp.gamma)
-    with pytest.raises(UsageError, match="gamma is taken"):
+    with pytest.raises(UsageError, match="gamma accepts"):
         check_sizes(found, "here")
 
 

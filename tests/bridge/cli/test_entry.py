@@ -59,7 +59,7 @@ def test_an_interrupt_is_one_line(run: Command, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(bridge, "compare", _raise(KeyboardInterrupt()))
     outcome = run("compare", "induction.vanilla")
     assert outcome.code == 130
-    assert outcome.err == "boundsmith: interrupted; nothing half-written is left behind\n"
+    assert outcome.err == "boundsmith: interrupted; no partial file is left behind\n"
 
 
 @pytest.mark.parametrize(

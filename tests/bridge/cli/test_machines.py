@@ -9,9 +9,9 @@ from rich.console import Console
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
-from bridge.cli.tables import _named
 from bridge.export import comparison_html, comparison_latex, load
 from bridge.export.layout import FIRST_LINES, LAST_LINES
+from bridge.export.terminal import _named
 from bridge.record import Comparison, NamedTable
 from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
@@ -58,7 +58,7 @@ def test_a_result_without_such_a_parameter_says_so(run: Command, calls: list[dic
 
 def test_a_witness_takes_no_machine(run: Command) -> None:
     said = refused(run("compare", "induction.vanilla", "--witness", "w.json", "--machine", "increment"))
-    assert "takes no other option" in said
+    assert "takes only --json" in said
 
 
 def test_long_tables_are_shortened_on_the_terminal(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,16 +5,19 @@ import pytest
 from bridge import compare
 from bridge.export.layout import (
     budget_words,
+    digits_of,
     group_ends,
     label_columns,
     layout,
     no_verdict_words,
+    number_words,
     shown_rows,
     value_words,
     verdict_words,
 )
+from bridge.export.numbers import DIGITS, plain
 from bridge.export.violations import reasons, violations
-from bridge.record import TIERS, Flag, Row, Verdict
+from bridge.record import TIERS, Flag, Row, RowErratum, Verdict
 from symbolic.catalogue import find_result
 from tests.bridge.export.cases import comparison
 
@@ -119,7 +122,10 @@ def test_a_place_leaves_out_what_a_row_does_not_have() -> None:
 
 def test_what_has_no_verdict_is_explained() -> None:
     assert no_verdict_words([_row(verdict={"printed": "kept"})]) == ""
-    assert no_verdict_words([_row(), _row(verdict={"printed": "kept"})]).startswith("verdict -: ")
+    without = no_verdict_words([_row(), _row(verdict={"printed": "kept"})])
+    assert without == "verdict -: a measured number that has no bound"
+    assert no_verdict_words([_row(printed=1.0, derived=2.0)]) == "verdict -: stated values that no run measures"
+    assert no_verdict_words([_row(), _row(derived=2.0)]).endswith("no bound or stated values that no run measures")
 
 
 def test_nothing_is_said_of_inputs_where_there_are_none() -> None:
@@ -140,8 +146,8 @@ def test_one_violation_a_quantity_with_the_worst_row() -> None:
     assert violation.worst.params["p"] == 8
     assert violation.worst.params["L"] == 8
     assert violation.sentence == (
-        "output.as_printed: printed violated in 8 of 8 rows; worst at p = 8, L = 8: found 0.25 against printed "
-        "3.356e-04 (745 times). mask (3) shows key 1 to the last query, 100% of the time & at a cost of 1/L"
+        "output.as_printed: printed violated; found 0.25 against printed 3.356e-04 (745 times), in 8 of 8 rows, worst "
+        "at p = 8, L = 8. mask (3) shows key 1 to the last query, 100% of the time & at a cost of 1/L"
     )
 
 
@@ -164,9 +170,9 @@ def test_violations_of_other_kinds() -> None:
         _row(quantity="kept", printed=1.0, measured=0.5, verdict={"printed": Verdict.KEPT}),
     ]
     assert [violation.sentence for violation in violations(record)] == [
-        "lower: printed violated in 1 of 1 rows; worst: found 0.25 against printed 1 (4 times).",
-        "rate: printed violated in 1 of 1 rows; found 0.5 against printed 1.",
-        "zero: printed violated in 1 of 1 rows; found 0.5 against printed 0.",
+        "lower: printed violated; found 0.25 against printed 1 (4 times).",
+        "rate: printed violated; found 0.5 against printed 1.",
+        "zero: printed violated; found 0.5 against printed 0.",
     ]
 
 
@@ -178,8 +184,75 @@ def test_a_violation_is_named_once_and_has_no_place() -> None:
         _row(quantity="erratum.slip", printed=1.0, measured=2.0, verdict=violated, samples=1),
     ]
     assert [violation.sentence for violation in violations(record)] == [
-        "slip: printed violated in 1 of 1 rows; found 2 against printed 1 (2 times)."
+        "slip: printed violated; found 2 against printed 1 (2 times)."
     ]
+
+
+ERRATUM = RowErratum(
+    weight="constant",
+    place="Lemma 2, (3.9)",
+    sentence="the sum has 3 terms",
+    reading="all of them counted",
+    repair="it has 4",
+    survives="yes: no constant is claimed",
+)
+
+
+def test_an_erratum_is_named_with_its_weight_and_its_repair() -> None:
+    record = comparison()
+    verdict = {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
+    row = _row(quantity="terms", printed=3.0, derived=4.0, measured=4.0, verdict=verdict, erratum=ERRATUM)
+    record.rows = [row]
+    (violation,) = violations(record)
+    assert verdict_words(row) == "printed: violated (constant); derived: kept"
+    assert violation.heading == "erratum (constant)"
+    assert violation.sentence == (
+        "terms: Lemma 2, (3.9): the sum has 3 terms. Found 4 against printed 3 (1.333 times). Repair: it has 4."
+    )
+    said = str(record)
+    assert "erratum (constant): terms: Lemma 2" in said
+    assert "boundsmith errata induction.vanilla" in said
+
+
+def test_violated_alone_is_for_the_statement_and_for_bounds_of_ours() -> None:
+    statement = ERRATUM.model_copy(update={"weight": "statement"})
+    verdict = {"printed": Verdict.VIOLATED}
+    assert verdict_words(_row(printed=3.0, verdict=verdict, erratum=statement)) == "violated"
+    ours = {"printed": Verdict.VIOLATED, "derived": Verdict.VIOLATED}
+    row = _row(printed=3.0, derived=3.0, measured=4.0, verdict=ours, erratum=ERRATUM)
+    assert verdict_words(row) == "printed: violated (constant); derived: violated"
+    record = comparison()
+    record.rows = [row]
+    assert violations(record)[0].heading == "violated"
+
+
+def test_a_violated_bound_and_the_error_beyond_it_never_look_equal() -> None:
+    verdict = {"printed": Verdict.VIOLATED}
+    row = _row(printed=0.1, measured=0.1000000016, verdict=verdict)
+    record = comparison()
+    record.rows = [row]
+    assert digits_of(row) == 9
+    assert number_words(row, "printed", plain) == "0.1"
+    assert number_words(row, "measured", plain) == "0.100000002"
+    assert "found 0.100000002 against printed 0.1 " in violations(record)[0].sentence
+    assert digits_of(_row(printed=0.1, measured=0.2, verdict=verdict)) == DIGITS
+    assert digits_of(_row(printed=0.1, verdict=verdict)) == DIGITS
+
+
+def test_one_value_reads_alike_in_the_table_and_in_the_sentence() -> None:
+    row = _row(printed=1.0214375, measured=1.0419707, verdict={"printed": Verdict.VIOLATED})
+    record = comparison()
+    record.rows = [row]
+    assert number_words(row, "printed", plain) == "1.022"
+    assert "found 1.042 against printed 1.022 " in violations(record)[0].sentence
+
+
+def test_a_parameter_that_is_computed_from_the_others_is_shown_as_automatic() -> None:
+    rows = [_row(params={"relus": 0, "eps": 0.0}), _row(params={"relus": 64, "eps": 0.0})]
+    columns = layout(rows, ["relus"])
+    assert [columns.grid(row) for row in rows] == [["automatic"], ["64"]]
+    assert columns.at(rows[0]) == "relus = automatic"
+    assert columns.constants() == "eps = 0"
 
 
 def test_a_violation_counts_the_rows_that_have_its_bound() -> None:

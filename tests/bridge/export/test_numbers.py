@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.export.numbers import SLIP, latex, plain, shown
+from bridge.export.numbers import ULPS, latex, plain, shown
 
 magnitudes = st.floats(min_value=1e-300, max_value=1e300)
 
 
 @given(magnitudes)
 def test_a_bound_is_rounded_to_its_safe_side(value: float) -> None:
-    slip = SLIP * math.ulp(value)
+    slip = ULPS * math.ulp(value)
     assert shown(value, "derived", "upper") >= value - slip
     assert shown(value, "derived", "lower") <= value + slip
     assert shown(value, "exact", "lower") >= value - slip
@@ -25,9 +25,9 @@ def test_what_float_operations_leave_of_a_round_number_is_shown_round(digits: in
     round_number = float(f"{digits}e{exponent}")
     value = round_number + steps * math.ulp(round_number)
     bounds = {kind: shown(value, "derived", kind) for kind in ("upper", "lower")}
-    if abs(steps) <= SLIP - 1:  # below a power of two the unit of `value` is half of that of the round number
+    if abs(steps) <= ULPS - 1:  # below a power of two the unit of `value` is half of that of the round number
         assert set(bounds.values()) == {round_number} or math.ulp(value) < math.ulp(round_number)
-    elif abs(steps) > 2 * SLIP:
+    elif abs(steps) > 2 * ULPS:
         assert bounds["lower"] <= value <= bounds["upper"]
         assert bounds["lower"] < bounds["upper"]
 
@@ -65,8 +65,8 @@ def test_plain(value: float | None, text: str) -> None:
         (None, "--"),
         (0.0, "$0$"),
         (0.25, "$0.25$"),
-        (1.2e-3, r"$1.20\cdot 10^{-3}$"),
-        (1234.5, r"$1.24\cdot 10^{3}$"),
+        (1.2e-3, r"$1.200\cdot 10^{-3}$"),
+        (1234.5, r"$1.235\cdot 10^{3}$"),
         (float("inf"), r"$\infty$"),
         (float("-inf"), r"$-\infty$"),
     ],

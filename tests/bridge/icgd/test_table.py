@@ -264,7 +264,7 @@ def test_only_theorem_5_takes_tables(id: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1,a,3", "line 3, column 'b': 'a' is no number"),
+        ("1,a,3", "line 3, column 'b': 'a' is not a number"),
         ("1,,3", "line 3, column 'b': the value is missing"),
         ("1,2,3", "column 'b' is constant over the prompt"),
     ],

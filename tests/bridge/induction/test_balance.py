@@ -53,25 +53,27 @@ def test_the_rate_is_refuted_with_a_witness_that_replays() -> None:
     row = rows()["rate"]
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
     assert row.measured == pytest.approx(2, rel=1e-6)
+    assert row.erratum.weight == "constant"
+    assert row.remark == "at w = 0.245, h = 0.5: printed 2.738e-05, by (12) 1.369e-05, per unit of t"
     inputs = {name: torch.tensor(value) for name, value in row.witness.inputs.items()}
     assert case().replay_check(row.witness.quantity, inputs).verdict == row.verdict
     rests = {"w": torch.tensor([0.49]), "h": torch.tensor([0.5])}  # no rate there: 0 / 0
     assert case().replay_check(row.witness.quantity, rests).verdict["printed"] is Verdict.UNDECIDED
 
 
-def test_a_start_of_infinite_loss_is_said_and_not_run() -> None:
+def test_a_start_of_infinite_loss_is_named_and_not_run() -> None:
     row = {row.quantity: row for row in case(sigma_init=0.8)._conserved()}["drift"]
     assert row.measured is None
     assert "4 sigma_init^4" in row.remark
 
 
 @pytest.mark.parametrize(
-    ("inputs", "said"),
+    ("inputs", "message"),
     [({"w": [0.1]}, "one w and one h"), ({"w": [0.9], "h": [1.0]}, "4 w\\^4 < 1")],
     ids=["missing", "outside"],
 )
-def test_witnesses_that_are_none_are_refused(inputs: dict, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_witnesses_that_are_none_are_refused(inputs: dict, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         case().replay_check(balance.POINT, {name: torch.tensor(value) for name, value in inputs.items()})
 
 

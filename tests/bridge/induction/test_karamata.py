@@ -26,8 +26,10 @@ def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
 
 
 def test_the_lemma_is_refuted_and_its_true_versions_are_proved(rows: dict[str, Row]) -> None:
-    for name in theory.CLAIMS:
-        assert rows[name].verdict["printed"] is Verdict.VIOLATED
+    violated = {name: row for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
+    weights = {"weighted": "statement", "weighted.square": "statement", "gain": "constant"}
+    assert {name: row.erratum.weight for name, row in violated.items()} == weights
+    assert rows["weighted"].erratum == rows["weighted.square"].erratum
     for name in ("equal", "fuchs", "stretch", "superadditive", "exponent"):
         assert rows[name].verdict["derived"] is Verdict.PROVED
     assert rows["fuchs"].measured <= 0
@@ -55,6 +57,16 @@ def test_certificates_of_c_can_fail() -> None:
     assert prove(wrong).status is Status.REFUTED  # C''(x)/x is 9 at 0
 
 
+def test_the_gain_fails_for_a_gamma_within_26(rows: dict[str, Row]) -> None:
+    """The witness takes a smaller gamma than 1 + 0.04375 w*; at a gamma of 1 printed and derived agree."""
+    inputs = rows["gain"].witness.inputs
+    assert inputs["gamma"][0] < float(theory.H_BOUND.subs(theory.w_star, inputs["v_star"][0] ** 0.5))
+    assert "left side 0.010398, right side 0.0104, stated as left >= right" in rows["gain"].remark
+    even = {letter: torch.tensor(values, dtype=torch.float64) for letter, values in inputs.items()}
+    even["gamma"] = torch.tensor([1.0])
+    assert case_of().replay_check("erratum.gain", even).verdict["printed"] is Verdict.KEPT
+
+
 def test_witnesses_replay(rows: dict[str, Row]) -> None:
     for name in theory.CLAIMS:
         witness = rows[name].witness
@@ -64,7 +76,7 @@ def test_witnesses_replay(rows: dict[str, Row]) -> None:
 
 def test_replay_checks_the_premises() -> None:
     pair = {"x": torch.tensor([1.0, 0.0]), "y": torch.tensor([0.5, 0.5]), "w": torch.tensor([0.25, 0.25])}
-    with pytest.raises(UsageError, match=r"do not majorise; the weights have to be >= 0 and add up to 1"):
+    with pytest.raises(UsageError, match=r"x <_w y does not hold \(Definition D.5\); the weights have to be"):
         case_of().replay_check("erratum.weighted", pair)
     true = {"x": torch.tensor([0.5, 0.5]), "y": torch.tensor([1.0, 0.0]), "w": torch.tensor([0.75, 0.25])}
     assert case_of().replay_check("erratum.weighted", true).verdict["printed"] is Verdict.KEPT

@@ -82,12 +82,23 @@ def test_the_network_as_printed_is_refuted_with_a_witness_that_replays(default: 
     for row in refuted:
         assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT, "instance": Verdict.KEPT}
         assert row.witness.error_lower > row.printed
-        assert "key 1" in row.remark
+        assert row.erratum.weight == "index or definition"
+        assert row.erratum.survives.startswith("yes: with key 1 masked in layer 2")
     path = tmp_path / "witness.json"
     path.write_text(refuted[0].witness.model_dump_json())
     again = replay(str(path))
     assert again.verdict["printed"] is Verdict.VIOLATED
+    assert again.erratum == refuted[0].erratum
     assert again.exact == pytest.approx(refuted[0].exact, rel=1e-12)
+
+
+def test_without_any_similarity_the_bounds_of_0_are_kept() -> None:
+    """A.1 prints <, Theorem 4.1 <=: at W* = 0 both sides are 0."""
+    comparison = compare("induction.vanilla", p=4, L=8, W_star=0, samples=8, attack=10, restarts=4)
+    kept = {row.quantity: row.verdict["printed"] for row in comparison if row.scope == "network"}
+    assert kept.pop("output.as_printed") is Verdict.VIOLATED  # key 1 has its weight whatever W* is
+    assert kept == dict.fromkeys(("y", "scores", "attention", "output", "output.gated"), Verdict.KEPT)
+    assert all(row.printed == 0 for row in rows(comparison, "output"))
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"result": "induction.vanilla"'])
@@ -99,8 +110,8 @@ def test_a_broken_witness_file_is_refused(content: str, tmp_path: Path) -> None:
 
 
 FORGED = [
-    ({"params": {"L": 64}}, r"a prompt x of shape \(1, 64, 4\) is needed, shape \(1, 8, 4\) came"),
-    ({"inputs": {}}, "nothing came"),
+    ({"params": {"L": 64}}, r"expected a prompt x of shape \(1, 64, 4\), got shape \(1, 8, 4\)"),
+    ({"inputs": {}}, "got nothing"),
     ({"inputs": {"x": "abc"}}, "not a complete witness file"),
     ({"inputs": {"x": [[[1.0], [1.0, 2.0]]]}}, "not a complete witness file"),
     ({"inputs": {"x": [[[5.0] * 4] * 8]}}, r"outside \[-1, 1\]"),
@@ -248,11 +259,11 @@ REFUSED = [
     ({"restarts": 10**12}, "GiB of memory"),
     ({"W_star": 1e200}, r"beyond 1e\+150"),
     ({"W_star": "random:1e308"}, r"at most 1e\+150"),
-    ({"W_star": "1" + "0" * 400}, "entries that are no numbers"),
-    ({"W_star": "[[" + "1" * 5000 + "]]"}, "not understood|no numbers"),
+    ({"W_star": "1" + "0" * 400}, "entries that are not numbers"),
+    ({"W_star": "[[" + "1" * 5000 + "]]"}, "not understood|not numbers"),
     ({"W_star": "[" * 100_000}, "too deep"),
-    ({"W_star": "true"}, "entries that are no numbers"),
-    ({"W_star": '[["1"]]'}, "entries that are no numbers"),
+    ({"W_star": "true"}, "entries that are not numbers"),
+    ({"W_star": '[["1"]]'}, "entries that are not numbers"),
     ({"device": "cpu:3"}, "there is one cpu"),
     ({"p": (1, 1)}, "the same value twice"),
     ({"L": 10**9}, r"compare p = .* needs about .* GiB of memory, this machine has .*; lower the sizes"),

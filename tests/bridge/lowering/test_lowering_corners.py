@@ -103,7 +103,7 @@ def test_a_case_distinction_inside_a_case_distinction_is_lowered(backend: str) -
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_symbol_is_no_condition(backend: str) -> None:
     for condition in (sp.Symbol("a"), sp.And(sp.Symbol("a"), x > 0), sp.Not(sp.Symbol("a"))):
-        with pytest.raises(LoweringError, match=r"`a`: it stands for a number; as a condition write Ne\(..., 0\)"):
+        with pytest.raises(LoweringError, match=r"`a`: it is a number; as a condition write Ne\(..., 0\)"):
             lower(sp.Piecewise((1, condition), (2, True)), backend)
 
 
@@ -203,7 +203,7 @@ def test_mpmath_takes_every_number_to_all_its_digits(number: object) -> None:
 
 
 def test_mpmath_refuses_a_ball_that_is_no_point() -> None:
-    with pytest.raises(TypeError, match="x: wanted a real number, got arb"):
+    with pytest.raises(TypeError, match="x: expected a real number, got arb"):
         lower(x, "mpmath")(arb(1, 1))
     assert lower(x, "mpmath")(arb(1.5)) == 1.5
 

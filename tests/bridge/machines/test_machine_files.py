@@ -149,7 +149,7 @@ def test_an_input_outside_the_alphabet_is_told_from_the_line_that_says_what_it_i
 FULL = "a * * R yes\n"
 WRONG = {
     "fields": ("a 0 1 R\n" + FULL, r"^test.tm:4: a rule has five fields .* not 4$"),
-    "move": (" a 0 1  X yes\n" + FULL, r"^test.tm:4:9: move 'X' is none of L, R, N, S, \*$"),
+    "move": (" a 0 1  X yes\n" + FULL, r"^test.tm:4:9: move 'X' is not one of L, R, N, S, \*$"),
     "repeated": ("a 0 1 R a\na 0 0 R a\n" + FULL, r"^test.tm:5: state 'a' on symbol '0' has a rule in line 4 already$"),
     "undefined state": (
         FULL + "a 0 1 R went\n",
@@ -162,7 +162,7 @@ WRONG = {
     "directive": ("tapes: 2\n" + FULL, r"^test.tm:4:1: unknown directive 'tapes'; there are start, accept,"),
     "twice": ("start: a\n" + FULL, r"^test.tm:4:1: 'start' was given in line 1 already$"),
     "two words": ("blank: _ x\n" + FULL, r"^test.tm:4: 'blank' takes one word, not 2$"),
-    "no word": ("alphabet:\n" + FULL, r"^test.tm:4: 'alphabet' takes some words, not 0$"),
+    "no word": ("alphabet:\n" + FULL, r"^test.tm:4: 'alphabet' takes one word or more, not 0$"),
     "two-way": ("two-way: perhaps\n" + FULL, r"^test.tm:4: 'two-way' is yes or no, not 'perhaps'$"),
     "missing what": ("missing: accept\n" + FULL, r"^test.tm:4: 'missing' is reject or error, not 'accept'$"),
 }
@@ -186,7 +186,7 @@ def test_errors_of_a_whole_file() -> None:
         rules("* * * R yes\n")
     with pytest.raises(UsageError, match=r"symbol '1'; write one, or 'missing: reject' and 'reject: STATE'$"):
         rules("a 0 1 R yes\na _ _ R yes\n", "start: a\naccept: yes\n")
-    with pytest.raises(UsageError, match=r"(?s)move '2' is none .*and 12 more$"):
+    with pytest.raises(UsageError, match=r"(?s)move '2' is not one .*and 12 more$"):
         rules("a 0 1 2 3\n" * 20)
 
 
@@ -250,7 +250,7 @@ def test_many_mistakes_of_one_kind_cut_off_no_other_kind() -> None:
     ("word", "said"),
     [
         ("1RB1LB_1LA", "machine:1:8: row B is '1LA', not 2 triples as row A"),
-        ("1RB1XB_1LA1RZ", "machine:1:4: '1XB' is no digit, L or R, and letter"),
+        ("1RB1XB_1LA1RZ", "machine:1:4: '1XB' is neither a digit, L or R, and a letter"),
         ("1RB2LB_1LA1RZ", "machine:1: symbol '2' is not in the alphabet"),
         ("_".join(["1RB1LA"] * 27), "27 states, but there are 26 letters"),
     ],

@@ -126,7 +126,7 @@ def test_a_printed_bound_above_a_flip_is_refuted_by_a_witness_that_replays(
     again = c17.replay_check("shared", inputs)
     assert again.verdict == row.verdict
     assert again.attacked == pytest.approx(flip.distance)
-    with pytest.raises(UsageError, match="does not turn the answer"):
+    with pytest.raises(UsageError, match="does not flip the prediction"):
         c17.replay_check("shared", {name: part / 9 for name, part in inputs.items()})
     with pytest.raises(UsageError, match=r"no parameter 'zeta\.W1'"):
         c17.replay_check("margin", {"zeta.W1": torch.zeros(2, 2)})
@@ -172,8 +172,8 @@ def test_the_largest_move_is_certified_and_names_what_decides() -> None:
     assert found.above == pytest.approx(found.move, rel=1e-7)
     assert found.binding == "square"
     assert largest_move(conditions[1:], x).binding == "line"
-    assert largest_move(conditions[1:], x, most=0.5).above == np.inf  # nothing stands in the way
-    with pytest.raises(ValueError, match="'never' stands in the way"):
+    assert largest_move(conditions[1:], x, most=0.5).above == np.inf  # no condition decides it
+    with pytest.raises(ValueError, match="'never' decides"):
         largest_move([Condition("never", x + 1, {}, 1, strict=True)], x)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 import torch
 
 from bridge.budget import Budget
@@ -210,31 +211,40 @@ def test_the_temperature_minds_the_longest_of_all_inputs() -> None:
 
 def test_a_smaller_eps_takes_a_larger_inverse_temperature() -> None:
     assert case(eps=0.001).inverse_temperature(11) > example().inverse_temperature(11)
-    with pytest.raises(UsageError, match="undoes an error of 1/3"):
+    with pytest.raises(UsageError, match="removes an error of 1/3"):
         case(eps=0.4)
 
 
-# What is printed and does not hold.
+# The two definitions of Appendix C.1.
 
 
 @pytest.mark.parametrize("name", ["width_bits", "pair"])
-def test_a_slip_is_refuted_with_a_witness_that_replays(name: str) -> None:
+def test_a_definition_is_refuted_with_a_witness_that_replays(name: str) -> None:
     row = rows()[name]
     assert row.verdict["printed"] is Verdict.VIOLATED
+    assert (row.erratum.weight, row.erratum.survives[:3]) == ("index or definition", "yes")
     inputs = {key: torch.tensor(value, dtype=torch.float64) for key, value in row.witness.inputs.items()}
     assert example().replay_check(name, inputs).verdict == row.verdict
 
 
-def test_slips_are_not_refuted_where_they_hold() -> None:
-    assert example().replay_check("width_bits", {"T": torch.tensor([7.0])}).verdict["printed"] is Verdict.KEPT
+def test_enough_bits_are_not_refuted() -> None:
+    for T in (7.0, 9.0, 1023.0):
+        row = example().replay_check("width_bits", {"T": torch.tensor([T])})
+        assert (row.verdict["printed"], row.erratum) == (Verdict.KEPT, None)
+    assert example().replay_check("width_bits", {"T": torch.tensor([1024.0])}).verdict["printed"] is Verdict.VIOLATED
+
+
+def test_the_width_of_theorem_4_1_holds_the_pairs() -> None:
+    assert counts.constant(counts.PAIR_ROWS, counts.W_TM).value == sp.oo
+    assert counts.constant(counts.PAIR_ROWS, counts.WIDTH_ORDER).value.is_finite
 
 
 @pytest.mark.parametrize(
     ("name", "inputs", "message"),
     [
-        ("state", {"input": [9.0]}, "no index of the 5 symbols"),
-        ("state", {"input": [float("nan")]}, "no index of the 5 symbols"),
-        ("answer", {"input": [0.0, float("inf")]}, "no index of the 5 symbols"),
+        ("state", {"input": [9.0]}, "not an index of the 5 symbols"),
+        ("state", {"input": [float("nan")]}, "not an index of the 5 symbols"),
+        ("answer", {"input": [0.0, float("inf")]}, "not an index of the 5 symbols"),
         ("width_bits", {"T": [float("nan")]}, "T >= 2"),
         ("width_bits", {"T": [1.0]}, "T >= 2"),
         ("width_bits", {"T": [2.5]}, "T >= 2"),
@@ -292,8 +302,8 @@ def test_the_parameters_show_the_steps_that_were_taken() -> None:
     assert example().params["T"] == example().full_params["T"] == 9
     assert case(T=12).params["T"] == 12
     drawn = random_inputs(example().task, 2, 10**6, 0)
-    assert example()._ran(drawn).startswith("T = 9, where the machine halts; 9 steps")
-    assert case(T=12)._ran(drawn).startswith("12 steps")
+    assert example()._run_summary(drawn).startswith("T = 9, where the machine halts; 9 steps")
+    assert case(T=12)._run_summary(drawn).startswith("12 steps")
 
 
 def test_the_meaning_of_the_machine_names_those_that_are_shipped() -> None:
@@ -312,12 +322,15 @@ def test_a_table_is_as_wide_as_its_head() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"T": 3}, r"^increment.tm:15: the machine has not halted after T = 3 steps on the input '1011'; next is this"),
+        (
+            {"T": 3},
+            r"^increment.tm:15: the machine has not halted after T = 3 steps on the input '1011'; the next",
+        ),
         ({"T": 3}, r"of state 'right' and symbol '1'; raise T, as in --set T=6, if it ever halts$"),
         ({"T": 2**16 + 1}, r"T = 65537 steps are too many, .* 65536 at most"),
         ({"input": "10x1"}, r"^increment.tm:7: input symbol 3, 'x', is not in the alphabet .*; the input was '10x1'$"),
         ({"machine": "nothing"}, "no machine and no file 'nothing'; shipped are addition"),
-        ({"input": 1011}, 'input = 1011 is no text; write input="..."'),
+        ({"input": 1011}, 'input = 1011 is not text; write input="..."'),
         ({"T": -1}, "T = -1 does not meet"),
         ({"T": 2.5}, "not a whole number"),
         ({"speed": 1}, "no parameter 'speed'"),
@@ -329,7 +342,7 @@ def test_calls_that_are_refused(params: dict[str, Any], message: str) -> None:
 
 
 def test_a_format_too_short_for_the_scores_is_refused() -> None:
-    with pytest.raises(UsageError, match="in bfloat16 a score of 9 products may be off by"):
+    with pytest.raises(UsageError, match="in bfloat16 a score of 9 products may have an error of"):
         case("bfloat16")
 
 

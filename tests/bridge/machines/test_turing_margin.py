@@ -7,13 +7,14 @@ import sympy as sp
 import torch
 
 from bridge.budget import Budget
+from bridge.machines import turing_margin
 from bridge.machines.decoder_margin import derived_margin, exact_streams, first_norm, margin_at_input, w_pos_for
 from bridge.machines.machine_files import read_machine
 from bridge.machines.turing_margin import TuringMarginCase, TuringMarginStudy
 from bridge.record import Verdict
 from numeric.flips import Flip
 from numeric.machines.decoder import parameters, run
-from numeric.machines.tie_jump import unused_jump, used_jump
+from numeric.machines.tie_jump import TieJump, tie_jump
 from numeric.machines.transformer import simulating_decoder
 from numeric.norms import spectral_norm_upper
 from symbolic import UsageError
@@ -132,31 +133,47 @@ def test_the_bound_depends_on_T_by_its_bits_alone() -> None:
     assert moves[-1] > moves[0] / 8**1.5
 
 
-def test_a_layer_at_a_tie_is_not_lipschitz_and_the_witness_replays() -> None:
-    twice = case(machine="palindrome", input="101")
+@pytest.fixture(scope="module")
+def twice() -> TuringMarginCase:
+    return case(machine="palindrome", input="101")
+
+
+def test_claim_c4_at_a_tie_is_not_lipschitz_and_the_witness_replays(twice: TuringMarginCase) -> None:
     row = twice._lipschitz(1e-6)
     assert row.verdict == {"printed": Verdict.VIOLATED}
-    assert {jump.layer for jump in twice._jumps(1e-6)} == {"pair", "found"}  # an unused attention, and Claim C.4's
+    assert (row.erratum.weight, row.erratum.survives[:3]) == ("step of a proof", "yes")
+    assert "layer 'found'" in row.remark
     assert twice.replay_check("lipschitz", {"distance": torch.tensor([1e-6])}).measured == row.measured
     with pytest.raises(UsageError, match="takes one distance"):
         twice.replay_check("lipschitz", {"distance": torch.tensor([0.5, 0.1])})
 
 
-def test_the_jump_is_from_the_exact_input(short: TuringMarginCase) -> None:
-    first, tokens = short.network.decoder.layers[0], short.streams["layer[0]"]
-    target = short.network.decoder.stream.slice("pos1").stop - 1
-    far, near = (unused_jump(first, tokens, target=target, radius=1e-3, distance=d) for d in (1e-4, 1e-7))
+def test_a_run_without_a_tie_accuses_nothing(short: TuringMarginCase) -> None:
+    row = short._lipschitz(1e-6)
+    assert (row.verdict, row.erratum, row.witness) == ({"printed": Verdict.UNDECIDED}, None, None)
+    assert row.remark == turing_margin.NO_TIE
+
+
+def test_a_ratio_that_does_not_grow_accuses_nothing(twice: TuringMarginCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    slope = TieJump("found", 10, 1e-3, 1e-6, 1e-5)
+    monkeypatch.setattr(twice, "_jump", lambda distance: replace(slope, input=distance, output=10 * distance))
+    assert twice._lipschitz(1e-6).verdict == {"printed": Verdict.UNDECIDED}
+
+
+def test_the_jump_is_from_the_exact_input(twice: TuringMarginCase) -> None:
+    layers = twice.network.decoder.layers
+    place = next(k for k, layer in enumerate(layers) if layer.name == "found")
+    found, tokens = layers[place], twice.streams[f"layer[{place}]"]
+    target = twice.network.decoder.stream.slice("pos1").stop - 1
+    far, near = (tie_jump(found, tokens, target=target, radius=1e-3, distance=d) for d in (1e-4, 1e-7))
     assert far is not None
     assert near is not None
-    # At the exact input the tied values are averaged: V moves by radius / sqrt(3), the token ahead has 1 or 0 there.
-    assert 0 < near.output <= 1e-3 / 3**0.5
+    # At the exact input the values of two tied tokens are averaged: W_V moves by 1e-3, they have 1 and 0 there.
+    assert near.output == pytest.approx(1e-3 / 2, rel=1e-3)
     assert near.output == pytest.approx(far.output, rel=1e-2)
-    assert unused_jump(first, tokens[:2], target=target, radius=1e-3, distance=1e-4) is None
-    used = next(layer for layer in short.network.decoder.layers if layer.decoder_attention is not None)
-    with pytest.raises(ValueError, match="not all scores tie"):
-        unused_jump(used, tokens, target=0, radius=0.1, distance=0.1)
+    assert tie_jump(found, tokens[:2], target=target, radius=1e-3, distance=1e-4) is None
     with pytest.raises(ValueError, match="has no self-attention"):
-        used_jump(first, tokens, target=0, radius=0.1, distance=0.1)
+        tie_jump(layers[0], tokens, target=0, radius=0.1, distance=0.1)
 
 
 def test_what_has_no_prediction_has_no_margin() -> None:

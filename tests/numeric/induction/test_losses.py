@@ -90,7 +90,7 @@ def test_the_gaussian_moment_is_that_of_a_two_dimensional_sum(a: float) -> None:
     assert math.isclose(gaussian_moment(a).value, one * two / (2 * math.pi), rel_tol=1e-10)
 
 
-def test_the_gaussian_moment_is_infinite_from_modulus_1_on_either_side() -> None:
+def test_the_gaussian_moment_is_infinite_from_absolute_value_1_on_either_side() -> None:
     for a in (-1.0, 1.0, -2.0):
         with pytest.raises(ValueError, match="infinite"):
             gaussian_moment(a)

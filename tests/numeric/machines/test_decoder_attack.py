@@ -1,4 +1,4 @@
-"""The attack on decoders: every flip it reports turns the prediction, and the two ways to write positions differ."""
+"""The attack on decoders: every perturbation it reports flips the prediction, and the two kinds of positions differ."""
 
 import math
 from functools import cache
@@ -48,7 +48,7 @@ def prediction(construction: str, word: str, T: int, change: dict[str, Tensor]) 
 
 
 @pytest.mark.parametrize(("construction", "word", "T"), [(BINARY, "0", 4), (SCALAR, "0", 4), (SCALAR, "01", 4)])
-def test_the_reported_change_turns_the_prediction(construction: str, word: str, T: int) -> None:
+def test_the_reported_perturbation_flips_the_prediction(construction: str, word: str, T: int) -> None:
     flip = attacked(construction, word, T)
     label = prediction(construction, word, T, {})
     assert label == (1.0 if word == word[::-1] else -1.0)
@@ -186,14 +186,14 @@ def test_inputs_that_use_about_t_steps() -> None:
 
 def test_margins_by_t_and_their_slopes() -> None:
     words = inputs_by_steps(PALINDROME, (3, 6, 10), ("0" * length for length in range(1, 6)))
-    told: list[MeasuredMargin] = []
-    measured = measured_margins(PALINDROME, words, seed=0, budget=8, constructions=[SCALAR], told=told.append)
+    reported: list[MeasuredMargin] = []
+    measured = measured_margins(PALINDROME, words, seed=0, budget=8, constructions=[SCALAR], report=reported.append)
     assert [(one.construction, one.T, one.halted_at) for one in measured] == [
         (SCALAR, 3, 3),
         (SCALAR, 6, 6),
         (SCALAR, 10, 10),
     ]
-    assert told == measured
+    assert reported == measured
     assert slope(measured, SCALAR).value < -2
     with pytest.raises(MarginError, match="three or more"):
         slope(measured, BINARY)

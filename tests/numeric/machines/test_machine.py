@@ -147,7 +147,7 @@ WRONG = {
     "undefined state": ({"transitions": {**GOOD, ("stray", "0"): ("go", "1", 1)}}, "'stray' is not defined"),
     "symbol read": ({"transitions": {**GOOD, ("go", "2"): ("go", "1", 1)}}, "symbol '2' is not in the alphabet"),
     "symbol written": ({"transitions": {**GOOD, ("go", "0"): ("go", "2", 1)}}, "symbol '2' is not in the alphabet"),
-    "move": ({"transitions": {**GOOD, ("go", "0"): ("go", "0", 2)}}, "move 2 is none of -1, 0, 1"),
+    "move": ({"transitions": {**GOOD, ("go", "0"): ("go", "0", 2)}}, "move 2 is not one of -1, 0, 1"),
     "missing": ({"transitions": {("go", "0"): ("go", "1", 1)}}, "'go' has no rule for the symbols '_', '1'$"),
     "terminal": ({"transitions": {**GOOD, ("yes", "0"): ("go", "1", 1)}}, "terminal state 'yes' has a rule"),
     "start": ({"start": "begin"}, "start state 'begin' is not a state"),

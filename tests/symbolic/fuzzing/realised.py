@@ -27,7 +27,7 @@ class Measured:
 
     @property
     def violated(self) -> np.ndarray:
-        """Where the truth exceeds the bound; a bound that is no number is violated everywhere."""
+        """Where the truth exceeds the bound; a bound that is not a number is violated everywhere."""
         return ~(np.asarray(self.truth) <= np.asarray(self.bound) * (1 + RELATIVE) + ABSOLUTE * self.scale)
 
     @property

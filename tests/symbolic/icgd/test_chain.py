@@ -279,7 +279,7 @@ def test_a_recursion_is_read_off_a_layer_or_refused() -> None:
     e = sp.Dummy("e_0", nonnegative=True)
     x = given("x", dim=3, norm=Norm.TWO, size=1, error=e)
     assert recursion_from(x, linear_map(x, "y", operator_norm=B_v, dim=3)).factor == B_v
-    with pytest.raises(DerivationError, match="the error of 'z' is 2; give a letter of its own"):
+    with pytest.raises(DerivationError, match="the error of 'z' is 2; give a separate symbol"):
         recursion_from(given("z", dim=3, size=1, error=2), x)
     with pytest.raises(DerivationError, match="not affine"):
         recursion_from(x, bilinear(x, x, "x x", dim=3))

@@ -1,4 +1,4 @@
-"""Stage I: the flow against sums written out, the covariance argument step by step, the slips at exact points."""
+"""Stage I: the flow against sums written out, the covariance argument step by step, the errata at exact points."""
 
 import itertools
 import math
@@ -100,7 +100,7 @@ def test_no_larger_floor_holds() -> None:
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_each_slip_is_refuted_by_an_exact_point(name: str) -> None:
+def test_each_erratum_is_refuted_by_an_exact_point(name: str) -> None:
     point = CLAIMS[name].refutation()
     assert point is not None
     assert CLAIMS[name].premises(point) == []
@@ -135,10 +135,34 @@ def test_a_claim_that_is_true_is_not_refuted() -> None:
         assert 2 * ours == printed  # the whole difference is the factor 2
 
 
-def test_the_printed_bound_holds_for_the_printed_rate_at_large_g_0_only() -> None:
-    claim = CLAIMS["rate.lower.twice"]
-    point = {"u": (sp.Rational(15, 16),), "g_0": (sp.Rational(1, 1024),), "g_star": (sp.Rational(1, 2),)}
-    assert not claim.holds(point)
+@pytest.mark.parametrize("terms", [2, 3, 7, 20])
+@pytest.mark.parametrize("start", [sp.Rational(1, 10), sp.Rational(9, 10), sp.Integer(1)], ids=str)
+def test_the_floor_of_the_share_from_a_small_start(terms: int, start: sp.Rational) -> None:
+    """Each step of the argument above START_FLOOR, at a p(0) with e^-p(0) = start."""
+    for u in (sp.Rational(1, 10), sp.Rational(3, 5), sp.Rational(99, 100), sp.Integer(1)):
+        c, dc = theory.mixtures(terms, u, start)
+        weights_sum = theory.normalisers(terms, start)[-1]
+        assert max(c) <= sp.harmonic(terms)
+        mixed = sum(a * b for a, b in zip(c, dc, strict=True)) / weights_sum
+        assert abs(mixed) <= (terms - 1) * max(c)
+        for ratio in (sp.Rational(1, 1000), sp.Rational(1, 2)):
+            floor = theory.START_FLOOR.subs({theory.L: terms + 2, theory.gamma: ratio})
+            assert theory.rate_share(terms, u, ratio, start) >= floor
+
+
+def test_the_floor_is_positive_below_its_limit_only() -> None:
+    limit = theory.START_LIMIT.subs({theory.L: 30, g_star: 1})
+    floor = theory.START_FLOOR.subs(theory.L, 30)
+    assert floor.subs(theory.gamma, limit * sp.Rational(99, 100)) > 0 > floor.subs(theory.gamma, limit * 2)
+    assert sp.simplify(floor.subs(theory.gamma, limit)) == 0
+
+
+def test_a_claim_is_read_in_the_unit_of_time_of_its_rate() -> None:
+    """The printed lower bound, against the printed rate: false at L = 5 and a small start, whatever the unit."""
+    u, g_0, optimum = sp.Rational(15, 16), sp.Rational(1, 1024), sp.Rational(1, 2)
+    point = {"u": (u,), "g_0": (g_0,), "g_star": (optimum,)}
+    printed_rate = exactly(theory.RATE_PRINTED, point)
+    assert 2 * exactly(theory.RATE_FLOOR, point) < printed_rate < exactly(theory.RATE_BOUND_PRINTED, point)
 
 
 def test_the_limit_grows_without_bound() -> None:

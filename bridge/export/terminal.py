@@ -1,8 +1,9 @@
-"""A comparison on the terminal: the table, what it rests on, and what it found."""
+"""A comparison on the terminal: the table, what it rests on, and what it refutes."""
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -18,21 +19,21 @@ from bridge.export.layout import (
     sampled,
     shown_rows,
     table_cells,
-    value_words,
     verdict_words,
 )
-from bridge.export.numbers import DIGITS, SLIP, plain
+from bridge.export.numbers import DIGITS, plain
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
 
 LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
-BUDGET = ("seed", "samples", "attack", "restarts")  # in the environment too; the footer has said them of the rows
+LONGEST_LINE = 10_000  # columns of a text that no terminal bounds
+BUDGET = ("seed", "samples", "attack", "restarts")  # also in the environment; the footer lists them for the rows
 
 
 def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows, the slack of each step if asked, the footer, the violations, and what was ruled out."""
+    """The table of the rows, the slack of each step if requested, the footer, the violations and the refusals."""
     rows = shown_rows(comparison, all_rows)
-    columns = layout(rows)
+    columns = layout(rows, comparison.automatic)
     yield f"{comparison.result}: {comparison.citation}"
     yield _statement(rows, columns)
     yield rows_table(rows, columns)
@@ -44,9 +45,9 @@ def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: boo
     yield from _violations(comparison)
 
 
-def row_blocks(row: Row) -> Iterator[RenderableType]:
+def row_blocks(row: Row, automatic: Iterable[str] = ()) -> Iterator[RenderableType]:
     """One row, replayed from a witness: its parameters and its numbers."""
-    columns = layout([row])
+    columns = layout([row], automatic)
     yield _statement([row], columns)
     yield rows_table([row], columns)
     if row.remark:
@@ -60,7 +61,7 @@ def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
     for heading, cells in labels.items():
         table.add_column(heading, no_wrap=True, min_width=max(map(len, cells), default=0))
     for name in columns.varying:
-        _add_unbroken(table, name, [value_words(row.params.get(name)) for row in rows])
+        _add_unbroken(table, name, [columns.value(name, row.params.get(name)) for row in rows])
     for name in columns.numbers:
         _add_unbroken(table, name, [number_words(row, name, plain) for row in rows])
     longest = max((len(verdict_words(row)) for row in rows), default=0)
@@ -77,13 +78,13 @@ def _add_unbroken(table: Table, heading: str, cells: Sequence[str]) -> None:
 
 
 def _cells(row: Row, columns: Layout) -> list[str | Text]:
-    cells: list[str | Text] = [value_words(row.params.get(name)) for name in columns.varying]
+    cells: list[str | Text] = [*columns.grid(row)]
     cells += [_number(row, name) for name in columns.numbers]
     return [*cells, Text(verdict_words(row), style=_style(row.verdict.values()))]
 
 
 def _number(row: Row, name: str) -> Text:
-    """A bound that is refuted in red, one that says nothing dimmed."""
+    """A number as text: a refuted bound in red, a vacuous one dimmed."""
     verdict = row.verdict.get(name)
     dim = "dim" if name in TIERS and "vacuous" in row.flags.get(name, []) else ""
     return Text(number_words(row, name, plain), style="red" if verdict == Verdict.VIOLATED else dim)
@@ -116,18 +117,19 @@ def _slack(rows: Sequence[Row], columns: Layout) -> Iterator[RenderableType]:
     table.add_column("quantity", no_wrap=True)
     table.add_column("scope", no_wrap=True)
     for name in columns.varying:
-        _add_unbroken(table, name, [value_words(row.params.get(name)) for row in rows])
+        _add_unbroken(table, name, [columns.value(name, row.params.get(name)) for row in rows])
     for step in steps:
         _add_unbroken(table, step, [plain(row.slack.get(step)) for row in rows])
     for row in rows:
         if row.slack:
-            grid = [value_words(row.params.get(name)) for name in columns.varying]
-            table.add_row(row.quantity, row.scope or "-", *grid, *(plain(row.slack.get(step)) for step in steps))
+            table.add_row(
+                row.quantity, row.scope or "-", *columns.grid(row), *(plain(row.slack.get(step)) for step in steps)
+            )
     yield table
 
 
 def _named(table: NamedTable, all_rows: bool) -> Iterator[RenderableType]:
-    """A table beside the rows: numbers to the right, the middle of a long one left out unless all is asked for.
+    """A table beside the rows: numbers to the right, the middle of a long one is omitted unless --all is given.
 
     Only cells of many words are broken, and only where the terminal is too narrow.
     """
@@ -157,16 +159,28 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     if hidden:
         yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps where the bound is loose"
-    rounding = f"bounds are rounded here, to the safe side unless {DIGITS} digits give them to {SLIP} ulp"
+    rounding = f"bounds are rounded outward to {DIGITS} digits"
     yield "; ".join(filter(None, (budget_words(rows), no_verdict_words(rows), rounding, "--json has every digit")))
-    said = BUDGET if sampled(rows) else (*BUDGET, "inputs")
-    environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in said]
+    shown = BUDGET if sampled(rows) else (*BUDGET, "inputs")
+    environment = [f"{name} {value}" for name, value in comparison.environment.items() if name not in shown]
     if environment:
         yield ", ".join(environment)
 
 
 def _violations(comparison: Comparison) -> Iterator[Text]:
-    for violation in violations(comparison):
-        yield Text.assemble(("violated: ", "bold red"), violation.sentence)
+    found = violations(comparison)
+    for violation in found:
+        yield Text.assemble((f"{violation.heading}: ", "bold red"), violation.sentence)
+    if any(violation.erratum for violation in found):
+        yield Text(f"`boundsmith errata {comparison.result}` gives the reading of each erratum and what survives")
     for reason in reasons(comparison):
         yield Text.assemble((f"{reason.verdict}: ", "yellow"), reason.sentence)
+
+
+def comparison_text(comparison: Comparison, all_rows: bool = False) -> str:
+    """The blocks as plain text, in lines as long as they need to be."""
+    page = io.StringIO()
+    console = Console(file=page, width=LONGEST_LINE, markup=False, highlight=False, emoji=False, color_system=None)
+    for block in comparison_blocks(comparison, all_rows):
+        console.print(block, soft_wrap=isinstance(block, str | Text))
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())

@@ -1,0 +1,61 @@
+"""Collect the witness of each erratum from `compare`, into the package; or say what is missing.
+
+`python -m benchmarks.errata` runs every result at its defaults (some minutes), and again where an erratum names other
+parameters, and stores the witness of the worst violated row of each quantity. `--result ID` does it for one result.
+The exit code is 1 if an erratum finds no violated row, or a violated printed bound has no erratum.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from bridge import compare
+from bridge.errata.entries import WITNESSES, is_violated, witness_path
+from bridge.export.files import write_text
+from bridge.record import Row
+from bridge.registry import PLACES, find_study
+
+
+def rows_of(id: str) -> Iterator[Row]:
+    """The rows at the defaults, then at the parameters that errata name."""
+    yield from compare(id)
+    named = dict.fromkeys(q.erratum.at for q in find_study(id).refutable() if q.erratum and q.erratum.at)
+    for at in named:
+        yield from compare(id, **dict(at))
+
+
+def collect(id: str, known: set[str]) -> list[str]:
+    """Stores the witnesses of one result; what is wrong, a line each. `known`: errata that have one, by sentence."""
+    refuted: dict[str, list[Row]] = {}
+    for row in rows_of(id):
+        if is_violated(row):
+            refuted.setdefault(row.quantity, []).append(row)
+    wanted = {quantity.name: quantity.erratum for quantity in find_study(id).refutable()}
+    complaints = [f"{id}, {name}: violated, but no erratum" for name in refuted if name not in wanted]
+    for name, erratum in wanted.items():
+        witnessed = [row for row in refuted.get(name, []) if row.witness is not None]
+        if not witnessed:
+            complaints.append(f"{id}, {name}: an erratum, but no violated row with a witness")
+        elif str(erratum) not in known:
+            known.add(str(erratum))
+            smallest = min((row.witness for row in witnessed if row.witness), key=lambda w: len(w.model_dump_json()))
+            write_text(witness_path(id, name), smallest.model_dump_json() + "\n")
+    return complaints
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--result", choices=sorted(PLACES), help="only the errata of one result")
+    asked = parser.parse_args(arguments)
+    WITNESSES.mkdir(exist_ok=True)
+    known: set[str] = set()
+    complaints = []
+    for id in [asked.result] if asked.result else list(PLACES):
+        print(id, flush=True)
+        complaints += collect(id, known)
+    print("\n".join(complaints) or "every erratum has a witness, and every violated printed bound an erratum")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The errata as pages: Markdown, LaTeX and HTML, by paper and weight."""
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from itertools import groupby
+
+from bridge.errata.entries import Entry
+from bridge.export.latex import escape as latex_escape
+from bridge.export.numbers import digits_apart, plain
+from symbolic.errata import Weight
+
+TITLE = "Errata"
+INTRODUCTION = (
+    "Printed sentences that a run or a proof of boundsmith refutes, each under all its hypotheses and in its most "
+    "favourable reading. The weight says what fails; only the first weight is about a statement that the paper makes."
+)
+
+
+def witness_words(entry: Entry) -> str:
+    """The two numbers of the witness: what was found, and what is printed."""
+    witness = entry.witness
+    if witness is None:
+        return "none stored"
+    printed = witness.bounds.get("printed")
+    if printed is None:
+        return f"a point where the two sides differ by {plain(witness.error_lower)} or more"
+    digits = digits_apart(printed, "", "", witness.error_lower)
+    return f"found {plain(witness.error_lower, digits=digits)} against printed {plain(printed, digits=digits)}"
+
+
+def facts(entry: Entry) -> list[tuple[str, str]]:
+    """What is said of an erratum after its sentence, each under its name."""
+    also = [("Also in", ", ".join(entry.also))] if entry.also else []
+    return [
+        ("Reading", entry.reading),
+        ("Repair", entry.repair),
+        ("Does the main claim survive?", entry.survives),
+        ("Witness", f"{witness_words(entry)} ({entry.result}, {entry.quantity})"),
+        *also,
+    ]
+
+
+def by_paper(entries: Sequence[Entry]) -> Iterator[tuple[str, list[tuple[str, list[Entry]]]]]:
+    """Each paper with its weights, each weight with its entries."""
+    for paper, of_paper in groupby(entries, key=lambda entry: entry.paper):
+        weights = groupby(list(of_paper), key=lambda entry: entry.weight)
+        yield paper, [(weight, list(of_weight)) for weight, of_weight in weights]
+
+
+def markdown_page(entries: Sequence[Entry]) -> str:
+    """A list by paper and weight."""
+    lines = [f"# {TITLE}", "", INTRODUCTION, "", *summary_table(entries)]
+    for paper, weights in by_paper(entries):
+        lines += ["", f"## {_markdown(paper)}"]
+        for weight, several in weights:
+            lines += ["", f"### {weight}"]
+            for entry in several:
+                lines += ["", f"**{_markdown(entry.sentence)}**", ""]
+                lines += [f"- {name}: {_markdown(words)}" for name, words in facts(entry)]
+                lines.append(f"- Again: `{entry.command}`")
+    return "\n".join(lines) + "\n"
+
+
+def summary_table(entries: Sequence[Entry]) -> list[str]:
+    """How many errata each paper has of each weight, as a Markdown table."""
+    papers = list(dict.fromkeys(entry.paper for entry in entries))
+    counts = {
+        paper: [sum(e.paper == paper and e.weight == weight for e in entries) for weight in Weight] for paper in papers
+    }
+    return [
+        f"| paper | {' | '.join(Weight)} |",
+        f"|---|{'---|' * len(Weight)}",
+        *(f"| {paper} | {' | '.join(map(str, row))} |" for paper, row in counts.items()),
+    ]
+
+
+def _markdown(words: str) -> str:
+    """Words in which no sign is a command of Markdown."""
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#~" else sign for sign in words)
+
+
+def latex_page(entries: Sequence[Entry]) -> str:
+    """A document with a section for each paper."""
+    lines = [
+        r"\documentclass{article}",
+        r"\usepackage[margin=25mm]{geometry}",
+        r"\begin{document}",
+        rf"\section*{{{TITLE}}}",
+        latex_escape(INTRODUCTION),
+    ]
+    for paper, weights in by_paper(entries):
+        lines.append(rf"\section*{{{latex_escape(paper)}}}")
+        for weight, several in weights:
+            lines.append(rf"\subsection*{{{latex_escape(weight)}}}")
+            for entry in several:
+                lines += [rf"\paragraph{{{latex_escape(entry.sentence)}}}", r"\begin{itemize}"]
+                lines += [rf"  \item {latex_escape(name)}: {latex_escape(words)}" for name, words in facts(entry)]
+                lines += [rf"  \item Again: \texttt{{{latex_escape(entry.command)}}}", r"\end{itemize}"]
+    return "\n".join([*lines, r"\end{document}"]) + "\n"
+
+
+def html_page(entries: Sequence[Entry]) -> str:
+    """A page without scripts or outside resources."""
+    lines = [
+        "<!DOCTYPE html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{TITLE}</title></head><body>',
+        f"<h1>{TITLE}</h1>",
+        f"<p>{escape(INTRODUCTION)}</p>",
+    ]
+    for paper, weights in by_paper(entries):
+        lines.append(f"<h2>{escape(paper)}</h2>")
+        for weight, several in weights:
+            lines.append(f"<h3>{escape(weight)}</h3>")
+            for entry in several:
+                items = [f"<li>{escape(name)}: {escape(words)}</li>" for name, words in facts(entry)]
+                again = f"<li>Again: <code>{escape(entry.command)}</code></li>"
+                lines += [f"<p><b>{escape(entry.sentence)}</b></p>", f"<ul>{''.join(items)}{again}</ul>"]
+    return "\n".join([*lines, "</body></html>"]) + "\n"
+
+
+PAGES: dict[str, Callable[[Sequence[Entry]], str]] = {".md": markdown_page, ".tex": latex_page, ".html": html_page}

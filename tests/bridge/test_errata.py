@@ -1,0 +1,155 @@
+"""Every erratum is complete and replays; the pages and the README hold what the records hold."""
+
+import json
+import shlex
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from bridge.cli import main
+from bridge.errata import entries as module
+from bridge.errata import errata, html_page, latex_page, markdown_page, replayed
+from bridge.errata.entries import Entry, is_violated
+from bridge.errata.pages import summary_table, witness_words
+from bridge.export.latex import escape as latex_escape
+from bridge.record import Verdict
+from symbolic.errata import Weight
+from symbolic.statements import UsageError
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = errata()
+KEYS = {"result", "quantity", "weight", "sentence", "reading", "repair", "survives", "witness", "command"}
+
+
+def name_of(entry: Entry) -> str:
+    return f"{entry.result}:{entry.quantity}"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
+def test_an_entry_is_complete(entry: Entry) -> None:
+    record = entry.model_dump()
+    assert set(record) >= KEYS
+    assert all(record[key] for key in KEYS), record
+    assert entry.weight in list(Weight)
+    assert not any(record[key].endswith(".") for key in ("sentence", "reading", "repair", "survives"))
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
+def test_its_witness_still_refutes_what_is_printed(entry: Entry) -> None:
+    row = replayed(entry)
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    assert row.erratum is not None
+    assert row.erratum.weight == entry.weight
+    assert entry.sentence.endswith(row.erratum.sentence)
+    assert row.witness is not None
+    assert entry.witness is not None
+    assert row.witness.error_lower == pytest.approx(entry.witness.error_lower, rel=1e-9)
+
+
+def test_an_erratum_that_several_results_share_is_one_entry() -> None:
+    shared = [entry for entry in ENTRIES if entry.also]
+    assert shared
+    for entry in shared:
+        (own,) = errata(entry.also[0], quantity=entry.quantity) or [None]
+        assert own is None or own.sentence == entry.sentence
+    assert len({(e.paper, e.sentence, e.reading) for e in ENTRIES}) == len(ENTRIES)
+
+
+def test_entries_are_ordered_by_paper_and_weight() -> None:
+    keys = [(entry.paper, list(Weight).index(Weight(entry.weight))) for entry in ENTRIES]
+    assert keys == sorted(keys)
+
+
+@pytest.mark.parametrize(("page", "written"), [(markdown_page, str), (latex_page, latex_escape), (html_page, str)])
+def test_a_page_holds_every_sentence_and_command(page, written) -> None:
+    text = unescape(page(ENTRIES)).replace("\\", "") if written is str else page(ENTRIES)
+    for entry in ENTRIES:
+        for words in (entry.sentence, entry.repair, entry.command):
+            assert (written(words).replace("\\", "") if written is str else written(words)) in text
+
+
+def test_the_file_in_the_repository_is_the_page() -> None:
+    wanted = "run `boundsmith errata --output ERRATA.md`"
+    assert (ROOT / "ERRATA.md").read_text() == markdown_page(ENTRIES), wanted
+
+
+def test_the_table_of_the_readme_is_the_summary() -> None:
+    assert "\n".join(summary_table(ENTRIES)) in (ROOT / "README.md").read_text()
+
+
+def run(arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = main(shlex.split(arguments))
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_the_command_lists_a_result(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("errata induction.vanilla", capsys)
+    assert code == 0
+    assert "Does the main claim survive?: " in out or "Does the main claim survive? " in out
+    assert "Again: boundsmith errata induction.vanilla --quantity" in out
+
+
+def test_the_json_has_every_key(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("errata induction.vanilla --json", capsys)
+    (record, *_) = json.loads(out)
+    assert code == 0
+    assert set(record) >= KEYS
+
+
+def test_a_command_of_an_entry_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (entry, *_) = errata("induction.vanilla")
+    code, out, _ = run(entry.command.removeprefix("boundsmith "), capsys)
+    assert code == 0
+    assert f"{entry.result}, {entry.quantity}: violated" in out
+
+
+def test_a_witness_that_refutes_nothing_fails(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bridge.cli.errata.is_violated", lambda row: False)
+    code, out, _ = run("errata induction.vanilla --replay", capsys)
+    assert code == 1
+    assert "NOT violated" in out
+
+
+def test_a_kept_row_refutes_nothing() -> None:
+    (entry, *_) = errata("induction.vanilla")
+    row = replayed(entry)
+    assert is_violated(row)
+    assert not is_violated(row.model_copy(update={"verdict": {"printed": Verdict.KEPT}}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("errata nothing", "no result 'nothing'"),
+        ("errata induction.vanilla --quantity x", "no erratum of a quantity 'x' in induction.vanilla"),
+        ("errata --output errata.pdf", "does not end in one of .md, .tex, .html"),
+        ("errata --output no/folder/errata.md", "there is no folder"),
+        ("errata --replay --output errata.md", "--replay writes no page"),
+    ],
+)
+def test_wrong_calls_are_refused(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(arguments, capsys)
+    assert code == 2
+    assert message in err
+
+
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".html"])
+def test_a_page_is_written(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / f"errata{suffix}"
+    code, out, _ = run(f"errata induction.vanilla --output {path}", capsys)
+    assert code == 0
+    assert f"written: {path}" in out
+    assert "Repair" in path.read_text()
+
+
+def test_an_entry_without_a_witness_is_not_replayed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(module, "WITNESSES", tmp_path)
+    (entry, *_) = errata("induction.vanilla")
+    assert entry.witness is None
+    assert witness_words(entry) == "none stored"
+    with pytest.raises(UsageError, match=r"no witness of .* of induction\.vanilla is stored"):
+        replayed(entry)
