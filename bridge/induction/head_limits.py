@@ -16,7 +16,6 @@ from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
-from symbolic.errata import Erratum
 from symbolic.induction import signs
 from symbolic.induction import trends as theory
 from symbolic.induction.training import t, w_star
@@ -47,13 +46,7 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
         bounds={"printed": printed},
     )
     verdict = {"printed": Verdict.VIOLATED}
-    shown = replace(quantity, erratum=_shown(quantity.erratum, where))
-    return direct_row(case, shown, verdict, printed=printed, measured=side, witness=witness, params={})
-
-
-def _shown(erratum: Erratum | None, where: str) -> Erratum | None:
-    """The erratum with the parameters and the time at which this row shows it."""
-    return None if erratum is None else replace(erratum, sentence=f"{erratum.sentence}; shown {where}")
+    return direct_row(case, quantity, verdict, printed=printed, measured=side, remark=where, witness=witness, params={})
 
 
 _SUBJECTS = {"h.ramp": "h/h*", "T_1": "h/h*", "T_1.simple": "h/h*"}
@@ -86,7 +79,7 @@ def time_of(inputs: Inputs) -> float:
     return float(inputs["t"].flatten()[0])
 
 
-# ---- For which w* a bound of h/h* holds: certified thresholds
+# ---- For which w* a bound holds: certified thresholds
 
 
 @cache

@@ -14,7 +14,7 @@ import sympy as sp
 
 from bridge.budget import Budget
 from bridge.export.numbers import plain
-from bridge.induction.head_limits import limit_row, outside_26, scaling_row, threshold_row, time_of
+from bridge.induction.head_limits import limit_quantity, limit_row, outside_26, scaling_row, threshold_row, time_of
 from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError
 from bridge.induction.phase_ways import too_wide
 from bridge.lowering import lower
@@ -266,6 +266,10 @@ class TrendsStudy(Study):
         resolved = self.resolved(params)
         check_flow(resolved["flow"], self.result.id)
         return TrendsCase(resolved, dtype=dtype, device=device)
+
+    def refutable(self) -> tuple[Quantity, ...]:
+        of_checks = (*map(limit_quantity, theory.LIMITS), *map(theory.threshold_quantity, theory.CLAIMS))
+        return (*super().refutable(), *(quantity for quantity in of_checks if quantity.erratum is not None))
 
     def checks(self) -> list[Row]:
         rows = []

@@ -16,7 +16,7 @@ SMALL_FACTOR = Erratum(
     _c2("(24), (25) first bound"),
     sentence="h approaches its plateau at the rate (1 - 0.01 w*^4)^(-1/2) per L-2",
     reading="w <= 0.01 w* puts 0.01^4 under the root, as the same line does elsewhere; with 0.01 both bounds fail from "
-    "a small start, by less than one part in a thousand",
+    "a small start (w* = 0.49, alpha* = 1, sigma_init = 2^-20), by less than one part in a thousand",
     repair="h >= h* psi(v*) - (h* psi(v*) - sigma_init) e^(-t/(L-2)) and T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1))",
     survives="yes: the orders of h and of T_1^h stay as they are",
     at=SMALL_START,
