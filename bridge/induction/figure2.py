@@ -1,4 +1,4 @@
-"""The study of Figure 2: its run, what the caption and the text say of it, and the figure itself."""
+"""The study of Figure 2: its run, what the caption and the text state about it, and the figure itself."""
 
 import math
 from collections.abc import Mapping
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from bridge.budget import Budget
+from bridge.export.numbers import plain
+from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_times import gram_time
 from bridge.induction.phase_ways import too_short, too_wide
 from bridge.induction.trajectory import Trajectory, run
@@ -25,7 +27,7 @@ RUN = ".run"  # a witness of this name is the whole run
 PROVED = {"derived": Verdict.PROVED}
 BEYOND = 10  # the figure ends at this many T_III, or T_I if that is later
 PHASE_TIMES = ("T_I", "T_o", "T_II", "T_III")
-OF_THE_HEAD = ("plateau", "plateau.loss", "overshoot")  # claims in which L is not
+OF_THE_HEAD = ("plateau", "plateau.loss", "overshoot")  # claims that do not depend on L
 
 
 class Figure2Case(DirectCase):
@@ -46,7 +48,7 @@ class Figure2Case(DirectCase):
 
     @cached_property
     def measured(self) -> dict[str, float]:
-        """What the claims speak of, by name; without what needs a time that the run does not reach."""
+        """The measured values of the claims, by name; without those that need a time that the run does not reach."""
         found = {
             **self.times,
             "phases": float(1 + self._ends_in_order()),
@@ -101,13 +103,13 @@ class Figure2Case(DirectCase):
             printed=printed,
             measured=measured,
             derived=derived,
-            remark="; ".join(filter(None, [self._said(quantity), self._judged_so(quantity, judged)])),
+            remark="; ".join(filter(None, [self._remark(quantity), self._reason(quantity, judged)])),
             witness=self._witness(quantity, printed, measured) if judged is Verdict.VIOLATED else None,
         )
 
     def _unreached(self, quantity: Quantity) -> Row:
         missing = ", ".join(name for name in PHASE_TIMES if name not in self.times)
-        why = f"{missing} is not reached by t = {self.trajectory.end:g}"
+        why = f"{missing} is not reached by t = {plain(self.trajectory.end)}"
         printed = None if quantity.printed is None else float(self.ball(quantity.printed.bound))
         verdict = {} if printed is None else {"printed": Verdict.UNDECIDED}
         return direct_row(self, quantity, verdict, printed=printed, remark=why)
@@ -117,12 +119,14 @@ class Figure2Case(DirectCase):
 
     def _beyond(self, quantity: Quantity) -> str:
         """Which explicit condition of the proof that the claim rests on this point fails."""
+        if quantity.name == "overshoot" and (reason := outside_26(float(self.params["w_star"]))):
+            return reason
         return (too_wide if quantity.name in OF_THE_HEAD else too_short)(self._point())
 
-    def _judged_so(self, quantity: Quantity, judged: Verdict) -> str:
+    def _reason(self, quantity: Quantity, judged: Verdict) -> str:
         return {
             Verdict.OUTSIDE: self._beyond(quantity),
-            Verdict.UNDECIDED: "not so here, but the theorem's 'sufficiently large' names no size",
+            Verdict.UNDECIDED: "not so here, but the theorem's 'sufficiently large' gives no size",
         }.get(judged, "")
 
     def _witness(self, quantity: Quantity, printed: float, measured: float) -> Witness:
@@ -144,7 +148,7 @@ class Figure2Case(DirectCase):
         return self._row(self.result.quantity(stated))
 
     def _overshoot_above(self) -> float | None:
-        """R(w*), where the proofs by signs speak."""
+        """R(w*), where the proofs by signs apply."""
         small = self.ball(sigma_init) <= self.ball(signs.SIGMA_STAR)
         return float(self.ball(signs.R_TURN)) if small and proofs_hold() else None
 
@@ -158,29 +162,26 @@ class Figure2Case(DirectCase):
     def _not_kept(self, quantity: Quantity) -> Verdict:
         """The theorem is one of limits: a point outside of its regime refutes nothing, nor does one inside alone.
 
-        `plateau.loss` is a limit itself (w = 0 is sigma_init -> 0, and L is not in it), and `plateau` fails in that
-        limit where it does. (26) is stated for every t, and fails with L not in it either. The caption speaks of its
-        own run.
+        `plateau.loss` is a limit itself (w = 0 is sigma_init -> 0, and it does not depend on L), and `plateau` fails in
+        that limit where it does.
         """
-        if quantity.name == "phases" and self._is_the_figures():
-            return Verdict.VIOLATED
         if self._beyond(quantity):
             return Verdict.OUTSIDE
-        refuted = {"plateau.loss": True, "overshoot": True, "plateau": self.measured["plateau.loss"] < theory.KEPT}
-        return Verdict.VIOLATED if refuted.get(quantity.name, False) else Verdict.UNDECIDED
+        fails = quantity.name in ("plateau.loss", "plateau") and self.measured["plateau.loss"] < theory.KEPT
+        return Verdict.VIOLATED if fails else Verdict.UNDECIDED
 
-    def _is_the_figures(self) -> bool:
-        return self._point() == {name: self.result.parameter(name).default for name in self._point()}
-
-    def _said(self, quantity: Quantity) -> str:
+    def _remark(self, quantity: Quantity) -> str:
         if quantity.name != "plateau":
             return ""
         early = float(self.params["sigma_init"]) >= float(theory.LEARNT) * float(self.params["w_star"])
         alone = self.measured["plateau.loss"] < float(theory.KEPT)
         return "; ".join(
-            said
-            for said, so in (("w starts above 0.01 w* here", early), ("T_II comes by the overshoot of h alone", alone))
-            if so
+            words
+            for words, holds in (
+                ("w starts above 0.01 w* here", early),
+                ("T_II is reached by the overshoot of h alone", alone),
+            )
+            if holds
         )
 
 
@@ -195,7 +196,7 @@ def phase_times(trajectory: Trajectory) -> dict[str, float]:
     found = reached(trajectory)
     missing = [name for name in PHASE_TIMES if name not in found]
     if missing:
-        raise UsageError(f"induction.figure2: {', '.join(missing)} is not reached by t = {trajectory.end:g}")
+        raise UsageError(f"induction.figure2: {', '.join(missing)} is not reached by t = {plain(trajectory.end)}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What holds of C.2's bounds (wang2024) from every small enough start, and what fails: in balls, with no run."""
+"""Which of C.2's bounds (wang2024) hold from every small enough start, and which fail: in balls, without a run."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +11,8 @@ import torch
 
 from bridge.balls import as_exact, evaluate_ball
 from bridge.certify.proving import Outcome, Status, prove
+from bridge.export.layout import value_words
+from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
@@ -31,9 +33,10 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
     excess, small = (evaluate_ball(each, balls) for each in (limit.excess, signs.STILL_SMALL))
     printed, side = (float(evaluate_ball(each, balls)) for each in (limit.printed, limit.side))
     quantity = limit_quantity(limit)
+    where = f"at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
     if not (excess > 0 and small > 0):
-        said = "the comparisons do not decide here"
-        return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, printed=printed, remark=said)
+        remark = f"{where}: the comparisons do not decide here"
+        return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, printed=printed, remark=remark)
     witness = Witness(
         result=case.result.id,
         quantity=limit.name,
@@ -43,31 +46,29 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
         bounds={"printed": printed},
     )
     verdict = {"printed": Verdict.VIOLATED}
-    return direct_row(case, quantity, verdict, printed=printed, measured=side, witness=witness, params={})
+    return direct_row(case, quantity, verdict, printed=printed, measured=side, remark=where, witness=witness, params={})
 
 
-_SPOKEN_OF = {"h.overshoot": "h/h*", "h.ramp": "h/h*", "T_1": "h/h*", "T_1.simple": "h/h*"}
+_SUBJECTS = {"h.ramp": "h/h*", "T_1": "h/h*", "T_1.simple": "h/h*"}
 
 
 def limit_quantity(limit: theory.Limit) -> Quantity:
     stated = theory.TRENDS.quantity(limit.of)
-    spoken = _SPOKEN_OF.get(limit.of, "log(w/sigma_init)")
-    side = "below" if limit.kind is Kind.UPPER else "above"
+    subject = _SUBJECTS.get(limit.of, "log(w/sigma_init)")
+    side = "lower" if limit.kind is Kind.UPPER else "upper"
     return replace(
         stated,
         name=limit.name,
         kind=limit.kind,
-        meaning=f"{spoken} as printed, against its proved bound from {side}",
+        meaning=f"{subject} as printed, against a proved {side} bound",
         norm="in balls",
         domain="one start and one time",
-        remark=f"{limit.reason}; at {_words(limit.params)}, t = {sp.sstr(limit.time)}",
+        remark="",
     )
 
 
 def _words(params: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}" for name, value in params.items()
-    )
+    return ", ".join(f"{name} = {value_words(value)}" for name, value in params.items())
 
 
 def time_of(inputs: Inputs) -> float:
@@ -78,7 +79,7 @@ def time_of(inputs: Inputs) -> float:
     return float(inputs["t"].flatten()[0])
 
 
-# ---- For which w* a bound of h/h* holds: certified thresholds
+# ---- For which w* a bound holds: certified thresholds
 
 
 @cache
@@ -132,10 +133,31 @@ def threshold_row(case: DirectCase, claim: str) -> Row:
             error_lower=fails,
             bounds={"printed": printed or 0.0},
         )
-    said = f"proved for w* <= {holds:g}, false from {fails:g} on ({sum(o.boxes for o in proofs)} boxes)"
+    remark = f"{range_words(claim)} ({sum(o.boxes for o in proofs)} boxes)"
     return direct_row(
-        case, quantity, verdict, printed=printed, derived=holds, measured=fails, remark=said, params={}, witness=witness
+        case,
+        quantity,
+        verdict,
+        printed=printed,
+        derived=holds,
+        measured=fails,
+        remark=remark,
+        params={},
+        witness=witness,
     )
+
+
+def range_words(claim: str) -> str:
+    holds, fails = (plain(float(each)) for each in threshold(claim))
+    return f"proved for w* <= {holds}, false from w* = {fails} on"
+
+
+def outside_26(w_star: float) -> str:
+    """Why (26) does not apply at this w*; "" where it is proved."""
+    if w_star <= threshold("h.overshoot.line")[0]:
+        return ""
+    known = range_words("h.overshoot.line")
+    return f"outside of w* < c (some c > 0), for which (26) is stated: from small starts it is {known}"
 
 
 def scaling_row(case: DirectCase) -> Row:

@@ -1,4 +1,4 @@
-"""One run of (w, h), and what C.2 (wang2024) speaks of along it: its turns, its growth, its bounds.
+"""One run of (w, h), and what C.2 (wang2024) bounds along it: its turns, its growth, its values.
 
 Letters: eta = h/h*, tau = t/(L-2), rise = (eta - 1)/v*^2; `speed` is 1 on the flow (12), 2 on the paper's. T counts
 times. The run has the coordinates of `signs.scaled_flow`, in which no digit is lost where w* is small.
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from bridge.export.numbers import plain
 from bridge.induction.trajectory import STRIDE
 from bridge.lowering import lower
 from numeric.flows import IntegrationError, Path, integrate
@@ -30,7 +31,7 @@ Event = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of log(w/sigma_init) a
 
 
 class UnreachedError(Exception):
-    """What is asked for does not happen along the run: says what, and until when."""
+    """An event does not happen along the run: the message names it and the end of the run."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Run:
 
 
 class HeadPath:
-    """One run of (w, h), and what C.2 speaks of along it. Times are tau. Raises IntegrationError."""
+    """One run of (w, h), and what C.2 bounds along it. Times are tau. Raises IntegrationError."""
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self.alpha, self.w_star, self.start = (float(params[name]) for name in ("alpha", "w_star", "sigma_init"))
@@ -80,7 +81,7 @@ class HeadPath:
 
     def _run(self) -> Run:
         if self.way > MOST_GAIN:
-            raise IntegrationError(f"sigma_init = {self.start:g} is below e^-{MOST_GAIN} w*, too small for floats")
+            raise IntegrationError(f"sigma_init = {plain(self.start)} is below e^-{MOST_GAIN} w*, too small for floats")
         values, eta = (self.h_star, self.v_star, self.start), self.start / self.h_star
         field = _field(self.flow)
         at_once = [float(self._growth(gain, self._lag(gain, 0.0))) for gain in (0.0, self.way - STRIDE)]
@@ -155,16 +156,16 @@ class HeadPath:
         return self._reached(self.peaks, "dh/dt = 0")
 
     @cached_property
-    def seen(self) -> np.ndarray:
-        """Times at which the run is looked at: from 0 to its end, with its turns."""
+    def sampled(self) -> np.ndarray:
+        """Times at which the run is sampled: from 0 to its end, with its turns."""
         times = [0.0, *sorted(time for time in (self.crosses, self.peaks) if time), self.run.end]
         parts = [np.linspace(a, b, LOOKS) for a, b in itertools.pairwise(times)]
         return np.unique(np.concatenate(parts))
 
     @cached_property
     def along(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`states` at the times `seen`."""
-        return self.states(self.seen)
+        """`states` at the times `sampled`."""
+        return self.states(self.sampled)
 
     def least_growth(self) -> float:
         """The least d log w / d tau, by the field."""
@@ -173,7 +174,7 @@ class HeadPath:
 
     def late(self) -> np.ndarray:
         """h/h* from T_1^h on."""
-        return 1 + self.v_star**2 * self.along[1][self.seen >= self.tau_1]
+        return 1 + self.v_star**2 * self.along[1][self.sampled >= self.tau_1]
 
     def turns(self) -> int:
         """How often dh/dt changes its sign."""
@@ -185,7 +186,7 @@ class HeadPath:
         gain, rise, _ = (float(each[0]) for each in self.states(np.array([self.tau_2])))
         largest = float(self.along[1].max())
         if largest - rise > 1e-6 * self.crest:
-            raise UnreachedError(f"h is not largest at the first turn, tau = {self.tau_2:g}")
+            raise UnreachedError(f"h is not largest at the first turn, tau = {plain(self.tau_2)}")
         return self.start * math.exp(gain), 1 + self.v_star**2 * rise
 
     @cached_property
@@ -201,7 +202,7 @@ class HeadPath:
 
     def _reached(self, time: float | None, what: str) -> float:
         if time is None:
-            raise UnreachedError(f"{what} is not reached by tau = {self.run.end:g}")
+            raise UnreachedError(f"{what} is not reached by tau = {plain(self.run.end)}")
         return time
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -14,16 +14,19 @@ from bridge.budget import Budget
 from bridge.certify.forms import Enclosures
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.search import smallest
-from bridge.certify.witnesses import refutation, replayed
-from bridge.record import Row, Verdict
+from bridge.certify.witnesses import BITS, refutation, replayed
+from bridge.export.numbers import plain
+from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
+from numeric.balls import float_above
 from symbolic.induction import lyapunov as theory
 from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head
 from symbolic.inequalities import Inequality, written_out
 from symbolic.statements import Quantity, Result
 
+OFF_THE_ENDS = (Fraction(1, 100), Fraction(1, 10_000))  # shares of a range
 MOST_BOXES = 4000  # for one proof; the longest takes 1191. A count, so that every machine gives the same verdict
 SHARE = 0.95  # of the smallest ratio that is found: the constant that is tried
 VERDICTS = {
@@ -34,30 +37,44 @@ VERDICTS = {
 
 
 def proofs(inequalities: Iterable[Inequality]) -> list[Outcome]:
-    return [prove(each, seconds=math.inf, most_boxes=MOST_BOXES) for each in inequalities]
+    return [moved_inside(prove(each, seconds=math.inf, most_boxes=MOST_BOXES)) for each in inequalities]
 
 
-def together(outcomes: list[Outcome]) -> tuple[Verdict, str]:
-    """The verdict on a statement that needs all of these, and how it came about."""
+def moved_inside(outcome: Outcome) -> Outcome:
+    """A refutation with its point off the ends of the coordinates' ranges, which the paper's open region leaves out.
+
+    Unchanged where the inequality is not refuted, and where none of these points refutes it.
+    """
+    if outcome.status is not Status.REFUTED:
+        return outcome
+    enclosures = Enclosures(outcome.inequality, BITS)
+    for share in OFF_THE_ENDS:
+        inner = [
+            min(max(x, low + share * (high - low)), high - share * (high - low))
+            for x, (low, high) in zip(outcome.point.values(), enclosures.root, strict=True)
+        ]
+        value = enclosures.value_at(inner)
+        if value < 0 and enclosures.inside(inner):
+            return replace(outcome, point=dict(zip(outcome.point, inner, strict=True)), value=float_above(value))
+    return outcome
+
+
+def combine(outcomes: list[Outcome]) -> tuple[Verdict, str]:
+    """The verdict on a statement that needs all of these, and how it was reached."""
     for status in (Status.REFUTED, Status.UNDECIDED):
         if any(each.status is status for each in outcomes):
             break
     else:
         status = Status.PROVED
     boxes = sum(each.boxes for each in outcomes)
-    said = f"{boxes} boxes" if status is Status.PROVED else _open(outcomes, status)
-    return VERDICTS[status], said
+    return VERDICTS[status], f"{boxes} boxes" if status is Status.PROVED else _not_proved(outcomes, status)
 
 
-def _open(outcomes: list[Outcome], status: Status) -> str:
+def _not_proved(outcomes: list[Outcome], status: Status) -> str:
     worst = next(each for each in outcomes if each.status is status)
     if status is Status.REFUTED:
-        point = ", ".join(f"{symbol} = {float(x):.6g}" for symbol, x in worst.point.items())
-        on_edge = any(
-            x in ends for x, ends in zip(worst.point.values(), Enclosures(worst.inequality).root, strict=True)
-        )
-        near = " (on the edge of the open region: it fails nearby too, both sides being continuous)" if on_edge else ""
-        return f"fails at {point}, by {-(worst.value or 0.0):.3g}{near}"
+        point = ", ".join(f"{symbol} = {plain(float(x))}" for symbol, x in worst.point.items())
+        return f"fails at {point}, by {plain(-(worst.value or 0.0))}"
     return f"open in {len(worst.open_boxes)} boxes; {worst.share:.1%} of the region settled"
 
 
@@ -80,11 +97,11 @@ class LyapunovCase(DirectCase):
             return direct_row(self, quantity, {"printed": Verdict.OUTSIDE}, remark=reason)
         printed, ours = self.stated[quantity.name]
         outcomes = proofs(printed)
-        verdict, said = together(outcomes)
-        verdicts, remarks = {"printed": verdict}, [f"printed {verdict.value}: {said}"]
+        verdict, how = combine(outcomes)
+        verdicts, remarks = {"printed": verdict}, [f"printed {verdict.value}: {how}"]
         if ours:
-            verdicts["derived"], said = together(proofs(ours))
-            remarks.append(f"c = {theory.CERTIFIED[quantity.name]} {verdicts['derived'].value}: {said}")
+            verdicts["derived"], how = combine(proofs(ours))
+            remarks.append(f"c = {theory.CERTIFIED[quantity.name]} {verdicts['derived'].value}: {how}")
         refuted = next((each for each in outcomes if each.status is Status.REFUTED), None)
         assert quantity.printed is not None  # every stated quantity is printed
         return direct_row(
@@ -95,9 +112,14 @@ class LyapunovCase(DirectCase):
             derived=float(theory.CERTIFIED[quantity.name]) if ours else None,
             measured=self.sampled(quantity.name),
             remark="; ".join(remarks),
-            witness=None if refuted is None else refutation(self, f"{quantity.name}.point", refuted),
+            witness=None if refuted is None else self._witness(quantity, refuted),
             params={},
         )
+
+    def _witness(self, quantity: Quantity, refuted: Outcome) -> Witness | None:
+        """The point, and the value there: the statement is that this is 0 or more."""
+        found = refutation(self, f"{quantity.name}.point", refuted)
+        return None if found is None else found.model_copy(update={"error_lower": -found.error_lower})
 
     def sampled(self, name: str) -> float:
         """The smallest value found by sampling and local search: no constant above it can hold."""
@@ -124,7 +146,7 @@ class GramCase(LyapunovCase):
 class HeadCase(LyapunovCase):
     def outside(self) -> str:
         star, most = as_exact(self.params["w_star"]) ** 2, head.REGION[head.v_star][1]
-        return f"v* = w*^2 = {float(star):.4g} is above {most}, up to which C.2 speaks" if star > most else ""
+        return f"v* = w*^2 = {plain(float(star))} is above {most}, up to which C.2 states it" if star > most else ""
 
     def searched(self, name: str, inequality: Inequality) -> sp.Expr:
         if not name.startswith("decay"):
@@ -137,11 +159,11 @@ class HeadCase(LyapunovCase):
 
     def _quadratic_row(self) -> Row:
         quantity, found = self.result.quantity("quadratic"), quadratic_at(self.params)
-        values = ", ".join(f"{name} {value:.4g}" for name, value in found.sampled.items())
-        said = f"largest rates found by search: {values}; at (v*, h*) itself 2 mu = {found.fastest:.4g} is the most"
+        values = ", ".join(f"{name} {plain(value)}" for name, value in found.sampled.items())
+        rates = f"largest rates found by search: {values}; no rate exceeds 2 mu = {plain(found.fastest)} at (v*, h*)"
         if found.inequality is None:
-            return direct_row(self, quantity, {"derived": Verdict.UNDECIDED}, measured=found.best, remark=said)
-        verdict, how = together(proofs([found.inequality]))
+            return direct_row(self, quantity, {"derived": Verdict.UNDECIDED}, measured=found.best, remark=rates)
+        verdict, how = combine(proofs([found.inequality]))
         return direct_row(
             self,
             quantity,
@@ -149,7 +171,7 @@ class HeadCase(LyapunovCase):
             derived=found.constant,
             instance=None,
             measured=found.best,
-            remark=f"{found.name}: {how}; {said}",
+            remark=f"{found.name}: {how}; {rates}",
         )
 
 

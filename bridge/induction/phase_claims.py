@@ -1,10 +1,12 @@
-"""The claims of Theorem 5.5 (wang2024) that are a Theta, an O or an Omega, and the directions they are tried in."""
+"""The claims of Theorem 5.5 (wang2024) that are a Theta, an O or an Omega, and the directions of each test."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
+from bridge.export.numbers import plain
 from bridge.induction import phase_times as times
 from bridge.induction.phase_runs import (
     exponent_at,
@@ -55,15 +57,20 @@ def _gram_claims(point: Point) -> list[Claim]:
     return [_gram_claim(point, "T_I", gram_measured, "loss"), _gram_claim(point, "T_1g", value_measured, "value")]
 
 
+_AT_ONE_START = "outside of T_I = O(1) at a fixed sigma_init, as L grows"
+
+
 def _gram_claim(point: Point, name: str, measure: Callable[[Point], float | None], until: str) -> Claim:
     sigmas, longest = [1e-2, 1e-5, 1e-8], 10**7
     # C(X) = X (1 + o(1)) as X = n sigma_init -> oo, which both n -> oo and LONG_ENOUGH bring about
     formula = phases.gram_time().subs(phases.reach, (L - 2) * sigma_init) / bound(name)
     far = {**point, "L": longest}
+    top = float(point["alpha"]) / (1 + float(point["alpha"]))
+    constant = plain(times.gram_kappa(float(point["alpha"]), until) / top)
 
-    def along(words: str, points: tuple[Point, ...], path: dict[sp.Symbol, Any]) -> Direction:
+    def along(words: str, points: tuple[Point, ...], path: dict[sp.Symbol, Any], outside: str = "") -> Direction:
         kappa = sp.Float(times.gram_kappa(float(points[-1]["alpha"]), until))
-        return Direction(words, points, limit_of(formula, {**exact(point), phases.kappa: kappa, **path}))
+        return Direction(words, points, limit_of(formula, {**exact(point), phases.kappa: kappa, **path}), outside)
 
     return Claim(
         name,
@@ -75,13 +82,17 @@ def _gram_claim(point: Point, name: str, measure: Callable[[Point], float | None
                 "sigma_init -> 0, L as C.1 Part I asks",
                 varied(point, sigma_init=sigmas, L=[int(sp.ceiling(phases.long_enough(sp.Float(s)))) for s in sigmas]),
                 {sigma_init: small, L: phases.long_enough(small)},
+                # (20) names sigma_init, Theorem 5.5 says O(1) only
+                f"{_AT_ONE_START}; along this direction it is log(1/sigma_init)/g* + {constant}"
+                if name == "T_I"
+                else "",
             ),
             along("L -> oo at this sigma_init", varied(point, L=[10**3, 10**5, longest]), {L: 2 + 1 / small}),
-            along(f"alpha* -> oo at L = {longest:g}", varied(far, alpha=MIXED), {**exact(far), alpha: 1 / small}),
+            along("alpha* -> oo at L = 1e+07", varied(far, alpha=MIXED), {**exact(far), alpha: 1 / small}),
         ),
         below=False,
         remark="derived: (log(n/C(n sigma_init)) + kappa)/g*, n = L-2; the origin is a saddle of (p, g)",
-        silent=lambda at: times.gram_start(at, until),
+        not_applicable=lambda at: times.gram_start(at, until),
         outside=too_short,
     )
 
@@ -89,17 +100,25 @@ def _gram_claim(point: Point, name: str, measure: Callable[[Point], float | None
 # -- the induction head ------------------------------------------------------------------------------------------------
 
 
-WAYS = (smaller, longer, mixed, weaker)
-
-
 def _head_claims(point: Point, flow: str) -> list[Claim]:
-    return [_observation_claim(point, flow), _plateau_claim(point, flow), _emergence_claim(point, flow)]
+    return [
+        _observation_claim(point, flow),
+        _plateau_claim(point, flow),
+        _late_plateau_claim(point, flow),
+        _emergence_claim(point, flow),
+    ]
 
 
-def _along(way: Way, formula: sp.Expr, name: str, flow: str, share: float = LEARNT, words: str = "") -> Direction:
+def _along(
+    way: Way, formula: sp.Expr, name: str, flow: str, share: float = LEARNT, words: str = "", *, late: bool = False
+) -> Direction:
     end = way.points[-1]
-    kappa = sp.Float(times.head_kappa(float(end["alpha"]), float(end["w_star"]), flow, share))
+    observed = times.late_value(end) if late else 1.0
+    kappa = sp.Float(times.head_kappa(float(end["alpha"]), float(end["w_star"]), flow, share, observed))
     return Direction(way.words + words, way.points, limit_of(formula / bound(name), {**way.path, phases.kappa: kappa}))
+
+
+_AT_ONE_TARGET = "outside of T_o = Theta(L) at a fixed w*: T_o/(L-2) grows as 4 log(1/w*) as w* -> 0"
 
 
 def _observation_claim(point: Point, flow: str) -> Claim:
@@ -109,9 +128,12 @@ def _observation_claim(point: Point, flow: str) -> Claim:
         head_time(None, flow),
         times.observation_time,
         printed_at("T_o"),
-        tuple(_along(way(point), observed, "T_o", flow) for way in WAYS),
-        remark="derived: (L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1)), which grows as 4 log(1/w*) as w* -> 0",
-        silent=times.head_start,
+        (
+            *(_along(way(point), observed, "T_o", flow) for way in (smaller, longer, mixed)),
+            replace(_along(weaker(point), observed, "T_o", flow), outside=_AT_ONE_TARGET),
+        ),
+        remark="derived: (L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1))",
+        not_applicable=times.head_start,
         outside=no_plateau,
     )
 
@@ -133,9 +155,32 @@ def _plateau_claim(point: Point, flow: str) -> Claim:
             _along(weaker(point), time, "T_II", flow, KEPT),
             _along(smaller(within), overshot, "T_II", flow, LEARNT, f", w* = {WITHIN_THE_RANGE}"),
         ),
-        remark=f"for w* in ({low:.5f}, {high:.5f}) h's way from h* to its plateau h* psi(v*) takes more than 1 % "
-        "of the loss while w has not moved, and T_II is Theta(L) without the log",
-        silent=lambda at: times.head_start(at, KEPT, flow),
+        remark=f"for w* in ({plain(low)}, {plain(high)}) h alone takes more than 1 % of the loss between h* and its "
+        "plateau h* psi(v*)",
+        choice="T_o = T_1^h",
+        not_applicable=lambda at: times.head_start(at, KEPT, flow),
+        outside=no_plateau,
+    )
+
+
+def _late_plateau_claim(point: Point, flow: str) -> Claim:
+    """T_II for another T_o = Theta(L): by then h is so near to its plateau that the loss falls with w only."""
+    time = (L - 2) * phases.head_time(flow)
+    within = {**point, "w_star": WITHIN_THE_RANGE}
+    return Claim(
+        "T_II",
+        head_time(KEPT, flow, late=2.0),
+        lambda at: times.late_plateau_time(at, flow),
+        printed_at("T_II"),
+        (
+            *(
+                _along(way(within), time, "T_II", flow, KEPT, f", w* = {WITHIN_THE_RANGE}", late=True)
+                for way in (smaller, mixed)
+            ),
+            _along(weaker(point), time, "T_II", flow, KEPT, late=True),
+        ),
+        choice="T_o = 2 T_1^h",
+        not_applicable=lambda at: times.late_start(at, flow),
         outside=no_plateau,
     )
 
@@ -148,20 +193,23 @@ def _emergence_claim(point: Point, flow: str) -> Claim:
         head_time(LEARNT, flow),
         lambda at: times.emergence_time(at, flow),
         printed_at("T_III"),
-        tuple(_along(way(point), time, "T_III", flow) for way in WAYS),
+        tuple(_along(way(point), time, "T_III", flow) for way in (smaller, longer, mixed, weaker)),
         remark="derived: (L-2) [(log(1/sigma_init) + log w* + kappa)/lambda + 1 - sigma_init/(h* psi(v*))], "
-        f"lambda = {times.value(phases.growth_rate(flow), point):.6g}, kappa = "
-        f"{times.head_kappa(float(point['alpha']), float(point['w_star']), flow, LEARNT):.6g}; the leading term "
-        f"alone gives {leading:.6g}",
-        silent=lambda at: times.head_start(at, LEARNT, flow),
+        f"lambda = {plain(times.value(phases.growth_rate(flow), point))}, kappa = "
+        f"{plain(times.head_kappa(float(point['alpha']), float(point['w_star']), flow, LEARNT))}; the leading term "
+        f"alone gives {plain(leading)}",
+        not_applicable=lambda at: times.head_start(at, LEARNT, flow),
         outside=no_plateau,
     )
+
+
+_BEFORE_THE_PLATEAU = "outside of phases II and III, of which the growth is stated: t is below T_o"
 
 
 def _growth_claim(point: Point, flow: str) -> Claim:
     """log(w/sigma_init) at three sorts of t < T_III."""
 
-    def along(way: Way, words: str, tau: sp.Expr) -> Direction:
+    def along(way: Way, words: str, tau: sp.Expr, outside: str = "") -> Direction:
         """At these tau, given by the parameters."""
         times_of = phases.growth_exponent(flow) / bound("growth")
         ratio = times_of.subs({phases.tau: tau, t: tau * (L - 2)}, simultaneous=True)
@@ -169,7 +217,7 @@ def _growth_claim(point: Point, flow: str) -> Claim:
         for at in way.points:
             then = times.value(tau, at)
             points.append({**at, "tau": then, "t": then * (at["L"] - 2)})
-        return Direction(f"{way.words} at t = {words}", tuple(points), limit_of(ratio, way.path))
+        return Direction(f"{way.words} at t = {words}", tuple(points), limit_of(ratio, way.path), outside)
 
     halfway = sp.log(1 / sigma_init) / (2 * phases.growth_rate(flow))
     midway = "(L-2) log(1/sigma_init)/(2 lambda)"
@@ -181,11 +229,11 @@ def _growth_claim(point: Point, flow: str) -> Claim:
         (
             *(along(way(point), "L-2", sp.Integer(1)) for way in (smaller, longer, mixed, weaker)),
             along(smaller(point), midway, halfway),
-            along(smaller(point), "(L-2) sqrt(sigma_init)", sp.sqrt(sigma_init)),
+            along(smaller(point), "(L-2) sqrt(sigma_init)", sp.sqrt(sigma_init), _BEFORE_THE_PLATEAU),
         ),
-        timeless=False,
+        pointwise=False,
         remark="derived: lambda (tau - (1 - sigma_init/plateau)(1 - e^-tau)): before t = L-2 h is still small",
-        silent=times.head_start,
+        not_applicable=times.head_start,
         outside=no_plateau,
     )
 
@@ -209,14 +257,14 @@ def _gram_rate(point: Point) -> Claim:
         (
             Direction("t -> oo", varied(point, t=late), limit_of(tail, {**exact(point), t: 1 / small})),
             Direction(
-                f"L = alpha* -> oo at t = {float(then):g}",
+                "L = alpha* -> oo at t = 1e+07",
                 varied({**point, "t": float(then)}, L=other, alpha=[float(each) for each in other]),
                 limit_of(tail, {**exact(point), t: then, alpha: 1 / small, L: 1 / small}),
             ),
         ),
         below=False,
-        timeless=False,
-        remark="derived: 1/(4t), whatever alpha*: u^2 = 1/(2 g*^2 t) and L_G4 = g*^2 u^2/2 to leading order",
+        pointwise=False,
+        remark="derived: 1/(4t) for every alpha*: u^2 = 1/(2 g*^2 t) and L_G4 = g*^2 u^2/2 to leading order",
     )
 
 
@@ -227,6 +275,7 @@ def _head_rates(point: Point, flow: str) -> list[Claim]:
     """
     per_tau = sp.expand(decay() / t * (L - 2))
     slow = 2 * phases.slow_rate(flow)
+    rate = plain(times.slow_rate(point, flow))
 
     def after(at: Point, slow_times: float) -> float:
         return max(times.emergence_time(at, flow) / (at["L"] - 2), 0.0) + slow_times / times.slow_rate(at, flow)
@@ -252,7 +301,10 @@ def _head_rates(point: Point, flow: str) -> list[Claim]:
         return Direction(f"{way.words} at t = T_III: exponents", way.points, limit, outside)
 
     short = Way("sigma_init -> 0 with L fixed", varied(point, sigma_init=SIGMAS), {**exact(point), sigma_init: small})
-    silent = lambda at: times.head_start(at, LEARNT, flow)  # noqa: E731
+
+    def not_applicable(at: Point) -> str:
+        return times.head_start(at, LEARNT, flow)
+
     return [
         Claim(
             "head_rate",
@@ -261,8 +313,8 @@ def _head_rates(point: Point, flow: str) -> list[Claim]:
             lambda at: at_numbers(per_tau)(at) * span(at),
             (rate_along(here), *(rate_along(way, f", {way.words}") for way in elsewhere)),
             above=False,
-            timeless=False,
-            remark=f"exponents after T_III; derived: 2 mu per tau, here mu = {times.slow_rate(point, flow):.6g}",
+            pointwise=False,
+            remark=f"exponents after T_III; derived: 2 mu per tau, here mu = {rate}",
         ),
         Claim(
             "head_rate",
@@ -271,10 +323,10 @@ def _head_rates(point: Point, flow: str) -> list[Claim]:
             expressed,
             (judged_at_T_III(smaller(point), absolute=True),),
             above=False,
-            timeless=False,
+            pointwise=False,
             remark="-log L_IH2(T_III) against the printed exponent there: L_IH2 is of the order 1/L from the start, "
-            "and with L = Omega(1/sigma_init) that alone is what the exponent asks for",
-            silent=silent,
+            "which with L = Omega(1/sigma_init) meets the exponent already",
+            not_applicable=not_applicable,
         ),
         Claim(
             "head_rate",
@@ -283,9 +335,9 @@ def _head_rates(point: Point, flow: str) -> list[Claim]:
             expressed,
             (judged_at_T_III(short, absolute=False, outside="outside of L = Omega(1/sigma_init), Appendix C"),),
             above=False,
-            timeless=False,
-            remark="log(L_IH2(0)/L_IH2(T_III)), which no sigma_init changes: what holds whatever L sigma_init is a "
-            f"rate in t - T_III, L_IH2 = O(exp(-2 mu (t - T_III)/(L-2))), mu = {times.slow_rate(point, flow):.6g}",
-            silent=silent,
+            pointwise=False,
+            remark="log(L_IH2(0)/L_IH2(T_III)) does not depend on sigma_init; for every L sigma_init "
+            f"L_IH2 = O(exp(-2 mu (t - T_III)/(L-2))), mu = {rate}",
+            not_applicable=not_applicable,
         ),
     ]

@@ -1,4 +1,4 @@
-"""What the phases of Theorem 5.5 (wang2024) are measured on: runs, each made once, as long as its phases need.
+"""The runs on which the phases of Theorem 5.5 (wang2024) are measured, each made once, as long as its phases need.
 
 The flow of (w, h) has L in its time scale only, so that one run over tau serves every L.
 """
@@ -14,7 +14,7 @@ from bridge.induction.theta import Point
 from bridge.induction.trajectory import LEARNT, HeadRun, Trajectory, run
 from symbolic.induction import phases
 
-HALF = 0.5  # any w*: the flow of (p, g) does not know it
+HALF = 0.5  # any w*: the flow of (p, g) does not depend on it
 LATEST = 1e8
 
 
@@ -45,12 +45,12 @@ def value_measured(point: Point) -> float | None:
     return _gram_run(float(point["L"]), point["alpha"], point["sigma_init"]).T_1g
 
 
-def head_time(share: float | None, flow: str) -> Callable[[Point], float | None]:
-    """The first time after T_o at which L_IH2 is `share` of L_IH2(T_o); T_o itself for None."""
+def head_time(share: float | None, flow: str, late: float = 1.0) -> Callable[[Point], float | None]:
+    """The first time after T_o = `late` T_1^h at which L_IH2 is `share` of L_IH2(T_o); T_1^h itself for None."""
 
     def measure(point: Point) -> float | None:
         made = head_run(point, flow)
-        tau = made.tau_o if share is None else made.falls_to(share)
+        tau = made.tau_o if share is None else made.falls_to(share, late)
         return None if tau is None else tau * (point["L"] - 2)
 
     return measure
@@ -68,7 +68,7 @@ def head_left(point: Point, flow: str) -> float:
 
 
 def head_left_derived(point: Point) -> float | None:
-    """None where the formulas of small starts say nothing."""
+    """None where the formulas of small starts do not apply."""
     if times.gram_start(point) or times.head_start(point):
         return None
     return _left_by_formula(point)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from bridge.export.numbers import plain
 from bridge.induction.trajectory import KEPT, LEARNT, early_loss, lowered_flow, stride
 from bridge.lowering import lower
 from numeric.flows import integrate
@@ -19,6 +20,7 @@ from symbolic.induction.training import g_star, h_star, sigma_init, t, v_star, w
 
 START = 1e-5  # an orbit starts where what its series leaves out is below 1e-10
 FAR = 40.0  # e^-FAR is nothing beside 1
+_NO_SMALL_START = "no formula: sigma_init is not small enough here"
 
 SYMBOLS = (LENGTH, g_star, h_star, v_star, w_star, sigma_init, phases.kappa, phases.reach, phases.tau, t)
 
@@ -43,9 +45,12 @@ def value(formula: sp.Expr, point: dict[str, Any], **more: float) -> float:
     return float(_function(formula)(*(numbers.get(symbol.name, math.nan) for symbol in SYMBOLS)))
 
 
-def head_time(point: dict[str, Any], flow: str, share: float) -> float:
-    """The two-term formula of T - the first time at which L_IH2 is `share` of L_IH2(T_o) - as w leaves 0."""
-    kappa = head_kappa(float(point["alpha"]), float(point["w_star"]), flow, share)
+def head_time(point: dict[str, Any], flow: str, share: float, observed: float = 1.0) -> float:
+    """The two-term formula of T - the first time at which L_IH2 is `share` of L_IH2(T_o) - as w leaves 0.
+
+    `observed` is h/h* at T_o.
+    """
+    kappa = head_kappa(float(point["alpha"]), float(point["w_star"]), flow, share, observed)
     return value(phases.head_time(flow), point, kappa=kappa) * (point["L"] - 2)
 
 
@@ -69,14 +74,34 @@ def plateau_time(point: dict[str, Any], flow: str) -> float:
     return head_time(point, flow, KEPT)
 
 
+def late_value(point: dict[str, Any]) -> float:
+    """h/h* at 2 T_1^h."""
+    return value(phases.late_value(), point)
+
+
+def late_plateau_time(point: dict[str, Any], flow: str) -> float:
+    """T_II for T_o = 2 T_1^h: with the growth of w at every w*."""
+    return head_time(point, flow, KEPT, late_value(point))
+
+
+def late_start(point: dict[str, Any], flow: str) -> str:
+    """Why `late_plateau_time` does not apply here; "" where it does."""
+    reason = head_start(point)
+    if reason or late_plateau_time(point, flow) > 2 * observation_time(point):
+        return reason
+    return _NO_SMALL_START
+
+
 def emergence_time(point: dict[str, Any], flow: str) -> float:
     """T_III."""
     return head_time(point, flow, LEARNT)
 
 
 @lru_cache(maxsize=256)
-def head_kappa(alpha: float, w_star: float, flow: str, share: float) -> float:
+def head_kappa(alpha: float, w_star: float, flow: str, share: float, observed: float = 1.0) -> float:
     """kappa of `phases.head_time`: from the orbit out of (0, h* psi(v*)) to where the loss is `share` of L_IH2(T_o).
+
+    At T_o w is 0 and h is `observed` h*.
 
     log w = y_0 + lambda tau all along an exponential through the orbit's start, so that log w* + kappa is y_0 + lambda
     tau at the end of the orbit.
@@ -89,7 +114,7 @@ def head_kappa(alpha: float, w_star: float, flow: str, share: float) -> float:
     values = (1 / (1 + alpha), w_star**2)
     lowered = lowered_flow(coordinates.early_flow(flow), (h_star, v_star), values)
     longest = 4 * (-start + 10) / rate + 50
-    at_observation = float(early_loss()(-np.inf, values[0], *values))
+    at_observation = float(early_loss()(-np.inf, observed * values[0], *values))
 
     def fallen(states: np.ndarray, share: float = share) -> np.ndarray:
         return np.asarray(share * at_observation - early_loss()(*states, *values))
@@ -144,23 +169,23 @@ def gram_reach(start: float) -> float:
 
 
 def gram_start(point: dict[str, Any], until: str = "loss") -> str:
-    """Why `gram_time` says nothing here; "" where it does."""
+    """Why `gram_time` does not apply here; "" where it does."""
     top = float(point["alpha"]) / (1 + float(point["alpha"]))
     if point["sigma_init"] >= top:
-        return f"no formula: sigma_init = {point['sigma_init']:g} is no start below g* = {top:.4g}"
-    return "" if gram_time(point, until) > 0 else "no formula: sigma_init and 1/L are no small ones here"
+        return f"no formula: sigma_init = {plain(point['sigma_init'])} is not below g* = {plain(top)}"
+    return "" if gram_time(point, until) > 0 else "no formula: sigma_init and 1/L are not small enough here"
 
 
 def head_start(point: dict[str, Any], share: float | None = None, flow: str = "true") -> str:
-    """Why the formulas of the head (up to this share of L_IH2(T_o)) say nothing here; "" where they do."""
+    """Why the formulas of the head (up to this share of L_IH2(T_o)) do not apply here; "" where they do."""
     sigma, tops = float(point["sigma_init"]), {"h*": 1 / (1 + float(point["alpha"])), "w*": float(point["w_star"])}
-    beyond = [f"{name} = {top:.4g}" for name, top in tops.items() if sigma >= top]
+    beyond = [f"{name} = {plain(top)}" for name, top in tops.items() if sigma >= top]
     if beyond:
-        return f"no formula: sigma_init = {sigma:g} is no start below {' and '.join(beyond)}"
+        return f"no formula: sigma_init = {plain(sigma)} is not below {' and '.join(beyond)}"
     if share is None:
         return ""
     then = plateau_time(point, flow) if share == KEPT else head_time(point, flow, share)
-    return "" if then > observation_time(point) else "no formula: sigma_init is no small one here"
+    return "" if then > observation_time(point) else _NO_SMALL_START
 
 
 def slow_rate(point: dict[str, Any], flow: str) -> float:

@@ -1,4 +1,4 @@
-"""What a claim of Theorem 5.5 (wang2024) is, the paper's regime, and the ways along which claims are tried."""
+"""What a claim of Theorem 5.5 (wang2024) is, the paper's regime, and the ways along which claims are tested."""
 
 import math
 from collections.abc import Callable
@@ -7,6 +7,8 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.export.layout import value_words
+from bridge.export.numbers import plain
 from bridge.induction.theta import Direction, Point
 from symbolic.induction import phases
 from symbolic.induction.phase_statement import PHASES
@@ -14,7 +16,7 @@ from symbolic.induction.phases import limit_along
 from symbolic.induction.training import L, alpha, sigma_init, t, w_star
 
 small = sp.Symbol("small", positive=True)
-Reason = Callable[[Point], str]  # "" if nothing stands against it
+Reason = Callable[[Point], str]  # "" if there is none
 
 
 def _nothing(_: Point) -> str:
@@ -23,22 +25,30 @@ def _nothing(_: Point) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """One Theta (or O, or Omega): how the quantity is measured, derived and printed at a point, and where."""
+    """One Theta (or O, or Omega): how the quantity is measured, derived and printed at a point, and where.
+
+    `choice` tells claims of one quantity apart. A `pointwise` claim needs a point of the parameters only; for others
+    each direction gives the times.
+    """
 
     quantity: str
     measure: Callable[[Point], float | None]
     derive: Callable[[Point], float]
     express: Callable[[Point], float]
     directions: tuple[Direction, ...]
-    above: bool = True  # whether the expression is claimed to bound from above,
-    below: bool = True  # and from below
-    timeless: bool = True  # whether a point of the parameters is enough; else each direction says its times
+    above: bool = True  # whether the expression is claimed as an upper bound,
+    below: bool = True  # and as a lower bound
+    pointwise: bool = True
     remark: str = ""
-    silent: Reason = _nothing  # why the derived formula says nothing at a point
+    choice: str = ""
+    not_applicable: Reason = _nothing  # why the derived formula does not hold at a point
     outside: Reason = _nothing  # why a point is not in the paper's regime
 
     def derived(self, point: Point) -> float | None:
-        return None if self.silent(point) else self.derive(point)
+        return None if self.not_applicable(point) else self.derive(point)
+
+    def where(self, direction: str) -> str:
+        return f"{self.choice}, {direction}" if self.choice else direction
 
 
 def bound(name: str) -> sp.Expr:
@@ -86,7 +96,7 @@ def exact(point: Point) -> dict[sp.Symbol, sp.Expr]:
 
 
 def _letters_at(point: Point) -> str:
-    return f"L = {point['L']:g}, sigma_init = {point['sigma_init']:g}"
+    return f"L = {value_words(point['L'])}, sigma_init = {value_words(point['sigma_init'])}"
 
 
 def too_short(point: Point) -> str:
@@ -96,7 +106,7 @@ def too_short(point: Point) -> str:
         if not left < condition.rhs:
             return (
                 f"outside of L = Omega(1/sigma_init) as the proof reads it: {str(condition.lhs).replace('**', '^')} = "
-                f"{left:.3g} at {_letters_at(point)}, C.1 Part I asks for less than {float(condition.rhs):g}"
+                f"{plain(left)} at {_letters_at(point)}, C.1 Part I asks for less than {plain(float(condition.rhs))}"
             )
     return ""
 
@@ -104,14 +114,14 @@ def too_short(point: Point) -> str:
 def too_wide(point: Point) -> str:
     """Whether a point fails C.2's explicit condition on w*."""
     left, right = at_numbers(phases.MODERATE.lhs)(point), phases.MODERATE.rhs
-    return "" if left <= right else f"outside of w* = O(1) as C.2 reads it: v* = {left:.3g} > {float(right):g}"
+    return "" if left <= right else f"outside of w* = O(1) as C.2 reads it: v* = {plain(left)} > {plain(float(right))}"
 
 
 def no_plateau(point: Point) -> str:
     """Whether a point is outside of the regime of the head: L sigma_init as in Figure 2 at least, v* as in C.2."""
     reach = (point["L"] - 2) * point["sigma_init"]
     if reach < 0.9 * phases.REACH:
-        return f"outside of L = Omega(1/sigma_init): L sigma_init is {reach:.3g} at {_letters_at(point)}"
+        return f"outside of L = Omega(1/sigma_init): (L-2) sigma_init is {plain(reach)} at {_letters_at(point)}"
     return too_wide(point)
 
 

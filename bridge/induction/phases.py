@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from bridge.budget import Budget
+from bridge.export.numbers import plain
 from bridge.induction import phase_times as times
 from bridge.induction.phase_claims import claims_at
 from bridge.induction.phase_runs import head_left, head_left_derived, length_needed
 from bridge.induction.phase_ways import LENGTHS, Claim, too_short
-from bridge.induction.theta import Direction, Point, confirmed, judged, sampled, told
+from bridge.induction.theta import Direction, Point, confirmed, describe, judged, sampled
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
@@ -27,7 +28,7 @@ class PhasesCase(DirectCase):
         point = self._point()
         rows = []
         for claim in claims_at(point, str(self.params["flow"])):
-            rows += [self._at_the_point(claim, point)] if claim.timeless else []
+            rows += [self._at_the_point(claim, point)] if claim.pointwise else []
             rows += [self._along(claim, direction) for direction in claim.directions]
         return [*rows, *self._head_at_T_I(point)]
 
@@ -36,9 +37,9 @@ class PhasesCase(DirectCase):
 
     def _at_the_point(self, claim: Claim, point: Point) -> Row:
         (sample,) = sampled(Direction("", (point,), math.nan), claim.measure, claim.derived, claim.express)
-        quantity = self._quantity(claim.quantity, "at this point")
+        quantity = self._quantity(claim.quantity, claim.where("at this point"))
         if sample.measured is None:
-            why = "not reached: the start is no small one here (h > h* or w > w*), and the phases are others"
+            why = "not reached: the start is not small here (h > h* or w > w*), and the phases are others"
             return direct_row(self, quantity, {"derived": Verdict.OUTSIDE}, printed=sample.expression, remark=why)
         verdict = Verdict.CONSISTENT if confirmed(sample) else Verdict.UNDECIDED
         return direct_row(
@@ -48,7 +49,9 @@ class PhasesCase(DirectCase):
             printed=sample.expression,
             derived=sample.derived,
             measured=sample.measured,
-            remark="; ".join(filter(None, [claim.remark, claim.silent(point), "a Theta says nothing at one point"])),
+            remark="; ".join(
+                filter(None, [claim.remark, claim.not_applicable(point), "a Theta cannot be judged at one point"])
+            ),
         )
 
     def _along(self, claim: Claim, direction: Direction) -> Row:
@@ -58,19 +61,19 @@ class PhasesCase(DirectCase):
         beyond = direction.outside or (claim.outside(last.point) if verdict is Verdict.VIOLATED else "")
         if beyond:
             verdict = Verdict.OUTSIDE
-        told_here = told(samples, direction.limit)
-        said = [told_here, beyond, claim.silent(last.point), "" if claim.timeless else claim.remark]
+        found, where = describe(samples, direction.limit), claim.where(direction.name)
+        remarks = [found, beyond, claim.not_applicable(last.point), "" if claim.pointwise else claim.remark]
         confirms = Verdict.CONSISTENT if confirmed(last) else Verdict.UNDECIDED
         return direct_row(
             self,
-            self._quantity(claim.quantity, direction.name),
+            self._quantity(claim.quantity, where),
             {"printed": verdict, **({} if last.derived is None else {"derived": confirms})},
             printed=last.expression,
             derived=last.derived,
             measured=last.measured,
-            remark="; ".join(filter(None, said)),
+            remark="; ".join(filter(None, remarks)),
             params={**self.params, **last.point},
-            witness=self._witness(claim.quantity, direction.name, last.measured, last.expression, verdict),
+            witness=self._witness(claim.quantity, where, last.measured, last.expression, verdict),
         )
 
     def _witness(
@@ -94,7 +97,7 @@ class PhasesCase(DirectCase):
         point = self._point()
         for claim in claims_at(point, str(self.params["flow"])):
             for direction in claim.directions:
-                if name == _named(claim.quantity, direction.name):
+                if name == _named(claim.quantity, claim.where(direction.name)):
                     return self._along(claim, direction)
         again = {_named(row.quantity, row.construction): row for row in self._head_at_T_I(point)}
         return again[name] if name in again else super().replay_check(name, inputs)
@@ -103,19 +106,19 @@ class PhasesCase(DirectCase):
         return {name: self.params[name] for name in ("L", "alpha", "w_star", "sigma_init")}
 
     def _head_at_T_I(self, point: Point) -> list[Row]:
-        """L_IH2(T_I) >= 0.99 L_IH2(0): at the very point, and as L grows (the theorem's L >> 1)."""
+        """L_IH2(T_I) >= 0.99 L_IH2(0): at this point, and as L grows (the theorem's L >> 1)."""
         flow, threshold = str(self.params["flow"]), float(phases.KEPT)
         longer = [{**point, "L": length} for length in LENGTHS]
         left = [head_left(at, flow) for at in longer]
-        silent = times.gram_start(longer[-1]) or times.head_start(point)
-        needed = silent or f"by the derived formula 0.99 is left from L = {length_needed(point):.3g} on"
+        no_formula = times.gram_start(longer[-1]) or times.head_start(point)
+        needed = no_formula or f"by the derived formula 0.99 is left from L = {plain(length_needed(point))} on"
         along = Verdict.CONSISTENT if left[-1] >= threshold else Verdict.UNDECIDED
-        told_along = f"left at L = 1e3, 1e5, 1e7: {' '.join(f'{x:.4g}' for x in left)}, derived limit 1; {needed}"
+        shares = f"left at L = 1e3, 1e5, 1e7: {' '.join(map(plain, left))}, derived limit 1; {needed}"
         here = head_left(point, flow)
         at_the_point, why = self._kept_at(point, here)
         return [
             self._left_row("at this point", point, here, at_the_point, "; ".join(filter(None, [why, needed]))),
-            self._left_row("L -> oo", longer[-1], left[-1], along, told_along),
+            self._left_row("L -> oo", longer[-1], left[-1], along, shares),
         ]
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Whether a Theta is what a run shows: along a direction (sigma_init -> 0, say) towards which a parameter goes.
+"""Test an asymptotic claim, a Theta, along a path of the parameters (sigma_init -> 0, say).
 
 The rule. `expression` is what stands inside the Theta, `derived` a formula of ours for the same quantity, `limit` the
 limit of derived/expression along the direction. The data confirm the formula if measured/derived is within TOLERANCE of
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bridge.export.numbers import plain
 from bridge.record import Verdict
 
 TOLERANCE = 0.05
@@ -26,7 +27,7 @@ class Direction:
     name: str
     points: tuple[Point, ...]
     limit: float
-    outside: str = ""  # why the paper does not speak of it, if it does not
+    outside: str = ""  # why the statement does not cover it, if it does not
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,11 @@ def judged(samples: Sequence[Sample], limit: float, *, above: bool = True, below
     return Verdict.VIOLATED if (too_large and above) or (too_small and below) else Verdict.CONSISTENT
 
 
-def told(samples: Sequence[Sample], limit: float) -> str:
+def describe(samples: Sequence[Sample], limit: float) -> str:
     """The ratios to the expression along the direction, their derived limit, and how near the formula is at the end."""
-    ratios = " ".join("-" if s.ratio is None else f"{s.ratio:.4g}" for s in samples)
+    ratios = " ".join(plain(s.ratio) for s in samples)
     last = samples[-1].agreement
     nothing = "not reached" if samples[-1].measured is None else "no formula"
-    near = nothing if last is None else f"{last:.6f}"
-    goal = "unbounded" if limit == math.inf else "none" if math.isnan(limit) else f"{limit:.4g}"
-    return f"measured/printed {ratios}, derived limit {goal}; measured/derived at the last point {near}"
+    near = nothing if last is None else plain(abs(last - 1))
+    goal = "unbounded" if limit == math.inf else "none" if math.isnan(limit) else plain(limit)
+    return f"measured/printed {ratios}, derived limit {goal}; relative distance to derived at the last point: {near}"

@@ -1,8 +1,8 @@
 """One run of the closed-form flows of section 5 (wang2024): parameters and losses at any time, and the phase times.
 
-The flow of (p, g) and that of (w, h) are decoupled; the second is followed over tau = t/(L-2), in which L is not to be
-seen: first as (log w, h), then as log distance and direction to the optimum, so that a loss of 1e-300 still has its
-digits (`symbolic.induction.coordinates`).
+The flow of (p, g) and that of (w, h) are decoupled; the second is followed over tau = t/(L-2), which removes L: first
+as (log w, h), then as log distance and direction to the optimum, so that a loss of 1e-300 still has its digits
+(`symbolic.induction.coordinates`).
 """
 
 import math
@@ -156,12 +156,16 @@ class HeadRun:
     def tau_o(self) -> float | None:
         return self.first(lambda x: x[3])
 
-    def falls_to(self, share: float) -> float | None:
-        """The first tau after tau_o at which the loss is at most `share` of what it was at tau_o; None without one."""
-        if self.tau_o is None:
+    def falls_to(self, share: float, late: float = 1.0) -> float | None:
+        """The first tau after `late` tau_o at which the loss is at most `share` of its value then; None without one.
+
+        `late` is at least 1.
+        """
+        if self.tau_o is None or late * self.tau_o > self.end:
             return None
-        threshold = self._log_loss_exactly(self.tau_o) + math.log(share)
-        return self.first(lambda x: threshold - x[2], self.tau_o)
+        observed = late * self.tau_o
+        threshold = self._log_loss_exactly(observed) + math.log(share)
+        return self.first(lambda x: threshold - x[2], observed)
 
     def _log_loss_exactly(self, tau: float) -> float:
         if self.early is not None and tau <= self.turn:

@@ -13,8 +13,10 @@ import numpy as np
 import sympy as sp
 
 from bridge.budget import Budget
-from bridge.induction.head_limits import limit_row, scaling_row, threshold_row, time_of
+from bridge.export.numbers import plain
+from bridge.induction.head_limits import limit_quantity, limit_row, outside_26, scaling_row, threshold_row, time_of
 from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError
+from bridge.induction.phase_ways import too_wide
 from bridge.lowering import lower
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
@@ -67,7 +69,7 @@ class TrendsCase(DirectCase):
 
     @cached_property
     def small_enough(self) -> bool:
-        """Whether sigma_init is at most sigma_star, up to which the proofs speak, and the signs are as they say."""
+        """Whether sigma_init is at most sigma_star, up to which the proofs apply, and all their facts are proved."""
         return proofs_hold() and bool(self.ball(sigma_init) <= self.ball(signs.SIGMA_STAR))
 
     def rows(self, budget: Budget) -> list[Row]:
@@ -131,9 +133,9 @@ class TrendsCase(DirectCase):
         measured = self.measure(quantity.name)
         bounds = self.bounds(quantity)
         if isinstance(measured, Unmeasured):
-            said = dict.fromkeys(bounds, measured.verdict)
+            verdict = dict.fromkeys(bounds, measured.verdict)
             printed, derived = bounds.get("printed"), bounds.get("derived")
-            return direct_row(self, quantity, said, printed=printed, derived=derived, remark=measured.reason)
+            return direct_row(self, quantity, verdict, printed=printed, derived=derived, remark=measured.reason)
         verdict = {tier: self.verdict(quantity, tier, bound, measured) for tier, bound in bounds.items()}
         violated = Verdict.VIOLATED in verdict.values()
         return direct_row(
@@ -144,11 +146,39 @@ class TrendsCase(DirectCase):
             derived=bounds.get("derived"),
             measured=measured,
             witness=self._witness(quantity, measured, bounds) if violated else None,
-            remark="; ".join(filter(None, [self._since(quantity), self._reach()])),
+            remark="; ".join(filter(None, [self._since(quantity), self._condition(quantity, verdict.get("printed"))])),
         )
 
-    def _reach(self) -> str:
-        return "" if self.small_enough else "sigma_init is above sigma_star, up to which the proofs speak"
+    def _condition(self, quantity: Quantity, printed: Verdict | None) -> str:
+        """Why the printed bound is not judged, or nothing is derived."""
+        if printed is Verdict.OUTSIDE:
+            return self.beyond(quantity)
+        return "" if self.small_enough else self._too_large_a_start()
+
+    def _too_large_a_start(self) -> str:
+        limit = plain(float(self.ball(signs.SIGMA_STAR)))
+        return f"sigma_init is above sigma_star = {limit}, up to which the proofs apply"
+
+    def beyond(self, quantity: Quantity) -> str:
+        """Which condition that C.2 states for this bound the point fails; "" where it fails none."""
+        star, sigma = float(self.params["w_star"]), float(self.params["sigma_init"])
+        if quantity.name == "h.overshoot" and (reason := outside_26(star)):
+            return reason
+        if reason := too_wide(self.params):
+            return reason
+        if not self.small_enough:
+            return self._too_large_a_start()
+        if self._w_at_optimum() > signs.LEAST:
+            share = plain(self._w_at_optimum())
+            return f"outside of sigma_init << 1 as C.2 reads it: w = {share} w* at T_1^h, C.2 asks for at most 0.01 w*"
+        if quantity.name == "T_half.simple" and 3 * math.log(sigma) > 4 * math.log(star / 2):
+            return "outside of sigma_init << w*: (28) puts log(1/sigma_init)/4 for log(w*/(2 sigma_init))"
+        return ""
+
+    def _w_at_optimum(self) -> float:
+        """w/w* where h = h*, T_1^h."""
+        gain = self.path.states(np.array([self.path.tau_1]))[0]
+        return float(np.exp(gain[0] - self.path.way))
 
     def _since(self, quantity: Quantity) -> str:
         """From when on (29) holds, if it ever does before T_1/2^w."""
@@ -156,10 +186,10 @@ class TrendsCase(DirectCase):
             return ""
         taus, growth = self.path.mean_growth
         short = taus[growth < float(self.ball(quantity.printed.bound))]
-        end = f"T_1/2^w, at {self.path.tau_half:.4g} (L-2)"
+        end = f"T_1/2^w, at {plain(self.path.tau_half)} (L-2)"
         if len(short) == len(taus):
             return f"holds nowhere before {end}"
-        return f"fails before t = {short[-1]:.3g} (L-2), holds from there to {end}" if len(short) else ""
+        return f"fails before t = {plain(short[-1])} (L-2), holds from there to {end}" if len(short) else ""
 
     def bounds(self, quantity: Quantity) -> dict[str, float]:
         found = {}
@@ -174,7 +204,9 @@ class TrendsCase(DirectCase):
         proved = tier == "derived" or ("derived" in self.bounds(quantity) and self._implied(quantity))
         if proved and not kept:
             raise RuntimeError(f"{quantity.name} = {measured} is proved to keep {bound}, and does not at {self.params}")
-        return Verdict.PROVED if proved else Verdict.KEPT if kept else Verdict.VIOLATED
+        if proved or kept:
+            return Verdict.PROVED if proved else Verdict.KEPT
+        return Verdict.OUTSIDE if self.beyond(quantity) else Verdict.VIOLATED
 
     def _slack(self, quantity: Quantity, bound: float) -> float:
         """What a float run may err by: relative to the size of what is judged, h/h* - 1 where a claim is about that."""
@@ -234,6 +266,10 @@ class TrendsStudy(Study):
         resolved = self.resolved(params)
         check_flow(resolved["flow"], self.result.id)
         return TrendsCase(resolved, dtype=dtype, device=device)
+
+    def refutable(self) -> tuple[Quantity, ...]:
+        of_checks = (*map(limit_quantity, theory.LIMITS), *map(theory.threshold_quantity, theory.CLAIMS))
+        return (*super().refutable(), *(quantity for quantity in of_checks if quantity.erratum is not None))
 
     def checks(self) -> list[Row]:
         rows = []

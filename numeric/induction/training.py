@@ -230,7 +230,7 @@ class Training:
         return 1 / (curvature * (1 + 2 / self.batch)) if curvature > 0 else math.inf
 
     def curvature(self) -> float:
-        """The largest modulus of an eigenvalue of the loss's Hessian, estimated on contexts of its own."""
+        """The largest absolute value of an eigenvalue of the loss's Hessian, estimated on contexts of its own."""
         values = dict(self.network.named_parameters())
         here = torch.stack([values[name].detach() for name in self.trained])
         held = {name: value.detach() for name, value in values.items()}
@@ -275,7 +275,7 @@ class Training:
     ) -> list[Snapshot]:
         """Steps until the flow's time is `until`, with a snapshot every `every` steps, or until `stop` says so.
 
-        `progress` is told the share of the time that is done. Interrupted, what was trained is in the network still.
+        `progress` is called with the share of the time that is done. An interrupted training keeps its parameters.
         """
         own = torch.Generator(device=self.generator.device).manual_seed(self.seed + 1)
         x = contexts(held_out, self.network, own)

@@ -1,10 +1,12 @@
-"""What the caption of Figure 2 (wang2024), the text beside it and the proof of Theorem 5.5 say of its run."""
+"""What the caption of Figure 2 (wang2024), the text beside it and the proof of Theorem 5.5 state about its run."""
 
 from collections.abc import Callable
 
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
+from symbolic.errata import Erratum
+from symbolic.induction.phase_errata import OBSERVATION
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.signs import R_CURVE, R_TURN, at_optimum
 from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
@@ -30,12 +32,13 @@ def _claim(
     place: Citation,
     remark: str = "",
     derive: Callable[[], sp.Expr] | None = None,
+    erratum: Erratum | None = None,
 ) -> Quantity:
     return Quantity(
         name,
         latex,
         meaning,
-        "modulus",
+        "absolute value",
         RUN,
         kind,
         Quantifier.EXISTS,
@@ -43,6 +46,7 @@ def _claim(
         scopes=(),
         remark=remark,
         derive=derive,
+        erratum=erratum,
     )
 
 
@@ -74,7 +78,7 @@ QUANTITIES = (
     _claim(
         "phases",
         r"\#\text{phases}",
-        "phases that the run has: ends T_I < T_II < T_III, each reached, and what follows",
+        "phases of the run: those that end at T_I < T_II < T_III, if reached, and the last",
         Kind.EXACT,
         sp.Integer(4),
         CAPTION,
@@ -87,7 +91,7 @@ QUANTITIES = (
         Kind.LOWER,
         sp.Integer(1),
         Citation(WANG2024, "Theorem 5.5", "T_I = O(1), T_II >> 1"),
-        "printed as T_II >> 1 with no constant: judged is whether T_II is the later one",
+        "printed as T_II >> 1 without a constant; judged by whether T_II is later than T_I",
     ),
     _claim(
         "plateau",
@@ -96,7 +100,8 @@ QUANTITIES = (
         Kind.LOWER,
         LEARNT,
         THEOREM,
-        "C.3: T_II >= the time of w = 0.01 w*, for the loss stays above 0.99 of that at T_o till then",
+        "C.3: T_II >= the time of w = 0.01 w*",
+        erratum=OBSERVATION,
     ),
     _claim(
         "plateau.share",
@@ -113,8 +118,9 @@ QUANTITIES = (
         Kind.LOWER,
         KEPT,
         THEOREM,
-        "below 0.99 the definition of T_II says nothing of w: T_II comes by h alone",
+        "below 0.99 T_II is reached by h alone",
         lambda: LEFT_BY_PLATEAU,
+        OBSERVATION,
     ),
     _claim(
         "growth",

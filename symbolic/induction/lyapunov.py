@@ -8,6 +8,7 @@ from symbolic.citations import Citation
 from symbolic.induction import letters
 from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head
+from symbolic.induction.lyapunov_errata import ESTIMATES
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION, L, g, h, p, t, u, v
 from symbolic.inequalities import Inequality
@@ -52,6 +53,7 @@ def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: 
         printed=Printed(sp.Integer(0), citation),
         scopes=(),
         remark=remark,
+        erratum=ESTIMATES.get(name),
     )
 
 
@@ -97,23 +99,23 @@ LYAPUNOV_GRAM = Result(
             _REACHED_U,
             _GRAM,
             gram.PRINTED_CONSTANT,
-            "the paper writes 1/M as (1 + xi_3)/(1 - u), the sum gives (1 - u)/(1 - u^(L-2)): its dg/dt is too fast",
+            "the paper writes 1/M as (1 + xi_3)/(1 - u), where M = (1 - u^(L-2))/(1 - u): its dg/dt is too fast",
         ),
         _estimate(
             "estimate",
             "1/(1 - u^2) - (1 + u)/2 >= 2/5",
             "0 < u < 1",
             _GRAM,
-            "with the exact 1/M it would be (1 - u)/(1 + u) - (1 + u)/2, which falls below 2/5: the proof does not "
-            "survive, the statement does",
+            "with the exact 1/M the left side is (1 - u)/(1 + u) - (1 + u)/2, which falls below 2/5: the step of the "
+            "proof fails then, the decay itself is proved",
         ),
         _estimate(
             "integrated",
             "G(t) <= 1/(G(t_1) + g*^2 (t - t_1)/64)",
             _ALL_U,
             _GRAM,
-            "integrating dG/dt <= -c g*^2 G^2 gives 1/(1/G(t_1) + c g*^2 (t - t_1)): the printed form follows from "
-            "c >= 1/64 and G(t_1) <= 1, not from 1/65",
+            "dG/dt <= -c g*^2 G^2 integrates to G <= 1/(1/G(t_1) + c g*^2 (t - t_1)); the printed form follows with "
+            "c >= 1/64 and G(t_1) <= 1, but not with 1/65",
         ),
     ),
     notation=NOTATION | {G_1: "G(t_1)", t_1: "t_1"},
@@ -136,6 +138,7 @@ LYAPUNOV_GRAM = Result(
 )
 
 _BOX = "v*/4 < v < v* <= 0.3, h* < h < 1.02 h*, 0 < h* < 1, every L"
+_WIDER = "derived: h* < h < 1.07 h*, which R(w*) does not exceed for v* <= 0.3"
 _HEAD = head.CITATION
 _NAMES = ("alpha", "w_star")
 
@@ -149,7 +152,12 @@ LYAPUNOV_HEAD = Result(
     hypotheses=tuple(h for h in HYPOTHESES if h.parameter in _NAMES),
     quantities=(
         _constant(
-            "decay.printed_flow", "(L-2) dG/dt <= -c v* h*^2 G, the paper's flow", _BOX, _HEAD, head.PRINTED_CONSTANT
+            "decay.printed_flow",
+            "(L-2) dG/dt <= -c v* h*^2 G, the paper's flow",
+            _BOX,
+            _HEAD,
+            head.PRINTED_CONSTANT,
+            _WIDER,
         ),
         _constant(
             "decay.true_flow",
@@ -157,7 +165,7 @@ LYAPUNOV_HEAD = Result(
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
-            "w moves at half the paper's rate",
+            f"w moves at half the paper's rate; {_WIDER}",
         ),
         *(_estimate(each.name, each.meaning, _BOX, _HEAD) for each in head.printed_estimates()),
         Quantity(
@@ -224,7 +232,10 @@ def _small_start() -> Inequality:
 def head_inequalities() -> Stated:
     """What is proved of the induction head, whatever the parameters are."""
     decays = {
-        name: (head.decay_inequalities(which, head.PRINTED_CONSTANT), head.decay_inequalities(which, CERTIFIED[name]))
+        name: (
+            head.decay_inequalities(which, head.PRINTED_CONSTANT),
+            head.decay_inequalities(which, CERTIFIED[name], head.TOP),
+        )
         for name, which in (("decay.printed_flow", "printed"), ("decay.true_flow", "true"))
     }
     return {**decays, **{each.name: ([each], []) for each in head.printed_estimates()}}

@@ -25,9 +25,11 @@ y = sp.Symbol("y", nonnegative=True)  # h/h* - 1
 PRINTED_CONSTANT = sp.Rational(1, 4)
 CITATION = Citation(WANG2024, "Appendix C.2", "Step II.2")
 DIGITS = 20  # of the entries of a candidate: the two modes can be nearly the same
+PRINTED_TOP = sp.Rational(1, 50)  # h < 1.02 h*, which the paper takes for v* <= 0.3
+TOP = sp.Rational(7, 100)  # h < 1.07 h*: R(w*), the largest h/h*, is below it for v* <= 0.3
 REGION = {
     x: (0, sp.Rational(3, 4)),
-    y: (0, sp.Rational(1, 50)),
+    y: (0, PRINTED_TOP),
     v_star: (0, sp.Rational(3, 10)),
     h_star: (0, 1),
 }
@@ -130,8 +132,11 @@ def _in_letters(expression: sp.Expr, letters: dict[sp.Expr, sp.Expr]) -> sp.Expr
     )
 
 
-def decay_inequalities(which: str, constant: sp.Expr) -> list[Inequality]:
-    """(L-2) dG/dt <= -c v* h*^2 G for all v* <= 0.3 and h* <= 1: the matrix of the form is positive semidefinite."""
+def decay_inequalities(which: str, constant: sp.Expr, top: sp.Expr = PRINTED_TOP) -> list[Inequality]:
+    """(L-2) dG/dt <= -c v* h*^2 G for all v* <= 0.3, h* <= 1 and h < (1 + top) h*.
+
+    The matrix of the quadratic form is positive semidefinite there.
+    """
     A, B, C = _coefficients(_rates_of(which), sp.Rational(constant))
     name = f"decay.{which}_flow (c = {sp.Rational(constant)})"
     parts = {
@@ -139,7 +144,8 @@ def decay_inequalities(which: str, constant: sp.Expr) -> list[Inequality]:
         "y": (C, "C >= 0: the coefficient of y^2"),
         "xy": (4 * A * C - v_star * B**2, "4 A C >= v* B^2: the form is positive semidefinite"),
     }
-    return [Inequality(f"{name}: {part}", expr, REGION, meaning=meaning) for part, (expr, meaning) in parts.items()]
+    region = {**REGION, y: (0, top)}
+    return [Inequality(f"{name}: {part}", expr, region, meaning=meaning) for part, (expr, meaning) in parts.items()]
 
 
 def loss_and_candidate(which: str) -> tuple[sp.Expr, sp.Expr]:
@@ -172,7 +178,7 @@ def printed_estimates() -> list[Inequality]:
             vanishing=(v_star,),
             meaning="phi(v + v*) - phi(2v) >= v* - v",
         ),
-        Inequality("estimate.phi", 1 - phi(2 * v_star), box, meaning="phi(v + v*) <= phi(2 v*) <= 1"),
+        Inequality("estimate.phi", 1 - phi(a), box, meaning="phi(v + v*) <= 1 (printed: <= phi(2 v*) <= 1)"),
         Inequality("estimate.psi", psi(a) - 1, box, vanishing=(v_star,), meaning="psi(v + v*) >= 1"),
         Inequality(
             "estimate.psi_difference",

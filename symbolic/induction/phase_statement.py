@@ -6,12 +6,15 @@ from functools import partial
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
+from symbolic.errata import Erratum
 from symbolic.induction import letters
+from symbolic.induction.phase_errata import FIRST_PHASE, OBSERVATION
 from symbolic.induction.phases import (
     EXPONENT,
     FINITE_START,
     FLOW,
     KEPT,
+    LEARNT,
     THETA,
     amplitude,
     approach,
@@ -50,6 +53,7 @@ def _rate(
     derive: Callable[[], sp.Expr],
     *,
     printed: Printed | None = None,
+    erratum: Erratum | None = None,
 ) -> Quantity:
     return Quantity(
         name=name,
@@ -62,6 +66,7 @@ def _rate(
         printed=printed or _printed(bound, order),
         scopes=(),
         derive=derive,
+        erratum=erratum,
     )
 
 
@@ -76,6 +81,18 @@ def overshoot_share_by_psi() -> sp.Expr:
     still = letters.head_loss().subs(v, 0).subs(letters.psi(0), 1)
     before, after = (still.subs(h, value * h_star) for value in (sp.Integer(1), letters.psi(v_star)))
     return sp.factor(1 - after / before)
+
+
+def least_observation() -> sp.Expr:
+    """T_o/(L-2) from which on h alone takes less than 1 % of L_IH2(T_o), as sigma_init -> 0.
+
+    With w = 0 the loss is that at the plateau plus (h - plateau)^2/2 (over L-2), and plateau - h = plateau e^-tau.
+    """
+    still = letters.head_loss().subs(v, 0).subs(letters.psi(0), 1)
+    rest = letters.psi(v_star) * h_star
+    at_rest, distance = still.subs(h, rest), rest**2 / 2
+    (found,) = sp.solve(LEARNT * (at_rest + distance * rho) - distance * rho, rho)  # rho for e^(-2 tau)
+    return sp.simplify(-sp.log(found) / 2)
 
 
 def passage() -> sp.Expr:
@@ -102,8 +119,9 @@ FORMULAS = (
     Formula(
         r"\rho = 1 - \mathcal{L}_{\rm IH_2}|_{h = h^\star \psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{h = h^\star}",
         overshoot_share_by_psi,
-        "share of the loss at T_o that the overshoot of h alone takes away (w = 0); above 0.01 T_II is Theta(L)",
+        "share of the loss at T_o = T_1^h that the overshoot of h alone takes (w = 0); above 0.01 T_II is Theta(L)",
     ),
+    Formula(r"T_o/(L-2)", least_observation, "T_II has its order for every T_o = c (L-2) with a larger c", Kind.LOWER),
     Formula(
         r"T_{\rm II}", lambda: (L - 2) * overshoot_time(rho), "where rho > 0.01; else T_II is as T_III is", Kind.RATE
     ),
@@ -139,6 +157,7 @@ PHASES = Result(
             Order.O,
             gram_time,
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.1 Part I", "eq. (20)"), order=Order.O),
+            erratum=FIRST_PHASE,
         ),
         Quantity(
             name="T_I.head",
@@ -154,11 +173,12 @@ PHASES = Result(
         _rate(
             "T_o",
             r"T_o",
-            "first time at which h exceeds h*",
+            "T_1^h, first time at which h exceeds h*",
             L,
             _SMALL,
             Order.THETA,
             lambda: (L - 2) * passage(),
+            printed=Printed(L, Citation(WANG2024, "Theorem 5.5", "T_o := T_1^h of C.3"), order=Order.THETA),
         ),
         *(
             _rate(
@@ -169,15 +189,19 @@ PHASES = Result(
                 _SMALL,
                 Order.THETA,
                 lambda: (L - 2) * head_time("true"),
+                erratum=erratum,
             )
-            for name, symbol, share in (("T_II", r"T_{\rm II}", "0.99"), ("T_III", r"T_{\rm III}", "0.01"))
+            for name, symbol, share, erratum in (
+                ("T_II", r"T_{\rm II}", "0.99", OBSERVATION),
+                ("T_III", r"T_{\rm III}", "0.01", None),
+            )
         ),
         _rate(
             "growth",
             r"\log(w_{KQ}/\sigma_{\rm init})",
             "exponent of the growth of w",
             EXPONENT,
-            "0 < t < T_III",
+            "phases II and III, T_o < t < T_III",
             Order.THETA,
             lambda: growth_exponent("true"),
         ),

@@ -125,6 +125,22 @@ def overshoot_range() -> tuple[sp.Expr, sp.Expr]:
     return low, high
 
 
+def late_value() -> sp.Expr:
+    """h/h* at 2 T_1^h as w -> 0: the ramp leaves psi(v*) e^-tau of its plateau, ((psi - 1)/psi)^2 psi then."""
+    return 2 - 1 / psi(v_star)
+
+
+def late_share() -> sp.Expr:
+    """`overshoot_share` of what is left at T_o = 2 T_1^h: ((psi - 1)^2/psi)^2 over itself plus psi(2v*) - psi(v*)^2.
+
+    All differences divided by v*: psi(2v*) - psi^2 = 2 v*^2 bend - (psi - 1)^2.
+    """
+    slope = coordinates.psi_slope(v_star, sp.Integer(0))
+    left = slope**4 * v_star**2 / psi(v_star) ** 2
+    at_rest = 2 * coordinates.psi_bend(2 * v_star, v_star, sp.Integer(0)) - slope**2
+    return left / (left + at_rest)
+
+
 @cache
 def head_time(flow: str) -> sp.Expr:
     """T/(L-2) up to o(1) as sigma_init -> 0, for the time T at which the orbit out of the saddle is at some loss.

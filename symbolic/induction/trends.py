@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
+from symbolic.errata import Erratum
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.signs import (
     ETA_ABOVE,
@@ -25,6 +26,7 @@ from symbolic.induction.signs import (
     speed,
 )
 from symbolic.induction.training import NOTATION, L, alpha, sigma_init, v_star, w_star
+from symbolic.induction.trend_errata import GROWTH_ABOVE, GROWTH_BELOW, OVERSHOOT_FACTOR, SIMPLE_TIME, SMALL_FACTOR
 from symbolic.inequalities import Inequality
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -45,7 +47,7 @@ T_HALF_FIRST = (L - 2) * (  # (28)
 T_HALF_SECOND = (L - 2) * (1 + alpha) ** 2 / (16 * w_star**2) * sp.log(1 / sigma_init)
 LOG_W_PRINTED_BELOW = w_star**2 * TAU / (1 + alpha) ** 2  # (29)
 
-# ---- Thresholds in w*: where a printed bound of h/h* holds
+# ---- Thresholds in w*: where a printed bound holds
 
 _HALF_CIRCLE = {v_star: w_star**2}
 
@@ -74,6 +76,13 @@ CLAIMS = {
     "h.overshoot.line": (room_below_line(SLOPE_26, AT_TURN), room_below_line(SLOPE_26, AT_PLATEAU)),
     "h.turn.line": (room_below_line(SLOPE_R, AT_TURN), room_below_line(SLOPE_R, AT_TURN)),
     "h.overshoot.constant": (room_below(TOP, AT_TURN), room_below(TOP, AT_PLATEAU)),
+    # (27) on the paper's flow, both sides over 4 v* h*: it follows from (27) repaired if h* (1 - 4 v*^2)^(-3/2) is at
+    # most (1 - 4 v*^2)^(3/2), and fails in the end if the rate 2 h*^2 v*/(1 - v*^2)^2 at the plateau is above it. A
+    # larger alpha* lowers h* = 1/2, so that the first is for every alpha* >= 1.
+    "w.rate.above.range": (
+        (1 - 4 * w_star**4) ** 3 - sp.Rational(1, 2),
+        4 * (1 - 4 * w_star**4) ** sp.Rational(3, 2) * (1 - w_star**4) ** 2 - 1,
+    ),
 }
 W_TOP = sp.Rational(7, 10)  # just below 1/sqrt(2), where (22) ends
 
@@ -102,6 +111,20 @@ def growth_inequality() -> Inequality:
     return Inequality("w.rate.above", top - pull + push, box, meaning="growth of log w at most speed h*^2 phi(2v*)")
 
 
+def late_growth_inequality() -> Inequality:
+    """2 eta (phi(v+v*) - eta phi(2v)) >= v* for v <= v*/4 and 1 <= eta <= 3/2, divided by v*: (29) repaired."""
+    share = sp.Symbol("share", nonnegative=True)
+    cubed = sp.Rational(-3, 2)
+    pull = 2 * eta * (1 + share) * (1 - ((1 + share) * v_star) ** 2) ** cubed
+    push = 4 * eta**2 * share * (1 - (2 * share * v_star) ** 2) ** cubed
+    box = {
+        v_star: (sp.Integer(0), sp.Rational(49, 100)),
+        share: (sp.Integer(0), sp.Rational(1, 4)),
+        eta: (sp.Integer(1), sp.Rational(3, 2)),
+    }
+    return Inequality("w.rate.below", pull - push - 1, box, meaning="growth of log w at least h*^2 v* from T_1^h on")
+
+
 # ---- Refuted from a small start
 
 
@@ -109,7 +132,7 @@ def growth_inequality() -> Inequality:
 class Limit:
     """A printed bound that fails from a small start: `side`, a proved bound of what is claimed, lies beyond `printed`.
 
-    It is one while STILL_SMALL > 0. `kind` is that of the printed bound, `time` when it is looked at.
+    It is one while STILL_SMALL > 0. `kind` is that of the printed bound, `time` the time of the comparison.
     """
 
     of: str
@@ -118,7 +141,6 @@ class Limit:
     side: sp.Expr
     params: dict[str, int | float | str]
     time: sp.Expr
-    reason: str
 
     @property
     def name(self) -> str:
@@ -129,8 +151,10 @@ class Limit:
         return self.side - self.printed if self.kind is Kind.UPPER else self.printed - self.side
 
 
-def _start(w_star: float, sigma_init: float, flow: str = "true") -> dict[str, int | float | str]:
-    return {"L": 1000, "alpha": 1.0, "w_star": w_star, "sigma_init": sigma_init, "flow": flow}
+def _start(
+    sigma_init: float, flow: str = "true", *, alpha: float = 1.0, w_star: float = 0.49
+) -> dict[str, int | float | str]:
+    return {"L": 1000, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow}
 
 
 def _after(units: sp.Rational | int) -> sp.Expr:
@@ -138,53 +162,25 @@ def _after(units: sp.Rational | int) -> sp.Expr:
 
 
 LIMITS = (
-    Limit(
-        "h.overshoot",
-        Kind.UPPER,
-        OVERSHOOT,
-        ETA_BELOW,
-        _start(0.49, 2.0**-40),
-        _after(8),
-        "the plateau alone is h* psi(v*)",
-    ),
-    Limit(
-        "h.ramp", Kind.LOWER, H_RAMP, ETA_ABOVE, _start(0.49, 2.0**-20), _after(1), "0.01 for 0.01^4 in the exponent"
-    ),
-    Limit(  # the claim: h/h* is at least 1 by the time printed
-        "T_1",
-        Kind.LOWER,
-        sp.Integer(1),
-        ETA_ABOVE,
-        _start(0.49, 2.0**-20),
-        T_1_FIRST,
-        "0.01 for 0.01^4, as in (24): h is still below h* at the time printed",
-    ),
-    Limit(
-        "T_1.simple",
-        Kind.LOWER,
-        sp.Integer(1),
-        ETA_ABOVE,
-        _start(0.49, 2.0**-20),
-        T_1_SECOND,
-        "log(1/(1-sqrt(1-w*^4))) grows without bound as w* falls, 2 - w*^4 does not",
-    ),
+    Limit("h.ramp", Kind.LOWER, H_RAMP, ETA_ABOVE, _start(2.0**-20), _after(1)),
+    # the claim: h/h* is at least 1 by the time printed
+    Limit("T_1", Kind.LOWER, sp.Integer(1), ETA_ABOVE, _start(2.0**-20), T_1_FIRST),
+    Limit("T_1.simple", Kind.LOWER, sp.Integer(1), ETA_ABOVE, _start(2.0**-20), T_1_SECOND),
     Limit(
         "w.rate.above",
         Kind.UPPER,
         LOG_W_PRINTED_ABOVE,
         LOG_W_BELOW,
-        _start(0.6875, 2.0**-60),
-        _after(16),
-        "(1-4w*^4)^(3/2) tends to 0 where it should grow",
+        _start(2.0**-60, "printed", alpha=0.1, w_star=0.547),
+        _after(48),
     ),
     Limit(
         "w.rate.below",
         Kind.LOWER,
         LOG_W_PRINTED_BELOW,
         LOG_W_ABOVE,
-        _start(0.49, 2.0**-20, "printed"),
+        _start(2.0**-20, "printed"),
         _after(sp.Rational(1, 2)),
-        "h is still small",
     ),
 )
 
@@ -192,18 +188,26 @@ LIMITS = (
 
 _C2 = "Appendix C.2"
 _ALONG = "along the flow from w = h = sigma_init"
-_SMALL = "sigma_init <= sigma_star (derived), any w* < 1/sqrt(2), alpha*, L"
+_BELOW_C = f"{_ALONG}, w* < c for some c > 0"
 _START = "0 < t <= T_1/2^w, the time of w = w*/2"
 
 
 def _claim(
-    name: str, latex: str, meaning: str, kind: Kind, printed: sp.Expr, place: str, domain: str, remark: str = ""
+    name: str,
+    latex: str,
+    meaning: str,
+    kind: Kind,
+    printed: sp.Expr,
+    place: str,
+    domain: str,
+    remark: str = "",
+    erratum: Erratum | None = None,
 ) -> Quantity:
     return Quantity(
         name,
         latex,
         meaning,
-        "modulus",
+        "absolute value",
         domain,
         kind,
         Quantifier.FOR_ALL,
@@ -211,6 +215,7 @@ def _claim(
         scopes=(),
         remark=remark,
         derive=lambda: DERIVED.get(name),
+        erratum=erratum,
     )
 
 
@@ -232,7 +237,7 @@ QUANTITIES = (
         "derived: 1/sqrt(3), the limit of w_turn/w* as w* falls",
     ),
     _claim("h.turn", r"h(T_2^h)/h^\star", "largest h, at its turn", Kind.UPPER, R_TURN, "R(w*)", _ALONG),
-    _claim("h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "h over h* at most", Kind.UPPER, OVERSHOOT, "(26)", _ALONG),
+    _claim("h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "largest h over h*", Kind.UPPER, OVERSHOOT, "(26)", _BELOW_C),
     _claim(
         "h.ramp",
         r"\inf_t h/h_{(24)}",
@@ -241,20 +246,38 @@ QUANTITIES = (
         _ONE,
         "(24)",
         "while w <= 0.01 w* and h is below its printed plateau",
-        "(24) prints 0.01 for 0.01^4 in the exponent, and loses the 4 of psi(2 w^2) = (1 - 4 w^4)^(-1/2)",
+        erratum=SMALL_FACTOR,
     ),
     Quantity(
         "h.ramp.repaired",
         r"\inf_t h/h_{\text{repaired}}",
         "h against h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau",
-        "modulus",
+        "absolute value",
         "while w <= w*/sqrt(2) and t <= T_1^h",
         Kind.LOWER,
         Quantifier.FOR_ALL,
         scopes=(),
     ),
-    _claim("T_1", r"T_1^h", "time until h = h*", Kind.UPPER, T_1_FIRST, "(25), first bound", _ALONG),
-    _claim("T_1.simple", r"T_1^h", "time until h = h*", Kind.UPPER, T_1_SECOND, "(25), second bound", _ALONG),
+    _claim(
+        "T_1",
+        r"T_1^h",
+        "time until h = h*",
+        Kind.UPPER,
+        T_1_FIRST,
+        "(25), first bound",
+        _ALONG,
+        erratum=SMALL_FACTOR,
+    ),
+    _claim(
+        "T_1.simple",
+        r"T_1^h",
+        "time until h = h*, simpler bound",
+        Kind.UPPER,
+        T_1_SECOND,
+        "(25), second bound",
+        _ALONG,
+        erratum=SIMPLE_TIME,
+    ),
     _claim(
         "w.rate.above",
         r"\sup_t \log(w/\sigma)/\tau",
@@ -263,10 +286,27 @@ QUANTITIES = (
         sp.expand(LOG_W_PRINTED_ABOVE / TAU),
         "(27)",
         _START,
-        "(27) prints (1-4w*^4)^(3/2) for ^(-3/2) and (1+alpha*) for (1+alpha*)^2",
+        erratum=GROWTH_ABOVE,
     ),
-    _claim("T_half", r"T_{1/2}^w", "time until w = w*/2", Kind.LOWER, T_HALF_FIRST, "(28), first bound", _ALONG),
-    _claim("T_half.simple", r"T_{1/2}^w", "the same", Kind.LOWER, T_HALF_SECOND, "(28), second bound", _ALONG),
+    _claim(
+        "T_half",
+        r"T_{1/2}^w",
+        "time until w = w*/2",
+        Kind.LOWER,
+        T_HALF_FIRST,
+        "(28), first bound",
+        _ALONG,
+        erratum=GROWTH_ABOVE,
+    ),
+    _claim(
+        "T_half.simple",
+        r"T_{1/2}^w",
+        "time until w = w*/2, simpler bound",
+        Kind.LOWER,
+        T_HALF_SECOND,
+        "(28), second bound",
+        _ALONG,
+    ),
     _claim(
         "w.rate.below",
         r"\inf_t \log(w/\sigma)/\tau",
@@ -275,7 +315,7 @@ QUANTITIES = (
         sp.expand(LOG_W_PRINTED_BELOW / TAU),
         "(29)",
         _START,
-        "its proof puts h* for h: before T_1^h h is smaller, and w hardly grows",
+        erratum=GROWTH_BELOW,
     ),
 )
 
@@ -296,32 +336,42 @@ DERIVED: dict[str, sp.Expr] = {
 }
 
 
-# For which w* the bounds of h/h* hold: printed is the domain where the paper uses them, if it gives a number.
-_THRESHOLDS = {
+# For which w* the bounds hold: printed is the domain where the paper uses them, if it gives a number.
+_THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
     "h.turn.line": (
         "largest w* with R(w*) <= 1 + 0.04 w*",
         None,
         "before (26)",
-        "printed: 'if w* = O(1)'; here is the O(1)",
+        "printed: 'if w* = O(1)', read as w* < c; this is the largest c",
+        None,
     ),
     "h.overshoot.line": (
         "largest w* with h/h* <= 1 + 0.04375 w* from every small start",
         None,
         "(26)",
         "between the two numbers it depends on alpha* and the flow; Figure 2 has w* = 0.49",
+        None,
     ),
     "h.overshoot.constant": (
         "largest w* with h/h* <= 1.02 from every small start",
         sp.sqrt(sp.Rational(3, 10)),
         "Step II.2, v* <= 0.3",
-        "the Lyapunov proof of C.2 takes h < 1.02 h* for v* <= 0.3; the plateau h* psi(v*) passes it",
+        "",
+        OVERSHOOT_FACTOR,
+    ),
+    "w.rate.above.range": (
+        "largest w* with (27) from every small start for all alpha* >= 1",
+        None,
+        "(27)",
+        "on the paper's flow; false at alpha* = 1 from the second number on; Figure 2 has w* = 0.49",
+        None,
     ),
 }
 
 
 def threshold_quantity(claim: str) -> Quantity:
     """The claim of that threshold, as a quantity; measured is the least w* from which on it is false."""
-    meaning, printed, place, remark = _THRESHOLDS[claim]
+    meaning, printed, place, remark, erratum = _THRESHOLDS[claim]
     return Quantity(
         claim,
         r"w^\star_{\max}",
@@ -333,6 +383,7 @@ def threshold_quantity(claim: str) -> Quantity:
         printed=None if printed is None else Printed(printed, Citation(WANG2024, _C2, place)),
         scopes=(),
         remark=remark,
+        erratum=erratum,
     )
 
 

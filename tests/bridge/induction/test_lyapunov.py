@@ -14,7 +14,7 @@ from bridge.certify import Status, prove
 from bridge.certify.registry import stated_inequalities
 from bridge.certify.search import smallest
 from bridge.comparison import replay
-from bridge.induction.lyapunov import MOST_BOXES, quadratic_at
+from bridge.induction.lyapunov import MOST_BOXES, moved_inside, quadratic_at
 from bridge.record import Verdict
 from symbolic.induction import lyapunov as theory
 from symbolic.induction import lyapunov_gram as gram
@@ -146,10 +146,55 @@ def test_the_verdicts_on_the_printed_steps():
     }
     violated = {name for name, verdict in printed.items() if verdict is Verdict.VIOLATED}
     assert violated == {"estimate.phi", "estimate.psi_difference", "estimate.joined"}
+    for name in violated:
+        row = rows("lyapunov_head")[name]
+        assert row.erratum is not None
+        assert (row.erratum.weight, row.erratum.survives[:4]) == ("step of a proof", "yes:")
     assert {verdict for name, verdict in printed.items() if name not in violated} == {Verdict.PROVED}
 
 
-@pytest.mark.parametrize("quantity", ["estimate.phi", "estimate.joined"])
+@pytest.mark.parametrize("quantity", ["estimate.phi", "estimate.psi_difference", "estimate.joined"])
+def test_an_estimate_fails_inside_the_open_region(quantity):
+    row = rows("lyapunov_head")[quantity]
+    box = theory.head_inequalities()[quantity][0][0].box
+    for symbol, (low, high) in box.items():
+        above, below = row.witness.inputs[str(symbol)]
+        assert low < sp.Rational(int(above), int(below)) < high
+    assert row.witness.error_lower < 0  # the value that is claimed to be >= 0
+    assert "fails at x = " in row.remark
+
+
+def test_a_refutation_without_a_point_inside_stays_as_it_is():
+    x = sp.Symbol("x", real=True)
+    at_the_end = prove(Inequality("end", x, {x: (sp.Rational(-1, 10**9), 1)}))
+    assert moved_inside(at_the_end) == at_the_end
+    inside = moved_inside(prove(Inequality("inside", x - sp.Rational(1, 2), {x: (0, 1)})))
+    assert 0 < inside.point[x] < sp.Rational(1, 2)
+
+
+def test_the_joined_line_with_its_terms_repaired_is_proved_term_by_term():
+    """loss = v*^3 A x^2 - v*^2 B x y + C y^2 with A = 4 (1-x)(1+y) F >= 1, as F >= 1 is proved, and C = psi >= 1."""
+    A, B, C = head._coefficients(head._rates_of("printed"), sp.Integer(0))
+    box = {key: head.REGION[key] for key in (head.x, head.y, v_star)}
+    assert prove(Inequality("B", sp.Rational(877, 100) - B, box)).status is Status.PROVED
+    assert prove(Inequality("B", sp.Rational(866, 100) - B, box)).status is Status.REFUTED
+    at = {head.x: sp.Rational(1, 3), head.y: sp.Rational(1, 60), v_star: sp.Rational(1, 5)}
+    F = head._differences(*(head.psi(v_star * f) for f in (2 - head.x, 2 - 2 * head.x)))[1]
+    assert float((A - 4 * (1 - head.x) * (1 + head.y) * F).subs(at)) == pytest.approx(0, abs=1e-12)
+    assert float((C - head.psi(2 * v_star * (1 - head.x))).subs(at)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("which", ["printed", "true"])
+def test_our_constants_are_certified_beyond_the_printed_top_of_h(which):
+    """R(w*), the largest h/h*, is 1.0697 at v* = 0.3; the printed 1.02 is exceeded from w* = 0.444 on."""
+    name = f"decay.{which}_flow"
+    printed, ours = theory.head_inequalities()[name]
+    assert {each.box[head.y][1] for each in printed} == {sp.Rational(1, 50)}
+    assert {each.box[head.y][1] for each in ours} == {sp.Rational(7, 100)}
+    assert "1.07 h*" in rows("lyapunov_head")[name].remark
+
+
+@pytest.mark.parametrize("quantity", ["estimate.phi", "estimate.psi_difference", "estimate.joined"])
 def test_witnesses_are_checked_again_from_the_file(quantity, tmp_path):
     row = {**rows("lyapunov_gram"), **rows("lyapunov_head")}[quantity]
     path = tmp_path / "witness.json"

@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 
 from bridge.budget import Budget
 from bridge.certify.proving import Status, prove
+from bridge.export.numbers import plain
 from bridge.induction import head_path
 from bridge.induction.head_limits import limit_row, threshold
 from bridge.induction.head_path import HeadPath
@@ -19,6 +20,7 @@ from bridge.induction.trends import TrendsCase, TrendsStudy
 from bridge.record import Row, Verdict
 from numeric.flows import IntegrationError
 from symbolic.induction import trends as theory
+from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
 BUDGET = Budget(samples=1, attack=0, restarts=0, seed=0)
@@ -95,22 +97,66 @@ def test_a_derived_bound_that_a_run_breaks_is_our_own_error(monkeypatch: pytest.
         case.claim_row(case.result.quantity("h.overshoot"))
 
 
-def test_at_the_parameters_of_figure_2_three_printed_statements_fail() -> None:
-    rows = rows_of(case_at())
-    assert {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED} == {
-        "h.overshoot",
-        "T_1.simple",
-        "w.rate.below",
+def printed_verdicts(rows: dict[str, Row], verdict: Verdict) -> set[str]:
+    return {name for name, row in rows.items() if row.verdict.get("printed") is verdict}
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_figure_2_starts_above_what_C_2_asks_for_and_refutes_nothing(flow: str) -> None:
+    rows = rows_of(case_at(flow=flow))
+    assert not printed_verdicts(rows, Verdict.VIOLATED)
+    assert printed_verdicts(rows, Verdict.OUTSIDE) == {"h.overshoot", "h.ramp", "T_1.simple", "w.rate.below"}
+    assert "w* at T_1^h, C.2 asks for at most 0.01 w*" in rows["T_1.simple"].remark
+    assert "0.4398" in rows["h.overshoot"].remark
+
+
+def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
+    rows = rows_of(case_at(sigma=2.0**-20, flow="printed"))
+    weights = {name: rows[name].erratum.weight for name in printed_verdicts(rows, Verdict.VIOLATED)}
+    assert weights == {
+        "h.ramp": "notation",
+        "T_1": "notation",
+        "T_1.simple": "constant",
+        "w.rate.below": "step of a proof",
     }
-    assert rows["h.ramp"].verdict == {"printed": Verdict.OUTSIDE}
+    assert printed_verdicts(rows, Verdict.OUTSIDE) == {"h.overshoot"}
+
+
+@pytest.mark.parametrize(
+    ("star", "verdict"), [(0.39, Verdict.PROVED), (0.42, Verdict.OUTSIDE), (0.49, Verdict.OUTSIDE)]
+)
+def test_26_is_outside_where_it_fails_as_it_names_no_c(star: float, verdict: Verdict) -> None:
+    row = rows_of(case_at(w_star=star, sigma=1e-6))["h.overshoot"]
+    assert row.verdict["printed"] is verdict
+    assert (verdict is Verdict.OUTSIDE) == ("for which (26) is stated" in row.remark)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "reason"),
+    [
+        ("h.overshoot", {"w_star": 0.49, "sigma": 1e-6}, "proved for w* <= 0.3983, false from w* = 0.4398 on"),
+        ("T_1", {"w_star": 0.6, "sigma": 1e-6}, "v* = 0.36 > 0.3"),
+        ("T_1", {"w_star": 0.49, "sigma": 0.24}, "sigma_init is above sigma_star = "),
+        ("T_1", {"w_star": 0.49, "sigma": 0.01}, "C.2 asks for at most 0.01 w*"),
+        ("T_half.simple", {"w_star": 1e-3, "sigma": 9.9e-6}, ""),
+        ("T_half.simple", {"w_star": 1e-5, "sigma": 9e-8}, "sigma_init << w*: (28)"),
+        ("T_1", {"w_star": 0.49, "sigma": 1e-6}, ""),
+    ],
+)
+def test_the_conditions_of_C_2_that_a_point_fails(name: str, params: dict[str, float], reason: str) -> None:
+    case = case_at(**params)
+    found = case.beyond(case.result.quantity(name))
+    assert reason in found
+    assert bool(found) == bool(reason)
 
 
 def test_29_says_from_when_on_it_holds() -> None:
     def remark(*point: float, flow: str) -> str:
         return rows_of(case_at(*point, flow=flow))["w.rate.below"].remark
 
-    assert "fails before t = 8.77 (L-2), holds from there" in remark(flow="true")
-    assert "fails before t = 1.26 (L-2), holds from there" in remark(flow="printed")
+    assert "fails before t = 8.766 (L-2), holds from there" in remark(flow="true")
+    assert "fails before t = 1.263 (L-2), holds from there to T_1/2^w, at 25.29 (L-2)" in remark(flow="printed")
+    assert "t = 1.263 (L-2), where T_1/2^w is 25.29 (L-2)" in theory.GROWTH_BELOW.reading
     assert "holds nowhere" in remark(0.2, 0.3, 1e-2, flow="true")
     assert "holds from there" in remark(0.2, 0.3, 1e-2, flow="printed")
 
@@ -217,6 +263,7 @@ def test_every_check_is_decided_and_every_violated_one_replays() -> None:
     assert {limit.name for limit in theory.LIMITS} | set(theory.CLAIMS) | {"scaling"} == set(found)
     for name, row in found.items():
         assert Verdict.UNDECIDED not in row.verdict.values()
+        assert (row.witness is not None) == (row.erratum is not None) == (Verdict.VIOLATED in row.verdict.values())
         if row.witness is None:
             continue
         case = TrendsStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
@@ -225,8 +272,44 @@ def test_every_check_is_decided_and_every_violated_one_replays() -> None:
         assert (again.verdict, again.measured) == (row.verdict, row.measured)
 
 
+ERRATA = {
+    name: quantity.erratum
+    for name in theory.DERIVED | {limit.of: 0 for limit in theory.LIMITS}
+    if (quantity := theory.TRENDS.quantity(name)).erratum is not None
+}
+
+
+@pytest.mark.parametrize("name", ERRATA)
+def test_an_erratum_shows_at_its_own_parameters_and_replays(name: str) -> None:
+    erratum = ERRATA[name]
+    assert erratum is not None
+    case = TrendsStudy().case(dict(erratum.at), seed=0, dtype="float64", device="cpu")
+    row = rows_of(case)[name]
+    assert row.verdict["printed"] is Verdict.VIOLATED
+    assert row.erratum is not None
+    assert row.witness is not None
+    again = TrendsStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
+    assert again.replay_check(row.witness.quantity, {}).verdict == row.verdict
+
+
+def test_the_weight_of_every_violated_check() -> None:
+    weights = {name: row.erratum.weight for name, row in checks().items() if row.erratum is not None}
+    assert weights == {
+        "h.ramp.limit": "notation",
+        "T_1.limit": "notation",
+        "T_1.simple.limit": "constant",
+        "w.rate.above.limit": "constant",
+        "w.rate.below.limit": "step of a proof",
+        "h.overshoot.constant": "constant",
+    }
+    assert set(weights) <= {quantity.name for quantity in TrendsStudy().refutable()}
+    remark = checks()["w.rate.above.limit"].remark
+    assert remark == "at L = 1000, alpha = 0.1, w_star = 0.547, sigma_init = 8.674e-19, flow = printed, t = 48 (L-2)"
+    assert f"for every w* from {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
+
+
 @pytest.mark.parametrize("limit", theory.LIMITS, ids=lambda limit: limit.name)
-def test_a_limit_speaks_of_the_flow(limit: theory.Limit) -> None:
+def test_a_limit_describes_the_flow(limit: theory.Limit) -> None:
     """The balls say that the flow breaks the bound there; a float run from that start says the same."""
     params = dict(limit.params)
     rows = rows_of(case_at(params["alpha"], params["w_star"], params["sigma_init"], params["flow"]))
@@ -249,13 +332,27 @@ def test_a_threshold_moved_by_a_hundredth_is_refuted(claim: str) -> None:
     assert prove(broken).status is Status.REFUTED
 
 
-def test_27_with_its_sign_repaired_is_proved_and_with_less_on_its_right_refuted() -> None:
-    inequality = theory.growth_inequality()
+@pytest.mark.parametrize(
+    ("inequality", "too_much"),
+    [(theory.growth_inequality(), sp.Rational(3, 5)), (theory.late_growth_inequality(), sp.Rational(51, 100))],
+    ids=["(27)", "(29)"],
+)
+def test_27_and_29_repaired_are_proved_and_with_more_refuted(inequality: Inequality, too_much: sp.Rational) -> None:
     assert prove(inequality).status is Status.PROVED
-    low = type(inequality)("less", inequality.expression - sp.Rational(3, 5), inequality.box)
+    low = type(inequality)("less", inequality.expression - too_much, inequality.box)
     outcome = prove(low)
     assert outcome.status is Status.REFUTED
     assert all(isinstance(value, Fraction) for value in outcome.point.values())
+
+
+@pytest.mark.parametrize("point", [(1.0, 0.49, 2.0**-20), (0.2, 0.3, 1e-5), (1.0, 0.54, 1e-6)], ids=str)
+def test_29_repaired_holds_along_the_papers_flow_from_T_1h_on(point: tuple[float, float, float]) -> None:
+    path = case_at(*point, flow="printed").path
+    taus = np.linspace(path.tau_1, path.tau_half, 2000)[1:]
+    gains = path.states(taus)[0] - path.states(np.array([path.tau_1]))[0]
+    rates = gains / (taus - path.tau_1)
+    assert rates.min() > path.h_star**2 * path.v_star
+    assert rates.max() < 4 * path.h_star**2 * path.v_star * (1 - 4 * path.v_star**2) ** -1.5
 
 
 # ---- Refusals

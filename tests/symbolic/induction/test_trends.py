@@ -68,17 +68,31 @@ def test_L_scales_out_and_a_flow_of_another_speed_is_noticed(monkeypatch: pytest
     assert not signs.scaling()
 
 
-@pytest.mark.parametrize("claim", trends.CLAIMS)
+OF_H = ("h.turn.line", "h.overshoot.line", "h.overshoot.constant")
+
+
+@pytest.mark.parametrize("claim", OF_H)
 @pytest.mark.parametrize("star", STARS)
 def test_a_claims_margin_has_the_sign_of_the_claim(claim: str, star: float) -> None:
-    limit = {"h.turn.line": 1 + 0.04 * star, "h.overshoot.line": 1 + 0.04375 * star, "h.overshoot.constant": 1.02}[
-        claim
-    ]
+    limits = {"h.turn.line": 1 + 0.04 * star, "h.overshoot.line": 1 + 0.04375 * star, "h.overshoot.constant": 1.02}
+    limit = limits[claim]
     kept, broken = trends.CLAIMS[claim]
     turn = r(np.linspace(0, star, 20_001), star).max()
     plateau = turn if claim == "h.turn.line" else r(np.zeros(1), star)[0]
     assert (at(kept, w_star=star) >= 0) == (turn <= limit)
     assert (at(broken, w_star=star) >= 0) == (plateau <= limit)
+
+
+@pytest.mark.parametrize("star", STARS)
+def test_the_margin_of_27_has_the_sign_of_its_comparison_with_the_rates_at_alpha_1(star: float) -> None:
+    assert set(trends.CLAIMS) == {*OF_H, "w.rate.above.range"}
+    kept, broken = trends.CLAIMS["w.rate.above.range"]
+    v, top = star**2, 0.5
+    printed = 4 * v * (1 - 4 * v**2) ** 1.5 * top
+    repaired = 4 * v * (1 - 4 * v**2) ** -1.5 * top**2
+    at_plateau = 2 * top**2 * v / (1 - v**2) ** 2  # 2 h*^2 phi(v*) psi(v*)
+    assert (at(kept, w_star=star) >= 0) == (repaired <= printed)
+    assert (at(broken, w_star=star) >= 0) == (at_plateau <= printed)
 
 
 def test_the_printed_bounds_are_typed_as_they_stand() -> None:

@@ -1,0 +1,63 @@
+"""What fails of C.2's bounds (wang2024): the errata of `trends`, one object for all rows that rest on one line."""
+
+from symbolic.citations import WANG2024, Citation
+from symbolic.errata import Erratum, Weight
+
+# Figure 2's w* from a start as small as C.2 asks for, on the paper's flow.
+SMALL_START = (("w_star", 0.49), ("sigma_init", 2.0**-20), ("flow", "printed"))
+
+
+def _c2(place: str) -> Citation:
+    return Citation(WANG2024, "Appendix C.2", place)
+
+
+SMALL_FACTOR = Erratum(
+    Weight.NOTATION,
+    _c2("(24), (25) first bound"),
+    sentence="h approaches its plateau at the rate (1 - 0.01 w*^4)^(-1/2) per L-2",
+    reading="w <= 0.01 w* puts 0.01^4 under the root, as the same line does elsewhere; with 0.01 both bounds fail from "
+    "a small start (w* = 0.49, alpha* = 1, sigma_init = 2^-20), by less than one part in a thousand",
+    repair="h >= h* psi(v*) - (h* psi(v*) - sigma_init) e^(-t/(L-2)) and T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1))",
+    survives="yes: the orders of h and of T_1^h stay as they are",
+    at=SMALL_START,
+)
+SIMPLE_TIME = Erratum(
+    Weight.CONSTANT,
+    _c2("(25), second bound"),
+    sentence="T_1^h <= 2 (L-2) (1 - w*^4/2)",
+    reading="for a start as small as C.2 asks; the first bound of (25) does not imply it for any w* < 1/sqrt(2), as "
+    "log(psi(v*)/(psi(v*) - 1)) is above 2 - w*^4 there and grows as 4 log(1/w*)",
+    repair="T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1)) <= (L-2) (4 log(1/w*) + log 2)",
+    survives="yes: T_1^h = Theta(L) at every fixed w*",
+    at=SMALL_START,
+)
+GROWTH_ABOVE = Erratum(
+    Weight.CONSTANT,
+    _c2("(27), (28)"),
+    sentence="w <= sigma_init exp(4 w*^2 (1 - 4 w*^4)^(3/2) t/((1 + alpha*) (L-2))), and T_1/2^w by this rate",
+    reading="on the paper's own flow and for v* <= 0.3; the bound holds for alpha* >= 1 and w* <= 0.4765 from every "
+    "small start, and fails at alpha* = 0.1, w* = 0.547",
+    repair="w <= sigma_init exp(4 w*^2 (1 - 4 w*^4)^(-3/2) t/((1 + alpha*)^2 (L-2))) for every w* <= 0.7: the exponent "
+    "-3/2 is that of the bound before T_1^h, the square that of the line above",
+    survives="yes: log(w/sigma_init) keeps the order w*^2 t/((1 + alpha*)^2 L) for v* <= 0.3",
+    at=(("alpha", 0.1), ("w_star", 0.547), ("sigma_init", 2.0**-60), ("flow", "printed")),
+)
+GROWTH_BELOW = Erratum(
+    Weight.PROOF,
+    _c2("(29)"),
+    sentence="w >= sigma_init exp(w*^2 t/((1 + alpha*)^2 (L-2))) for all t up to T_1/2^w",
+    reading="on the paper's own flow; the proof puts h* for h, which starts at sigma_init and reaches h* at T_1^h: "
+    "at Figure 2's parameters the bound fails until t = 1.263 (L-2), where T_1/2^w is 25.29 (L-2)",
+    repair="w(t) >= w(T_1^h) exp(w*^2 (t - T_1^h)/((1 + alpha*)^2 (L-2))) for T_1^h <= t <= T_1/2^w",
+    survives="yes: T_1/2^w keeps its order, since T_1^h = Theta(L)",
+    at=SMALL_START,
+)
+OVERSHOOT_FACTOR = Erratum(
+    Weight.CONSTANT,
+    _c2("Step II.2"),
+    sentence="h < 1.02 h* for t > T_2^h whenever v* <= 0.3",
+    reading="it recalls (26), which is stated for w* < c with some c > 0; from a small start h comes near its plateau "
+    "h* psi(v*) and turns above it, so 1.02 is passed for every w* from 0.444 (v* = 0.197) on",
+    repair="h <= R(w*) h* < 1.07 h* for v* <= 0.3",
+    survives="yes: (L-2) dG/dt <= -(1/4) v* h*^2 G is certified for h < 1.07 h* too",
+)

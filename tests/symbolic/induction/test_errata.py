@@ -1,0 +1,111 @@
+"""The errata of Appendix C: that each number in their words is the one that the formulas give."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from symbolic.errata import Erratum, Weight
+from symbolic.induction import lyapunov_errata, phase_errata, phases, signs, trend_errata
+from symbolic.induction.figure2 import FIGURE2
+from symbolic.induction.letters import spelt_out
+from symbolic.induction.lyapunov import LYAPUNOV_HEAD
+from symbolic.induction.phase_statement import PHASES, least_observation, overshoot_share_by_psi
+from symbolic.induction.training import h_star, phi, psi, sigma_init, v_star, w_star
+from symbolic.induction.trends import TRENDS
+
+
+def at(expression: sp.Expr, star: float) -> float:
+    values = {v_star: star**2, w_star: star, h_star: sp.Rational(1, 3), sigma_init: 0}
+    return float(spelt_out(expression).subs(values))
+
+
+def errata_of(result: object) -> dict[str, Erratum]:
+    return {quantity.name: quantity.erratum for quantity in result.quantities if quantity.erratum is not None}
+
+
+def test_the_weight_of_each_erratum() -> None:
+    assert {name: each.weight for name, each in errata_of(PHASES).items()} == {
+        "T_1g": Weight.PROOF,
+        "T_II": Weight.PROOF,
+    }
+    assert {name: each.weight for name, each in errata_of(TRENDS).items()} == {
+        "h.ramp": Weight.NOTATION,
+        "T_1": Weight.NOTATION,
+        "T_1.simple": Weight.CONSTANT,
+        "w.rate.above": Weight.CONSTANT,
+        "T_half": Weight.CONSTANT,
+        "w.rate.below": Weight.PROOF,
+    }
+    assert {name: each.weight for name, each in errata_of(LYAPUNOV_HEAD).items()} == dict.fromkeys(
+        lyapunov_errata.ESTIMATES, Weight.PROOF
+    )
+
+
+def test_results_that_share_an_erratum_share_the_object() -> None:
+    assert errata_of(FIGURE2) == {"plateau": phase_errata.OBSERVATION, "plateau.loss": phase_errata.OBSERVATION}
+    assert errata_of(FIGURE2)["plateau.loss"] is errata_of(PHASES)["T_II"]
+    assert errata_of(TRENDS)["h.ramp"] is errata_of(TRENDS)["T_1"] is trend_errata.SMALL_FACTOR
+
+
+def test_no_erratum_denies_the_papers_main_claim() -> None:
+    found = [each for result in (PHASES, TRENDS, LYAPUNOV_HEAD, FIGURE2) for each in errata_of(result).values()]
+    assert {each.weight for each in found} <= {Weight.PROOF, Weight.CONSTANT, Weight.NOTATION}
+    assert all(each.survives.startswith("yes: ") for each in [*found, trend_errata.OVERSHOOT_FACTOR])
+
+
+def test_the_range_and_the_constants_of_the_choice_of_T_o() -> None:
+    low, high = map(float, phases.overshoot_range())
+    assert (f"{low:.4f}", f"{high:.4f}") == ("0.4697", "0.6879")
+    assert "(0.4697, 0.6879)" in phase_errata.OBSERVATION.reading
+    least, first = at(least_observation(), 0.49), at(phases.observation_time(), 0.49)
+    assert 3.597 < least < 3.598
+    assert f"{first:.3f}" == "3.532"
+    assert "3.598" in phase_errata.OBSERVATION.repair
+    assert "3.532 (L-2)" in phase_errata.OBSERVATION.repair
+
+
+@pytest.mark.parametrize("star", [0.1, 0.3, 0.49, 0.6, 0.69])
+def test_the_least_observation_time_is_where_h_alone_takes_a_hundredth(star: float) -> None:
+    v = star**2
+    top, twice, c = (1 - v**2) ** -0.5, (1 - 4 * v**2) ** -0.5, at(least_observation(), star)
+    left = (top * math.exp(-c)) ** 2
+    assert left / (left + twice - top**2) == pytest.approx(0.01, rel=1e-9)
+    assert c == pytest.approx(math.log(99 * top**2 / (twice - top**2)) / 2, rel=1e-12)
+
+
+def test_T_1h_is_late_enough_just_where_the_overshoot_takes_less_than_a_hundredth() -> None:
+    for star in (0.2, 0.46, 0.48, 0.68, 0.69):
+        first = at(phases.observation_time(), star)
+        assert (first > at(least_observation(), star)) == (at(overshoot_share_by_psi(), star) < 0.01)
+
+
+@pytest.mark.parametrize("star", [0.05, 0.3, 0.49, 0.6, 0.7])
+def test_twice_T_1h_is_late_enough(star: float) -> None:
+    first = at(phases.observation_time(), star)
+    assert 2 * first > at(least_observation(), star)
+    v, top = star**2, (1 - star**4) ** -0.5
+    assert at(phases.late_value(), star) == pytest.approx(top * (1 - math.exp(-2 * first)), rel=1e-12)
+    left = (top * math.exp(-2 * first)) ** 2
+    share = left / (left + (1 - 4 * v**2) ** -0.5 - top**2)
+    assert at(phases.late_share(), star) == pytest.approx(share, rel=1e-6)
+
+
+def test_the_simpler_bound_of_T_1h_follows_from_the_first_for_no_w_star() -> None:
+    stars = np.linspace(0.01, 0.7071, 300)
+    first = -np.log(-np.expm1(np.log1p(-(stars**4)) / 2))
+    assert np.all(first > 2 - stars**4)
+    assert np.all(first <= 4 * np.log(1 / stars) + np.log(2))
+
+
+def test_the_constants_of_the_overshoot_and_of_phi() -> None:
+    assert 1.0696 < at(signs.R_TURN, 0.3**0.5) < 1.07
+    assert at(signs.R_TURN, 0.7) < 1.5  # up to which (27) and (29) repaired are proved
+    reading = lyapunov_errata.ESTIMATES["estimate.phi"].reading
+    assert "v* <= 0.2818" in reading
+    assert float(phi(sp.Rational(2 * 2818, 10_000))) < 1 < float(phi(sp.Rational(2 * 2819, 10_000)))
+    assert 1.171 < float(phi(sp.Rational(6, 10))) < 1.172
+    assert 3.90 < float(phi(sp.Rational(6, 10)) / sp.Rational(3, 10)) < 3.91
+    assert float(psi(sp.Rational(444, 1000) ** 2)) > 1.02 > float(psi(sp.Rational(443, 1000) ** 2))
+    assert 0.04375 * 0.457 < 0.02 < 0.04375 * 0.458
