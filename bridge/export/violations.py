@@ -49,7 +49,9 @@ class Violation:
         if self.erratum is not None:
             said = f"{name}: {self.erratum.place}: {self.erratum.sentence}"
             numbers = self._numbers[:1].upper() + self._numbers[1:]
-            return " ".join(f"{part}." for part in (said, numbers, f"Repair: {self.erratum.repair}") if part)
+            where = "" if self.worst.params else self.remark  # the only place that names parameters of its own
+            repair = f"Repair: {self.erratum.repair}"
+            return " ".join(f"{part}." for part in (said, numbers, where, repair) if part)
         head = f"{name}: {' and '.join(self.tiers)} violated"
         return f"{'; '.join(filter(None, [head, self._numbers]))}." + (f" {self.remark}" if self.remark else "")
 
@@ -115,9 +117,10 @@ def _excess(row: Row, tier: str) -> float:
 
 def _factor(row: Row, tier: str) -> str:
     factor = _excess(row, tier)
-    if row.kind not in ("upper", "lower") or not 1 < factor < math.inf:
+    words = plain(factor)
+    if row.kind not in ("upper", "lower") or not 1 < factor < math.inf or words == plain(1.0):
         return ""
-    return f" ({plain(factor)} times)"
+    return f" ({words} times)"
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,8 @@ class Reason:
     def sentence(self) -> str:
         more = len(self.quantities) - NAMED
         names = ", ".join([*self.quantities[:NAMED], *([f"and {more} more"] if more > 0 else [])])
-        return f"{self.reason} ({f'{self.place}: ' if self.place else ''}{names})"
+        reason = self.reason.removeprefix("outside of ")  # the verdict stands before it
+        return f"{reason} ({f'{self.place}: ' if self.place else ''}{names})"
 
 
 def reasons(comparison: Comparison) -> list[Reason]:

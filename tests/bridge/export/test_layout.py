@@ -201,7 +201,8 @@ ERRATUM = RowErratum(
 def test_an_erratum_is_named_with_its_weight_and_its_repair() -> None:
     record = comparison()
     verdict = {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
-    row = _row(quantity="terms", printed=3.0, derived=4.0, measured=4.0, verdict=verdict, erratum=ERRATUM)
+    at = {"L": 7}
+    row = _row(quantity="terms", params=at, printed=3.0, derived=4.0, measured=4.0, verdict=verdict, erratum=ERRATUM)
     record.rows = [row]
     (violation,) = violations(record)
     assert verdict_words(row) == "printed: violated (constant); derived: kept"
@@ -209,6 +210,8 @@ def test_an_erratum_is_named_with_its_weight_and_its_repair() -> None:
     assert violation.sentence == (
         "terms: Lemma 2, (3.9): the sum has 3 terms. Found 4 against printed 3 (1.333 times). Repair: it has 4."
     )
+    record.rows[0].params, record.rows[0].remark = {}, "at L = 7"
+    assert "(1.333 times). at L = 7. Repair" in violations(record)[0].sentence
     said = str(record)
     assert "erratum (constant): terms: Lemma 2" in said
     assert "boundsmith errata induction.vanilla" in said
@@ -234,7 +237,7 @@ def test_a_violated_bound_and_the_error_beyond_it_never_look_equal() -> None:
     assert digits_of(row) == 9
     assert number_words(row, "printed", plain) == "0.1"
     assert number_words(row, "measured", plain) == "0.100000002"
-    assert "found 0.100000002 against printed 0.1 " in violations(record)[0].sentence
+    assert "found 0.100000002 against printed 0.1." in violations(record)[0].sentence
     assert digits_of(_row(printed=0.1, measured=0.2, verdict=verdict)) == DIGITS
     assert digits_of(_row(printed=0.1, verdict=verdict)) == DIGITS
 
