@@ -48,10 +48,9 @@ class Violation:
         name = self.quantity.removeprefix(ERRATUM)
         if self.erratum is not None:
             said = f"{name}: {self.erratum.place}: {self.erratum.sentence}"
-            numbers = self._numbers[:1].upper() + self._numbers[1:]
             where = "" if self.worst.params else self.remark  # the only place that names parameters of its own
-            repair = f"Repair: {self.erratum.repair}"
-            return " ".join(f"{part}." for part in (said, numbers, where, repair) if part)
+            more = [f"{part[0].upper()}{part[1:]}" for part in (self._numbers, where) if part]
+            return " ".join(f"{part}." for part in (said, *more, f"Repair: {self.erratum.repair}"))
         head = f"{name}: {' and '.join(self.tiers)} violated"
         return f"{'; '.join(filter(None, [head, self._numbers]))}." + (f" {self.remark}" if self.remark else "")
 

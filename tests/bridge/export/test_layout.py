@@ -211,7 +211,7 @@ def test_an_erratum_is_named_with_its_weight_and_its_repair() -> None:
         "terms: Lemma 2, (3.9): the sum has 3 terms. Found 4 against printed 3 (1.333 times). Repair: it has 4."
     )
     record.rows[0].params, record.rows[0].remark = {}, "at L = 7"
-    assert "(1.333 times). at L = 7. Repair" in violations(record)[0].sentence
+    assert "(1.333 times). At L = 7. Repair" in violations(record)[0].sentence
     said = str(record)
     assert "erratum (constant): terms: Lemma 2" in said
     assert "boundsmith errata induction.vanilla" in said
