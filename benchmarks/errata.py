@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from bridge import compare
-from bridge.errata.entries import WITNESSES, is_violated, witness_path
+from bridge.errata.entries import WITNESSES, is_violated, stored_witness, witness_path
 from bridge.export.files import write_text
 from bridge.record import Row
 from bridge.registry import PLACES, find_study
@@ -35,7 +35,8 @@ def collect(id: str, known: set[str]) -> list[str]:
     for name, erratum in wanted.items():
         witnessed = [row for row in refuted.get(name, []) if row.witness is not None]
         if not witnessed:
-            complaints.append(f"{id}, {name}: an erratum, but no violated row with a witness")
+            elsewhere = erratum is not None and stored_witness(erratum) is not None
+            complaints += [] if elsewhere else [f"{id}, {name}: an erratum, but no violated row with a witness"]
         elif str(erratum) not in known:
             known.add(str(erratum))
             smallest = min((row.witness for row in witnessed if row.witness), key=lambda w: len(w.model_dump_json()))

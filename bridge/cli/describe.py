@@ -151,9 +151,14 @@ def _formula(expression: object) -> list[str]:
 def _step(step: Step) -> list[str]:
     premises = f" from {', '.join(step.premises)}" if step.premises else ""
     source = f" [{step.source}]" if step.source else ""
-    lines = [f"  {step.name} ({step.norm}-norm): {step.rule}{premises}", f"    e_{step.name} <= {formula(step.local)}"]
+    lines = [f"  {step.name} ({step.norm}-norm): {step.rule}{premises}", f"    {_left(step)} <= {formula(step.local)}"]
     lines += [f"    {step.reason}{source}"] if step.reason or source else []
     return [*lines, *(f"    {obligation}" for obligation in _obligations(step))]
+
+
+def _left(step: Step) -> str:
+    """What the step bounds: an error, or the number that has a letter of its own."""
+    return step.name if step.latex else f"e_{step.name}"
 
 
 def _obligations(step: Step) -> list[str]:

@@ -93,12 +93,12 @@ def _entry(erratum: Erratum, places: list[tuple[str, str]]) -> Entry:
         reading=erratum.reading,
         repair=erratum.repair,
         survives=erratum.survives,
-        witness=_witness(erratum),
+        witness=stored_witness(erratum),
         command=f"boundsmith errata {result} --quantity '{quantity}' --replay",
     )
 
 
-def _witness(erratum: Erratum) -> Witness | None:
+def stored_witness(erratum: Erratum) -> Witness | None:
     """The stored witness of the first result that has one: what fails there fails in all of them."""
     paths = [witness_path(id, name) for id, name, other in _records(list(PLACES)) if other == erratum]
     stored = next((path for path in paths if path.exists()), None)

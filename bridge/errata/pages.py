@@ -34,7 +34,7 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     return [
         ("Reading", entry.reading),
         ("Repair", entry.repair),
-        ("Does the main claim survive?", entry.survives),
+        ("Main claim survives", entry.survives),
         ("Witness", f"{witness_words(entry)} ({entry.result}, {entry.quantity})"),
         *also,
     ]
@@ -76,7 +76,7 @@ def summary_table(entries: Sequence[Entry]) -> list[str]:
 
 def _markdown(words: str) -> str:
     """Words in which no sign is a command of Markdown."""
-    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|#~" else sign for sign in words)
+    return "".join(f"\\{sign}" if sign in "\\`*_<|" else sign for sign in words)
 
 
 def latex_page(entries: Sequence[Entry]) -> str:

@@ -51,7 +51,7 @@ def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
         for field in (quantity.kind, quantity.quantifier, quantity.norm, quantity.domain, quantity.remark):
             assert field in outcome.out
         for step in quantity.derivation.steps if quantity.derivation else ():
-            assert f"e_{step.name} <= " in outcome.out
+            assert f"    {step.name if step.latex else f'e_{step.name}'} <= " in outcome.out
             assert step.rule in outcome.out
     for derived in result.formulas:
         assert f"  {derived.meaning}" in outcome.out
@@ -62,7 +62,7 @@ def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
 
 def test_show_gives_printed_formulas_the_sign_of_their_kind(run: Command) -> None:
     phases, stage, trends = (run("show", f"induction.{name}").out for name in ("phases", "first_stage", "trends"))
-    assert "Theorem 5.5), Theta of\n      L\n" in phases
+    assert "T_o := T_1^h of C.3), Theta of\n      L\n" in phases
     assert "Lemma 5.3, (12)), >\n      0\n" in stage
     assert "(P1.1)), >=\n      1\n" in trends
     assert "(P1.2)), <=\n      1\n" in trends
