@@ -22,6 +22,7 @@ CLOSE = 1e-12  # relative width at which a place counts as located
 STEPS = 48  # of locating a place, at most: each halves the bracket, in logarithms, at least every second time
 ENOUGH, NEAR_ENOUGH = 20, 1e-6  # steps after which that relative width is enough: a bound with jumps has no secants
 GOLDEN = (math.sqrt(5) - 1) / 2
+FLAT, FAR = 1.01, 1.1  # factors: a bracket whose bounds differ by less is flat, an error below it by more is far
 
 
 class Shape(StrEnum):
@@ -133,7 +134,7 @@ class Search:
         for _ in range(STEPS):
             wider = right if self._apart(middle, right) >= self._apart(left, middle) else left
             value = self._between(middle, wider, 1 - GOLDEN)
-            if value in (left, middle, right) or self._close(left, right):
+            if value in (left, middle, right) or self._close(left, right) or self._is_flat(left, middle, right):
                 return
             if self.meets(value):
                 return
@@ -144,6 +145,11 @@ class Search:
                 right = value
             else:
                 left = value
+
+    def _is_flat(self, *bracket: Number) -> bool:
+        """Whether the bound hardly changes over the bracket, far above the error: further points are not worth it."""
+        numbers = [self._number(value) for value in bracket]
+        return max(numbers) <= FLAT * min(numbers) and self.error < min(numbers) / FAR
 
     # Locating the place where meeting the error ends.
 
