@@ -7,6 +7,7 @@ network's gradient at wbar^l. Shapes: B prompts, n examples, D_w weights.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import flint
@@ -474,6 +475,7 @@ class TrajectoryStudy(StepStudy):
     """Corollary 1.1 and Lemma 14: see `TrajectoryCase`."""
 
     through_network = (*StepStudy.through_network, "L")
+    searched = MappingProxyType({**StepStudy.searched, "K": (None, 1 << 12)})  # the sums of ReLUs grow with K
 
     def __init__(self) -> None:
         self.result = theory.TRAJECTORY
