@@ -125,7 +125,9 @@ def _with_article(tier: str) -> str:
 
 
 def _positive_error(error: float | int | None) -> float:
-    if error is None or not 0 < error < float("inf"):
+    if error is None:
+        raise UsageError("solve: the error to be met is missing; give it (--error E)")
+    if not 0 < error < float("inf"):
         raise UsageError(f"solve: error = {error} must be a positive number; give the error to be met")
     return float(error)
 

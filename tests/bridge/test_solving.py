@@ -245,7 +245,7 @@ def test_only_parameters_on_which_the_bound_depends_are_listed() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ({"for_": "p"}, "error = None must be a positive number"),
+        ({"for_": "p"}, "the error to be met is missing"),
         ({"for_": "p", "error": -1}, "error = -1 must be a positive number"),
         ({"for_": "p", "error": math.nan}, "error = nan"),
         ({"for_": "error", "error": 1.0}, "computes the error; omit error"),
