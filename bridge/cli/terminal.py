@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.segment import Segment
+
+from bridge.cli.printable import printable, printable_json
 
 UNBOUNDED = 10_000  # columns: more than any table needs
 
@@ -25,14 +28,33 @@ def line_width() -> int | None:
     return None if sys.stdout.isatty() else UNBOUNDED
 
 
+class _Printable:
+    """A block whose characters are printable, whatever a file or an argument brought into it."""
+
+    def __init__(self, block: RenderableType) -> None:
+        self.block = block
+
+    def __rich_console__(self, screen: Console, options: ConsoleOptions) -> RenderResult:
+        for part in screen.render(self.block, options):
+            yield part if part.control else Segment(printable(part.text), part.style)
+
+    def __rich_measure__(self, screen: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(screen, options, self.block)
+
+
+def say(words: str) -> None:
+    """A line on stdout."""
+    typer.echo(printable(words))
+
+
 def show(*blocks: RenderableType) -> None:
     """Prints the blocks; one that cannot shrink to the terminal runs over its edge rather than lose digits."""
     screen = console(line_width())
     for block in blocks:
         if isinstance(block, str):
-            screen.print(block, soft_wrap=True)
+            screen.print(printable(block), soft_wrap=True)
         else:
-            console(max(screen.width, _least_width(screen, block))).print(block)
+            console(max(screen.width, _least_width(screen, block))).print(_Printable(block))
 
 
 def _least_width(screen: Console, block: RenderableType) -> int:
@@ -41,7 +63,11 @@ def _least_width(screen: Console, block: RenderableType) -> int:
 
 def show_json(record: Any) -> None:
     """One JSON object and nothing else."""
-    typer.echo(json.dumps(record, indent=2, ensure_ascii=False, default=str))
+    show_json_text(json.dumps(record, indent=2, ensure_ascii=False, default=str))
+
+
+def show_json_text(text: str) -> None:
+    typer.echo(printable_json(text))
 
 
 @contextlib.contextmanager
@@ -54,5 +80,5 @@ def progress(label: str) -> Iterator[Progress]:
 
     columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.TimeElapsedColumn())
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as display:
-        task = display.add_task(label, total=None)
-        yield lambda done, total, label: display.update(task, completed=done, total=total, description=label)
+        task = display.add_task(printable(label), total=None)
+        yield lambda done, total, label: display.update(task, completed=done, total=total, description=printable(label))
