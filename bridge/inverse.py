@@ -1,9 +1,11 @@
 """`solve`: the inverse of a bound: which value of a knob gives this error, and which error this budget gives."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from bridge.extremes import explained
 from bridge.registry import find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
@@ -63,7 +65,20 @@ def solve(
     study = result if isinstance(result, Study) else find_study(result)
     _check_call(study, for_, error, tier)
     point = _point(study, for_, params)
-    name = quantity or study.main_quantity
+    study.require_affordable(point, "solve")
+    with explained(f"solve {study.result.id}", [point, {"error": error}]):
+        return _solved(study, for_, error, quantity or study.main_quantity, tier, point, params)
+
+
+def _solved(
+    study: Study,
+    for_: str,
+    error: float | int | None,
+    name: str,
+    tier: str,
+    point: dict[str, Any],
+    params: Mapping[str, Any],
+) -> Solution:
     if for_ == "error":
         return _error_at(study, Curve(study, name, tier, point))
     requested = _positive_error(error)

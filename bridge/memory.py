@@ -67,7 +67,8 @@ def require_memory(call: str, needed: int, remedy: str) -> None:
     available = available_bytes()
     if needed > available:
         raise UsageError(
-            f"{call}: needs about {gibibytes(needed)} GiB of memory, {gibibytes(available)} are available here; {remedy}"
+            f"{call}: needs about {gibibytes(needed)} GiB of memory, this machine has {gibibytes(available)} to give; "
+            f"{remedy}"
         )
 
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
+from bridge.cost import Cost, sizes_of
 from bridge.data import Table
 from bridge.record import Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
@@ -276,6 +277,7 @@ class Study(ABC):
     `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
     the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
     from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
+    `cost` says what a point takes: every parameter that work grows with has a part in it.
     """
 
     result: Result
@@ -289,6 +291,24 @@ class Study(ABC):
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
         """The study at one point. Raises UsageError for parameters that do not meet the hypotheses."""
+
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        """What one point takes, before anything is built: with its run by `budget`, or without any (for `solve`).
+
+        `sizes` are the numbers among the parameters as `sizes_of` gives them, whether or not they meet the hypotheses.
+        Nothing for a study whose work does not grow with its parameters.
+        """
+        return Cost()
+
+    def sizes(self, params: Mapping[str, Any]) -> dict[str, float]:
+        """The numbers among the parameters, for `cost`: defaults where none is given. Raises UsageError."""
+        numbers = [p for p in self.result.parameters if p.symbol is not None]
+        given = {p.name: params.get(p.name, _largest(p.default)) for p in numbers}
+        return sizes_of({name: self.result.number(name, x) for name, x in given.items() if x is not None})
+
+    def require_affordable(self, params: Mapping[str, Any], call: str) -> None:
+        """Raises UsageError for a point whose bounds alone would take too much, before it is built."""
+        self.cost(self.sizes(params), None).require(f"{call} {self.result.id}", "lower the sizes")
 
     def case_of(self, params: Mapping[str, Any], quantity: str) -> Case:
         """The case for the bounds of that quantity alone: one that lists a quantity a step may leave out the others."""
@@ -338,6 +358,10 @@ class Study(ABC):
     def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
         """Parameters that suit a table, for those that the user has not given."""
         return {}
+
+
+def _largest(default: Any) -> Any:
+    return max(default) if isinstance(default, tuple) else default
 
 
 def torch_dtype(name: str) -> torch.dtype:

@@ -40,7 +40,9 @@ def refuse(sentence: str) -> NoReturn:
 
 
 def parse_value(text: str) -> int | float | str:
-    """A number where the text is one, else the text itself."""
+    """A number where the text is one in ASCII digits, else the text itself."""
+    if not text.isascii():
+        return text
     for number in (int, float):
         try:
             return number(text)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +12,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
-from bridge.cli.printable import printable, printable_json
+from bridge.cli.printable import message, printable, printable_json
+from bridge.cost import LongRun
 
 UNBOUNDED = 10_000  # columns: more than any table needs
 
@@ -59,6 +61,23 @@ def show(*blocks: RenderableType) -> None:
 
 def _least_width(screen: Console, block: RenderableType) -> int:
     return Measurement.get(screen, screen.options.update(max_width=UNBOUNDED), block).minimum
+
+
+@contextlib.contextmanager
+def long_runs_announced() -> Iterator[None]:
+    """Inside, the warning of a long run is one line on stderr."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LongRun)
+        others = warnings.showwarning
+
+        def announce(warning: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, LongRun):
+                typer.echo(message(f"boundsmith: {warning}"), err=True)
+            else:
+                others(warning, category, *where, **more)
+
+        warnings.showwarning = announce
+        yield
 
 
 def show_json(record: Any) -> None:

@@ -12,6 +12,7 @@ import torch
 
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
+from bridge.cost import Cost
 from bridge.data import Table
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
@@ -53,6 +54,8 @@ SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingP
     }
 )
 WHOLE_STEP = ("icgd.step", "icgd.dimensions")
+LONG_DERIVATIONS = (*WHOLE_STEP, "icgd.backward")  # each layer's signal has a chain of its own
+MEBIBYTE, EXACT_SECONDS = 2**20, 120.0  # an exact run that takes longer is not tried
 MAIN = {
     "icgd.forward": "p[1]",
     "icgd.derivative": "r'[1]",
@@ -253,6 +256,16 @@ class StepStudy(Study):
 
         return table_defaults(params, table)
 
+    # Measured on one core: the derivation of each layer's bounds, what evaluates them, and at each layer the steps of
+    # an attack (as many searches as there are scopes), the entries of the matrices and the exact run of a prompt.
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        layers = sizes["N"]
+        derived = layers * (0.35 if self.result.id in LONG_DERIVATIONS else 0.05) + 0.002 * layers**2
+        if budget is None:
+            return Cost(MEBIBYTE * layers, derived)
+        run = layers * (0.6 + 0.015 * budget.attack) * (1 if self.result.id in WHOLE_STEP else layers)
+        return Cost(MEBIBYTE * layers, derived + run) + step_cost(sizes, budget)
+
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         refuted = [each for group in REFUTATIONS.values() for each in group if each.quantity == quantity.name]
         return (*super().errata(quantity), *(f"erratum.{each.name}: {each.slip}" for each in refuted))
@@ -276,6 +289,22 @@ class StepStudy(Study):
         if found.get("relus_r1") and not found.get("relus"):
             raise UsageError(f"{self.result.id}: relus_r1 = {found['relus_r1']} goes with relus; give both or neither")
         return found
+
+
+def step_cost(sizes: Mapping[str, float], budget: Budget) -> Cost:
+    """What the numbers of a step take, whatever its bounds do: as in `StepCase.memory`, before there is a case."""
+    layers, n, wide = sizes["N"], sizes["n"], _width(sizes)
+    neurons, parameters = layers * wide, layers * wide**2
+    prompts = min(budget.samples, 512) * (n + 1)
+    memory = 320 * prompts * neurons + 16 * budget.samples * parameters
+    memory += 8 * budget.restarts * (60 * neurons + 30 * parameters)
+    entries = (budget.samples * (n + 1) + budget.attack * budget.restarts) * parameters
+    exact = min(EXACT_SECONDS, 1e-3 * n * neurons)
+    return Cost(memory, 1e-8 * entries + exact)
+
+
+def _width(sizes: Mapping[str, float]) -> float:
+    return max(sizes.get(name, 0.0) for name in ("K", "d", "d_x", "d_y"))
 
 
 def roughness(params: Mapping[str, Any]) -> str:
