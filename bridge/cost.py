@@ -9,7 +9,7 @@ from typing import Any
 from bridge.memory import require_memory
 from symbolic.statements import UsageError
 
-MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+MINUTE, HOUR, DAY, YEAR = 60.0, 3600.0, 86400.0, 3.2e7
 LONGEST = 3 * DAY  # beyond it a run is refused: the estimate may be several times too high
 LARGEST = 1e18  # a size counts as this much where it is larger, so that its powers stay finite
 
@@ -33,12 +33,12 @@ class Cost:
         """Raises UsageError where the memory that is available, or any patience, is not enough."""
         require_memory(call, int(self.bytes), remedy)
         if self.seconds > LONGEST:
-            raise UsageError(f"{call}: would take about {duration(self.seconds)} on an idle core; {remedy}")
+            raise UsageError(f"{call}: would take {duration(self.seconds)} on an idle core; {remedy}")
 
     def announce(self, call: str) -> None:
         """Warns of a run of more than a minute, before it starts."""
         if self.seconds > MINUTE:
-            words = f"{call}: takes about {duration(self.seconds)} on an idle core; Ctrl-C interrupts"
+            words = f"{call}: takes {duration(self.seconds)} on an idle core; Ctrl-C interrupts"
             warnings.warn(words, LongRun, stacklevel=3)
 
 
@@ -50,7 +50,7 @@ def sizes_of(params: Mapping[str, Any]) -> dict[str, float]:
 
 def duration(seconds: float) -> str:
     """In the unit that a person would take."""
-    for unit, length, most in (("minutes", MINUTE, 2 * HOUR), ("hours", HOUR, 2 * DAY), ("days", DAY, 1000 * DAY)):
+    for unit, length, most in (("minutes", MINUTE, 2 * HOUR), ("hours", HOUR, 2 * DAY), ("days", DAY, YEAR)):
         if seconds < most:
-            return f"{max(1.0, seconds / length):.2g} {unit}"
-    return "years" if seconds < 1e12 else "more than 10,000 years"
+            return f"about {round(seconds / length)} {unit}"
+    return f"about {seconds / YEAR:.1g} years" if seconds < 1e6 * YEAR else "more than a million years"

@@ -9,6 +9,7 @@ import difflib
 import io
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,7 +21,8 @@ from symbolic.statements import UsageError
 LEAST_ROWS = 3  # a deviation takes two rows of a prompt, and the query is one more
 LARGEST_NUMBER = 1e150  # its square still is a float64
 SHOWN_PROBLEMS = 8
-MOST_BYTES, LONGEST_LINE = 256 << 20, 1 << 20  # of a file, and of the characters of a line
+MOST_BYTES, LONGEST_LINE = 256 << 20, 1 << 20  # of a file, and characters of a line
+MOST_COLUMNS = 10_000
 INNER_SHARE = 0.9  # of an open range such as tanh's (-1, 1): its ends would need infinite weights
 
 
@@ -128,9 +130,11 @@ def _header_problems(header: list[str]) -> list[str]:
         return [f"the header row has one column, but a target and a feature are needed{hint}"]
     if all(_number(cell) is not None for cell in header):
         return ["the first line holds numbers; a header row with the names of the columns is needed"]
+    if len(header) > MOST_COLUMNS:
+        return [f"the header row has {len(header)} columns; at most {MOST_COLUMNS} are read"]
     unnamed = [f"column {place} has no name" for place, name in enumerate(header, 1) if not name]
-    twice = [name for name in dict.fromkeys(header) if name and header.count(name) > 1]
-    return unnamed + [f"{header.count(name)} columns are named '{name}'" for name in twice]
+    counted = Counter(name for name in header if name)
+    return unnamed + [f"{count} columns are named '{name}'" for name, count in counted.items() if count > 1]
 
 
 def _column_of(path: str, header: list[str], target: str | None) -> int:

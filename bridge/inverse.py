@@ -12,7 +12,7 @@ from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
 from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
 from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
-from bridge.study import Study
+from bridge.study import Study, checked_number
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
@@ -132,7 +132,7 @@ def _one(parameter: Parameter) -> Any:
 
 
 def _number(study: Study, name: str, value: Any) -> Any:
-    return value if study.result.parameter(name).symbol is None else study.result.number(name, value)
+    return value if study.result.parameter(name).symbol is None else checked_number(study.result, name, value)
 
 
 def _a(tier: str) -> str:

@@ -29,6 +29,8 @@ from symbolic.statements import Quantity, Result, UsageError
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
 
+LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no number of more than 14,000
+
 DTYPES = {
     "float64": torch.float64,
     "float32": torch.float32,
@@ -304,7 +306,7 @@ class Study(ABC):
         """The numbers among the parameters, for `cost`: defaults where none is given. Raises UsageError."""
         numbers = [p for p in self.result.parameters if p.symbol is not None]
         given = {p.name: params.get(p.name, _largest(p.default)) for p in numbers}
-        return sizes_of({name: self.result.number(name, x) for name, x in given.items() if x is not None})
+        return sizes_of({name: checked_number(self.result, name, x) for name, x in given.items() if x is not None})
 
     def require_affordable(self, params: Mapping[str, Any], call: str) -> None:
         """Raises UsageError for a point whose bounds alone would take too much, before it is built."""
@@ -360,6 +362,15 @@ class Study(ABC):
         return {}
 
 
+def checked_number(result: Result, name: str, value: Any) -> float | int:
+    """`value` as the number that the parameter takes. Raises UsageError, for a number of any length."""
+    if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
+        raise UsageError(
+            f"{result.id}: {name} is a whole number of {value.bit_length()} bits, which is not finite here"
+        )
+    return result.number(name, value)
+
+
 def _largest(default: Any) -> Any:
     return max(default) if isinstance(default, tuple) else default
 
@@ -367,7 +378,7 @@ def _largest(default: Any) -> Any:
 def torch_dtype(name: str) -> torch.dtype:
     """The dtype of that name. Raises UsageError with the names there are."""
     if name not in DTYPES:
-        raise UsageError(f"dtype '{name}' is not known; choose one of {', '.join(DTYPES)}")
+        raise UsageError(f"dtype {name!r:.200} is not known; choose one of {', '.join(DTYPES)}")
     return DTYPES[name]
 
 
@@ -376,7 +387,7 @@ def torch_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise UsageError(f"device '{name}' is not known; choose cpu or cuda") from None
+        raise UsageError(f"device {name!r:.200} is not known; choose cpu or cuda") from None
     if device.type not in ("cpu", "cuda"):
         raise UsageError(f"device '{name}' is not supported; choose cpu or cuda")
     if device.type == "cpu" and device.index is not None:

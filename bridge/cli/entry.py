@@ -64,6 +64,8 @@ def _explain(error: Exception, arguments: Sequence[str]) -> int:
     if sentence is None:
         _report_bug(error, arguments)
         return BUG
+    for argument in arguments:  # one of several lines is quoted as one; a complaint about a file keeps its lines
+        sentence = sentence.replace(argument, argument.replace("\n", "\u240a")) if "\n" in argument else sentence
     _say(message(f"boundsmith: error: {sentence}"))
     return USAGE
 

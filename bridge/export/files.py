@@ -58,6 +58,8 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 def _real(path: str | os.PathLike[str]) -> Path:
     """The path with links followed, so that a link is written through and not replaced."""
+    if "\0" in os.fspath(path):
+        raise UsageError(f"cannot write {os.fspath(path)!r}: it is not a path; choose another.")
     return Path(os.path.realpath(path))
 
 
