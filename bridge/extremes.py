@@ -11,7 +11,7 @@ from symbolic.derivation import DerivationError
 from symbolic.statements import UsageError
 
 REFUSALS = (UsageError, DerivationError, StreamError, LoweringError)
-LARGEST, SMALLEST = 1e30, 1e-30  # between them products of ten of the numbers stay float64 numbers
+LARGEST, SMALLEST = 1e15, 1e-15  # beyond them 1 + x is 1 or x in float64, and products of a few of them overflow
 NO_MEMORY = ("can't allocate memory", "out of memory", "Unable to allocate")  # of torch and of numpy
 SHOWN = 160  # characters of the cause
 

@@ -8,7 +8,7 @@ from typing import Any
 import bridge
 from bridge.cli.assignments import parameters, with_options
 from bridge.cli.tables import comparison_blocks, row_blocks
-from bridge.cli.terminal import long_runs_announced, progress, say, show, show_json_text
+from bridge.cli.terminal import progress, say, show, show_json_text, warnings_in_words
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
 from bridge.record import Comparison
 from symbolic.catalogue import find_result
@@ -58,7 +58,7 @@ def run_compare(
     params = check_names(id, with_options(parameters(settings, grids), named or {}))
     _check_target(options)
     outputs.check()
-    with long_runs_announced(), progress(f"preparing {id}") as report:
+    with warnings_in_words(), progress(f"preparing {id}") as report:
         comparison = bridge.compare(id, **options, progress=report, **params)
     _write(comparison, outputs)
     if outputs.as_json:

@@ -5,7 +5,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -64,20 +64,25 @@ def _least_width(screen: Console, block: RenderableType) -> int:
 
 
 @contextlib.contextmanager
-def long_runs_announced() -> Iterator[None]:
-    """Inside, the warning of a long run is one line on stderr."""
+def warnings_in_words() -> Iterator[None]:
+    """Inside, a warning is one line on stderr: that of a long run, or what a library says of its numbers."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", LongRun)
-        others = warnings.showwarning
-
-        def announce(warning: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, LongRun):
-                typer.echo(message(f"boundsmith: {warning}"), err=True)
-            else:
-                others(warning, category, *where, **more)
-
-        warnings.showwarning = announce
+        warnings.showwarning = _warn
         yield
+
+
+def _warn(
+    warning: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    kind = "" if issubclass(category, LongRun) else "warning: "
+    words = str(warning).strip().splitlines() or [category.__name__]
+    typer.echo(message(f"boundsmith: {kind}{words[0]}"), err=True)
 
 
 def show_json(record: Any) -> None:

@@ -84,7 +84,8 @@ def complaints(call: Call, answer: Answer, before: dict[str, tuple[int, float]],
     found += [f"a message of {len(answer.err)} characters"] * (len(answer.err) > MOST_SAID + 200)
     found += [f"nothing like {call.says!r}"] * (re.search(call.says, said, re.DOTALL) is None)
     one_line = call.kind not in SEVERAL_LINES and not call.python
-    found += ["a refusal of several lines"] * (answer.code == 2 and one_line and answer.err.count("\n") != 1)
+    lines = [line for line in answer.err.splitlines() if not line.startswith("boundsmith: warning: ")]
+    found += ["a refusal of several lines"] * (answer.code == 2 and one_line and len(lines) != 1)
     return found + _changes(call, before, folder)
 
 
