@@ -73,7 +73,7 @@ def compare(
     source = _source(text, data, csv, target)
     params = {**source.defaults(study, params), **params}
     grid = grid_of(study, params)
-    _require_affordable(study, grid, budget)
+    _require_affordable(study, grid, source.least(budget))
     with explained(f"compare {result_id}", grid):
         cases = [source.case(study, point, seed=budget.seed, dtype=dtype, device=device) for point in grid]
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
@@ -98,7 +98,7 @@ def compare(
     )
 
 
-def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], budget: Budget) -> None:
+def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], budget: Budget | None) -> None:
     """Raises UsageError for a point, or a grid, that takes too much; warns of one that takes more than a minute."""
     whole = Cost()
     for point in grid:
@@ -193,6 +193,12 @@ class _Source:
     @property
     def random(self) -> bool:
         return self.text is None and self.table is None
+
+    def least(self, budget: Budget) -> Budget | None:
+        """What is run at least: real inputs are not attacked; what a table takes its own case tells, by its rows."""
+        if self.table is not None:
+            return None
+        return budget if self.text is None else budget.without_attack()
 
     def defaults(self, study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
         if self.text is not None:

@@ -12,7 +12,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
-from bridge.cli.printable import message, printable, printable_json
+from bridge.cli.printable import message as in_words
+from bridge.cli.printable import printable, printable_json
 from bridge.cost import LongRun
 
 UNBOUNDED = 10_000  # columns: more than any table needs
@@ -73,7 +74,7 @@ def warnings_in_words() -> Iterator[None]:
 
 
 def _warn(
-    warning: Warning | str,
+    message: Warning | str,
     category: type[Warning],
     filename: str,
     lineno: int,
@@ -81,8 +82,8 @@ def _warn(
     line: str | None = None,
 ) -> None:
     kind = "" if issubclass(category, LongRun) else "warning: "
-    words = str(warning).strip().splitlines() or [category.__name__]
-    typer.echo(message(f"boundsmith: {kind}{words[0]}"), err=True)
+    words = str(message).strip().splitlines() or [category.__name__]
+    typer.echo(in_words(f"boundsmith: {kind}{words[0]}"), err=True)
 
 
 def show_json(record: Any) -> None:
