@@ -4,8 +4,9 @@ The engine knows no topic: a Study resolves parameters to Cases, a Case samples,
 """
 
 import itertools
+import math
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -13,8 +14,10 @@ from typing import Any
 import torch
 
 from bridge.budget import Budget
+from bridge.cost import Cost
 from bridge.data import Table, load_table
 from bridge.export.layout import value_words
+from bridge.extremes import explained
 from bridge.files import read_text
 from bridge.measure import measure
 from bridge.memory import require_memory
@@ -27,6 +30,8 @@ from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
 
 Progress = Callable[[int, int, str], None]
+MOST_POINTS = 10_000  # of a grid: each has rows of its own
+REMEDY = "lower the sizes, --samples or --restarts"
 DEFAULTS = {"samples": 256, "attack": 100, "restarts": 12, "seed": 0}
 
 
@@ -68,20 +73,21 @@ def compare(
     source = _source(text, data, csv, target)
     params = {**source.defaults(study, params), **params}
     grid = grid_of(study, params)
-    cases = [source.case(study, point, seed=budget.seed, dtype=dtype, device=device) for point in grid]
+    _require_affordable(study, grid, source.least(budget))
+    with explained(f"compare {result_id}", grid):
+        cases = [source.case(study, point, seed=budget.seed, dtype=dtype, device=device) for point in grid]
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
     for case in cases:
         _refuse_unused(case, given)
     if attack and not all(case.attackable for case in cases):
         raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
-        require_memory(f"compare {_label(case)}", case.memory(each), "lower the sizes, --samples or --restarts")
-    rows = _run(cases, budgets, progress or (lambda done, total, label: None))
-    if source.random:
+        require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
+    with explained(f"compare {result_id}", grid):
+        rows = _run(cases, budgets, progress or (lambda done, total, label: None))
         with one_thread():
-            rows += study.checks()
-    with one_thread():
-        tables = [table for case in cases for table in case.tables()]
+            rows += study.checks() if source.random else []
+            tables = [table for case in cases for table in case.tables()]
     return Comparison(
         result=study.result.id,
         citation=str(study.result.citation),
@@ -91,6 +97,18 @@ def compare(
         tables=tables,
         automatic=list(study.automatic),
     )
+
+
+def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], budget: Budget | None) -> None:
+    """Raises UsageError for a point, or a grid, that takes too much; warns of one that takes more than a minute."""
+    whole = Cost()
+    for point in grid:
+        cost = study.cost(study.sizes(point), budget)
+        cost.require(f"compare {_words(point)}", REMEDY)
+        whole += cost
+    call = f"compare {study.result.id}{f' ({len(grid)} points)' if len(grid) > 1 else ''}"
+    whole.require(call, REMEDY)
+    whole.announce(call)
 
 
 def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
@@ -134,6 +152,7 @@ def replay_witness(witness: Witness, path: str = "") -> Row:
     study = find_study(witness.result)
     for name in study.result.check_names(witness.params):
         raise UsageError(f"witness: '{path}' does not give {name}")
+    study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
     if isinstance(case, DirectCase) or witness.quantity not in {quantity.name for quantity in case.result.quantities}:
         return case.replay_check(witness.quantity, inputs)
@@ -183,6 +202,12 @@ class _Source:
     @property
     def random(self) -> bool:
         return self.text is None and self.table is None
+
+    def least(self, budget: Budget) -> Budget | None:
+        """What is run at least: real inputs are not attacked; what a table takes its own case tells, by its rows."""
+        if self.table is not None:
+            return None
+        return budget if self.text is None else budget.without_attack()
 
     def defaults(self, study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
         if self.text is not None:
@@ -234,11 +259,16 @@ def grid_of(study: Study, params: Mapping[str, Any]) -> list[dict[str, Any]]:
     axes = []
     for name, value in chosen.items():
         values = _values(value, is_number=study.result.parameter(name).symbol is not None)
+        if len(values[: MOST_POINTS + 1]) > MOST_POINTS:  # a range may have more than `len` can tell
+            raise UsageError(f"{study.result.id}: {name} has more than {MOST_POINTS} values; give fewer")
         if not values:
             raise UsageError(f"{study.result.id}: {name} has no values; give at least one")
         if any(each in values[:place] for place, each in enumerate(values)):
             raise UsageError(f"{study.result.id}: {name} has the same value twice in {values}")
         axes.append([(name, each) for each in values])
+    points = math.prod(len(axis) for axis in axes)
+    if points > MOST_POINTS:
+        raise UsageError(f"{study.result.id}: the grid has {points} points, at most {MOST_POINTS}; give fewer values")
     return [dict(point) for point in itertools.product(*axes)]
 
 
@@ -250,10 +280,10 @@ def _with_defaults(study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _values(value: Any, *, is_number: bool) -> list[Any]:
+def _values(value: Any, *, is_number: bool) -> Sequence[Any]:
     """A grid axis: the elements of a tuple, list or range; one value otherwise (a matrix is one value)."""
     if isinstance(value, range | tuple):
-        return list(value)
+        return value
     if isinstance(value, list) and (is_number or not any(isinstance(row, list | tuple) for row in value)):
         return value
     return [value]
@@ -278,5 +308,9 @@ def _whole_numbers(**numbers: Any) -> dict[str, int]:
 
 
 def _label(case: Case) -> str:
-    shown = {name: value for name, value in case.params.items() if isinstance(value, int | float | str)}
+    return _words(case.params)
+
+
+def _words(params: Mapping[str, Any]) -> str:
+    shown = {name: value for name, value in params.items() if isinstance(value, int | float | str)}
     return ", ".join(f"{name} = {value_words(value)}" for name, value in shown.items())

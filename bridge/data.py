@@ -7,17 +7,21 @@ import csv
 import difflib
 import io
 import math
-from collections.abc import Iterator, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bridge.files import read_text
+from bridge.files import read_bytes
 from symbolic.statements import UsageError
 
 LEAST_ROWS = 3  # a deviation takes two rows of a prompt, and the query is one more
 LARGEST_NUMBER = 1e150  # its square still is a float64
 SHOWN_PROBLEMS = 8
+MOST_BYTES, LONGEST_LINE = 256 << 20, 1 << 20  # of a file, and characters of a line
+MOST_COLUMNS = 10_000
 INNER_SHARE = 0.9  # of an open range such as tanh's (-1, 1): its ends would need infinite weights
 
 
@@ -72,17 +76,13 @@ def read_csv(path: str, target: str | None) -> Table:
 
     Raises UsageError that names the file and, all of them at once, line and column of what cannot be used.
     """
-    lines = list(_lines(path))
-    if not lines:
+    rows = _lines(path)
+    _, header = next(rows, (0, []))
+    if not header:
         raise UsageError(f"--csv: '{path}' is empty; a header row and at least {LEAST_ROWS} rows of numbers are needed")
-    (_, header), *body = lines
     _refuse(path, _header_problems(header))
     place = _column_of(path, header, target)
-    cells, problems = _numbers(header, body)
-    if len(body) < LEAST_ROWS:
-        problems.append(f"{len(body)} rows of numbers, but at least {LEAST_ROWS} are needed (the last is the query)")
-    _refuse(path, problems)
-    values = np.array(cells)  # (n + 1, columns)
+    values = _numbers(path, header, rows)  # (n + 1, columns)
     others = [column for column in range(len(header)) if column != place]
     names = tuple(header[column] for column in others)
     _refuse(path, [_constant(header[column]) for column in _constant_columns(values)])
@@ -91,7 +91,8 @@ def read_csv(path: str, target: str | None) -> Table:
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
     """The rows with the number of the line each ends on, without empty lines."""
-    reader = csv.reader(io.StringIO(read_text(path, "--csv"), newline=""), strict=True)
+    content = io.BytesIO(read_bytes(path, "--csv", MOST_BYTES))
+    reader = csv.reader(_text_lines(path, content), strict=True)
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
@@ -99,11 +100,23 @@ def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
                 yield reader.line_num, cells
     except csv.Error as error:
         raise UsageError(f"--csv: '{path}', line {reader.line_num}: {error}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"--csv: '{path}' is not a UTF-8 text file") from None
 
 
-def _refuse(path: str, problems: Sequence[str]) -> None:
+def _text_lines(path: str, content: io.BytesIO) -> Iterator[str]:
+    """The lines as they stand, each of a bounded length: the cells of one line are held at once."""
+    text = io.TextIOWrapper(content, "utf-8-sig", newline="")
+    for number, line in enumerate(iter(lambda: text.readline(LONGEST_LINE + 1), ""), 1):
+        if len(line) > LONGEST_LINE:
+            raise UsageError(f"--csv: '{path}', line {number} has more than {LONGEST_LINE} characters")
+        yield line
+
+
+def _refuse(path: str, problems: Sequence[str], count: int = 0) -> None:
+    """Raises UsageError that shows the first problems, and how many more there are: of `count` where more were met."""
     if problems:
-        more = len(problems) - SHOWN_PROBLEMS
+        more = max(count, len(problems)) - SHOWN_PROBLEMS
         beyond = f"; and {more} more" if more > 0 else ""
         raise UsageError(f"--csv: '{path}': {'; '.join(problems[:SHOWN_PROBLEMS])}{beyond}")
 
@@ -115,9 +128,11 @@ def _header_problems(header: list[str]) -> list[str]:
         return [f"the header row has one column, but a target and a feature are needed{hint}"]
     if all(_number(cell) is not None for cell in header):
         return ["the first line holds numbers; a header row with the names of the columns is needed"]
+    if len(header) > MOST_COLUMNS:
+        return [f"the header row has {len(header)} columns; at most {MOST_COLUMNS} are read"]
     unnamed = [f"column {place} has no name" for place, name in enumerate(header, 1) if not name]
-    twice = [name for name in dict.fromkeys(header) if name and header.count(name) > 1]
-    return unnamed + [f"{header.count(name)} columns are named '{name}'" for name in twice]
+    counted = Counter(name for name in header if name)
+    return unnamed + [f"{count} columns are named '{name}'" for name, count in counted.items() if count > 1]
 
 
 def _column_of(path: str, header: list[str], target: str | None) -> int:
@@ -130,18 +145,43 @@ def _column_of(path: str, header: list[str], target: str | None) -> int:
     return header.index(target)
 
 
-def _numbers(header: list[str], body: list[tuple[int, list[str]]]) -> tuple[list[list[float]], list[str]]:
-    """The cells as numbers, and a complaint for each cell that is not one."""
-    rows: list[list[float]] = []
-    problems: list[str] = []
-    for line, cells in body:
-        if len(cells) != len(header):
-            problems.append(f"line {line} has {len(cells)} cells, the header has {len(header)}")
+def _numbers(path: str, header: list[str], rows: Iterable[tuple[int, list[str]]]) -> np.ndarray:
+    """The cells as numbers (n + 1, columns). Raises UsageError with what is wrong with those that are none.
+
+    A row that is as it should be takes one pass; no row is kept but its numbers.
+    """
+    numbers, problems, wrong, count = array("d"), list[str](), 0, 0
+    for line, cells in rows:
+        count += 1
+        found = _row(cells) if len(cells) == len(header) else None
+        if found is not None:
+            numbers.extend(found)
             continue
-        complaints = [_complaint(cell) for cell in cells]
-        problems += [f"line {line}, column '{n}': {c}" for n, c in zip(header, complaints, strict=True) if c]
-        rows.append([_number(cell) or 0.0 for cell in cells])
-    return rows, problems
+        complaints = _complaints(line, header, cells)
+        wrong += len(complaints)
+        problems += complaints[: max(0, SHOWN_PROBLEMS - len(problems))]
+    if count < LEAST_ROWS:
+        problems.append(f"{count} rows of numbers, but at least {LEAST_ROWS} are needed (the last is the query)")
+        wrong += 1
+    _refuse(path, problems, wrong)
+    return np.array(numbers).reshape(count, len(header))
+
+
+def _row(cells: list[str]) -> list[float] | None:
+    """The numbers of a row; None where a cell is not as it should be."""
+    try:
+        found = [float(cell) for cell in cells]
+    except ValueError:
+        return None
+    admitted = all(-LARGEST_NUMBER <= number <= LARGEST_NUMBER for number in found)  # not where one is no number
+    return found if admitted and not any("_" in cell for cell in cells) else None
+
+
+def _complaints(line: int, header: list[str], cells: list[str]) -> list[str]:
+    if len(cells) != len(header):
+        return [f"line {line} has {len(cells)} cells, the header has {len(header)}"]
+    named = ((name, _complaint(cell)) for name, cell in zip(header, cells, strict=True))
+    return [f"line {line}, column '{name}': {complaint}" for name, complaint in named if complaint]
 
 
 def _complaint(cell: str) -> str:

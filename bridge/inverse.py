@@ -1,16 +1,18 @@
 """`solve`: the inverse of a bound: which value of a knob gives this error, and which error this budget gives."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from bridge.extremes import explained
 from bridge.registry import find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
 from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
 from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
-from bridge.study import Study
+from bridge.study import Study, checked_number
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
@@ -63,7 +65,20 @@ def solve(
     study = result if isinstance(result, Study) else find_study(result)
     _check_call(study, for_, error, tier)
     point = _point(study, for_, params)
-    name = quantity or study.main_quantity
+    study.require_affordable(point, "solve")
+    with explained(f"solve {study.result.id}", [point, {"error": error}]):
+        return _solved(study, for_, error, quantity or study.main_quantity, tier, point, params)
+
+
+def _solved(
+    study: Study,
+    for_: str,
+    error: float | int | None,
+    name: str,
+    tier: str,
+    point: dict[str, Any],
+    params: Mapping[str, Any],
+) -> Solution:
     if for_ == "error":
         return _error_at(study, Curve(study, name, tier, point))
     requested = _positive_error(error)
@@ -117,7 +132,7 @@ def _one(parameter: Parameter) -> Any:
 
 
 def _number(study: Study, name: str, value: Any) -> Any:
-    return value if study.result.parameter(name).symbol is None else study.result.number(name, value)
+    return value if study.result.parameter(name).symbol is None else checked_number(study.result, name, value)
 
 
 def _with_article(tier: str) -> str:

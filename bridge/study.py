@@ -18,6 +18,7 @@ from torch import Tensor
 from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
+from bridge.cost import Cost, sizes_of
 from bridge.data import Table
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
@@ -27,6 +28,8 @@ from symbolic.statements import Quantity, Result, UsageError
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
+
+LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no number of more than 14,000
 
 DTYPES = {
     "float64": torch.float64,
@@ -276,6 +279,7 @@ class Study(ABC):
     `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
     the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
     from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
+    `cost` says what a point takes: every parameter that work grows with has a part in it.
     """
 
     result: Result
@@ -289,6 +293,24 @@ class Study(ABC):
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
         """The study at one point. Raises UsageError for parameters that do not meet the hypotheses."""
+
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        """What one point takes, before anything is built: with its run by `budget`, or without any (for `solve`).
+
+        `sizes` are the numbers among the parameters as `sizes_of` gives them, whether or not they meet the hypotheses.
+        Nothing for a study whose work does not grow with its parameters.
+        """
+        return Cost()
+
+    def sizes(self, params: Mapping[str, Any]) -> dict[str, float]:
+        """The numbers among the parameters, for `cost`: defaults where none is given. Raises UsageError."""
+        numbers = [p for p in self.result.parameters if p.symbol is not None]
+        given = {p.name: params.get(p.name, _largest(p.default)) for p in numbers}
+        return sizes_of({name: checked_number(self.result, name, x) for name, x in given.items() if x is not None})
+
+    def require_affordable(self, params: Mapping[str, Any], call: str) -> None:
+        """Raises UsageError for a point whose bounds alone would take too much, before it is built."""
+        self.cost(self.sizes(params), None).require(f"{call} {self.result.id}", "lower the sizes")
 
     def case_of(self, params: Mapping[str, Any], quantity: str) -> Case:
         """The case for the bounds of that quantity alone: one that lists a quantity a step may leave out the others."""
@@ -347,10 +369,23 @@ class Study(ABC):
         return {}
 
 
+def checked_number(result: Result, name: str, value: Any) -> float | int:
+    """`value` as the number that the parameter takes. Raises UsageError, for a number of any length."""
+    if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
+        raise UsageError(
+            f"{result.id}: {name} is a whole number of {value.bit_length()} bits, which is not finite here"
+        )
+    return result.number(name, value)
+
+
+def _largest(default: Any) -> Any:
+    return max(default) if isinstance(default, tuple) else default
+
+
 def torch_dtype(name: str) -> torch.dtype:
     """The dtype of that name. Raises UsageError with the names that exist."""
     if name not in DTYPES:
-        raise UsageError(f"dtype '{name}' is not known; choose one of {', '.join(DTYPES)}")
+        raise UsageError(f"dtype {name!r:.200} is not known; choose one of {', '.join(DTYPES)}")
     return DTYPES[name]
 
 
@@ -359,7 +394,7 @@ def torch_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise UsageError(f"device '{name}' is not known; choose cpu or cuda") from None
+        raise UsageError(f"device {name!r:.200} is not known; choose cpu or cuda") from None
     if device.type not in ("cpu", "cuda"):
         raise UsageError(f"device '{name}' is not supported; choose cpu or cuda")
     if device.type == "cpu" and device.index is not None:

@@ -119,6 +119,7 @@ def stated_obligations(result_id: str, params: Mapping[str, Any]) -> tuple[list[
     study = find_study(result_id)
     if not any(open_obligations(quantity) for quantity in study.result.quantities):
         return [], []
+    study.require_affordable(params, "certify")
     case = study.case(params, seed=0, dtype="float64", device="cpu")
     found: dict[str, list[Inequality]] = {}
     refused: list[str] = []

@@ -14,7 +14,7 @@ from bridge.certify.sizes import MOST_BITS, MOST_POWER, check_sizes
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
-MOST_CHARACTERS, MOST_DIGITS, MOST_EXPONENT = 4_000, 4_000, 1_000
+MOST_CHARACTERS, MOST_DIGITS, MOST_EXPONENT = 40_000, 4_000, 1_000
 NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
 CONSTANTS = {"pi": sp.pi, "E": sp.E}
 KNOWN = {name.lower() if name in ("Abs", "Max", "Min") else name: f for name, f in FUNCTIONS.items()} | FUNCTIONS
@@ -169,6 +169,8 @@ def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
+        if "nested" in error.msg:
+            raise UsageError(f"the expression {text[:60]!r} is nested too deeply.") from None
         raise UsageError(_at(text, (error.offset or 1) - 1, "is not an expression here")) from None
     except (ValueError, RecursionError, MemoryError):
         raise UsageError(

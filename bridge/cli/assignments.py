@@ -40,12 +40,15 @@ def refuse(sentence: str) -> NoReturn:
 
 
 def parse_value(text: str) -> int | float | str:
-    """A number where the text is one, else the text itself."""
+    """A number where the text is one, else the text itself. Raises ValueError for digits other than 0 to 9."""
     for number in (int, float):
         try:
-            return number(text)
+            found = number(text)
         except ValueError:
             continue
+        if not text.isascii():
+            raise ValueError(f"'{text}' is not a number in the digits 0 to 9")
+        return found
     return text
 
 

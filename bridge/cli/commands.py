@@ -1,9 +1,12 @@
 """The commands with their options. Each body is imported when its command runs, so that `--help` stays instant."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+SLASHES = tuple({"/", os.sep})
 
 app = typer.Typer(
     help="Derive the bound, build the transformer it describes, measure the error, compare the two.",
@@ -11,6 +14,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _output_file(text: str) -> Path:
+    """A path to write to. A trailing slash means a folder, which `Path` would drop."""
+    if text.endswith(SLASHES):
+        raise typer.BadParameter(f"'{text}' is a folder; name a file in it")
+    return Path(text)
+
 
 Id = Annotated[
     str, typer.Argument(metavar="ID", help="A result, such as induction.vanilla; `boundsmith list` shows all.")
@@ -61,7 +72,8 @@ def show(id: Id, json: Json = False) -> None:
 def latex(
     id: Id,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", parser=_output_file, help="Write to a file instead of stdout."),
     ] = None,
     bibtex: Annotated[
         bool, typer.Option("--bibtex", help="Print the BibTeX entries of the cited papers instead.")
@@ -143,10 +155,17 @@ def compare(
     steps: Annotated[bool, typer.Option("--steps", help="Also show how loose each step of the derivation is.")] = False,
     output: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Also write a .tex, .json or .csv file. Repeatable."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            parser=_output_file,
+            help="Also write a .tex, .json or .csv file. Repeatable.",
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also draw a plot into a .png or .svg file.")
+        Path | None,
+        typer.Option(metavar="FILE", parser=_output_file, help="Also draw a plot into a .png or .svg file."),
     ] = None,
     save_witnesses: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save the witness of each violated bound.")
@@ -185,7 +204,8 @@ def certify(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Also write the certificate.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.json", parser=_output_file, help="Also write the certificate."),
     ] = None,
     expression: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Instead of ID: `f` (meaning f >= 0), `f >= g` or `f > g`.")

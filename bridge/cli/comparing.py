@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
-
 import bridge
 from bridge.cli.assignments import parameters, with_options
-from bridge.cli.terminal import progress, show
+from bridge.cli.terminal import progress, say, show, show_json_text, warnings_in_words
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
@@ -61,11 +59,11 @@ def run_compare(
     params = check_names(id, with_options(parameters(settings, grids), named or {}))
     _check_target(options)
     outputs.check()
-    with progress(f"preparing {id}") as report:
+    with warnings_in_words(), progress(f"preparing {id}") as report:
         comparison = bridge.compare(id, **options, progress=report, **params)
     _write(comparison, outputs)
     if outputs.as_json:
-        typer.echo(comparison.to_json())
+        show_json_text(comparison.to_json())
     else:
         show(*comparison_blocks(comparison, outputs.all_rows, outputs.steps))
         _name_files(comparison, outputs)
@@ -87,7 +85,7 @@ def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> 
     if row.witness is not None and row.witness.result != id:
         raise UsageError(f"the witness in '{path}' is for {row.witness.result}, not for {id}.")
     if outputs.as_json:
-        typer.echo(row.model_dump_json(indent=2))
+        show_json_text(row.model_dump_json(indent=2))
     else:
         show(f"{id}: the witness in {path}, run again", *row_blocks(row, find_study(id).automatic))
 
@@ -109,7 +107,7 @@ def _write(comparison: Comparison, outputs: Outputs) -> None:
 
 def _name_files(comparison: Comparison, outputs: Outputs) -> None:
     for path in outputs.files:
-        typer.echo(f"written: {path}")
+        say(f"written: {path}")
     if outputs.witnesses:
         count = sum(row.witness is not None for row in comparison)
-        typer.echo(f"written: {count} witnesses in {outputs.witnesses}")
+        say(f"written: {count} witnesses in {outputs.witnesses}")

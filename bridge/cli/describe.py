@@ -17,6 +17,7 @@ from symbolic.printing import with_names
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result
 
 TALL = 6  # lines of a formula
+NARROW = 18  # columns of a list's citation and claim, so that it fits a terminal of 80
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: "<=", Kind.LOWER: ">=", Kind.RATE: "~"}
 
 
@@ -27,8 +28,8 @@ def list_claims(*, as_json: bool) -> None:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("id", no_wrap=True, min_width=max(len(claim.id) for claim in CLAIMS))
     table.add_column("status", no_wrap=True, min_width=len("running"))
-    table.add_column("citation", min_width=20)
-    table.add_column("claim", min_width=20)
+    table.add_column("citation", min_width=NARROW)
+    table.add_column("claim", min_width=NARROW)
     for claim in CLAIMS:
         style = "green" if status(claim) == "running" else "dim"
         table.add_row(claim.id, status(claim), str(claim.citation), claim.summary, style=style)

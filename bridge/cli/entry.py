@@ -16,6 +16,7 @@ import typer
 from typer.main import get_command
 
 from bridge.cli.commands import app
+from bridge.cli.printable import message, printable
 
 BUG, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -31,6 +32,9 @@ REFUSALS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `boundsmith` with these arguments (by default the process's); returns the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if _reopen_closed_streams():
+        _print_error("boundsmith: error: standard output is closed, so nothing can be printed; `> /dev/null` drops it.")
+        return USAGE
     _never_fail_on_a_character()
     try:
         code = get_command(app).main(args=arguments or ["--help"], prog_name="boundsmith", standalone_mode=False)
@@ -42,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as leaving:  # typer and rich exit in this way when the reader of a pipe has closed it
         return 0 if leaving.code == 1 else leaving.code if isinstance(leaving.code, int) else BUG
     except Exception as error:
+        if isinstance(error, OSError):
+            _drop_what_is_left()
         return _explain(error, arguments)
     if code == INTERRUPTED:
         _print_error("boundsmith: interrupted; no partial file is left behind")
@@ -58,7 +64,9 @@ def _explain(error: Exception, arguments: Sequence[str]) -> int:
     if sentence is None:
         _report_bug(error, arguments)
         return BUG
-    _print_error(f"boundsmith: error: {sentence}")
+    for argument in arguments:  # one of several lines is quoted as one; a complaint about a file keeps its lines
+        sentence = sentence.replace(argument, argument.replace("\n", "\u240a")) if "\n" in argument else sentence
+    _print_error(message(f"boundsmith: error: {sentence}"))
     return USAGE
 
 
@@ -87,10 +95,10 @@ def _command(error: Exception) -> str:
 
 
 def _report_bug(error: Exception, arguments: Sequence[str]) -> None:
-    _print_error("".join(traceback.format_exception(error)).rstrip())
+    _print_error(printable("".join(traceback.format_exception(error)).rstrip()))
     _print_error(
         "boundsmith: this is a bug of boundsmith, not of your call. Please report it with the lines above and with:\n"
-        f"  command: {shlex.join(['boundsmith', *arguments])}\n"
+        f"  command: {printable(shlex.join(['boundsmith', *arguments]))}\n"
         f"  version: boundsmith {version()}, Python {platform.python_version()}, {platform.platform()}"
     )
 
@@ -100,9 +108,30 @@ def _print_error(words: str) -> None:
 
 
 def _reader_left() -> int:
-    """`boundsmith list | head -1`: the reader closed the pipe. Redirects stdout, or Python prints an error at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """`boundsmith list | head -1`: the reader closed the pipe."""
+    _drop_what_is_left()
     return 0
+
+
+def _drop_what_is_left() -> None:
+    """Points stdout away if it takes no more (no reader, no room on the disk), or Python complains at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _reopen_closed_streams() -> bool:
+    """Whether standard output was closed (`>&-`). What was closed is opened again: a file would take its place."""
+    closed = sys.stdout is None
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDONLY if name == "stdin" else os.O_WRONLY)
+            if opened != descriptor:
+                os.dup2(opened, descriptor)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w"))
+    return closed
 
 
 def _never_fail_on_a_character() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import bridge
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
-from bridge.cli.terminal import progress, show, show_json
+from bridge.cli.terminal import progress, show, show_json, warnings_in_words
 from bridge.export.layout import parameter_words
 from bridge.registry import find_study
 
@@ -22,7 +22,7 @@ def run_solve(id: str, knob: str, options: Mapping[str, Any], settings: Sequence
     params = check_names(id, parameters(settings))
     if knob != "error":
         check_names(id, {knob: None})
-    with progress(f"solving {id} for {knob}"):
+    with warnings_in_words(), progress(f"solving {id} for {knob}"):
         solution = bridge.solve(id, for_=knob, **options, **params)
     conditions = [{"statement": each.statement, "kind": str(each.kind)} for each in solution.conditions]
     record = {"result": id, **{name: getattr(solution, name) for name in FIELDS}, "conditions": conditions}

@@ -3,12 +3,18 @@
 import contextlib
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TextIO
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.measure import Measurement
+from rich.segment import Segment
+
+from bridge.cli.printable import message as in_words
+from bridge.cli.printable import printable, printable_json
+from bridge.cost import LongRun
 
 UNBOUNDED = 10_000  # columns: more than any table needs
 
@@ -25,23 +31,68 @@ def line_width() -> int | None:
     return None if sys.stdout.isatty() else UNBOUNDED
 
 
+class _Printable:
+    """A block whose characters are printable, whatever a file or an argument brought into it."""
+
+    def __init__(self, block: RenderableType) -> None:
+        self.block = block
+
+    def __rich_console__(self, screen: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for part in screen.render(self.block, options):
+            yield part if part.control else Segment(printable(part.text), part.style)
+
+    def __rich_measure__(self, screen: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(screen, options, self.block)
+
+
+def say(words: str) -> None:
+    """A line on stdout."""
+    typer.echo(printable(words))
+
+
 def show(*blocks: RenderableType) -> None:
     """Prints the blocks; one that cannot shrink to the terminal runs over its edge rather than lose digits."""
     screen = console(line_width())
     for block in blocks:
         if isinstance(block, str):
-            screen.print(block, soft_wrap=True)
+            screen.print(printable(block), soft_wrap=True)
         else:
-            console(max(screen.width, _least_width(screen, block))).print(block)
+            console(max(screen.width, _least_width(screen, block))).print(_Printable(block))
 
 
 def _least_width(screen: Console, block: RenderableType) -> int:
     return Measurement.get(screen, screen.options.update(max_width=UNBOUNDED), block).minimum
 
 
+@contextlib.contextmanager
+def warnings_in_words() -> Iterator[None]:
+    """Inside, a warning is one line on stderr: that of a long run, or what a library says of its numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LongRun)
+        warnings.showwarning = _warn
+        yield
+
+
+def _warn(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    kind = "" if issubclass(category, LongRun) else "warning: "
+    words = str(message).strip().splitlines() or [category.__name__]
+    typer.echo(in_words(f"boundsmith: {kind}{words[0]}"), err=True)
+
+
 def show_json(record: Any) -> None:
     """One JSON object and nothing else."""
-    typer.echo(json.dumps(record, indent=2, ensure_ascii=False, default=str))
+    show_json_text(json.dumps(record, indent=2, ensure_ascii=False, default=str))
+
+
+def show_json_text(text: str) -> None:
+    typer.echo(printable_json(text))
 
 
 @contextlib.contextmanager
@@ -54,5 +105,5 @@ def progress(label: str) -> Iterator[Progress]:
 
     columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.TimeElapsedColumn())
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as display:
-        task = display.add_task(label, total=None)
-        yield lambda done, total, label: display.update(task, completed=done, total=total, description=label)
+        task = display.add_task(printable(label), total=None)
+        yield lambda done, total, label: display.update(task, completed=done, total=total, description=printable(label))

@@ -58,6 +58,8 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
         raise UsageError(f"plot: {comparison.result} has one row for '{rows[0].quantity}' and no figure of its own")
     x = _axis(rows, x)
     panels = _panels(rows, x)
+    if not any(_by_scope(panel.rows, column, x) for panel in panels for column in (*LINES, *POINTS)):
+        raise UsageError(f"plot: '{rows[0].quantity}' of {comparison.result} has no number to draw at these parameters")
     drawn = panels[:PANELS]
     across = {1: 1, 2: 2, 4: 2}.get(len(drawn), 3)
     down = math.ceil(len(drawn) / across)

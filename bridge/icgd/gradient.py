@@ -19,6 +19,7 @@ from torch import Tensor
 
 from bridge.balls import as_exact
 from bridge.budget import BLOCK, Budget
+from bridge.cost import Cost
 from bridge.lowering import lower
 from bridge.memory import require_memory
 from bridge.study import Case, Inputs, Study, torch_device, torch_dtype
@@ -300,6 +301,15 @@ class GradientStudy(Study):
 
     result = theory.GRADIENT
     main_quantity = "recursion"
+
+    # Layer by layer, the Kronecker products of (3.7); an attack takes each of them backwards.
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        layers, n, wide = sizes["N"], sizes["n"], max(sizes["K"], sizes["d_x"], sizes["d_y"])
+        built = Cost(8 * (layers * wide**2 + n * wide**3))
+        if budget is None:
+            return built
+        runs = budget.samples + 4 * budget.attack * budget.restarts
+        return built + Cost(0.0, layers * (0.03 + 0.01 * budget.attack) + 1e-9 * runs * n * layers * wide**3)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> GradientCase:
         defaults = {parameter.name: parameter.default for parameter in self.result.parameters}

@@ -13,6 +13,7 @@ import torch
 
 from bridge.balls import evaluate_ball
 from bridge.budget import Budget
+from bridge.cost import Cost
 from bridge.data import Table
 from bridge.enclosures import TIGHTNESS
 from bridge.export.numbers import plain
@@ -59,6 +60,8 @@ SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingP
 )
 WHOLE_STEP = ("icgd.step", "icgd.dimensions")
 SHORT_RANGES = ("icgd.forward", "icgd.derivative")  # Lemmas 2 and 3, which print ranges of their own
+LONG_DERIVATIONS = (*WHOLE_STEP, "icgd.backward")  # each layer's signal has a chain of its own
+MEBIBYTE, EXACT_SECONDS = 2**20, 120.0  # an exact run that takes longer is not tried
 MAIN = {
     "icgd.forward": "p[1]",
     "icgd.derivative": "r'[1]",
@@ -281,6 +284,16 @@ class StepStudy(Study):
 
         return table_defaults(params, table)
 
+    # Measured on one core: the derivation of each layer's bounds, what evaluates them, and at each layer the steps of
+    # an attack (as many searches as there are scopes), the entries of the matrices and the exact run of a prompt.
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        layers = sizes["N"]
+        derived = layers * (0.35 if self.result.id in LONG_DERIVATIONS else 0.05) + 0.002 * layers**2
+        if budget is None:
+            return Cost(MEBIBYTE * layers, derived)
+        run = layers * (0.6 + 0.015 * budget.attack) * (1 if self.result.id in WHOLE_STEP else layers)
+        return Cost(MEBIBYTE * layers, derived + run) + step_cost(sizes, budget)
+
     def refutable(self) -> tuple[Quantity, ...]:
         """Ranges and norms, which a run shows, and what the checks show."""
         shown = [q for q in super().refutable() if q.name.startswith(SHOWN_BY_A_RUN)]
@@ -306,6 +319,22 @@ class StepStudy(Study):
         if found.get("relus_r1") and not found.get("relus"):
             raise UsageError(f"{self.result.id}: relus_r1 = {found['relus_r1']} requires relus; give both or neither")
         return found
+
+
+def step_cost(sizes: Mapping[str, float], budget: Budget) -> Cost:
+    """What the numbers of a step take, whatever its bounds do: as in `StepCase.memory`, before there is a case."""
+    layers, n, wide = sizes["N"], sizes["n"], _width(sizes)
+    neurons, parameters = layers * wide, layers * wide**2
+    prompts = min(budget.samples, 512) * (n + 1)
+    memory = 320 * prompts * neurons + 16 * budget.samples * parameters
+    memory += 8 * budget.restarts * (60 * neurons + 30 * parameters)
+    entries = (budget.samples * (n + 1) + budget.attack * budget.restarts) * parameters
+    exact = min(EXACT_SECONDS, 1e-3 * n * neurons)
+    return Cost(memory, 1e-8 * entries + exact)
+
+
+def _width(sizes: Mapping[str, float]) -> float:
+    return max(sizes.get(name, 0.0) for name in ("K", "d", "d_x", "d_y"))
 
 
 def roughness(params: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from bridge.budget import Budget
+from bridge.cost import Cost
 from bridge.enclosures import supremum
 from bridge.icgd.arithmetic import Array, Balls, Tensors, balls
 from bridge.icgd.case import BALL_BITS, ROUNDED_UP
@@ -27,7 +28,7 @@ from bridge.icgd.outside import OutsideCase
 from bridge.icgd.path import Problem, distances, gradient_errors, smoothness_along
 from bridge.icgd.setting import Setting
 from bridge.icgd.smoothness import gap_above, smoothness_of_layers, smoothness_on_W
-from bridge.icgd.study import EmulatedCase, StepStudy, gradient_bound, plan_for, roughness, setting_of
+from bridge.icgd.study import EmulatedCase, StepStudy, gradient_bound, plan_for, roughness, setting_of, step_cost
 from bridge.lowering import lower
 from bridge.measure import Found, evidence_at
 from bridge.record import Row
@@ -480,6 +481,16 @@ class TrajectoryStudy(StepStudy):
     def __init__(self) -> None:
         self.result = theory.TRAJECTORY
         self.main_quantity = "path[1]"
+
+    # Each of L iterates is run, attacked and enclosed from the start: L^2 / 2 steps.
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        steps, layers = sizes["L"], sizes["N"]
+        derived = super().cost(sizes, None) + Cost(2**14 * steps**2, 0.01 * steps)
+        if budget is None:
+            return derived
+        one = step_cost(sizes, replace(budget, restarts=budget.restarts * max(1, int(steps * sizes["n"]))))
+        runs = layers * steps**2 * (0.02 + 1e-3 * budget.attack)
+        return derived + Cost(one.bytes, runs + one.seconds * steps / 2)
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         """Those of the quantity that exact runs show, and its remark."""

@@ -16,6 +16,7 @@ from scipy.integrate import solve_ivp
 from bridge.balls import as_exact
 from bridge.budget import Budget
 from bridge.certify import Outcome, Status, prove
+from bridge.cost import Cost
 from bridge.export.layout import value_words
 from bridge.export.numbers import plain
 from bridge.induction.claims import apart, boxes, claim_row, point_words, replayed_claim
@@ -365,6 +366,10 @@ class FirstStageStudy(Study):
     def __init__(self) -> None:
         self.result = theory.FIRST_STAGE
         self.main_quantity = "rate"
+
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        """Sums of L terms, of which a few dozen copies are held at once."""
+        return Cost(320 * sizes["L"], 1e-5 * sizes["L"])
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> FirstStageCase:
         return FirstStageCase(self.result, self.resolved(params), dtype=dtype, device=device)

@@ -17,6 +17,7 @@ import torch
 
 from bridge.balls import as_exact
 from bridge.budget import Budget
+from bridge.cost import Cost
 from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
@@ -362,6 +363,10 @@ class LossesStudy(Study):
 
     result = theory.LOSSES
     main_quantity = "head"
+
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        """Sums of L terms, of which a few dozen copies are held at once."""
+        return Cost(320 * sizes["L"], 1e-5 * sizes["L"])
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> LossesCase:
         return LossesCase(self.resolved(params), seed=seed, dtype=dtype, device=device)

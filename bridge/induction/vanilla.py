@@ -17,6 +17,7 @@ from torch import Tensor
 
 from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import BLOCK, Budget
+from bridge.cost import Cost
 from bridge.files import read_text
 from bridge.lowering import Lowered, lower
 from bridge.memory import require_memory
@@ -32,6 +33,7 @@ from symbolic.statements import Quantity, Result, UsageError
 
 CHAIN = ("y", "scores", "attention", "output")
 LARGEST_NORM = 1e150  # its square, in a norm, still is a float64
+SEARCHES, EXACT_SECONDS = 18, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 WIDEST_SEARCHED = 256  # coordinates: the exact norms of a d x d matrix take a tenth of a second there
 VARIANTS = {"output.as_printed": "as_printed", "output.gated": "gated"}  # quantity to construction, beside "masked"
 
@@ -201,6 +203,15 @@ class VanillaStudy(Study):
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> VanillaCase:
         return VanillaCase(*self._resolve(params, seed), dtype, device)
+
+    # The float runs by their entries; the exact runs, a few for each quantity, up to the largest that is tried.
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        L, d = sizes["L"], sizes["d"]
+        norms = 1e-7 * d**3
+        if budget is None:
+            return Cost(48 * d**2, norms)
+        searched = budget.attack * budget.restarts * SEARCHES
+        return Cost(48 * d**2, norms + 1e-8 * (budget.samples + searched) * L * d + min(EXACT_SECONDS, 2e-4 * L * d))
 
     def text_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
         spec = params.get("W_star", 0.25)

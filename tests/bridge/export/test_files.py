@@ -1,6 +1,8 @@
 """Files are written whole or not at all, and a refusal is one sentence."""
 
+import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,18 +19,55 @@ def test_writes_and_replaces(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["table.tex"]
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def _without_nameless_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+
+
+def _without_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", _full)
+
+
+def _as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    pass
+
+
+SYSTEMS = pytest.mark.parametrize("system", [_as_it_is, _without_nameless_files, _without_links])
+
+
+@SYSTEMS
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    system: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "table.tex"
+    system(monkeypatch)
     write_text(path, "old")
-
-    def full(self: Path, content: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+    assert os.listdir(tmp_path) == ["table.tex"]
+    monkeypatch.setattr(os, "fsync", _full)
     with pytest.raises(UsageError, match=r"cannot write '.*table\.tex': No space left on device"):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["table.tex"]
+
+
+@SYSTEMS
+def test_a_new_file_has_the_mode_of_any_other(
+    system: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system(monkeypatch)
+    write_text(tmp_path / "ours", "x")
+    (tmp_path / "any").write_text("x")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+def test_a_name_as_long_as_the_system_takes_is_written(tmp_path: Path) -> None:
+    write_text(tmp_path / ("a" * 251 + ".tex"), "x")
+    assert os.listdir(tmp_path) == ["a" * 251 + ".tex"]
+    with pytest.raises(UsageError, match="File name too long; choose another path"):
+        check_writable(tmp_path / ("a" * 300 + ".tex"))
 
 
 def test_an_existing_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path: Path) -> None:
