@@ -283,11 +283,11 @@ class GradientCase(Case):
 
     def constants(self) -> dict[str, Evidence]:
         shape = self.shape
-        counted = {"parameters": sum(rows * cols for rows, cols in shape.sizes), "slopes": sum(shape.widths[1:])}
-        printed = {"parameters": theory.PRINTED_TOTAL, "slopes": theory.PRINTED_SLOPES}
         sizes = {symbol: as_exact(value) for symbol, value in self.values.items()}
-        off = {name: abs(int(printed[name].subs(sizes)) - count) for name, count in counted.items()}
-        return {name: Evidence(float(difference), flint.arb(difference), 0.0) for name, difference in off.items()}
+        parameters = sum(rows * cols for rows, cols in shape.sizes)
+        off = abs(int(theory.PRINTED_TOTAL.subs(sizes)) - parameters)
+        counts = {"parameters": off, "slopes": sum(shape.widths[1:])}
+        return {name: Evidence(float(count), flint.arb(count), 0.0) for name, count in counts.items()}
 
 
 def _stated(layers: int) -> Result:

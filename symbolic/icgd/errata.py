@@ -12,14 +12,15 @@ def _cite(label: str, equations: str = "") -> Citation:
     return Citation(WU2024, label, equations)
 
 
-# Ranges. b_r is the supremum of |r| over [-R_1, R_1] with the R_1 of the repair.
+# Ranges. The repairs are the recursion of `chain.ARGUMENTS`: b^j bounds |r| on the arguments of layer j.
 RANGE_R = Erratum(
     Weight.CONSTANT,
-    _cite("Lemma 2", "R_1"),
+    _cite("Lemma 2", "R_1; D.2"),
     "sums of ReLUs that are accurate on [-R_1, R_1] with R_1 = max{B_v B_r, 1} suffice for (3.9)",
     "D.2 applies them at v . p(j-1), and B_r bounds a coordinate of p(j-1), whose 2-norm is up to sqrt(K) B_r; B_r has "
     "the same gap in its recursion, and no reading of max_j B_r^j closes it",
-    "R_1 = max{B_v B_x, sqrt(K) B_v (b_r + eps_r), 1} with b_r = sup of |r| over [-R_1, R_1]",
+    "R_1 = max{B_v B_x, sqrt(K) B_v (b^j + eps_r) for j < N, 1}, with b^1 = sup |r| over |t| <= B_v B_x and "
+    "b^(j+1) = sup |r| over |t| <= sqrt(K) B_v (b^j + eps_r)",
     "yes: (3.9) and Theorem 1 hold on the repaired range; sums of ReLUs that are accurate on the printed range alone "
     "violate (3.9) at p[2] (boundsmith compare icgd.forward --set N=2 --set R=1)",
 )
@@ -36,24 +37,37 @@ RANGE_R1 = Erratum(
 RANGE_U = Erratum(
     Weight.CONSTANT,
     _cite("Lemma 4", "R_3; D.4"),
-    "p(N)[k] <= R_3 and y[k] <= R_3 with R_3 = max{B_v B_r, B_y, 1}",
+    "p(N)[k] <= R_3 with R_3 = max{B_v B_r, B_y, 1}",
     "p(N)[k] is a value of r on the arguments of layer N, which Lemma 2 underestimates; a factor B_v does not make up "
     "for it",
-    "R_3 = max{b_r + eps_r, B_y, 1} with the b_r of the repaired Lemma 2",
+    "R_3 = max{b^N + eps_r, B_y, 1} with the b^N of the repaired Lemma 2",
     "yes: (3.15) and Theorem 1 hold on the repaired range",
     (("N", 2), ("activation", "softplus")),
 )
 
 # Norms: of the layer that the proof builds.
-_HIDDEN = "Theorem 1 hides factors of d, K and N"
+_HIDDEN = (
+    "Theorem 1 holds where the O of the norm hides constants as O~ does and eta is fixed first, for the norms of "
+    "layers 1..N+2 do not shrink with eta, as printed or as repaired"
+)
+
+
+# A ReLU is homogeneous: <c Q h, c K h> V / c^2 is what <Q h, K h> V is.
+def _rescaled(values: str, statement: str) -> str:
+    return (
+        f"c Q, c K and V / c^2 are the same layer with the norm c + {values} / c^2, which is often below the printed "
+        f"one: the {statement} itself is not refuted"
+    )
+
+
 NORM_FORWARD = Erratum(
     Weight.PROOF,
     _cite("Lemma 2", "norm of layers 1..N; D.2"),
     "the layers have norms of at most 1 + K C_1",
     "D.2 has heads for k in [d] at j = N, and (C.1) adds |c_m| for each; where d > K the layer that it builds has more",
     "1 + max{K, d} C_1",
-    f"yes: (3.9) does not depend on norms, and {_HIDDEN}",
-    (("d", 8),),
+    f"yes: (3.9) does not depend on norms; {_rescaled('max{K, d} C_1', 'lemma')}; {_HIDDEN}",
+    (("N", 2), ("d", 8)),
 )
 NORM_DERIVATIVE = Erratum(
     Weight.PROOF,
@@ -61,8 +75,7 @@ NORM_DERIVATIVE = Erratum(
     "the layer has a norm of at most 1 + K (N-1) C_2",
     "D.3 has heads for all of r'(0), ..., r'(N-1), which are K (N-1) + d rows; (C.1) adds |c_m| for each",
     "1 + (K (N-1) + d) C_2",
-    f"yes: (3.13) does not depend on norms, and {_HIDDEN}; c Q, c K and V / c^2 are the same layer with the norm "
-    "c + (K (N-1) + d) C_2 / c^2, which is often below the printed one",
+    f"yes: (3.13) does not depend on norms; {_rescaled('(K (N-1) + d) C_2', 'lemma')}; {_HIDDEN}",
 )
 NORM_LOSS_GRADIENT = Erratum(
     Weight.PROOF,
@@ -70,18 +83,20 @@ NORM_LOSS_GRADIENT = Erratum(
     "||W_1||_1 <= R_3 + 1, and the norm is at most max{R_3 + 1, C_3}",
     "the 1-norm induced by vectors is a column sum, and the column of the constant 1 meets every ReLU; R_3 + 1 is a "
     "row sum, and (C.1) adds the norms of W_1 and W_2",
-    "d M_3 (1 + R_3) + C_3 for the layer of D.4",
-    "yes: (3.15) does not depend on norms; splitting ReLUs until |c_m| <= C_3 / M_3 and scaling W_1 against W_2 gives "
-    "a norm of at most 2 sqrt(2 d (1 + R_3) C_3), which does not grow with their number, as Theorem 1 needs",
-    (("d", 8),),
+    "(1 + R_3) sum_k M_3^k + C_3 for the layer of D.4",
+    "yes: (3.15) does not depend on norms; splitting ReLUs until |c_m| <= C_3 / max_k M_3^k and scaling W_1 against "
+    "W_2 gives a norm of at most 2 sqrt(2 d (1 + R_3) C_3), which does not grow with their number; " + _HIDDEN,
+    (("N", 2), ("d", 8)),
 )
 NORM_STEP = Erratum(
     Weight.PROOF,
     _cite("Theorem 1", "norm of layer 2N+3; D.7"),
     "the norms of the values add up to at most 2 eta N K",
-    "there are K (N-1) + d neurons with two heads each of norm eta (n+1) / (2n), which add up to more where d is large",
+    "D.7 writes k in [K] for every j, where layer N has k in [d]: K (N-1) + d neurons with two heads each of norm "
+    "eta (n+1) / (2n), which add up to more only for d > K, where d is large",
     "eta (n+1)/n (K (N-1) + d)",
-    f"yes: {_HIDDEN}, and the norm is still O(eta) + 1",
+    "yes: the norm of this layer is O(eta) + 1 as it stands and as repaired; "
+    + _rescaled("eta (n+1)/n (K (N-1) + d)", "bound on the norm"),
     (("N", 2), ("d", 16)),
 )
 
@@ -90,18 +105,19 @@ COLUMNS = Erratum(
     _cite("Lemma 6", "B_s of (3.23); D.6"),
     "s(j)[k] <= B_s = max_j (P B_r' B_v)^(N-j) B_r' B_l",
     "D.6 takes the k-th column of V_{j+1} for the row v_{(j+1)_k}; the hypotheses bound rows alone, and a column of K "
-    "rows can have 2-norm sqrt(K) B_v; B_r' is read as an upper bound of |r'|, as the lemma says, where its recursion "
-    "gives less",
-    "sqrt(d) B_s for j < N, by ||V_{j+1}||_2 <= P B_v; E_s^r, E_s^r' and E_s^l come from the same step",
+    "rows (d for V_N) can have 2-norm sqrt(K) B_v (sqrt(d) B_v); B_r' is read as an upper bound of |r'|, as the lemma "
+    "says, where its recursion gives less",
+    "sqrt(d) times B_s, E_s^r, E_s^r' and E_s^l for j < N, by the same induction on 2-norms and ||V_{j+1}||_2 <= P B_v",
     "yes: Theorem 1 holds with larger constants, which it hides",
 )
 SQUARE_ROOT = Erratum(
     Weight.PROOF,
     _cite("Theorem 1", "D.7"),
-    "||p(j-1)||_2 <= sqrt(P) B_r in the bound on the error of A(j)",
-    "P is max{sqrt(K), sqrt(d)} by (3.22), and D.7 repeats it, so that the 2-norm of K coordinates of at most B_r is "
-    "P B_r; with max{K, d} for P the line holds",
-    "P B_r for sqrt(P) B_r, there and in C_l, C_r and C_r'",
+    "the bound on ||A-bar(j) - A(j)||_2 has the factor sqrt(P) B_r",
+    "the factor bounds ||p-bar(j-1)||_2, and P is max{sqrt(K), sqrt(d)} by (3.22), which D.7 repeats: the 2-norm of K "
+    "coordinates of at most B_r is up to sqrt(K) B_r; sqrt(P) would be right with max{K, d} for P",
+    "P max{B_x, b_r + eps_r} for sqrt(P) B_r, with b_r = max_j b^j, B_s and E_s as repaired for Lemmas 2 and 6; there "
+    "and in C_l, C_r and C_r'",
     "yes: Theorem 1 prints none of these constants, and with larger ones the accuracies chosen by them suffice",
 )
 SLOPES = Erratum(
@@ -120,14 +136,14 @@ EXAMPLES = Erratum(
     "||w^l - w_GD^l||_2 <= L_f^-1 (1 + n L_f)^l eps",
     "a step stretches distances by 1 + eta L_f, so that n stands for eta; everywhere else n is the number of examples",
     "eta for n: ((1 + eta L_f)^l - 1) eps / L_f holds and is attained",
-    "yes: Corollary 1.1 holds with eta for n",
+    "yes: Corollary 1.1 holds with eta for n; as printed it also holds wherever eta <= n",
 )
 CONSTANT_OF_THE_RISK = Erratum(
     Weight.DEFINITION,
     _cite("Corollary 1.1", "L_f"),
     "L_f is the Lipschitz constant of L_n within W",
     "the proof applies Lemma 14, whose L_f is that of the gradient; the constant of L_n itself does not bound it, and "
-    "is small where W is",
+    "is small where W is; the run that shows it has errors of the size that Theorem 1 allows, and no transformer",
     "L_f is the Lipschitz constant of the gradient of L_n, as in Lemma 14",
     "yes: Corollary 1.1 holds with the L_f of Lemma 14",
 )
@@ -138,14 +154,15 @@ PROJECTION = Erratum(
     "Lemma 14, which the proof applies, projects both iterations; without the projection the bound fails once a step "
     "of w_GD leaves W, even for eps = 0",
     "w_GD^(l+1) = Proj_W(w_GD^l - eta grad L_n(w_GD^l)), as in Lemma 14",
-    "yes: Corollary 1.1 holds for the iteration of Lemma 14, and as it stands where w_GD stays in W",
+    "yes: Corollary 1.1 holds for the iteration of Lemma 14 (W is convex, since Proj_W is an MLP), and as it stands "
+    "where w_GD stays in W",
 )
 STEP_SIZE = Erratum(
-    Weight.CONSTANT,
+    Weight.NOTATION,
     _cite("Lemma 14", "eta <= L_f"),
     "the bound on the gradient mapping holds for eta <= L_f",
-    "eta <= 1/L_f is meant, for eta <= L_f allows eta L_f > 2, where descent need not converge",
-    "eta <= 1/L_f, with the constants 2 and 1 for 8 and 10",
+    "eta <= 1/L_f is meant, for eta <= L_f allows eta L_f > 2 where L_f > sqrt(2), and descent need not converge then",
+    "eta <= 1/L_f; 8 and 10 then hold, and so do 2 and 1",
     "yes: the bound holds for eta <= 1/L_f, and Corollary 1.1 asks for no short step",
 )
 LEAST = Erratum(
@@ -154,5 +171,5 @@ LEAST = Erratum(
     "the least ||G(w^l)||^2 is at most 1/L times the sum over l = 1 .. L-1",
     "the least of L - 1 numbers is at most their sum over L - 1, not over L",
     "the sum over l = 0 .. L-1, and the least over the same l",
-    "yes: the bound on the least holds by that sum",
+    "yes: the bound on the least holds as printed for L >= 2 and eta <= 1/L_f, since 8 and 10 absorb L/(L-1) <= 2",
 )

@@ -88,7 +88,7 @@ def _quantities() -> tuple[Quantity, ...]:
             trivial=sp.Integer(2),
         )
 
-    def count(name: str, latex: str, meaning: str, source: Citation, erratum: Erratum | None = None) -> Quantity:
+    def count(name: str, latex: str, meaning: str, printed: Printed, erratum: Erratum | None = None) -> Quantity:
         return Quantity(
             name,
             latex,
@@ -97,7 +97,7 @@ def _quantities() -> tuple[Quantity, ...]:
             "all sizes",
             Kind.EXACT,
             Quantifier.FOR_ALL,
-            printed=Printed(sp.Integer(0), source),
+            printed=printed,
             scopes=(),
             erratum=erratum,
         )
@@ -114,13 +114,13 @@ def _quantities() -> tuple[Quantity, ...]:
             "parameters",
             r"|D_N - \#\text{entries of } V_1, \ldots, V_N|",
             "distance of the printed D_N from the number of entries of V_1 .. V_N",
-            LEMMA_15,
+            Printed(sp.Integer(0), LEMMA_15),
         ),
         count(
             "slopes",
-            r"|(N-2)K + d_y - \#\text{entries of } r'_i|",
-            "distance of the printed length (N-2) K + d of r'_i from the number of its entries",
-            D7,
+            r"\#\text{entries of } r'_i",
+            "number of entries of r'_i",
+            Printed(PRINTED_SLOPES, D7),
             errata.SLOPES,
         ),
     )

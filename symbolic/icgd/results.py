@@ -64,7 +64,7 @@ _WITHOUT_LOSS = tuple(name for name in _ONE_DIMENSION if name not in ("eta", "lo
 _WITHOUT_STEP = tuple(name for name in _ONE_DIMENSION if name != "eta")
 
 _REASONS = {
-    "N": "the network has an output layer",
+    "N": "the network has an output layer; the paper has N >= 2, and its formulas cover N = 1 where K = d",
     "K": "K must be at least 1",
     "d": "x and y must have at least one coordinate",
     "d_x": "x must have at least one coordinate",

@@ -218,7 +218,7 @@ def test_each_witness_has_the_weight_of_its_erratum() -> None:
         "examples_for_step_size": Weight.NOTATION,
         "constant_of_the_risk": Weight.DEFINITION,
         "descent_without_projection": Weight.DEFINITION,
-        "steps_up_to_the_constant": Weight.CONSTANT,
+        "steps_up_to_the_constant": Weight.NOTATION,
         "least_against_the_sum": Weight.DEFINITION,
     }
 

@@ -185,7 +185,7 @@ def test_the_printed_counts_of_two_layers_and_more(N: int) -> None:
     found = rows(case(N=N, K=5, d_x=3, d_y=2))
     assert (found["parameters"].measured, found["parameters"].erratum) == (0, None)
     assert found["parameters"].verdict == {"printed": Verdict.KEPT}
-    assert found["slopes"].measured == 5
+    assert (found["slopes"].measured, found["slopes"].printed) == ((N - 1) * 5 + 2, (N - 2) * 5 + 2)
     assert found["slopes"].verdict == {"printed": Verdict.VIOLATED}
     assert found["slopes"].erratum.weight == Weight.DEFINITION
 

@@ -22,6 +22,7 @@ from benchmarks.icgd_bounds import (
 )
 from bridge import compare, replay, solve
 from bridge.budget import Budget
+from bridge.errata.entries import stored_witness
 from bridge.icgd.emulation import LOCAL
 from bridge.icgd.refutations import COLUMNS, SQUARE_ROOT
 from bridge.measure import evidence_at
@@ -245,6 +246,13 @@ def test_a_study_lists_the_errata_that_its_comparisons_show(id: str) -> None:
     listed = find_study(id).refutable()
     assert {quantity.name for quantity in listed} == REFUTABLE[id]
     assert all(quantity.erratum is not None for quantity in listed)
+
+
+@pytest.mark.parametrize("id", [id for id in REFUTABLE if REFUTABLE[id]])
+def test_the_stored_witnesses_have_a_hidden_layer(id: str) -> None:
+    """Definition 1 has N >= 2: nothing is held against the paper at N = 1."""
+    stored = [stored_witness(quantity.erratum) for quantity in find_study(id).refutable()]
+    assert all(witness is not None and witness.params["N"] >= 2 for witness in stored)
 
 
 def test_on_a_range_that_suffices_nothing_is_outside() -> None:

@@ -5,8 +5,8 @@ import math
 import pytest
 import sympy as sp
 
-from symbolic.icgd import printed
-from symbolic.icgd.symbols import B_l, B_r1, L_l, L_r1, d, eps_l, eps_r, eps_r1
+from symbolic.icgd import chain, printed
+from symbolic.icgd.symbols import B_l, B_r, B_r1, B_x, L_l, L_r1, b_r, d, eps_l, eps_r, eps_r1
 from tests.symbolic.icgd.numbers import at, close
 
 CLOSED = {
@@ -70,3 +70,33 @@ def test_theorem_5_reads_d_as_the_number_of_outputs() -> None:
     read = printed.with_outputs(printed.OUTPUT_ERROR, d_y)
     assert not read.bound.has(d)
     assert read.citation == printed.OUTPUT_ERROR.citation
+
+
+# B_r', B_l as Lemma 6 reads them: upper bounds of the exact and of the approximate values.
+BOUNDED = {"B_r1": 1.05 + 3e-2, "B_l": 2.5 + 5e-3}
+PLACES = pytest.mark.parametrize("sizes", [{"K": 3, "d": 2}, {"K": 2, "d": 9}, {"K": 7, "d": 7}], ids=str)
+
+
+def at_worst(expression: sp.Expr, **values: float) -> float:
+    return at(expression.xreplace(chain.worst_case(d, d)), **{**BOUNDED, **values})
+
+
+@PLACES
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_lemma_6_is_repaired_by_the_root_of_d(sizes: dict[str, int], depth: int) -> None:
+    """sqrt(d) times what is printed bounds every signal below the last and its error, in the 2-norm."""
+    root = math.sqrt(sizes["d"])
+    size, error = (root * at_worst(b.bound, N=depth, **sizes) for b in (printed.BACKWARD_SIZE, printed.BACKWARD_ERROR))
+    for layer in range(1, depth):
+        signal = chain.derive_signal(sp.Integer(layer), sp.Integer(depth))
+        assert at_worst(signal.size, **sizes) <= size
+        assert at_worst(signal.error, **sizes) <= error
+
+
+@PLACES
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_d_7_is_repaired_by_the_root_and_the_repaired_lemmas(sizes: dict[str, int], depth: int) -> None:
+    """P max{B_x, b_r + eps_r} for sqrt(P) B_r, and sqrt(d) times B_s and E_s."""
+    repaired = printed.GRADIENT_ERROR.bound.subs(B_r, sp.sqrt(printed.P) * sp.Max(B_x, b_r + eps_r))
+    derived = chain.derive(depth).derivation.bound("gradient")
+    assert at_worst(derived, **sizes) <= math.sqrt(sizes["d"]) * at_worst(repaired, N=depth, **sizes)
