@@ -68,6 +68,7 @@ NOT_NUMBERS = (
     "[1]",
 )
 EXTREMES = ("0", "-1", "1e-300", "1e9", "1e18", "1e308")
+TOO_LARGE = ("1e9", "1e18", "1e300")  # sizes
 
 
 def numeric_parameters() -> Iterator[tuple[str, str, bool]]:
@@ -107,6 +108,8 @@ def extremes() -> Iterator[Call]:
     """Each numeric parameter at the ends of what a float holds."""
     for id, name, whole in numeric_parameters():
         for value in EXTREMES:
+            if name in SIZES.get(id, ()) and value in TOO_LARGE:
+                continue  # one of `sizes`, which expects more
             if whole and value == "1e-300":
                 yield Call("extreme", ("compare", id, "--set", f"{name}={value}"), says=NUMBERS)
             else:
@@ -129,7 +132,7 @@ def sizes() -> Iterator[Call]:
     """Each parameter that memory or time grows with: refused before the start, and announced where it takes long."""
     for id, names in SIZES.items():
         for name in names:
-            for value in ("1e9", "1e18", "1e300"):
+            for value in TOO_LARGE:
                 says = "GiB of memory, this machine has|would take|beyond 1e\\+150"
                 yield Call("size", ("compare", id, "--set", f"{name}={value}"), says=says, quick=value != "1e300")
     for option in ("--samples", "--restarts"):
@@ -137,8 +140,8 @@ def sizes() -> Iterator[Call]:
         yield Call("size", ("compare", "induction.vanilla", option, "9" * 18), says="GiB of memory|would take")
         yield Call("size", ("compare", "icgd.step", option, "9" * 5000), says="shows how to call it")
     yield Call("size", ("compare", "icgd.step", "--attack", "9" * 18), says="would take")
-    yield Call("size", ("compare", "machines.turing", "--set", "T=1e9"), says="too many|steps")
-    yield Call("size", ("compare", "machines.turing_margin", "--set", "T=1e9"), says="too many|steps")
+    yield Call("size", ("compare", "machines.turing", "--set", "T=2e9"), says="too many|steps")
+    yield Call("size", ("compare", "machines.turing_margin", "--set", "T=2e9"), says="too many|steps")
     grid = ",".join(map(str, range(1, 400)))
     yield Call("size", ("compare", "icgd.step", "--grid", f"N={grid}", "--grid", f"K={grid}"), says="points, at most")
     many = ",".join(map(str, range(20_000)))
@@ -237,12 +240,12 @@ def expressions() -> Iterator[Call]:
         (certify("-" * 30_000 + "x"), f"{deep}|cannot be read"),
         (certify("x" + "**x" * 3000), f"{deep}|exponent"),
         (certify("x" + " + x" * 20_000), "more than 40000"),
-        (certify("9**9**9"), "exponent too large"),
-        (certify("2**(10**9)*x"), "exponent too large"),
-        (certify("gamma(10**9)*x"), "gamma is taken"),
+        (certify("9**9**9"), "exponent that is too large"),
+        (certify("2**(10**9)*x"), "exponent that is too large"),
+        (certify("gamma(10**9)*x"), "gamma accepts"),
         (certify("exp(exp(exp(100)))+x"), "too large"),
-        (certify("x/0"), "divides"),
-        (certify("__import__('os')"), "is no known function"),
+        (certify("x/0"), "cannot divide"),
+        (certify("__import__('os')"), "is not a known function"),
         (certify("x.__class__"), "not allowed"),
         (certify("(lambda: x)()"), ""),
         (certify("x if x else y"), ""),
@@ -251,8 +254,8 @@ def expressions() -> Iterator[Call]:
         (certify(""), "is not an expression"),
         (certify("٣*x"), ""),
         (certify("1e99999*x"), "too large"),
-        (certify("x", "--range", "x=0,inf"), "no exact number"),
-        (certify("x", "--range", "x=nan,1"), "no exact number"),
+        (certify("x", "--range", "x=0,inf"), "not an exact number"),
+        (certify("x", "--range", "x=nan,1"), "not an exact number"),
         (certify("x", "--range", "x=1,0"), "is empty"),
         (certify("x", "--range", f"x=0,{'9' * 5000}"), "too large"),
         (certify("x", "--range", "x=0,1/0"), "divides by 0"),
@@ -301,8 +304,8 @@ def tables() -> Iterator[Call]:
     for name, says in (
         ("empty", "is empty"),
         ("binary", ""),
-        ("words.csv", "is no number"),
-        ("escape.csv", "is no number"),
+        ("words.csv", "is not a number"),
+        ("escape.csv", "is not a number"),
         ("ragged.csv", "cells, the header has"),
         ("constant.csv", "is constant"),
         ("nan.csv", "not finite"),
@@ -318,7 +321,7 @@ def tables() -> Iterator[Call]:
         ("huge", "at most .* are read"),
     ):
         yield Call("table", (*dimensions, "--csv", name, "--target", "y"), says=says)
-    yield Call("table", (*dimensions, "--csv", "good.csv"), says="say with --target")
+    yield Call("table", (*dimensions, "--csv", "good.csv"), says="give --target")
     yield Call("table", (*dimensions, "--csv", "good.csv", "--target", ESCAPE), says="no column")
     yield Call("table", (*dimensions, "--csv", "good.csv", "--target", LONG), says="no column")
     yield Call("table", (*dimensions, "--data", ESCAPE), says="there is no table")
@@ -363,7 +366,7 @@ def outputs() -> Iterator[Call]:
     yield Call("output", (*LATEX, f"{ESCAPE}.tex"), DONE, writes=(f"{ESCAPE}.tex",))
     for name, says in (("x.csv/", "is a folder"), ("x.pdf", "suffix"), ("no/x.tex", "no folder"), ("x", "suffix")):
         yield Call("output", (*vanilla, name), says=says)
-    yield Call("output", (*vanilla, "x.tex", "-o", "./x.tex"), says="asked for twice")
+    yield Call("output", (*vanilla, "x.tex", "-o", "./x.tex"), says="given twice")
     yield Call("output", (*vanilla[:-1], "--plot", "x.png/"), says="is a folder")
     yield Call("output", (*vanilla[:-1], "--plot", "x.tex"), says="suffix")
     yield Call("output", (*vanilla[:-1], "--save-witnesses", "good.csv"), says="file where a folder")
