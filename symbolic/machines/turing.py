@@ -202,9 +202,9 @@ WIDTH_BITS = Erratum(
     "coincide; at all other T the definition holds",
     repair="w_pos = floor(log_2 T) + 1 for 0 <= i <= T; on a one-way tape boundsmith takes floor(log_2(T + 1)) + 1, as "
     "the head can end at T + 1",
-    survives="yes: w_pos grows by at most 1; even without it the answer is right, as it depends on no symbol that is read "
-    "after step T - 1, and up to there the construction compares only positions 1..T with each other, and locations "
-    "likewise, which differ modulo 2^k",
+    survives="yes: w_pos grows by at most 1; even without it the answer is right, as it depends on no symbol that is "
+    "read after step T - 1, and up to there the construction compares only positions 1..T with each other, and "
+    "locations likewise, which differ modulo 2^k",
 )
 
 PAIR = Erratum(
@@ -213,8 +213,9 @@ PAIR = Erratum(
     sentence="w_TM = |Z| + 2|A| + 3 w_pos + w_scr coordinates with w_scr = O(w_pos + |A| + |Z|) store every hidden "
     "representation",
     reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text runs W_1 in a transformer layer of its "
-    "own, whose output is a hidden representation; along |Z| = |A| = t these coordinates exceed every multiple of w_TM; "
-    "for a fixed alphabet the order holds, but the line keeps |A| inside its O, as Theorem 4.1 does in its polynomial",
+    "own, whose output is a hidden representation; along |Z| = |A| = t these coordinates exceed every multiple of "
+    "w_TM; for a fixed alphabet the order holds, but the line keeps |A| inside its O, as Theorem 4.1 does in its "
+    "polynomial",
     repair="w_scr = O(w_pos + |Z||A|)",
     survives="yes: Theorem 4.1 assumes w >~ k|A| + log T, which is enough",
 )
