@@ -23,7 +23,7 @@ def witness_words(entry: Entry) -> str:
         return "none stored"
     printed = witness.bounds.get("printed")
     if printed is None:
-        return f"a point where the two sides differ by {plain(witness.error_lower)} or more"
+        return f"the two sides differ by {plain(witness.error_lower)} here; the reading says why no constant suffices"
     digits = digits_apart(printed, "", "", witness.error_lower)
     return f"found {plain(witness.error_lower, digits=digits)} against printed {plain(printed, digits=digits)}"
 

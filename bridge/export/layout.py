@@ -1,5 +1,6 @@
 """What every table of a comparison shares: which rows and columns it shows, and its verdicts in words."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -227,11 +228,15 @@ def no_verdict_words(rows: Iterable[Row]) -> str:
 def group_ends(rows: Sequence[Row]) -> frozenset[int]:
     """The places after which a table leaves a little space: a row of another quantity or scope follows.
 
-    There are none where every group is one row: a line after each would part nothing.
+    There are none between two groups of one row each: a line after each row would part nothing.
     """
     groups = [(row.quantity, row.scope) for row in rows]
-    ends = [index for index, (group, following) in enumerate(pairwise(groups)) if group != following]
-    return frozenset() if len(ends) == len(groups) - 1 else frozenset(ends)
+    size = Counter(groups)
+    return frozenset(
+        index
+        for index, (group, following) in enumerate(pairwise(groups))
+        if group != following and max(size[group], size[following]) > 1
+    )
 
 
 def _range(numbers: Iterable[int]) -> str:

@@ -84,13 +84,16 @@ def constant_words(limit: counts.Constant) -> str:
     """The constant that O needs over the whole range."""
     if not limit.value.is_finite:
         return "no constant suffices"
-    least = ", ".join(f"{letter} >= {value}" for letter, value in counts.LEAST.items())
     which = "the least constant" if limit.sharp else "a sufficient constant"
-    return f"{which} for all {least} is {limit.value}"
+    return f"{which} for all {_least_sizes()} is {limit.value}"
+
+
+def _least_sizes() -> str:
+    return ", ".join(f"{letter} >= {value}" for letter, value in counts.LEAST.items())
 
 
 def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> NamedTable:
-    """Counted formula, its value, the built one, the printed order and its constant."""
+    """The size in the network and by its formula, the printed order and its constant; the long formulas come last."""
     at, seen = letters(network), built(network)
     rows: list[list[str | int | float | None]] = []
     for quantity in quantities:
@@ -99,16 +102,17 @@ def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> 
         rows.append(
             [
                 quantity.name,
-                sp.sstr(quantity.closed_form),
-                int(quantity.closed_form.subs(at)),
                 int(seen[quantity.name]),
+                int(quantity.closed_form.subs(at)),
                 "poly" if printed is None else f"O({sp.sstr(printed.bound)})",
                 "-" if limit is None else str(limit.value),
+                sp.sstr(quantity.closed_form),
             ]
         )
     here = ", ".join(f"{letter} = {value}" for letter, value in at.items())
     return NamedTable(
-        title=f"widths and norms at {here} (M: entries that move the head, F: terminal states)",
-        columns=["quantity", "counted", "value", "built", "printed", "constant"],
+        title=f"widths and norms at {here} (M: entries that move the head, F: terminal states; the ratio of the "
+        f"formula to the printed order is at most that for all {_least_sizes()})",
+        columns=["quantity", "in the network", "by the formula", "printed", "ratio to the printed order", "formula"],
         rows=rows,
     )

@@ -1,6 +1,7 @@
 """Two definitions of Appendix C.1: the bits w_pos of a position and the width w_TM, with witnesses."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import sympy as sp
 import torch
@@ -16,17 +17,20 @@ from symbolic.machines import turing as theory
 from symbolic.machines import turing_counts as counts
 from symbolic.statements import Quantity, UsageError
 
+LEAST_STEPS = 2  # of w_pos: ceil(log_2 T) bits are none at T = 1
+
 
 def definition_rows(case: DirectCase, T: int, network: SimulatingDecoder) -> list[Row]:
-    """w_pos at the largest power of two <= T, and w_TM along |Z| = |A|."""
-    power = 1 << (max(2, T).bit_length() - 1)
-    return [_width_bits(case, power), _pair(case, network, 1, 1)]
+    """w_pos at T, and at the largest power of two below it; w_TM along |Z| = |A|."""
+    power = 1 << (max(LEAST_STEPS, T).bit_length() - 1)
+    own = [] if power >= T else [_width_bits(case, T)]
+    return [*own, _width_bits(case, power), _pair(case, network, 1, 1)]
 
 
 def replayed_definition(case: DirectCase, network: SimulatingDecoder, name: str, inputs: Inputs) -> Row | None:
     """The row again from the inputs of a witness; None for any other name. Raises UsageError."""
     if name == "width_bits":
-        return _width_bits(case, _whole(case, inputs, "T", 2))
+        return _width_bits(case, _whole(case, inputs, "T", LEAST_STEPS))
     if name == "pair":
         return _pair(case, network, _whole(case, inputs, "Z", 1), _whole(case, inputs, "A", 1))
     return None
@@ -53,8 +57,10 @@ def witness_of(
 
 
 def _width_bits(case: DirectCase, largest: int) -> Row:
-    """Printed and derived bits against the length of the number."""
-    quantity = case.result.quantity("width_bits")
+    """Printed and derived bits against the length of the number; a row at a T that is not the run's names it."""
+    quantity, elsewhere = case.result.quantity("width_bits"), largest != case.params["T"]
+    if elsewhere:
+        quantity = replace(quantity, construction=f"T = {largest}")
     printed, derived = (int(each.subs(theory.T, largest)) for each in (_bound(quantity), quantity.closed_form))
     needed = largest.bit_length()
     refuted = printed < needed
@@ -71,7 +77,7 @@ def _width_bits(case: DirectCase, largest: int) -> Row:
         derived=float(derived),
         measured=float(needed),
         remark=f"at T = {largest}",
-        params={},
+        params={} if elsewhere else None,
         witness=witness_of(case, "width_bits", float(needed), numbers, printed=float(printed)) if refuted else None,
     )
 
@@ -83,13 +89,14 @@ def _pair(case: DirectCase, network: SimulatingDecoder, states: int, symbols: in
     grows = limit == sp.oo
     numbers = {name: torch.tensor([float(each)], dtype=torch.float64) for name, each in (("Z", states), ("A", symbols))}
     width, rows = (float(bound.subs(at)) for bound in (_bound(quantity), quantity.closed_form))
+    along = "|Z| = |A| = t" if states == symbols == 1 else f"|Z| = {states} t, |A| = {symbols} t"
     return direct_row(
         case,
         quantity,
         {"printed": Verdict.VIOLATED if grows else Verdict.UNDECIDED},
         derived=rows,
-        remark=f"w_TM is {plain(width)} with the constant 1 in w_scr; along |Z| = {states} t, |A| = {symbols} t the "
-        f"ratio of rows to w_TM tends to {limit}",
+        remark=f"w_TM is {plain(width)} with the constant 1 in w_scr; along {along} the ratio of rows to w_TM tends to "
+        f"{limit}",
         witness=witness_of(case, "pair", rows - width, numbers) if grows else None,
     )
 

@@ -273,9 +273,9 @@ def _networks(asked: int, size: int) -> int:
 
 def _jump_words(jump: TieJump, closer: TieJump) -> str:
     return (
-        f"layer '{jump.layer}', step {jump.step}, parameters moved by {plain(jump.move)}: at an input "
-        f"{plain(jump.input)} from the exact one the outputs differ by {plain(jump.output)}, a ratio of "
-        f"{plain(jump.ratio)}; at {plain(closer.input)} the ratio is {plain(closer.ratio)}"
+        f"layer '{jump.layer}', step {jump.step}, parameters moved by {plain(jump.move)}: at a distance of "
+        f"{plain(jump.input)} from the exact input the outputs differ by {plain(jump.output)}, a ratio of "
+        f"{plain(jump.ratio)}, at {plain(closer.input)} by {plain(closer.output)}, a ratio of {plain(closer.ratio)}"
     )
 
 

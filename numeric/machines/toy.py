@@ -14,7 +14,7 @@ THIRD = 1.0 / 3.0
 
 
 def plain(parameters: Parameters) -> Tensor:
-    """W_1 ... W_D x - 1/2 at x = 1 (Section 3.2). W: (P, D) -> (P,)."""
+    """W_1 ... W_D x - 1/2 at x = 1 (Section 3.1). W: (P, D) -> (P,)."""
     return parameters["W"].prod(dim=-1) - 0.5
 
 

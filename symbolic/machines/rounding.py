@@ -1,4 +1,4 @@
-"""Rounding between layers (wei2021, Section 3.2): the margins of the toy with it and without it, in closed form.
+"""Rounding between layers (wei2021, Section 3.1): the margins of the toy with it and without it, in closed form.
 
 The plain toy is f = W_1 ... W_D x - 1/2, the rounded one (3.1) has `round` after each W_i; both at
 W_i = 1, x = 1, y = 1. The all-layer margin is the 2-norm of the smallest change of (W_1, ..., W_D) after which the
@@ -224,7 +224,7 @@ def rounding_layer_corrected() -> Approximated:
 # The quantities.
 
 _CLAIM = Citation(WEI2021, "Claim 3.5")
-_TEXT = Citation(WEI2021, "Section 3.2", "before Proposition 3.4")
+_TEXT = Citation(WEI2021, "Section 3.1", "before Proposition 3.4")
 _NORM = "2-norm of the change of (W_1, ..., W_D)"
 _PLAIN = "f = W_1 ... W_D x - 1/2 at W = 1, x = 1, y = 1"
 _ROUNDED = "f~ of (3.1) at W = 1, x = 1, y = 1"

@@ -200,8 +200,11 @@ WIDTH_BITS = Erratum(
     sentence="w_pos = ceil(log_2 T) coordinates hold the binary encoding of every i with 0 <= i <= T",
     reading="the encoding of T itself takes k + 1 bits where T = 2^k, and modulo 2^k the encodings of 0 and T "
     "coincide; at all other T the definition holds",
-    repair="w_pos = floor(log_2 T) + 1",
-    survives="yes: w_pos grows by at most 1, and Theorem 4.1 depends on log T up to constants only",
+    repair="w_pos = floor(log_2 T) + 1 for 0 <= i <= T; on a one-way tape boundsmith takes floor(log_2(T + 1)) + 1, as "
+    "the head can end at T + 1",
+    survives="yes: w_pos grows by at most 1; even without it the answer is right, as it depends on no symbol that is "
+    "read after step T - 1, and up to there the construction compares only positions 1..T with each other, and "
+    "locations likewise, which differ modulo 2^k",
 )
 
 PAIR = Erratum(
@@ -210,7 +213,9 @@ PAIR = Erratum(
     sentence="w_TM = |Z| + 2|A| + 3 w_pos + w_scr coordinates with w_scr = O(w_pos + |A| + |Z|) store every hidden "
     "representation",
     reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text runs W_1 in a transformer layer of its "
-    "own, whose output is a hidden representation; |Z||A| exceeds every multiple of |Z| + |A|",
+    "own, whose output is a hidden representation; along |Z| = |A| = t these coordinates exceed every multiple of "
+    "w_TM; for a fixed alphabet the order holds, but the line keeps |A| inside its O, as Theorem 4.1 does in its "
+    "polynomial",
     repair="w_scr = O(w_pos + |Z||A|)",
     survives="yes: Theorem 4.1 assumes w >~ k|A| + log T, which is enough",
 )
@@ -221,7 +226,7 @@ DEFINITIONS = (
         r"w_{pos}",
         "bits that encode every i with 0 <= i <= T",
         "a count",
-        "T a power of two",
+        "T >= 2",
         Kind.EXACT,
         Quantifier.FOR_ALL,
         printed=Printed(sp.ceiling(sp.log(T, 2)), _wei("Appendix C.1", "w_pos, Bin(i) for 0 <= i <= T")),

@@ -20,6 +20,7 @@ from symbolic.machines.turing import MACHINES, TAPE
 from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
 THEOREM = Citation(WEI2021, "Theorem 4.1, Appendix C")
+PROOF = Citation(WEI2021, "Theorem 4.1", "its proof")
 Z = sp.Symbol("Z", integer=True, positive=True)
 A = sp.Symbol("A", integer=True, positive=True)
 w = sp.Symbol("w_pos", integer=True, positive=True)
@@ -151,10 +152,12 @@ LIPSCHITZ = Erratum(
     sentence="layers that attend have a polynomial Lipschitz constant in their input at perturbed parameters, as ties "
     "occur between equal values only and small perturbations do not change the attended positions",
     reading="hard max averages ties, as Section 4.1 defines it; in Claim C.4 all earlier visits of a location tie, "
-    "perturbed parameters give them different values, and an arbitrarily small change of the input leaves one ahead",
+    "perturbed parameters give them different values, and an arbitrarily small change of the input leaves one ahead; "
+    "the outputs differ by almost as much at a distance of 1e-08 as at 1e-06, so that no Lipschitz constant exists",
     repair="a bound of ||f(h_hat, theta_hat) - f(h, theta)|| in both perturbations at once, which is all that "
     "Lemma D.8 needs",
-    survives="yes: the derived bound of the quantity `margin` is 1/poly(k, |A|, log T) without Definition D.2",
+    survives="yes: the errors in the conditions of the quantity `margin` are rho times at most a polynomial in |Z|, "
+    "|A| and w_pos for rho <= 1, so that rho = 1/poly(k, |A|, log T) meets them without Definition D.2",
 )
 
 _SLOPE = Quantity(
@@ -213,7 +216,7 @@ _QUANTITIES = (
         domain="Claim C.4 at an exact h at which scores tie: a location that the head has visited twice",
         kind=Kind.UPPER,
         quantifier=Quantifier.EXISTS,
-        printed=Printed(sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.O),
+        printed=Printed(sp.Function("poly")(Z, A, sp.log(T)), PROOF, order=Order.O),
         scopes=(),
         erratum=LIPSCHITZ,
     ),

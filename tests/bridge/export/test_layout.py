@@ -337,10 +337,11 @@ def test_a_quantity_that_the_richest_point_lacks_stands_behind_its_neighbour() -
     ]
 
 
-def test_space_is_left_between_groups_unless_each_is_one_row() -> None:
+def test_space_is_left_beside_groups_of_several_rows() -> None:
     one, other = _row(quantity="y"), _row(quantity="output")
     prompt = _row(quantity="output", scope="prompt")
-    assert group_ends([one, one, other, prompt]) == {1, 2}
+    assert group_ends([one, one, other, prompt]) == {1}
+    assert group_ends([one, other, prompt, prompt]) == {1}
     assert group_ends([one, other, prompt]) == set()
     assert group_ends([one, one]) == group_ends([one]) == group_ends([]) == set()
 

@@ -74,8 +74,9 @@ def test_the_printed_total_norm_is_refuted_by_each_circuit(netlist: str) -> None
     made = case(netlist=netlist)
     row = made._total_norm_row(None)
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED, "instance": Verdict.PROVED}
-    assert (row.erratum.weight, row.erratum.survives[:3]) == ("constant", "yes")
-    assert "at most 5 (s - m)" in row.erratum.repair
+    assert (row.erratum.weight, row.erratum.survives[:3]) == ("step of a proof", "yes")
+    assert row.erratum.repair == "O(s), for instance 5 s"
+    assert row.derived <= 5 * row.printed
     again = replayed(made, row.witness)
     assert again.verdict["printed"] is Verdict.VIOLATED
     assert again.measured == row.witness.error_lower > row.witness.bounds["printed"] == row.printed  # counted anew

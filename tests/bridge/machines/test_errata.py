@@ -15,7 +15,7 @@ from tests.bridge.defaults import default_run
 
 RESULTS = [name for name in studies() if name.startswith("machines.")]
 WEIGHTS = {
-    ("machines.circuit", "total_norm"): Weight.CONSTANT,
+    ("machines.circuit", "total_norm"): Weight.PROOF,
     ("machines.turing", "width_bits"): Weight.DEFINITION,
     ("machines.turing", "pair"): Weight.DEFINITION,
     ("machines.turing_margin", "lipschitz"): Weight.PROOF,

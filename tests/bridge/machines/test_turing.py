@@ -234,6 +234,15 @@ def test_enough_bits_are_not_refuted() -> None:
     assert example().replay_check("width_bits", {"T": torch.tensor([1024.0])}).verdict["printed"] is Verdict.VIOLATED
 
 
+def test_the_bits_of_a_position_stand_at_the_run_and_at_a_power_of_two() -> None:
+    at_9 = [row for row in example().rows(BUDGET) if row.quantity == "width_bits"]
+    found = [(row.construction, row.verdict["printed"], row.params.get("T")) for row in at_9]
+    assert found == [("", Verdict.KEPT, 9), ("T = 8", Verdict.VIOLATED, None)]
+    (at_16,) = (row for row in case(T=16).rows(BUDGET) if row.quantity == "width_bits")
+    assert (at_16.construction, at_16.verdict["printed"], at_16.params["T"]) == ("", Verdict.VIOLATED, 16)
+    assert example().network.w_pos == (9 + 1).bit_length()  # floor(log_2(T + 1)) + 1, as the repair says
+
+
 def test_the_width_of_theorem_4_1_holds_the_pairs() -> None:
     assert counts.constant(counts.PAIR_ROWS, counts.W_TM).value == sp.oo
     assert counts.constant(counts.PAIR_ROWS, counts.WIDTH_ORDER).value.is_finite
@@ -272,7 +281,9 @@ def test_the_trace_is_the_simulators() -> None:
     assert cells["state"] == [simulated.machine.states[z] for z in simulated.state]
     assert cells["written"][1:] == [simulated.machine.alphabet[u] for u in simulated.written[1:]]
     assert trace.columns == ["i", "written", "move", "state", "location", "symbol", "i'", "simulator"]
-    assert all(row[2] == row[3] for row in costs.rows)
+    assert costs.columns[1:] == ["in the network", "by the formula", "printed", "ratio to the printed order", "formula"]
+    assert all(row[1] == row[2] for row in costs.rows)
+    assert "for all Z >= 2, A >= 2, w_pos >= 2" in costs.title
 
 
 def test_a_two_way_trace_counts_cells_from_where_the_head_starts() -> None:
@@ -295,7 +306,7 @@ def test_a_two_way_trace_counts_cells_from_where_the_head_starts() -> None:
 def test_the_title_of_the_trace_says_what_happened(machine: str, word: str, begins: str) -> None:
     made = case(machine=machine, input=word)
     assert made.tables()[0].title.startswith(begins)
-    assert made.tables()[0].title.endswith(f"0 of {made.task.T + 1} steps differ from the simulator")
+    assert made.tables()[0].title.endswith(f"; 0 of the steps 0..{made.task.T} differ from the simulator")
 
 
 def test_the_parameters_show_the_steps_that_were_taken() -> None:

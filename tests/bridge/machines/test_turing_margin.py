@@ -1,5 +1,6 @@
 """The margin of Appendix C's transformer: the closed forms cover the network, the bounds lie below the attack."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -143,6 +144,10 @@ def test_claim_c4_at_a_tie_is_not_lipschitz_and_the_witness_replays(twice: Turin
     assert row.verdict == {"printed": Verdict.VIOLATED}
     assert (row.erratum.weight, row.erratum.survives[:3]) == ("step of a proof", "yes")
     assert "layer 'found'" in row.remark
+    near, far = re.search(r"of 1e-06 .* differ by (\S+), a ratio .* at 1e-08 by (\S+), a ratio of", row.remark).groups()
+    assert float(far) == pytest.approx(float(near), rel=0.01)
+    assert "as much at a distance of 1e-08 as at 1e-06" in row.erratum.reading
+    assert twice.result.quantity("lipschitz").printed.citation.equations == "its proof"
     assert twice.replay_check("lipschitz", {"distance": torch.tensor([1e-6])}).measured == row.measured
     with pytest.raises(UsageError, match="takes one distance"):
         twice.replay_check("lipschitz", {"distance": torch.tensor([0.5, 0.1])})

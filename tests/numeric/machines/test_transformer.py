@@ -1,6 +1,7 @@
 """Appendix C against the reference simulator: each lemma on every state reached, by shipped and by random machines."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -363,3 +364,42 @@ def test_what_does_not_fit_is_refused():
         simulating_decoder(machine, 6, start="blank")
     with pytest.raises(DecoderError, match="at least one step"):
         simulating_decoder(machine, 0)
+
+
+@pytest.mark.parametrize("T", [4, 8, 16])
+def test_ceil_log2_T_bits_answer_right_and_fail_in_step_T_only(T):
+    first, wrong = set(), 0
+    for seed in range(12):
+        machine = always_moving(seed)
+        words = ["_" + f"{code:b}"[1:] for code in range(2, 2 * T)]
+        traces = [simulate(machine, word, T) for word in words]
+        short = with_bits_below(machine, T)
+        came = short.run(words)
+        halted = [k for k, trace in enumerate(traces) if trace.accepted is not None]
+        wanted = torch.tensor([1.0 if traces[k].accepted else -1.0 for k in halted], dtype=torch.float64)
+        wrong += int(((came.prediction[halted] - wanted).abs() > 0.5).sum())
+        first |= {step for _, step in short.agreement(came, traces).first.values()}
+    assert (wrong, first) == (0, {T})
+
+
+def always_moving(seed: int) -> TuringMachine:
+    """A random table whose head never stays before it halts: the first blank becomes a mark, which it never passes."""
+    rng = np.random.default_rng(seed)
+    states = ("start", "p", "q", "yes", "no")
+
+    def rule(symbol: str) -> tuple[str, str, int]:
+        to = str(rng.choice(states[1:], p=(0.44, 0.44, 0.06, 0.06)))
+        return (to, MARK, 1) if symbol == MARK else (to, str(rng.choice(["0", "1"])), int(rng.choice((-1, 1))))
+
+    rules = {(state, symbol): rule(symbol) for state in ("p", "q") for symbol in ("_", "0", "1", MARK)}
+    rules |= {("start", symbol): ("p", MARK, 1) for symbol in ("_", "0", "1", MARK)}
+    ends = frozenset({"yes"}), frozenset({"no"})
+    return TuringMachine(f"moving {seed}", states, ("_", "0", "1", MARK), "_", "start", *ends, rules, False)
+
+
+def with_bits_below(machine: TuringMachine, T: int) -> SimulatingDecoder:
+    """T = 2^k steps with positions of k bits, of which the position T loses its upper one."""
+    fewer = simulating_decoder(machine, T - 2, start="given")
+    assert 2**fewer.w_pos == T
+    positions = np.concatenate([fewer.decoder.positions] * 2)
+    return replace(fewer, T=T, decoder=replace(fewer.decoder, positions=positions))

@@ -9,7 +9,9 @@ from symbolic.derivation import DerivationError
 from symbolic.machines import circuit as module
 from symbolic.machines.circuit import (
     PRINTED_GATES,
+    TOTAL_NORM,
     TRUTH,
+    GateNet,
     gate_net,
     heaviest_gate,
     rounding_weight,
@@ -63,6 +65,18 @@ def test_a_wrong_net_is_noticed(printed: dict[str, sp.Expr], kind: str, net: sp.
     assert wrong_rows(kind) == wrong
     with pytest.raises(DerivationError, match="wrong on bits"):
         wrong_outputs()
+
+
+def test_each_gate_costs_two_or_more_with_the_W2_of_lemma_b1() -> None:
+    assert {abs(gate_net(kind).w2) for kind in TRUTH} == {1}
+    assert min(gate_net(kind).norm for kind in TRUTH) == 2
+
+
+def test_other_parameters_than_those_of_lemma_b1_help_where_an_input_fans_out() -> None:
+    net, gates = GateNet((sp.Integer(10),), sp.Integer(0), sp.Rational(1, 10), sp.Integer(0)), 100
+    assert [net.value((sp.Integer(bit),)) for bit in (0, 1)] == [0, 1]
+    assert net.w1[0] + gates * net.w2 == 20 < gates + 1  # one row of W_1 for all of them, against s
+    assert "no other parameters help a chain of identities" in TOTAL_NORM.reading
 
 
 def test_a_round_that_does_not_keep_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The toy of Section 3.2 and the ramp loss: closed forms against brute force, and each check seen to fail."""
+"""The toy of Section 3.1 and the ramp loss: closed forms against brute force, and each check seen to fail."""
 
 from fractions import Fraction
 
