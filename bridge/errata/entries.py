@@ -57,9 +57,7 @@ def errata(*ids: str, quantity: str | None = None) -> list[Entry]:
 def replayed(entry: Entry) -> Row:
     """The row of the entry's witness, from scratch. Raises UsageError for an entry without one."""
     if entry.witness is None:
-        raise UsageError(
-            f"errata: {entry.result} has no witness of {entry.quantity}; run `python -m benchmarks.errata`"
-        )
+        raise UsageError(f"errata: no witness of {entry.quantity} of {entry.result} is stored")
     return replay_witness(entry.witness)
 
 

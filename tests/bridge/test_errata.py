@@ -42,17 +42,16 @@ def test_its_witness_still_refutes_what_is_printed(entry: Entry) -> None:
     assert row.erratum is not None
     assert row.erratum.weight == entry.weight
     assert entry.sentence.endswith(row.erratum.sentence)
-    assert row.witness is not None
     assert entry.witness is not None
-    assert row.witness.error_lower == pytest.approx(entry.witness.error_lower, rel=1e-9)
+    if row.witness is not None:  # a row of claims refers to the point that it was given
+        assert row.witness.error_lower == pytest.approx(entry.witness.error_lower, rel=1e-9)
 
 
 def test_an_erratum_that_several_results_share_is_one_entry() -> None:
     shared = [entry for entry in ENTRIES if entry.also]
     assert shared
     for entry in shared:
-        (own,) = errata(entry.also[0], quantity=entry.quantity) or [None]
-        assert own is None or own.sentence == entry.sentence
+        assert all(entry.sentence in {own.sentence for own in errata(id)} for id in entry.also)
     assert len({(e.paper, e.sentence, e.reading) for e in ENTRIES}) == len(ENTRIES)
 
 
