@@ -19,7 +19,7 @@ CALLS = {
     "induction.karamata": {},
 }
 ACCUSED = {
-    "induction.vanilla": {"output.as_printed": Weight.DEFINITION},
+    "induction.vanilla": {"output.mask_3": Weight.DEFINITION},
     "induction.first_stage": {
         "loss": Weight.CONSTANT,
         "rate": Weight.CONSTANT,
