@@ -100,7 +100,7 @@ class KaramataCase(DirectCase):
         ]
 
     def _gain(self) -> Row:
-        verdict = Verdict.KEPT if least_gain(1) >= 1 else Verdict.UNDECIDED
+        verdict = Verdict.KEPT if least_gain(1.0) >= 1 else Verdict.UNDECIDED
         words = f"judged with gamma = R(w*), beta = 2, on a grid of {GRID}^2 points (w*, w) with w* <= sqrt(0.3)"
         return direct_row(self, self.result.quantity("gain"), {"printed": verdict}, remark=words)
 

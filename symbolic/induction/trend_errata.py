@@ -48,8 +48,7 @@ GROWTH_BELOW = Erratum(
     _c2("(29)"),
     sentence="w >= sigma_init exp(w*^2 t/((1 + alpha*)^2 (L-2))) for all t in [0, T_1/2^w]",
     reading="the paragraph is on the second stage, t >= T_1^h, and puts h* for h; on the paper's own flow at Figure "
-    "2's parameters from a small start the bound holds from t = 1.263 (L-2) on, before T_1^h, so that only the origin of "
-    "time is wrong",
+    "2's w*, alpha* and sigma_init it holds from t = 1.263 (L-2) on, before T_1^h: only the origin of time is wrong",
     repair="w(t) >= w(T_1^h) exp(w*^2 (t - T_1^h)/((1 + alpha*)^2 (L-2))) for T_1^h <= t <= T_1/2^w",
     survives="yes: T_1/2^w keeps its order, since T_1^h = Theta(L)",
     at=SMALL_START,

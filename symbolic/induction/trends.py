@@ -171,7 +171,7 @@ LIMITS = (
         LOG_W_PRINTED_BELOW,
         LOG_W_ABOVE,
         _start(2.0**-20, "printed"),
-        _after(sp.Rational(1, 2)),
+        _after(1),
     ),
 )
 
