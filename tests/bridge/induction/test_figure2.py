@@ -1,6 +1,5 @@
 """The study of Figure 2: its times against the losses themselves, its verdicts, its figure."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 

@@ -236,7 +236,7 @@ def test_c_3_is_outside_of_the_w_star_of_26_where_its_choice_of_an_observation_t
     (row,) = [r for r in rows if r.quantity == "T_II" and r.verdict.get("printed") is Verdict.OUTSIDE]
     assert "for which (26) is stated" in row.remark
     (here,) = [r for r in rows if r.quantity == "T_II" and r.construction == "T_o = T_1^h, at this point"]
-    assert "at w* = 0.49 T_II stays at 4.59 (L-2)" in here.remark
+    assert "at w* = 0.49 T_II stays at 4.586 (L-2)" in here.remark
     assert "T_o := 2 T_1^h has the order for every w*" in here.remark
 
 
@@ -292,7 +292,7 @@ def test_no_late_plateau_without_a_late_enough_end():
 
 def test_every_formula_is_confirmed_somewhere(rows):
     confirmed_rows = {row.quantity for row in rows if row.verdict.get("derived") is Verdict.CONSISTENT}
-    assert confirmed_rows == {q.name for q in PHASES.quantities} - {"T_I.head"}
+    assert confirmed_rows == {q.name for q in PHASES.quantities} - {"T_I.head", "M.inverse"}
     (left,) = [row for row in rows if row.quantity == "T_I.head" and row.construction == "at this point"]
     assert left.measured == pytest.approx(left.derived, rel=1e-3)
 

@@ -154,7 +154,7 @@ def test_27_and_28_are_outside_of_alpha_above_1() -> None:
     rows = rows_of(case_at(0.1, 0.547, 2.0**-60, "printed"))
     for name in ("w.rate.above", "T_half"):
         assert rows[name].verdict["printed"] is Verdict.OUTSIDE
-        assert rows[name].remark.startswith("outside of alpha* > 1, which C.1 takes: alpha* = 0.1")
+        assert rows[name].remark.endswith("outside of alpha* > 1, which C.1 takes: alpha* = 0.1")
     assert rows_of(case_at(1.01, 0.53, 2.0**-20, "printed"))["w.rate.above"].verdict["printed"] is Verdict.KEPT
 
 
