@@ -145,6 +145,7 @@ def _plateau_claim(point: Point, flow: str) -> Claim:
     small_start = {**below, "sigma_init": 1e-5}  # at which the formula, to o(1) as sigma_init -> 0, is good
     low, high = (float(w) for w in phases.overshoot_range())
     at_low = f", w* = {BELOW_THE_RANGE}"
+    overshot_at = times.value(phases.overshoot_time(), smaller(within).points[-1])
     return Claim(
         "T_II",
         head_time(KEPT, flow),
@@ -161,7 +162,7 @@ def _plateau_claim(point: Point, flow: str) -> Claim:
         ),
         remark=f"for w* in ({plain(low)}, {plain(high)}), beyond the c of (26), which this choice of T_o in C.3 uses, "
         f"h alone takes more than 1 % of the loss: at w* = {WITHIN_THE_RANGE} T_II stays at "
-        f"{plain(times.value(phases.overshoot_time(), smaller(within).points[-1]))} (L-2) as sigma_init -> 0, whereas T_o := 2 T_1^h has "
+        f"{plain(overshot_at)} (L-2) as sigma_init -> 0, whereas T_o := 2 T_1^h has "
         "the order for every w*",
         choice="T_o = T_1^h",
         not_applicable=lambda at: times.head_start(at, KEPT, flow),
