@@ -82,7 +82,7 @@ def test_the_network_as_printed_is_refuted_with_a_witness_that_replays(default: 
     for row in refuted:
         assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT, "instance": Verdict.KEPT}
         assert row.witness.error_lower > row.printed
-        assert row.erratum.weight == "index or definition"
+        assert row.erratum.weight == "notation"
         assert row.erratum.survives.startswith("yes: with key 1 masked in layer 2")
     path = tmp_path / "witness.json"
     path.write_text(refuted[0].witness.model_dump_json())
