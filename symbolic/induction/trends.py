@@ -277,7 +277,7 @@ QUANTITIES = (
         sp.expand(LOG_W_PRINTED_ABOVE / TAU),
         "(27)",
         _START,
-        "from the line above it (1 + alpha*)^2 follows, the square is missing",
+        "the line before (27) gives (1 + alpha*)^2; (27) lacks the square",
     ),
     _claim(
         "T_half",
