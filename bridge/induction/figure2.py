@@ -14,20 +14,19 @@ from bridge.induction.phase_times import gram_time
 from bridge.induction.phase_ways import too_short, too_wide
 from bridge.induction.trajectory import Trajectory, run
 from bridge.induction.trends import proofs_hold
-from bridge.record import Comparison, Row, Verdict, Witness
+from bridge.record import Comparison, Row, Verdict
 from bridge.rows import direct_row
-from bridge.study import DirectCase, Inputs, Study
+from bridge.study import DirectCase, Study
 from symbolic.induction import figure2 as theory
 from symbolic.induction import signs
 from symbolic.induction.training import FLOWS, check_flow, sigma_init
 from symbolic.statements import Kind, Quantity, UsageError
 
 SLACK = 1e-8  # relative: beyond it a float run is taken to exceed a bound
-RUN = ".run"  # a witness of this name is the whole run
 PROVED = {"derived": Verdict.PROVED}
 BEYOND = 10  # the figure ends at this many T_III, or T_I if that is later
 PHASE_TIMES = ("T_I", "T_o", "T_II", "T_III")
-OF_THE_HEAD = ("plateau", "plateau.loss", "overshoot")  # claims that do not depend on L
+OF_THE_HEAD = ("plateau", "plateau.loss", "overshoot")  # claims that do not depend on L and rest on (26)
 
 
 class Figure2Case(DirectCase):
@@ -103,8 +102,7 @@ class Figure2Case(DirectCase):
             printed=printed,
             measured=measured,
             derived=derived,
-            remark="; ".join(filter(None, [self._remark(quantity), self._reason(quantity, judged)])),
-            witness=self._witness(quantity, printed, measured) if judged is Verdict.VIOLATED else None,
+            remark="; ".join(filter(None, [self._reason(quantity, judged), self._remark(quantity)])),
         )
 
     def _unreached(self, quantity: Quantity) -> Row:
@@ -119,7 +117,7 @@ class Figure2Case(DirectCase):
 
     def _beyond(self, quantity: Quantity) -> str:
         """Which explicit condition of the proof that the claim rests on this point fails."""
-        if quantity.name == "overshoot" and (reason := outside_26(float(self.params["w_star"]))):
+        if quantity.name in OF_THE_HEAD and (reason := outside_26(float(self.params["w_star"]))):
             return reason
         return (too_wide if quantity.name in OF_THE_HEAD else too_short)(self._point())
 
@@ -128,24 +126,6 @@ class Figure2Case(DirectCase):
             Verdict.OUTSIDE: self._beyond(quantity),
             Verdict.UNDECIDED: "not so here, but the theorem's 'sufficiently large' gives no size",
         }.get(judged, "")
-
-    def _witness(self, quantity: Quantity, printed: float, measured: float) -> Witness:
-        """The run itself: it is made again from the parameters."""
-        return Witness(
-            result=self.result.id,
-            quantity=f"{quantity.name}{RUN}",
-            params=self.full_params,
-            inputs={},
-            error_lower=measured,
-            bounds={"printed": printed},
-        )
-
-    def replay_check(self, name: str, inputs: Inputs) -> Row:
-        stated = name.removesuffix(RUN)
-        if stated == name or stated not in {quantity.name for quantity in self.result.quantities}:
-            return super().replay_check(name, inputs)
-        self.check_inputs(inputs)
-        return self._row(self.result.quantity(stated))
 
     def _overshoot_above(self) -> float | None:
         """R(w*), where the proofs by signs apply."""
@@ -160,15 +140,8 @@ class Figure2Case(DirectCase):
         return self._not_kept(quantity) if not kept else Verdict.PROVED if exact else Verdict.KEPT
 
     def _not_kept(self, quantity: Quantity) -> Verdict:
-        """The theorem is one of limits: a point outside of its regime refutes nothing, nor does one inside alone.
-
-        `plateau.loss` is a limit itself (w = 0 is sigma_init -> 0, and it does not depend on L), and `plateau` fails in
-        that limit where it does.
-        """
-        if self._beyond(quantity):
-            return Verdict.OUTSIDE
-        fails = quantity.name in ("plateau.loss", "plateau") and self.measured["plateau.loss"] < theory.KEPT
-        return Verdict.VIOLATED if fails else Verdict.UNDECIDED
+        """The theorem is one of limits: a point outside of its regime refutes nothing, nor does one inside alone."""
+        return Verdict.OUTSIDE if self._beyond(quantity) else Verdict.UNDECIDED
 
     def _remark(self, quantity: Quantity) -> str:
         if quantity.name != "plateau":

@@ -5,19 +5,23 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from bridge.budget import Budget
 from bridge.certify import Status, prove
 from bridge.export.numbers import plain
 from bridge.induction.claims import apart, boxes, claim_row, replayed_claim
+from bridge.lowering import lower
 from bridge.record import Row, Verdict
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from symbolic.induction import karamata as theory
-from symbolic.induction.training import v_star, w_star
+from symbolic.induction.signs import R_TURN
+from symbolic.induction.training import v, v_star, w_star
 
 TRIPLES = 100
+GRID = 200
 MOST_BOXES = 2000  # for one proof; the longest takes 384
 VERDICTS = {Status.PROVED: Verdict.PROVED, Status.REFUTED: Verdict.VIOLATED, Status.UNDECIDED: Verdict.UNDECIDED}
 
@@ -34,6 +38,17 @@ def certified() -> dict[str, tuple[Verdict, str]]:
     }
 
 
+def least_gain(factor: float) -> float:
+    """The least quotient of the two sides of `gain` on the grid, for gamma = `factor` R(w*)."""
+    stars = np.linspace(0, float(theory.LARGEST_STAR), GRID + 1)[1:]
+    bounds = factor * np.asarray(lower(R_TURN, args=(w_star,))(stars))
+    knob = float(theory.CHOSEN_BETA)
+    ends = np.asarray(lower(theory.LARGEST_V, args=(theory.beta, theory.gamma, v_star))(knob, bounds, stars**2))
+    quotient = lower(theory.GAIN_QUOTIENT, args=(v, v_star, theory.gamma, theory.beta))
+    shares = np.linspace(0, 1, GRID + 1)[1:, None]
+    return float(np.asarray(quotient(shares * ends, stars**2, bounds, knob)).min())
+
+
 class KaramataCase(DirectCase):
     """The lemma has no parameters; the exponent uses w*."""
 
@@ -44,7 +59,7 @@ class KaramataCase(DirectCase):
             *(claim_row(self, theory.CLAIMS[name]) for name in ("weighted", "weighted.square")),
             *self._true_versions(budget),
             *self._functions(),
-            claim_row(self, theory.CLAIMS["gain"]),
+            self._gain(),
             self._exponent(),
         ]
 
@@ -83,6 +98,11 @@ class KaramataCase(DirectCase):
         return rows + [
             direct_row(self, self.result.quantity(name), {"derived": stretch}, remark=each) for name, each in both
         ]
+
+    def _gain(self) -> Row:
+        verdict = Verdict.KEPT if least_gain(1.0) >= 1 else Verdict.UNDECIDED
+        words = f"judged with gamma = R(w*), beta = 2, on a grid of {GRID}^2 points (w*, w) with w* <= sqrt(0.3)"
+        return direct_row(self, self.result.quantity("gain"), {"printed": verdict}, remark=words)
 
     def _exponent(self) -> Row:
         target = sp.Rational(self.params["w_star"])

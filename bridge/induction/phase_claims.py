@@ -8,6 +8,7 @@ import sympy as sp
 
 from bridge.export.numbers import plain
 from bridge.induction import phase_times as times
+from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_runs import (
     exponent_at,
     fall_between,
@@ -144,6 +145,7 @@ def _plateau_claim(point: Point, flow: str) -> Claim:
     small_start = {**below, "sigma_init": 1e-5}  # at which the formula, to o(1) as sigma_init -> 0, is good
     low, high = (float(w) for w in phases.overshoot_range())
     at_low = f", w* = {BELOW_THE_RANGE}"
+    overshot_at = times.value(phases.overshoot_time(), smaller(within).points[-1])
     return Claim(
         "T_II",
         head_time(KEPT, flow),
@@ -153,10 +155,15 @@ def _plateau_claim(point: Point, flow: str) -> Claim:
             *(_along(way(below), time, "T_II", flow, KEPT, at_low) for way in (smaller, mixed)),
             _along(longer(small_start), time, "T_II", flow, KEPT, f"{at_low}, sigma_init = 1e-5"),
             _along(weaker(point), time, "T_II", flow, KEPT),
-            _along(smaller(within), overshot, "T_II", flow, LEARNT, f", w* = {WITHIN_THE_RANGE}"),
+            replace(
+                _along(smaller(within), overshot, "T_II", flow, LEARNT, f", w* = {WITHIN_THE_RANGE}"),
+                outside=outside_26(WITHIN_THE_RANGE),
+            ),
         ),
-        remark=f"for w* in ({plain(low)}, {plain(high)}) h alone takes more than 1 % of the loss between h* and its "
-        "plateau h* psi(v*)",
+        remark=f"for w* in ({plain(low)}, {plain(high)}), beyond the c of (26), which this choice of T_o in C.3 uses, "
+        f"h alone takes more than 1 % of the loss: at w* = {WITHIN_THE_RANGE} T_II stays at "
+        f"{plain(overshot_at)} (L-2) as sigma_init -> 0, whereas T_o := 2 T_1^h has "
+        "the order for every w*",
         choice="T_o = T_1^h",
         not_applicable=lambda at: times.head_start(at, KEPT, flow),
         outside=no_plateau,

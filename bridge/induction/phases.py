@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import sympy as sp
+
 from bridge.budget import Budget
 from bridge.export.numbers import plain
 from bridge.induction import phase_times as times
@@ -16,7 +18,8 @@ from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from symbolic.induction import phases
-from symbolic.induction.phase_statement import PHASES
+from symbolic.induction.phase_statement import M_INVERSE, M_INVERSE_PRINTED, PHASES
+from symbolic.induction.phases import p
 from symbolic.induction.training import check_flow
 from symbolic.statements import Quantity
 
@@ -26,11 +29,34 @@ class PhasesCase(DirectCase):
 
     def rows(self, budget: Budget) -> list[Row]:
         point = self._point()
-        rows = []
+        rows = [self._inverse()]
         for claim in claims_at(point, str(self.params["flow"])):
             rows += [self._at_the_point(claim, point)] if claim.pointwise else []
             rows += [self._along(claim, direction) for direction in claim.directions]
         return [*rows, *self._head_at_T_I(point)]
+
+    def _inverse(self) -> Row:
+        """1/M(p) as C.1 expands it, against 1/M(p), in balls."""
+        at = {p: sp.Rational(*float(self.params["sigma_init"]).as_integer_ratio())}
+        printed, derived = (self.ball(each.subs(at)) for each in (M_INVERSE_PRINTED, M_INVERSE))
+        apart = bool(printed - derived > 0) or bool(derived - printed > 0)
+        witness = Witness(
+            result=self.result.id,
+            quantity="M.inverse",
+            params=self.full_params,
+            inputs={},
+            error_lower=float(derived),
+            bounds={"printed": float(printed)},
+        )
+        return direct_row(
+            self,
+            self.result.quantity("M.inverse"),
+            {"printed": Verdict.VIOLATED if apart else Verdict.UNDECIDED, "derived": Verdict.PROVED},
+            printed=float(printed),
+            derived=float(derived),
+            measured=float(derived),
+            witness=witness if apart else None,
+        )
 
     def _quantity(self, name: str, construction: str) -> Quantity:
         return replace(self.result.quantity(name), construction=construction)
@@ -94,6 +120,8 @@ class PhasesCase(DirectCase):
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         """The runs along one direction again, from scratch."""
         self.check_inputs(inputs)
+        if name == "M.inverse":
+            return self._inverse()
         point = self._point()
         for claim in claims_at(point, str(self.params["flow"])):
             for direction in claim.directions:

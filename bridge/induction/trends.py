@@ -27,6 +27,7 @@ from symbolic.induction import trends as theory
 from symbolic.induction.training import FLOWS, check_flow, sigma_init, t, w_star
 from symbolic.statements import Kind, Quantity
 
+FROM_27 = ("w.rate.above", "T_half", "T_half.simple")  # (27) and what C.2 concludes from it
 RUN = ".run"  # a witness of this name is the whole run, made again from the parameters
 
 
@@ -146,7 +147,7 @@ class TrendsCase(DirectCase):
             derived=bounds.get("derived"),
             measured=measured,
             witness=self._witness(quantity, measured, bounds) if violated else None,
-            remark="; ".join(filter(None, [self._since(quantity), self._condition(quantity, verdict.get("printed"))])),
+            remark="; ".join(filter(None, [self._condition(quantity, verdict.get("printed")), self._since(quantity)])),
         )
 
     def _condition(self, quantity: Quantity, printed: Verdict | None) -> str:
@@ -164,6 +165,8 @@ class TrendsCase(DirectCase):
         star, sigma = float(self.params["w_star"]), float(self.params["sigma_init"])
         if quantity.name == "h.overshoot" and (reason := outside_26(star)):
             return reason
+        if quantity.name in FROM_27 and self.params["alpha"] < 1:
+            return f"outside of alpha* > 1, which C.1 takes: alpha* = {plain(float(self.params['alpha']))}"
         if reason := too_wide(self.params):
             return reason
         if not self.small_enough:
@@ -268,8 +271,10 @@ class TrendsStudy(Study):
         return TrendsCase(resolved, dtype=dtype, device=device)
 
     def refutable(self) -> tuple[Quantity, ...]:
+        """Of (29) the limit comes first: a run shows the mean growth at its start, where it is nearly 0."""
         of_checks = (*map(limit_quantity, theory.LIMITS), *map(theory.threshold_quantity, theory.CLAIMS))
-        return (*super().refutable(), *(quantity for quantity in of_checks if quantity.erratum is not None))
+        found = (*super().refutable(), *(quantity for quantity in of_checks if quantity.erratum is not None))
+        return tuple(sorted(found, key=lambda quantity: quantity.name != "w.rate.below.limit"))
 
     def checks(self) -> list[Row]:
         rows = []

@@ -35,7 +35,7 @@ CHAIN = ("y", "scores", "attention", "output")
 LARGEST_NORM = 1e150  # its square, in a norm, still is a float64
 SEARCHES, EXACT_SECONDS = 18, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 WIDEST_SEARCHED = 256  # coordinates: the exact norms of a d x d matrix take a tenth of a second there
-VARIANTS = {"output.as_printed": "as_printed", "output.gated": "gated"}  # quantity to construction, beside "masked"
+VARIANTS = {"output.mask_3": "mask_3", "output.gated": "gated"}  # quantity to construction, beside "masked"
 
 
 class VanillaCase(Case):
@@ -58,7 +58,7 @@ class VanillaCase(Case):
             theory.W_norm: sum(sizes),
             theory.W_frobenius: flint.arb(_fmpq(sum(size * size for size in sizes))).sqrt(),
         }
-        self.gates = {"masked": math.inf, "as_printed": 0.0, "gated": self._gate()}
+        self.gates = {"masked": math.inf, "mask_3": 0.0, "gated": self._gate()}
         self.constructions = {name: networks.vanilla(self.p, W_star, gate=gate) for name, gate in self.gates.items()}
 
     def _gate(self) -> float:

@@ -54,11 +54,12 @@ _DOMAIN = "training stage II, |w_Q w_K| < 1/2"
 
 
 RATE_OF_W = Erratum(
-    Weight.CONSTANT,
+    Weight.DEFINITION,
     Citation(WANG2024, "Appendix C.2", "dw/dt after (22)"),
     sentence="the rate of w is twice the rate that the gradient flow (12) gives w_Q = w_K",
     reading="it is the gradient flow of a single parameter w, since -dL/dw with w_Q = w_K = w in (22) adds the "
-    "derivatives in w_Q and in w_K; (12) trains w_Q and w_K, which Lemma 5.4 proves equal along that very flow",
+    "derivatives in w_Q and in w_K; Section 5.2 redefines theta with one w_KQ and still calls it theta, and with that "
+    "theta (12) gives the printed rate; with the w_Q and w_K of Lemma 5.4 it does not",
     repair="half of the printed dw/dt, with the printed dh/dt",
     survives="yes: each Theta of Theorem 5.5 absorbs the factor 2",
 )

@@ -5,8 +5,6 @@ from collections.abc import Callable
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
-from symbolic.errata import Erratum
-from symbolic.induction.phase_errata import OBSERVATION
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.signs import R_CURVE, R_TURN, at_optimum
 from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
@@ -32,7 +30,6 @@ def _claim(
     place: Citation,
     remark: str = "",
     derive: Callable[[], sp.Expr] | None = None,
-    erratum: Erratum | None = None,
 ) -> Quantity:
     return Quantity(
         name,
@@ -46,7 +43,6 @@ def _claim(
         scopes=(),
         remark=remark,
         derive=derive,
-        erratum=erratum,
     )
 
 
@@ -101,7 +97,6 @@ QUANTITIES = (
         LEARNT,
         THEOREM,
         "C.3: T_II >= the time of w = 0.01 w*",
-        erratum=OBSERVATION,
     ),
     _claim(
         "plateau.share",
@@ -118,9 +113,8 @@ QUANTITIES = (
         Kind.LOWER,
         KEPT,
         THEOREM,
-        "below 0.99 T_II is reached by h alone",
+        "below 0.99 T_II is reached by h alone, where T_o := T_1^h (C.3); with T_o := 2 T_1^h at no w*",
         lambda: LEFT_BY_PLATEAU,
-        OBSERVATION,
     ),
     _claim(
         "growth",

@@ -6,7 +6,7 @@ from symbolic.errata import Erratum, Weight
 _PLACE = "Appendix B"
 
 HALF = Erratum(
-    Weight.CONSTANT,
+    Weight.NOTATION,
     Citation(WANG2024, _PLACE, "loss and dp~/dt of stage I"),
     sentence="the loss of stage I lacks the factor 1/2 of (11), so that dp~/dt is twice the gradient flow of (11), and "
     "its cross term has + for -",
@@ -17,7 +17,7 @@ HALF = Erratum(
 )
 
 FIRST_SOFTMAX = Erratum(
-    Weight.DEFINITION,
+    Weight.NOTATION,
     Citation(WANG2024, _PLACE, "definition of softmax_s"),
     sentence="the denominator of softmax_s starts at t = 2",
     reading="key t = 1 is in the numerator, so that the weights do not add up to 1 for s >= 3, whereas q has the whole "

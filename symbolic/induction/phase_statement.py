@@ -8,7 +8,7 @@ import sympy as sp
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum
 from symbolic.induction import letters
-from symbolic.induction.phase_errata import FIRST_PHASE, OBSERVATION
+from symbolic.induction.phase_errata import FIRST_PHASE
 from symbolic.induction.phases import (
     EXPONENT,
     FINITE_START,
@@ -35,7 +35,7 @@ from symbolic.induction.phases import (
     tau,
 )
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
-from symbolic.induction.training import NOTATION, L, h, h_star, t, v, v_star, w
+from symbolic.induction.training import NOTATION, L, M, h, h_star, t, v, v_star, w
 from symbolic.statements import Formula, Kind, Order, Printed, Quantifier, Quantity, Result
 
 
@@ -71,6 +71,9 @@ def _rate(
 
 
 _SMALL = "w* = O(1), alpha* = Omega(1), sigma_init << 1, L >> 1"
+
+M_INVERSE_PRINTED = M(p)  # C.1 inverts it
+M_INVERSE = 1 / M(p)
 
 _SADDLE = "(w, h) = (0, h* psi(v*))"
 rho = sp.Symbol("rho", positive=True)
@@ -148,6 +151,19 @@ PHASES = Result(
             Order.O,
             gram_time,
         ),
+        Quantity(
+            name="M.inverse",
+            latex_symbol=r"1/M(p)",
+            meaning="1/M(p) in the rate of g, at p = sigma_init",
+            norm="absolute value",
+            domain="p > 0, L >= 4",
+            kind=Kind.EXACT,
+            quantifier=Quantifier.FOR_ALL,
+            printed=Printed(M_INVERSE_PRINTED, Citation(WANG2024, "Appendix C.1 Part I", "1/M(p), before (20)")),
+            scopes=(),
+            derive=lambda: M_INVERSE,
+            erratum=FIRST_PHASE,
+        ),
         _rate(
             "T_1g",
             r"T_1^g",
@@ -189,12 +205,8 @@ PHASES = Result(
                 _SMALL,
                 Order.THETA,
                 lambda: (L - 2) * head_time("true"),
-                erratum=erratum,
             )
-            for name, symbol, share, erratum in (
-                ("T_II", r"T_{\rm II}", "0.99", OBSERVATION),
-                ("T_III", r"T_{\rm III}", "0.01", None),
-            )
+            for name, symbol, share in (("T_II", r"T_{\rm II}", "0.99"), ("T_III", r"T_{\rm III}", "0.01"))
         ),
         _rate(
             "growth",

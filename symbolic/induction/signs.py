@@ -172,6 +172,5 @@ def _integral(plateau: sp.Expr) -> sp.Expr:
 
 
 LOG_W_ABOVE = at_optimum(speed * h_star**2 * phi(_NEAR) * _integral(psi(_NEAR)))
-LOG_W_BELOW = at_optimum(speed * h_star**2 * (phi(v_star) - psi(_NEAR) * phi(2 * LEAST**2 * v_star)) * _integral(_PSI))
 # The two sides hold at t if w cannot have passed 0.01 w* by then: this is positive.
 STILL_SMALL = sp.log(LEAST * w_star / sigma_init) - LOG_W_ABOVE

@@ -12,7 +12,6 @@ from symbolic.induction.signs import (
     ETA_BELOW,
     LEAST,
     LOG_W_ABOVE,
-    LOG_W_BELOW,
     R_CURVE,
     R_TURN,
     RATE_ABOVE,
@@ -26,7 +25,7 @@ from symbolic.induction.signs import (
     speed,
 )
 from symbolic.induction.training import NOTATION, L, alpha, sigma_init, v_star, w_star
-from symbolic.induction.trend_errata import GROWTH_ABOVE, GROWTH_BELOW, OVERSHOOT_FACTOR, SIMPLE_TIME, SMALL_FACTOR
+from symbolic.induction.trend_errata import GROWTH_BELOW, HALF_TIME, OVERSHOOT_FACTOR, SIMPLE_TIME, SMALL_FACTOR
 from symbolic.inequalities import Inequality
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
@@ -167,20 +166,12 @@ LIMITS = (
     Limit("T_1", Kind.LOWER, sp.Integer(1), ETA_ABOVE, _start(2.0**-20), T_1_FIRST),
     Limit("T_1.simple", Kind.LOWER, sp.Integer(1), ETA_ABOVE, _start(2.0**-20), T_1_SECOND),
     Limit(
-        "w.rate.above",
-        Kind.UPPER,
-        LOG_W_PRINTED_ABOVE,
-        LOG_W_BELOW,
-        _start(2.0**-60, "printed", alpha=0.1, w_star=0.547),
-        _after(48),
-    ),
-    Limit(
         "w.rate.below",
         Kind.LOWER,
         LOG_W_PRINTED_BELOW,
         LOG_W_ABOVE,
         _start(2.0**-20, "printed"),
-        _after(sp.Rational(1, 2)),
+        _after(1),
     ),
 )
 
@@ -286,7 +277,7 @@ QUANTITIES = (
         sp.expand(LOG_W_PRINTED_ABOVE / TAU),
         "(27)",
         _START,
-        erratum=GROWTH_ABOVE,
+        "the line before (27) gives (1 + alpha*)^2; (27) lacks the square",
     ),
     _claim(
         "T_half",
@@ -296,7 +287,7 @@ QUANTITIES = (
         T_HALF_FIRST,
         "(28), first bound",
         _ALONG,
-        erratum=GROWTH_ABOVE,
+        erratum=HALF_TIME,
     ),
     _claim(
         "T_half.simple",

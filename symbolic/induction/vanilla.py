@@ -58,7 +58,7 @@ def derive_output() -> Approximated:
 def derive_with_first_key() -> Derivation:
     """The same when key s = 1 is seen too: its y_1 = 0 scores 0, all others at least gate - omega.
 
-    (y_s is an average of tokens, so |x_L^T W* y_s| <= omega; the gate is 0 in the network as printed.)
+    (y_s is an average of tokens, so |x_L^T W* y_s| <= omega; the gate is 0 with the mask (3) taken literally.)
     """
     # x_1 against an average of the values: at most the diameter of the cube.
     leaking = exclude(derive_output(), "output+key1", count=L - 2, lead=gate - omega, diameter=2)
@@ -76,10 +76,10 @@ _KERNEL_PRINTED = sp.exp(-p) / (1 - sp.exp(-p))
 _DOMAIN = "tokens in [-1, 1]^d, L >= 3"
 
 FIRST_KEY = Erratum(
-    Weight.DEFINITION,
+    Weight.NOTATION,
     Citation(WANG2024, "Theorem A.1", "proof, mask (3)"),
-    sentence="the second layer's sum is over s = 2 .. L-1, while the mask (3), R_ij = -oo for i <= j, shows key s = 1 "
-    "to the last query too",
+    sentence="the mask (3), read literally in layer 2, also shows key s = 1 to the last query, while A.1 sums over "
+    "s = 2 .. L-1",
     reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows, and x_L = 0, x_1 = 1, "
     "x_2 = ... = -1 gives an error of 2/(L-1) whatever y_1 is; nothing fails where the sum over s = 2 .. L-1, as in "
     "(10), is taken to define the mask of layer 2",
@@ -140,10 +140,10 @@ def _quantities() -> tuple[Quantity, ...]:
         )
         for name, words, opening, meaning, remark, erratum in (
             (
-                "as_printed",
-                "as printed",
+                "mask_3",
+                "mask (3)",
                 sp.Integer(0),
-                "the same with the mask (3) as printed, which shows key s = 1 to the last query",
+                "the same with the mask (3) taken literally in layer 2",
                 "",
                 FIRST_KEY,
             ),

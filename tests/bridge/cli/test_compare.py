@@ -84,7 +84,7 @@ def test_the_table(run: Command, calls: Calls) -> None:
     assert len(cells) == 26
     assert ["output", "network", "8", "64", "3.356e-04"] in [row[:5] for row in cells]
     assert "printed: violated; derived, instance: kept (vacuous: derived)" in [row[-1] for row in cells]
-    assert {row[0] for row in cells} == {"output", "output.as_printed", "output.rate"}
+    assert {row[0] for row in cells} == {"output", "output.mask_3", "output.rate"}
 
 
 def test_the_footer_and_one_violation_a_quantity(run: Command, calls: Calls) -> None:
@@ -93,7 +93,7 @@ def test_the_footer_and_one_violation_a_quantity(run: Command, calls: Calls) -> 
     assert "seed 0; 64 samples; attack: 200 steps, 4 restarts" in out
     assert "torch 2.13.0, dtype float64, device cpu" in out
     assert out.count("violated: ") == 1
-    assert "violated: output.as_printed: printed violated; found 0.25 against" in out
+    assert "violated: output.mask_3: printed violated; found 0.25 against" in out
 
 
 def test_a_row_that_is_not_run_says_why(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_witness_is_checked_again(run: Command, replay: list[str]) -> None:
     outcome = run("compare", ID, "--witness", "w.json")
     assert replay == ["w.json"]
-    assert "output.as_printed" in outcome.out
+    assert "output.mask_3" in outcome.out
     assert "printed: violated" in outcome.out
     assert Row.model_validate(json.loads(run("compare", ID, "--witness", "w.json", "--json").out)).witness
 

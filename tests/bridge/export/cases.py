@@ -41,14 +41,14 @@ def _as_printed(p: int, L: int) -> Row:
     error = 2 / L
     witness = Witness(
         result=RESULT,
-        quantity="output.as_printed",
+        quantity="output.mask_3",
         params={"p": p, "L": L, "d": 4, "W_star": 0.25},
         inputs={"tokens": [[1.0, -1.0]] * L},
         error_lower=error,
         bounds={"printed": math.exp(-p)},
     )
     return _row(
-        "output.as_printed",
+        "output.mask_3",
         "network",
         p,
         L,

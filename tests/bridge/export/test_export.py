@@ -149,7 +149,7 @@ def test_html_is_well_formed_and_escaped() -> None:
 
 def test_png_and_svg_are_pictures(tmp_path: Path) -> None:
     plot(comparison(), tmp_path / "plot.png")
-    plot(comparison(), tmp_path / "plot.svg", quantity="output.as_printed", x="L")
+    plot(comparison(), tmp_path / "plot.svg", quantity="output.mask_3", x="L")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     svg = (tmp_path / "plot.svg").read_text()
     assert ET.fromstring(svg).tag.endswith("svg")
@@ -170,7 +170,7 @@ def test_the_plot_shows_the_numbers_of_the_record() -> None:
 
 
 def test_violated_points_are_ringed_and_the_title_cites() -> None:
-    figure = draw(comparison(), "output.as_printed")
+    figure = draw(comparison(), "output.mask_3")
     assert all("violated" in [line.get_label() for line in axis.get_lines()] for axis in figure.axes)
     title = figure.get_suptitle()
     assert "Wang et al. 2024, Theorem 4.1" in title
@@ -287,7 +287,7 @@ def test_a_rate_is_drawn_on_a_linear_scale() -> None:
 @pytest.mark.parametrize(
     ("quantity", "x", "message"),
     [
-        ("outptu", None, "no quantity 'outptu' to plot. It has: y, output, output.as_printed, output.rate"),
+        ("outptu", None, "no quantity 'outptu' to plot. It has: y, output, output.mask_3, output.rate"),
         (None, "q", "cannot plot against 'q': no row has it as a number. Parameters: p, L, d, W_star"),
     ],
 )
@@ -317,7 +317,7 @@ def test_witnesses_are_files_that_read_back(tmp_path: Path) -> None:
     record = comparison()
     paths = save_witnesses(record, tmp_path / "witnesses")
     assert len(paths) == 8
-    assert paths[0].name == "induction.vanilla-output.as_printed-001.json"
+    assert paths[0].name == "induction.vanilla-output.mask_3-001.json"
     rows = [row for row in record if row.witness is not None]
     for path, row in zip(paths, rows, strict=True):
         assert row.witness is not None

@@ -40,8 +40,8 @@ def test_columns_are_the_parameters_that_vary_and_the_numbers_there_are() -> Non
 def test_final_and_violated_rows_are_shown_grouped() -> None:
     record = comparison()
     names = [row.quantity for row in shown_rows(record)]
-    assert set(names) == {"output", "output.as_printed", "output.rate"}
-    assert names == sorted(names, key=["output", "output.as_printed", "output.rate"].index)
+    assert set(names) == {"output", "output.mask_3", "output.rate"}
+    assert names == sorted(names, key=["output", "output.mask_3", "output.rate"].index)
     assert len(shown_rows(record, all_rows=True)) == len(record.rows)
     record.rows[0].verdict["printed"] = Verdict.VIOLATED
     assert record.rows[0].quantity == "y"
@@ -140,13 +140,13 @@ def test_budget() -> None:
 
 def test_one_violation_a_quantity_with_the_worst_row() -> None:
     (violation,) = violations(comparison())
-    assert violation.quantity == "output.as_printed"
+    assert violation.quantity == "output.mask_3"
     assert violation.tiers == ("printed",)
     assert (violation.count, violation.total) == (8, 8)
     assert violation.worst.params["p"] == 8
     assert violation.worst.params["L"] == 8
     assert violation.sentence == (
-        "output.as_printed: printed violated; found 0.25 against printed 3.356e-04 (745 times), in 8 of 8 rows, worst "
+        "output.mask_3: printed violated; found 0.25 against printed 3.356e-04 (745 times), in 8 of 8 rows, worst "
         "at p = 8, L = 8. mask (3) shows key 1 to the last query, 100% of the time & at a cost of 1/L"
     )
 

@@ -1,6 +1,5 @@
 """The study of Figure 2: its times against the losses themselves, its verdicts, its figure."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -69,9 +68,9 @@ def test_the_times_are_those_of_theorem_5_5(params: dict[str, object]) -> None:
 def test_at_its_own_parameters_one_step_of_the_proof_fails() -> None:
     rows = default_rows()
     violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
-    assert violated == {"plateau.loss"}
-    assert rows["plateau.loss"].erratum is not None
-    assert rows["plateau.loss"].erratum.weight == "step of a proof"
+    assert violated == set()
+    assert rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
+    assert "for which (26) is stated" in rows["plateau.loss"].remark
     assert rows["overshoot"].verdict["printed"] is Verdict.OUTSIDE  # (26) is stated for w* < c
     assert "false from w* = 0.4398 on" in rows["overshoot"].remark
     assert rows["first"].verdict["printed"] is Verdict.OUTSIDE  # L sigma_init = 10 is less than C.1 asks for
@@ -99,18 +98,15 @@ def rows_of_a_small_start() -> dict[str, Row]:
 def test_from_a_small_start_the_plateau_of_the_figure_ends_before_w_grows() -> None:
     rows = rows_of_a_small_start()
     violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
-    assert violated == {"plateau", "plateau.loss"}
+    assert violated == set()
+    assert rows["plateau"].verdict["printed"] is rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
     assert rows["plateau"].measured < 0.001
 
 
-@pytest.mark.parametrize("rows", [default_rows, rows_of_a_small_start])
-def test_violated_rows_have_an_erratum_and_replay(rows: Callable[[], dict[str, Row]]) -> None:
-    for row in rows().values():
-        violated = Verdict.VIOLATED in row.verdict.values()
-        assert (row.witness is not None) == (row.erratum is not None) == violated
-        if row.witness is not None:
-            again = case_at(**row.witness.params).replay_check(row.witness.quantity, {})
-            assert (again.measured, again.verdict, again.erratum) == (row.measured, row.verdict, row.erratum)
+def test_no_point_refutes_the_figure() -> None:
+    for row in [*default_rows().values(), *rows_of_a_small_start().values()]:
+        assert Verdict.VIOLATED not in row.verdict.values()
+        assert row.witness is row.erratum is None
 
 
 def test_what_is_no_check_is_refused() -> None:

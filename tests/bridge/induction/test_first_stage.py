@@ -23,10 +23,10 @@ def case_of(**params: float | int) -> study.FirstStageCase:
 
 
 WEIGHTS = {
-    "loss": "constant",
-    "rate": "constant",
+    "loss": "notation",
+    "rate": "notation",
     "q": "notation",
-    "softmax": "index or definition",
+    "softmax": "notation",
     "q.slope": "step of a proof",
 }
 
@@ -186,7 +186,7 @@ def test_replay_judges_other_points_for_themselves() -> None:
 
     refuted = case.replay_check("erratum.rate", at(u=0.75, g_0=0.5, g_star=0.5))
     assert refuted.verdict["printed"] is Verdict.VIOLATED
-    assert refuted.erratum.weight == "constant"
+    assert refuted.erratum.weight == "notation"
     for s in (2.0, 9.0):  # at s = 2 the printed sum is empty
         with pytest.raises(UsageError, match="whole number in 3"):
             case.replay_check("erratum.softmax", at(u=0.5, s=s))

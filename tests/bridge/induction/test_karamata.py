@@ -6,7 +6,7 @@ import torch
 
 from bridge.budget import Budget
 from bridge.certify import Status, prove
-from bridge.induction.karamata import KaramataCase, KaramataStudy
+from bridge.induction.karamata import KaramataCase, KaramataStudy, least_gain
 from bridge.record import Row, Verdict
 from symbolic.induction import karamata as theory
 from symbolic.statements import UsageError
@@ -27,7 +27,7 @@ def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
 
 def test_the_lemma_is_refuted_and_its_true_versions_are_proved(rows: dict[str, Row]) -> None:
     violated = {name: row for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
-    weights = {"weighted": "statement", "weighted.square": "statement", "gain": "constant"}
+    weights = {"weighted": "statement", "weighted.square": "statement"}
     assert {name: row.erratum.weight for name, row in violated.items()} == weights
     assert rows["weighted"].erratum == rows["weighted.square"].erratum
     for name in ("equal", "fuchs", "stretch", "superadditive", "exponent"):
@@ -57,14 +57,17 @@ def test_certificates_of_c_can_fail() -> None:
     assert prove(wrong).status is Status.REFUTED  # C''(x)/x is 9 at 0
 
 
-def test_the_gain_fails_for_a_gamma_within_26(rows: dict[str, Row]) -> None:
-    """The witness takes a smaller gamma than 1 + 0.04375 w*; at a gamma of 1 printed and derived agree."""
-    inputs = rows["gain"].witness.inputs
-    assert inputs["gamma"][0] < float(theory.H_BOUND.subs(theory.w_star, inputs["v_star"][0] ** 0.5))
-    assert "left side 0.010398, right side 0.0104, stated as left >= right" in rows["gain"].remark
-    even = {letter: torch.tensor(values, dtype=torch.float64) for letter, values in inputs.items()}
-    even["gamma"] = torch.tensor([1.0])
-    assert case_of().replay_check("erratum.gain", even).verdict["printed"] is Verdict.KEPT
+def test_the_gain_is_kept_with_gamma_as_r_of_w_star_and_not_far_above(rows: dict[str, Row]) -> None:
+    assert rows["gain"].verdict == {"printed": Verdict.KEPT}
+    assert rows["gain"].erratum is None
+    assert "with gamma = R(w*), beta = 2, on a grid" in rows["gain"].remark
+    assert "the steps before give beta/(2 gamma+beta-1) v* only" in theory.KARAMATA.quantity("gain").remark
+    assert least_gain(1.0) >= 1 > least_gain(1.01)
+
+
+def test_the_gain_is_not_called_kept_where_the_grid_refutes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theory, "GAIN_QUOTIENT", theory.GAIN_QUOTIENT / 2)
+    assert case_of()._gain().verdict == {"printed": Verdict.UNDECIDED}
 
 
 def test_witnesses_replay(rows: dict[str, Row]) -> None:

@@ -19,21 +19,20 @@ CALLS = {
     "induction.karamata": {},
 }
 ACCUSED = {
-    "induction.vanilla": {"output.as_printed": Weight.DEFINITION},
+    "induction.vanilla": {"output.mask_3": Weight.NOTATION},
     "induction.first_stage": {
-        "loss": Weight.CONSTANT,
-        "rate": Weight.CONSTANT,
+        "loss": Weight.NOTATION,
+        "rate": Weight.NOTATION,
         "q": Weight.NOTATION,
-        "softmax": Weight.DEFINITION,
+        "softmax": Weight.NOTATION,
         "q.slope": Weight.PROOF,
     },
-    "induction.balance": {"rate": Weight.CONSTANT},
+    "induction.balance": {"rate": Weight.DEFINITION},
     "induction.losses": dict.fromkeys(("gram.as_printed", "head.as_printed", "head.optimum"), Weight.DEFINITION),
     "induction.fixed_point": {"stated.as_printed": Weight.DEFINITION},
     "induction.karamata": {
         "weighted": Weight.STATEMENT,
         "weighted.square": Weight.STATEMENT,
-        "gain": Weight.CONSTANT,
     },
 }
 

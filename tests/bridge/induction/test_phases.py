@@ -189,7 +189,7 @@ VERDICTS = [
     ("T_II", "L -> oo, w* = 0.3", Verdict.CONSISTENT),
     ("T_II", "alpha* -> oo", Verdict.CONSISTENT),
     ("T_II", "w* -> 0", Verdict.CONSISTENT),
-    ("T_II", "T_o = T_1^h, sigma_init -> 0 with (L-2) sigma_init = 10, w* = 0.49", Verdict.VIOLATED),
+    ("T_II", "T_o = T_1^h, sigma_init -> 0 with (L-2) sigma_init = 10, w* = 0.49", Verdict.OUTSIDE),
     ("T_II", "T_o = 2 T_1^h, sigma_init -> 0 with (L-2) sigma_init = 10, w* = 0.49", Verdict.CONSISTENT),
     ("T_II", "T_o = 2 T_1^h, alpha* -> oo with sigma_init = 1e-6 h*, w* = 0.49", Verdict.CONSISTENT),
     ("T_II", "T_o = 2 T_1^h, w* -> 0", Verdict.CONSISTENT),
@@ -218,9 +218,26 @@ def test_each_theta_gets_its_verdict_at_the_parameters_of_figure_2(rows, quantit
 def test_the_two_violated_rows_are_steps_of_the_proof(rows):
     violated = [row for row in rows if row.verdict.get("printed") is Verdict.VIOLATED]
     assert [(row.quantity, row.erratum.weight) for row in violated] == [
+        ("M.inverse", "step of a proof"),
         ("T_1g", "step of a proof"),
-        ("T_II", "step of a proof"),
     ]
+    assert violated[0].erratum == violated[1].erratum
+
+
+def test_c_1_prints_m_inverted(rows):
+    (row,) = [row for row in rows if row.quantity == "M.inverse"]
+    n, sigma = row.params["L"] - 2, row.params["sigma_init"]
+    total = math.fsum(math.exp(-sigma * k) for k in range(n))
+    assert row.printed == pytest.approx(total, rel=1e-12)
+    assert row.measured == row.derived == pytest.approx(1 / total, rel=1e-12)
+
+
+def test_c_3_is_outside_of_the_w_star_of_26_where_its_choice_of_an_observation_time_fails(rows):
+    (row,) = [r for r in rows if r.quantity == "T_II" and r.verdict.get("printed") is Verdict.OUTSIDE]
+    assert "for which (26) is stated" in row.remark
+    (here,) = [r for r in rows if r.quantity == "T_II" and r.construction == "T_o = T_1^h, at this point"]
+    assert "at w* = 0.49 T_II stays at 4.586 (L-2)" in here.remark
+    assert "T_o := 2 T_1^h has the order for every w*" in here.remark
 
 
 def test_rows_of_one_quantity_differ_by_their_construction(rows):
@@ -275,7 +292,7 @@ def test_no_late_plateau_without_a_late_enough_end():
 
 def test_every_formula_is_confirmed_somewhere(rows):
     confirmed_rows = {row.quantity for row in rows if row.verdict.get("derived") is Verdict.CONSISTENT}
-    assert confirmed_rows == {q.name for q in PHASES.quantities} - {"T_I.head"}
+    assert confirmed_rows == {q.name for q in PHASES.quantities} - {"T_I.head", "M.inverse"}
     (left,) = [row for row in rows if row.quantity == "T_I.head" and row.construction == "at this point"]
     assert left.measured == pytest.approx(left.derived, rel=1e-3)
 
@@ -426,7 +443,7 @@ def test_no_formula_is_shown_where_it_does_not_apply():
 
 def test_every_violated_direction_replays(rows):
     found = [row for row in rows if row.witness is not None]
-    assert [row.quantity for row in found] == ["T_1g", "T_II"]
+    assert [row.quantity for row in found] == ["M.inverse", "T_1g"]
     for row in found:
         case = PhasesStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
         again = case.replay_check(row.witness.quantity, {})

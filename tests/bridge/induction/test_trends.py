@@ -117,7 +117,7 @@ def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
         "h.ramp": "notation",
         "T_1": "notation",
         "T_1.simple": "constant",
-        "w.rate.below": "step of a proof",
+        "w.rate.below": "index or definition",
     }
     assert printed_verdicts(rows, Verdict.OUTSIDE) == {"h.overshoot"}
 
@@ -150,13 +150,36 @@ def test_the_conditions_of_C_2_that_a_point_fails(name: str, params: dict[str, f
     assert bool(found) == bool(reason)
 
 
+def test_27_and_28_are_outside_of_alpha_above_1() -> None:
+    rows = rows_of(case_at(0.1, 0.547, 2.0**-60, "printed"))
+    for name in ("w.rate.above", "T_half"):
+        assert rows[name].verdict["printed"] is Verdict.OUTSIDE
+        assert rows[name].remark.endswith("outside of alpha* > 1, which C.1 takes: alpha* = 0.1")
+    assert rows_of(case_at(1.01, 0.53, 2.0**-20, "printed"))["w.rate.above"].verdict["printed"] is Verdict.KEPT
+
+
+def test_the_first_bound_of_28_fails_at_its_parameters_and_the_second_holds() -> None:
+    rows = rows_of(case_at(1.01, 0.53, 2.0**-20, "printed"))
+    assert rows["T_half"].verdict["printed"] is Verdict.VIOLATED
+    assert f"T_1/2^w is {plain(rows['T_half'].measured / 998)} (L-2)" in theory.HALF_TIME.reading
+    assert f"the bound {plain(rows['T_half'].printed / 998)} (L-2)" in theory.HALF_TIME.reading
+    assert rows["T_half.simple"].verdict["printed"] is Verdict.KEPT
+    assert rows_of(case_at(sigma=2.0**-20, flow="printed"))["T_half"].verdict["printed"] is Verdict.KEPT
+
+
+def test_a_hypothesis_that_fails_is_named_first_and_once() -> None:
+    remark = rows_of(case_at(flow="printed"))["w.rate.below"].remark
+    assert remark.startswith("outside of sigma_init << 1 as C.2 reads it: ")
+    assert remark.count("outside") == 1
+
+
 def test_29_says_from_when_on_it_holds() -> None:
     def remark(*point: float, flow: str) -> str:
         return rows_of(case_at(*point, flow=flow))["w.rate.below"].remark
 
     assert "fails before t = 8.766 (L-2), holds from there" in remark(flow="true")
     assert "fails before t = 1.263 (L-2), holds from there to T_1/2^w, at 25.29 (L-2)" in remark(flow="printed")
-    assert "t = 1.263 (L-2), where T_1/2^w is 25.29 (L-2)" in theory.GROWTH_BELOW.reading
+    assert "it holds from t = 1.263 (L-2) on" in theory.GROWTH_BELOW.reading
     assert "holds nowhere" in remark(0.2, 0.3, 1e-2, flow="true")
     assert "holds from there" in remark(0.2, 0.3, 1e-2, flow="printed")
 
@@ -298,13 +321,14 @@ def test_the_weight_of_every_violated_check() -> None:
         "h.ramp.limit": "notation",
         "T_1.limit": "notation",
         "T_1.simple.limit": "constant",
-        "w.rate.above.limit": "constant",
-        "w.rate.below.limit": "step of a proof",
+        "w.rate.below.limit": "index or definition",
         "h.overshoot.constant": "constant",
     }
     assert set(weights) <= {quantity.name for quantity in TrendsStudy().refutable()}
-    remark = checks()["w.rate.above.limit"].remark
-    assert remark == "at L = 1000, alpha = 0.1, w_star = 0.547, sigma_init = 8.674e-19, flow = printed, t = 48 (L-2)"
+    limit = checks()["w.rate.below.limit"]
+    assert limit.remark == "at L = 1000, alpha = 1, w_star = 0.49, sigma_init = 9.537e-07, flow = printed, t = 1 (L-2)"
+    assert 0.5 * limit.printed < limit.measured < limit.printed
+    assert TrendsStudy().refutable()[0].name == limit.quantity  # the witness of (29) is this one
     assert f"for every w* from {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
 
 

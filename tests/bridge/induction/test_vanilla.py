@@ -46,8 +46,8 @@ def assert_kept(comparison: Comparison) -> None:
     for row in comparison:
         ours = {tier: verdict for tier, verdict in row.verdict.items() if tier != "printed"}
         assert set(ours.values()) <= FINE, row
-        assert row.quantity == "output.as_printed" or row.verdict.get("printed") is not Verdict.VIOLATED, row
-        if row.derived is not None and row.quantity != "output.as_printed":
+        assert row.quantity == "output.mask_3" or row.verdict.get("printed") is not Verdict.VIOLATED, row
+        if row.derived is not None and row.quantity != "output.mask_3":
             assert row.derived <= row.printed
             for error in (row.measured, row.attacked):
                 assert error <= row.instance + row.rounding
@@ -77,12 +77,12 @@ def test_the_first_steps_are_attained_and_say_so(default: Comparison) -> None:
 
 
 def test_the_network_as_printed_is_refuted_with_a_witness_that_replays(default: Comparison, tmp_path: Path) -> None:
-    refuted = [row for row in rows(default, "output.as_printed") if row.params["p"] >= 4]
+    refuted = [row for row in rows(default, "output.mask_3") if row.params["p"] >= 4]
     assert refuted
     for row in refuted:
         assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT, "instance": Verdict.KEPT}
         assert row.witness.error_lower > row.printed
-        assert row.erratum.weight == "index or definition"
+        assert row.erratum.weight == "notation"
         assert row.erratum.survives.startswith("yes: with key 1 masked in layer 2")
     path = tmp_path / "witness.json"
     path.write_text(refuted[0].witness.model_dump_json())
@@ -96,7 +96,7 @@ def test_without_any_similarity_the_bounds_of_0_are_kept() -> None:
     """A.1 prints <, Theorem 4.1 <=: at W* = 0 both sides are 0."""
     comparison = compare("induction.vanilla", p=4, L=8, W_star=0, samples=8, attack=10, restarts=4)
     kept = {row.quantity: row.verdict["printed"] for row in comparison if row.scope == "network"}
-    assert kept.pop("output.as_printed") is Verdict.VIOLATED  # key 1 has its weight whatever W* is
+    assert kept.pop("output.mask_3") is Verdict.VIOLATED  # key 1 has its weight whatever W* is
     assert kept == dict.fromkeys(("y", "scores", "attention", "output", "output.gated"), Verdict.KEPT)
     assert all(row.printed == 0 for row in rows(comparison, "output"))
 
@@ -160,7 +160,7 @@ def test_rounding_is_shown_apart_and_spoils_no_verdict(dtype: str) -> None:
     comparison = compare("induction.vanilla", p=(2, 12), L=8, dtype=dtype, samples=16, attack=20, restarts=4)
     for row in comparison:
         assert Verdict.UNDECIDED not in row.verdict.values()
-        assert row.quantity == "output.as_printed" or Verdict.VIOLATED not in row.verdict.values()
+        assert row.quantity == "output.mask_3" or Verdict.VIOLATED not in row.verdict.values()
     late = next(row for row in rows(comparison, "y") if row.params["p"] == 12)
     if dtype != "float32":
         assert late.flags["measured"] == [Flag.ROUNDING]
@@ -288,7 +288,7 @@ def test_cuda_is_refused_where_there_is_none() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_the_comparison_runs_on_a_gpu() -> None:
     comparison = compare("induction.vanilla", p=(2, 8), L=8, device="cuda", **QUICK)
-    assert all(set(row.verdict.values()) <= FINE for row in comparison if row.quantity != "output.as_printed")
+    assert all(set(row.verdict.values()) <= FINE for row in comparison if row.quantity != "output.mask_3")
 
 
 def test_prompts_outside_the_cube_are_refused_or_moved_back() -> None:
