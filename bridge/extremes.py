@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bridge.lowering import LoweringError
+from numeric.flows import IntegrationError
 from numeric.stream import StreamError
 from symbolic.derivation import DerivationError
 from symbolic.statements import UsageError
@@ -18,7 +19,8 @@ SHOWN = 160  # characters of the cause
 
 @contextlib.contextmanager
 def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
-    """Turns what fails inside for want of memory, or at extreme parameters, into a UsageError.
+    """Turns what fails for want of memory, a flow that cannot be integrated, and failures at extreme parameters into a
+    UsageError.
 
     At parameters that are not extreme an overflow is a bug, and stays one.
     """
@@ -26,6 +28,9 @@ def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
         yield
     except REFUSALS:
         raise
+    except IntegrationError as error:
+        where = ", ".join(f"{name} = {_short(x)}" for point in points[:1] for name, x in _numbers(point).items())
+        raise UsageError(f"{call}: the flow cannot be integrated at {where}: {error}") from error
     except Exception as error:
         cause = f"{type(error).__name__}: {error}".splitlines()[0][:SHOWN]
         if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
@@ -41,8 +46,11 @@ def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
 
 def extremes(point: Mapping[str, Any]) -> list[str]:
     """The parameters that are so large or so small that their powers leave float64."""
-    numbers = {name: x for name, x in point.items() if isinstance(x, int | float) and x}
-    return [f"{name} = {_short(x)}" for name, x in numbers.items() if not SMALLEST <= abs(x) <= LARGEST]
+    return [f"{name} = {_short(x)}" for name, x in _numbers(point).items() if x and not SMALLEST <= abs(x) <= LARGEST]
+
+
+def _numbers(point: Mapping[str, Any]) -> dict[str, float | int]:
+    return {name: x for name, x in point.items() if isinstance(x, int | float) and not isinstance(x, bool)}
 
 
 def _short(number: float | int) -> str:
