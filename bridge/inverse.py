@@ -266,12 +266,12 @@ def _method(curve: Curve, found: Found) -> str:
     knob, (low, high) = curve.knob, found.searched
     extreme = "largest" if found.shape in RISING else "least"
     words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
-    words += f"the {extreme} value that meets it"
+    words += f"the {extreme} value that meets the error"
     followers = ", ".join(f"{tie.parameter.name} = {tie.value}" for tie in curve.ties)
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
         return (
-            f"{words}; every value searched up to it meets it"
+            f"{words}; every searched value up to it does"
             if found.shape in RISING
             else f"{words}; it is the least searched"
         )

@@ -213,7 +213,7 @@ def test_of_a_bound_that_falls_and_then_rises_the_least_value_is_returned(error:
     solution = solve(OwnStudy(k + 1 / k, {k: 3.3}), for_="k", error=error)
     assert solution.bound <= error
     assert value is None or solution.value == pytest.approx(value, rel=1e-9)
-    assert "first falls, then rises; the least value that meets it" in solution.method
+    assert "first falls, then rises; the least value that meets the error" in solution.method
 
 
 def test_a_minimum_above_the_error_is_named() -> None:
