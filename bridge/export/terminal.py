@@ -158,7 +158,7 @@ def _footer(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
     hidden = len(comparison.rows) - len(rows)
     yield ""
     if hidden:
-        yield f"{hidden} rows of intermediate quantities are hidden; --all shows them; --steps shows which steps are loose"
+        yield f"{hidden} rows of intermediate quantities are hidden; --all shows them, --steps shows which are loose"
     rounding = f"bounds are rounded outward to {DIGITS} digits"
     yield "; ".join(filter(None, (budget_words(rows), no_verdict_words(rows), rounding, "--json has every digit")))
     shown = BUDGET if sampled(rows) else (*BUDGET, "inputs")

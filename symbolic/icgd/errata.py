@@ -73,7 +73,8 @@ NORM_DERIVATIVE = Erratum(
     Weight.PROOF,
     _cite("Lemma 3", "norm of layer N+1; D.3"),
     "the layer has a norm of at most 1 + K (N-1) C_2",
-    "D.3 has heads for all of r'(0), ..., r'(N-1), which are K (N-1) + d rows; (C.1) adds |c_m| for each",
+    "D.3 prints heads for j in [N] and k in [K], whose values sum to as much as N K C_2; with k in [d] at layer N they "
+    "sum to (K (N-1) + d) C_2; both exceed K (N-1) C_2",
     "1 + (K (N-1) + d) C_2",
     f"yes: (3.13) does not depend on norms; {_rescaled('(K (N-1) + d) C_2', 'lemma')}; {_HIDDEN}",
 )
@@ -81,20 +82,20 @@ NORM_LOSS_GRADIENT = Erratum(
     Weight.PROOF,
     _cite("Lemma 4", "norm of layer N+2; D.4"),
     "||W_1||_1 <= R_3 + 1, and the norm is at most max{R_3 + 1, C_3}",
-    "the 1-norm induced by vectors is a column sum, and the column of the constant 1 meets every ReLU; R_3 + 1 is a "
-    "row sum, and (C.1) adds the norms of W_1 and W_2",
+    "the 1-norm induced by vectors is a column sum, and the column of the constant 1 meets every ReLU; R_3 + 1 bounds "
+    "a single entry of W_1 (a row sum reaches 2 R_3 + 1), and (C.1) adds the norms of W_1 and W_2",
     "(1 + R_3) sum_k M_3^k + C_3 for the layer of D.4",
     "yes: (3.15) does not depend on norms; splitting ReLUs until |c_m| <= C_3 / max_k M_3^k and scaling W_1 against "
     "W_2 gives a norm of at most 2 sqrt(2 d (1 + R_3) C_3), which does not grow with their number; " + _HIDDEN,
     (("N", 2), ("d", 8)),
 )
 NORM_STEP = Erratum(
-    Weight.PROOF,
+    Weight.DEFINITION,
     _cite("Theorem 1", "norm of layer 2N+3; D.7"),
-    "the norms of the values add up to at most 2 eta N K",
-    "D.7 writes k in [K] for every j, where layer N has k in [d]: K (N-1) + d neurons with two heads each of norm "
-    "eta (n+1) / (2n), which add up to more only for d > K, where d is large",
-    "eta (n+1)/n (K (N-1) + d)",
+    "D.7 has heads for every j in [N] and k in [K], whose values have norms that add up to at most 2 eta N K",
+    "layer N has d neurons, so that for d > K rows of V_N get no update from the printed heads; with heads for all d "
+    "of them the norms add up to more than 2 eta N K where d is large",
+    "heads for k in [d] at j = N, and eta (n+1)/n (K (N-1) + d)",
     "yes: the norm of this layer is O(eta) + 1 as it stands and as repaired; "
     + _rescaled("eta (n+1)/n (K (N-1) + d)", "bound on the norm"),
     (("N", 2), ("d", 16)),
@@ -103,11 +104,12 @@ NORM_STEP = Erratum(
 COLUMNS = Erratum(
     Weight.CONSTANT,
     _cite("Lemma 6", "B_s of (3.23); D.6"),
-    "s(j)[k] <= B_s = max_j (P B_r' B_v)^(N-j) B_r' B_l",
+    "s-bar(j)[k] <= B_s = max_j (P B_r' B_v)^(N-j) B_r' B_l",
     "D.6 takes the k-th column of V_{j+1} for the row v_{(j+1)_k}; the hypotheses bound rows alone, and a column of K "
-    "rows (d for V_N) can have 2-norm sqrt(K) B_v (sqrt(d) B_v); B_r' is read as an upper bound of |r'|, as the lemma "
-    "says, where its recursion gives less",
-    "sqrt(d) times B_s, E_s^r, E_s^r' and E_s^l for j < N, by the same induction on 2-norms and ||V_{j+1}||_2 <= P B_v",
+    "rows (d for V_N, all taken as bounded by B_v) can have 2-norm sqrt(K) B_v (sqrt(d) B_v); B_r' is read as an upper "
+    "bound of |r'|, as the lemma says, where its recursion gives less",
+    "sqrt(d) times the printed B_s, E_s^r, E_s^r' and E_s^l for j < N, by the same induction on 2-norms and "
+    "||V_{j+1}||_2 <= P B_v",
     "yes: Theorem 1 holds with larger constants, which it hides",
 )
 SQUARE_ROOT = Erratum(
@@ -136,7 +138,7 @@ EXAMPLES = Erratum(
     "||w^l - w_GD^l||_2 <= L_f^-1 (1 + n L_f)^l eps",
     "a step stretches distances by 1 + eta L_f, so that n stands for eta; everywhere else n is the number of examples",
     "eta for n: ((1 + eta L_f)^l - 1) eps / L_f holds and is attained",
-    "yes: Corollary 1.1 holds with eta for n; as printed it also holds wherever eta <= n",
+    "yes: with the L_f and the w_GD of Lemma 14, Corollary 1.1 holds with eta for n, and with n wherever eta <= n",
 )
 CONSTANT_OF_THE_RISK = Erratum(
     Weight.DEFINITION,
@@ -145,7 +147,7 @@ CONSTANT_OF_THE_RISK = Erratum(
     "the proof applies Lemma 14, whose L_f is that of the gradient; the constant of L_n itself does not bound it, and "
     "is small where W is; the run that shows it has errors of the size that Theorem 1 allows, and no transformer",
     "L_f is the Lipschitz constant of the gradient of L_n, as in Lemma 14",
-    "yes: Corollary 1.1 holds with the L_f of Lemma 14",
+    "yes: Corollary 1.1 holds with the L_f of Lemma 14, the projected w_GD, and eta for n",
 )
 PROJECTION = Erratum(
     Weight.DEFINITION,
@@ -154,8 +156,8 @@ PROJECTION = Erratum(
     "Lemma 14, which the proof applies, projects both iterations; without the projection the bound fails once a step "
     "of w_GD leaves W, even for eps = 0",
     "w_GD^(l+1) = Proj_W(w_GD^l - eta grad L_n(w_GD^l)), as in Lemma 14",
-    "yes: Corollary 1.1 holds for the iteration of Lemma 14 (W is convex, since Proj_W is an MLP), and as it stands "
-    "where w_GD stays in W",
+    "yes: Corollary 1.1 holds for the iteration of Lemma 14, which assumes that W is convex, and where w_GD stays in "
+    "W, once L_f and n are read as in the other two entries",
 )
 STEP_SIZE = Erratum(
     Weight.NOTATION,

@@ -54,7 +54,7 @@ _DOMAIN = "training stage II, |w_Q w_K| < 1/2"
 
 
 RATE_OF_W = Erratum(
-    Weight.DEFINITION,
+    Weight.NOTATION,
     Citation(WANG2024, "Appendix C.2", "dw/dt after (22)"),
     sentence="the rate of w is twice the rate that the gradient flow (12) gives w_Q = w_K",
     reading="it is the gradient flow of a single parameter w, since -dL/dw with w_Q = w_K = w in (22) adds the "

@@ -42,6 +42,6 @@ ESTIMATES = {
         "inside the region and judged as a whole; its first term needs 4 v >= (4/1.02) v*, but the region has "
         "v > v*/4, and the line fails where h is near h*",
         "-v* h*^2 (v - v*)^2 for the first term and 8.77 for 5.41, 9.2 where only h < 1.07 h* is known; the repaired "
-        "line gives the decay only for v* <= 0.05, and for v* <= 0.3 the inequality is proved directly",
+        "line gives any decay only for v* < 4/9.2^2 = 0.047, and for v* <= 0.3 the inequality is proved directly",
     ),
 }

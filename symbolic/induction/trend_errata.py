@@ -32,13 +32,13 @@ SIMPLE_TIME = Erratum(
     at=SMALL_START,
 )
 HALF_TIME = Erratum(
-    Weight.CONSTANT,
+    Weight.NOTATION,
     _c2("(28), first bound"),
     sentence="T_1/2^w >= (L-2) [(1 + alpha*)^2 log(w*/(2 sigma_init))/(4 w*^2 (1 - 4 w*^4)^(3/2)) "
     "- log(1 - (1 - w*^4)^(1/2))]",
-    reading="on the paper's own flow, for alpha* > 1 and v* <= 0.3: at alpha* = 1.01, w* = 0.53, sigma_init = 2^-20 "
-    "T_1/2^w is 77.89 (L-2) and the bound 82.82 (L-2); the bound of dw/dt before T_1^h has the exponent -3/2, and at "
-    "Figure 2's w* = 0.49 the printed bound holds",
+    reading="3/2 misprints -3/2, harmless for small w*, which w* = O(1) may mean; on the paper's own flow at "
+    "alpha* = 1.01, w* = 0.53, sigma_init = 2^-20 T_1/2^w is 77.89 (L-2) and the bound 82.82 (L-2); the bound of dw/dt "
+    "before T_1^h has the exponent -3/2, and at Figure 2's w* = 0.49 the printed bound holds",
     repair="T_1/2^w >= (L-2) (1 + alpha*)^2 log(w*/(2 sigma_init)) (1 - 4 w*^4)^(3/2)/(4 w*^2), with -3/2 for 3/2",
     survives="yes: the second line of (28), from which the order of T_1/2^w is taken, holds there",
     at=(("alpha", 1.01), ("w_star", 0.53), ("sigma_init", 2.0**-20), ("flow", "printed")),
@@ -54,7 +54,7 @@ GROWTH_BELOW = Erratum(
     at=SMALL_START,
 )
 OVERSHOOT_FACTOR = Erratum(
-    Weight.CONSTANT,
+    Weight.PROOF,
     _c2("Step II.2"),
     sentence="h < 1.02 h* for t > T_2^h whenever v* <= 0.3",
     reading="it recalls (26), which is stated for w* < c with some c > 0; from a small start h comes near its plateau "

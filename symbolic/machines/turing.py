@@ -208,15 +208,15 @@ WIDTH_BITS = Erratum(
 )
 
 PAIR = Erratum(
-    Weight.DEFINITION,
+    Weight.NOTATION,
     _wei("Appendix C.1", "w_TM and w_scr"),
     sentence="w_TM = |Z| + 2|A| + 3 w_pos + w_scr coordinates with w_scr = O(w_pos + |A| + |Z|) store every hidden "
     "representation",
     reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text runs W_1 in a transformer layer of its "
     "own, whose output is a hidden representation; along |Z| = |A| = t these coordinates exceed every multiple of "
-    "w_TM; for a fixed alphabet the order holds, but the line keeps |A| inside its O, as Theorem 4.1 does in its "
-    "polynomial",
-    repair="w_scr = O(w_pos + |Z||A|)",
+    "w_TM; the O is read as uniform in |A|, as the polynomial of Theorem 4.1 is: for a fixed alphabet, as the text has "
+    "it before, the order holds",
+    repair="w_scr = O(w_pos + |Z||A|), with the |Z||A| coordinates of a pair inside w_scr",
     survives="yes: Theorem 4.1 assumes w >~ k|A| + log T, which is enough",
 )
 

@@ -53,7 +53,7 @@ def test_for_a_rising_bound_the_largest_whole_number_is_returned() -> None:
     solution = solve("induction.vanilla", for_="L", error=0.267, p=2)
     assert solution.bound <= 0.267
     assert solve("induction.vanilla", for_="error", L=solution.value + 1, p=2).bound > 0.267
-    assert "the bound rises; the largest value that meets it" in solution.method
+    assert "the bound rises; the largest value that meets the error" in solution.method
 
 
 def test_a_printed_answer_is_not_guaranteed_and_names_its_errata() -> None:

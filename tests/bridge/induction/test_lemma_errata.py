@@ -27,7 +27,7 @@ ACCUSED = {
         "softmax": Weight.NOTATION,
         "q.slope": Weight.PROOF,
     },
-    "induction.balance": {"rate": Weight.DEFINITION},
+    "induction.balance": {"rate": Weight.NOTATION},
     "induction.losses": dict.fromkeys(("gram.as_printed", "head.as_printed", "head.optimum"), Weight.DEFINITION),
     "induction.fixed_point": {"stated.as_printed": Weight.DEFINITION},
     "induction.karamata": {

@@ -17,7 +17,7 @@ RESULTS = [name for name in studies() if name.startswith("machines.")]
 WEIGHTS = {
     ("machines.circuit", "total_norm"): Weight.PROOF,
     ("machines.turing", "width_bits"): Weight.DEFINITION,
-    ("machines.turing", "pair"): Weight.DEFINITION,
+    ("machines.turing", "pair"): Weight.NOTATION,
     ("machines.turing_margin", "lipschitz"): Weight.PROOF,
 }
 NO_WORDS = re.compile(r"\b(said|told|turns|slip|finding|modulus|nothing)\b")

@@ -114,7 +114,7 @@ WEIGHTS = {
     "norm[forward]": Weight.PROOF,
     "norm[derivative]": Weight.PROOF,
     "norm[loss_gradient]": Weight.PROOF,
-    "norm[step]": Weight.PROOF,
+    "norm[step]": Weight.DEFINITION,
 }
 
 

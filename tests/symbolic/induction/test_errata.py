@@ -34,7 +34,7 @@ def test_the_weight_of_each_erratum() -> None:
         "h.ramp": Weight.NOTATION,
         "T_1": Weight.NOTATION,
         "T_1.simple": Weight.CONSTANT,
-        "T_half": Weight.CONSTANT,
+        "T_half": Weight.NOTATION,
         "w.rate.below": Weight.DEFINITION,
     }
     assert {name: each.weight for name, each in errata_of(LYAPUNOV_HEAD).items()} == dict.fromkeys(
