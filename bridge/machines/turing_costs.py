@@ -111,8 +111,8 @@ def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> 
         )
     here = ", ".join(f"{letter} = {value}" for letter, value in at.items())
     return NamedTable(
-        title=f"widths and norms at {here} (M: entries that move the head, F: terminal states; the ratio of the "
-        f"formula to the printed order is at most that for all {_least_sizes()})",
+        title=f"widths and norms at {here} (M: entries that move the head, F: terminal states; the ratio is "
+        f"an upper bound of formula / printed order for all {_least_sizes()})",
         columns=["quantity", "in the network", "by the formula", "printed", "ratio to the printed order", "formula"],
         rows=rows,
     )

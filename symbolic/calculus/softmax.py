@@ -191,6 +191,6 @@ def exclude(value: Approximated, name: str, *, count: Any, lead: Any, diameter: 
         value.error_symbol + diameter * leak,
         premises=(value.name,),
         obligations=(*nonnegative("exclude", name, diameter=diameter), *whole("exclude", name, least=1, count=count)),
-        reason=reason or "the foreign key's weight is at most 1/(1 + n exp(lead))",
+        reason=reason or "a key outside the sum has a weight of at most 1/(1 + n exp(lead)), as n keys lead by `lead`",
     )
     return value.follows(step, dim=value.dim, size=value.size)

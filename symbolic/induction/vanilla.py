@@ -29,11 +29,11 @@ radius = sp.Symbol("rho", nonnegative=True)  # sup-norm distance of the values x
 
 SYMBOLS = {
     W_norm: "sum of the absolute values of the entries of W*",
-    omega: "bound on the 1-norm of W*^T x_L over the last tokens at hand",
+    omega: "largest 1-norm of W*^T x_L over the allowed last tokens (all inputs, or one prompt)",
     diameter: "largest sup-norm distance of two context tokens",
     radius: "sup-norm distance of the values x_2 .. x_{L-1} from a common centre",
     gate: "lead in score of the keys s >= 2 over key 1",
-    leak: "largest addition of the gated construction, as a share of 2 W_norm e^-p; used by output.gated only",
+    leak: "the gate of output.gated may increase the error by at most leak * 2 W_norm e^-p",
 }
 
 # Wang et al. name no domain for the tokens; two steps of A.1 need |x| <= 1 in each coordinate, so tokens lie in
@@ -152,8 +152,8 @@ def _quantities() -> tuple[Quantity, ...]:
                 "gated",
                 "gated",
                 GATE,
-                "the same repaired with mask (3) kept: one more coordinate (D = 2d + 1) and a larger W_K",
-                "an indicator of s >= 2, computed by layer 1, raises the other scores by a gate; the network is "
+                "the same for a network that keeps mask (3), with one more coordinate (D = 2d + 1) and a larger W_K",
+                "layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network is "
                 "outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
                 "p/2 (for W* = 0 the gate is infinite: a mask)",
                 None,
@@ -233,7 +233,7 @@ VANILLA = Result(
             "(seeded, sum of absolute values NORM)",
             0.25,
         ),
-        Parameter("leak", leak, "largest addition of the gated construction, as a share of 2 ||W*||_{1,1} e^-p", 0.01),
+        Parameter("leak", leak, "largest increase of the error by the gate, in units of 2 ||W*||_{1,1} e^-p", 0.01),
     ),
     hypotheses=(
         Hypothesis("p", sp.Gt(p, 0, evaluate=False), "the bias has to fall off"),

@@ -202,9 +202,9 @@ WIDTH_BITS = Erratum(
     "coincide; at all other T the definition holds",
     repair="w_pos = floor(log_2 T) + 1 for 0 <= i <= T; on a one-way tape boundsmith takes floor(log_2(T + 1)) + 1, as "
     "the head can end at T + 1",
-    survives="yes: w_pos grows by at most 1; even without it the answer is right, as it depends on no symbol that is "
-    "read after step T - 1, and up to there the construction compares only positions 1..T with each other, and "
-    "locations likewise, which differ modulo 2^k",
+    survives="yes: w_pos grows by at most 1; even without the extra bit the answer is right, since it depends only on "
+    "symbols that are read up to step T - 1, and the positions and locations 1..T that are compared until then are "
+    "distinct modulo 2^k",
 )
 
 PAIR = Erratum(
@@ -214,10 +214,10 @@ PAIR = Erratum(
     "representation",
     reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text runs W_1 in a transformer layer of its "
     "own, whose output is a hidden representation; along |Z| = |A| = t these coordinates exceed every multiple of "
-    "w_TM; the O is read as uniform in |A|, as the polynomial of Theorem 4.1 is: for a fixed alphabet, as the text has "
+    "w_TM; the O is read as uniform in |A|, as the polynomial of Theorem 4.1 is; for a fixed alphabet, as the text has "
     "it before, the order holds",
     repair="w_scr = O(w_pos + |Z||A|), with the |Z||A| coordinates of a pair inside w_scr",
-    survives="yes: Theorem 4.1 assumes w >~ k|A| + log T, which is enough",
+    survives="yes: the width w >~ k|A| + log T that Theorem 4.1 assumes, with k states, is enough",
 )
 
 DEFINITIONS = (

@@ -218,11 +218,11 @@ def test_a_smaller_eps_takes_a_larger_inverse_temperature() -> None:
 # The two definitions of Appendix C.1.
 
 
-@pytest.mark.parametrize("name", ["width_bits", "pair"])
-def test_a_definition_is_refuted_with_a_witness_that_replays(name: str) -> None:
+@pytest.mark.parametrize(("name", "weight"), [("width_bits", "index or definition"), ("pair", "notation")])
+def test_a_definition_is_refuted_with_a_witness_that_replays(name: str, weight: str) -> None:
     row = rows()[name]
     assert row.verdict["printed"] is Verdict.VIOLATED
-    assert (row.erratum.weight, row.erratum.survives[:3]) == ("index or definition", "yes")
+    assert (row.erratum.weight, row.erratum.survives[:3]) == (weight, "yes")
     inputs = {key: torch.tensor(value, dtype=torch.float64) for key, value in row.witness.inputs.items()}
     assert example().replay_check(name, inputs).verdict == row.verdict
 
