@@ -53,7 +53,7 @@ def test_the_rate_is_refuted_with_a_witness_that_replays() -> None:
     row = rows()["rate"]
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
     assert row.measured == pytest.approx(2, rel=1e-6)
-    assert row.erratum.weight == "index or definition"
+    assert row.erratum.weight == "notation"
     assert row.remark == "at w = 0.245, h = 0.5: printed 2.738e-05, by (12) 1.369e-05, per unit of t"
     inputs = {name: torch.tensor(value) for name, value in row.witness.inputs.items()}
     assert case().replay_check(row.witness.quantity, inputs).verdict == row.verdict

@@ -322,7 +322,7 @@ def test_the_weight_of_every_violated_check() -> None:
         "T_1.limit": "notation",
         "T_1.simple.limit": "constant",
         "w.rate.below.limit": "index or definition",
-        "h.overshoot.constant": "constant",
+        "h.overshoot.constant": "step of a proof",
     }
     assert set(weights) <= {quantity.name for quantity in TrendsStudy().refutable()}
     limit = checks()["w.rate.below.limit"]
