@@ -24,8 +24,8 @@ def rows_of(id: str) -> Iterator[Row]:
         yield from compare(id, **dict(at))
 
 
-def collect(id: str, known: set[str]) -> list[str]:
-    """Stores the witnesses of one result; what is wrong, a line each. `known`: errata that have one, by sentence."""
+def collect(id: str) -> list[str]:
+    """Stores the witnesses of one result, unless another result has one of the same; what is wrong, a line each."""
     refuted: dict[str, list[Row]] = {}
     for row in rows_of(id):
         if is_violated(row):
@@ -34,11 +34,11 @@ def collect(id: str, known: set[str]) -> list[str]:
     complaints = [f"{id}, {name}: violated, but no erratum" for name in refuted if name not in wanted]
     for name, erratum in wanted.items():
         witnessed = [row for row in refuted.get(name, []) if row.witness is not None]
+        stored = None if erratum is None else stored_witness(erratum)
+        own = stored is None or (stored.result, witness_path(id, name).exists()) == (id, True)
         if not witnessed:
-            elsewhere = erratum is not None and stored_witness(erratum) is not None
-            complaints += [] if elsewhere else [f"{id}, {name}: an erratum, but no violated row with a witness"]
-        elif str(erratum) not in known:
-            known.add(str(erratum))
+            complaints += [] if stored else [f"{id}, {name}: an erratum, but no violated row with a witness"]
+        elif own:
             smallest = min((row.witness for row in witnessed if row.witness), key=lambda w: len(w.model_dump_json()))
             write_text(witness_path(id, name), smallest.model_dump_json() + "\n")
     return complaints
@@ -49,11 +49,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--result", choices=sorted(PLACES), help="only the errata of one result")
     asked = parser.parse_args(arguments)
     WITNESSES.mkdir(exist_ok=True)
-    known: set[str] = set()
     complaints = []
     for id in [asked.result] if asked.result else list(PLACES):
         print(id, flush=True)
-        complaints += collect(id, known)
+        complaints += collect(id)
     print("\n".join(complaints) or "every erratum has a witness, and every violated printed bound an erratum")
     return 1 if complaints else 0
 

@@ -12,6 +12,7 @@ from symbolic.derivation import DerivationError
 from symbolic.statements import UsageError
 
 REFUSALS = (UsageError, DerivationError, StreamError, LoweringError)
+BUGS = (AssertionError, AttributeError, LookupError, NameError, NotImplementedError)  # of ours, at any parameters
 LARGEST, SMALLEST = 1e15, 1e-15  # beyond them 1 + x is 1 or x in float64, and products of a few of them overflow
 NO_MEMORY = ("can't allocate memory", "out of memory", "Unable to allocate")  # of torch and of numpy
 SHOWN = 160  # characters of the cause
@@ -22,7 +23,7 @@ def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
     """Turns what fails for want of memory, a flow that cannot be integrated, and failures at extreme parameters into a
     UsageError.
 
-    At parameters that are not extreme an overflow is a bug, and stays one.
+    At parameters that are not extreme an overflow is a bug, and stays one. So does what no number can cause.
     """
     try:
         yield
@@ -36,7 +37,7 @@ def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
         if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
             raise UsageError(f"{call}: more memory is needed than is available; lower the sizes ({cause})") from error
         extreme = [words for point in points for words in extremes(point)]
-        if not extreme:
+        if not extreme or isinstance(error, BUGS):
             raise
         raise UsageError(
             f"{call}: {', '.join(dict.fromkeys(extreme))} leads to numbers that float64 arithmetic cannot hold "

@@ -318,9 +318,8 @@ class Study(ABC):
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         """What is wrong with the printed bound of that quantity, a sentence each, known without a run."""
-        if quantity.erratum is not None:
-            return (quantity.erratum.words,)
-        return (quantity.remark,) if quantity.remark and quantity.printed else ()
+        erratum = (quantity.erratum.words,) if quantity.erratum is not None else ()
+        return (*erratum, *((quantity.remark,) if quantity.remark and quantity.printed else ()))
 
     def refutable(self) -> tuple[Quantity, ...]:
         """The quantities that have an erratum, those of `checks` too."""

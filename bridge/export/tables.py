@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from bridge.export.files import write_text
 from bridge.files import read_text
-from bridge.record import Comparison, Row
+from bridge.record import Comparison, Row, RowErratum
 from symbolic.statements import UsageError
 
 
@@ -32,6 +32,8 @@ def _cells(row: Row) -> Iterator[tuple[str, Any]]:
         if name == "witness":
             yield "witness.file", (value or {}).get("file") or ""
             yield "witness.error_lower", _cell((value or {}).get("error_lower"))
+        elif name == "erratum":
+            yield from ((f"erratum.{key}", (value or {}).get(key, "")) for key in RowErratum.model_fields)
         elif isinstance(value, dict):
             yield from ((f"{name}.{key}", _cell(part)) for key, part in value.items())
         else:

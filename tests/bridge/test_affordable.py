@@ -93,6 +93,12 @@ def test_failures_at_extreme_parameters_are_refused_and_others_stay() -> None:
         raise OverflowError("too large")
 
 
+@pytest.mark.parametrize("bug", [KeyError, AttributeError, AssertionError])
+def test_what_no_number_can_cause_stays_a_bug(bug: type[Exception]) -> None:
+    with pytest.raises(bug), explained("compare x", [{"a": 1e200}]):
+        raise bug("not of the number")
+
+
 def test_a_flow_that_cannot_be_integrated_is_a_refusal() -> None:
     refusal = r"the flow cannot be integrated at a = 1e\+09: no steps"
     with pytest.raises(UsageError, match=refusal), explained("compare x", [{"a": 1e9, "flow": "true"}]):

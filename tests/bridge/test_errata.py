@@ -13,7 +13,7 @@ from bridge.errata import errata, html_page, latex_page, markdown_page, replayed
 from bridge.errata.entries import Entry, is_violated
 from bridge.errata.pages import summary_table, witness_words
 from bridge.export.latex import escape as latex_escape
-from bridge.record import Verdict
+from bridge.record import Verdict, Witness
 from symbolic.errata import Weight
 from symbolic.statements import UsageError
 
@@ -45,6 +45,12 @@ def test_its_witness_still_refutes_what_is_printed(entry: Entry) -> None:
     assert entry.witness is not None
     if row.witness is not None:  # a row of claims refers to the point that it was given
         assert row.witness.error_lower == pytest.approx(entry.witness.error_lower, rel=1e-9)
+
+
+def test_every_stored_witness_is_that_of_an_entry() -> None:
+    stored = [Witness.model_validate_json(path.read_text()) for path in module.WITNESSES.iterdir()]
+    assert len(stored) == len(ENTRIES)
+    assert all(entry.witness in stored for entry in ENTRIES)
 
 
 def test_an_erratum_that_several_results_share_is_one_entry() -> None:

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import flint
 import pytest
 import sympy as sp
 from sympy.core.function import AppliedUndef
@@ -13,7 +14,10 @@ from bridge import compare, solve
 from bridge.inverse import NOT_GUARANTEED
 from bridge.record import Flag, Row, Verdict
 from bridge.registry import find_study
-from bridge.solving.probes import probe
+from bridge.solving.probes import Probe, State, probe
+from bridge.solving.search import NoAnswerError, Search
+from bridge.solving.values import Grid
+from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.calculus import Derivation, Norm, Obligation, Step, contract, given
 from symbolic.statements import Kind
@@ -326,3 +330,21 @@ def test_a_printed_bound_with_an_unspecified_function_is_no_number() -> None:
     for name in open_ones:
         with pytest.raises(UsageError, match=f"the printed bound of '{name}' leaves poly unspecified"):
             probe(study, name, "printed", benchmark.defaults_of(study))
+
+
+def test_a_search_gives_up_where_the_bound_is_flat_and_far_above_the_error() -> None:
+    def points(error: float) -> int:
+        seen: set[float] = set()
+
+        def at(value: float) -> Probe:
+            seen.add(value)
+            return Probe(State.ADMISSIBLE, Bound(flint.arb(1 + (math.log2(value) - 9.3) ** 2 / 1e4)))
+
+        grid = Grid(tuple(2**k for k in range(0, 19, 3)), tuple(2**k for k in range(19)))
+        with pytest.raises(NoAnswerError):
+            Search(at, grid, error, integer=True).run()
+        return len(seen)
+
+    assert points(0.5) + 5 < points(
+        0.99
+    )  # which is close below the least bound, so that golden sections close in on it

@@ -16,6 +16,7 @@ from bridge.export.layout import (
     verdict_words,
 )
 from bridge.export.numbers import DIGITS, plain
+from bridge.export.tables import comparison_csv
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Flag, Row, RowErratum, Verdict
 from symbolic.catalogue import find_result
@@ -351,3 +352,13 @@ def test_a_refuted_bound_below_float64_is_named_as_such() -> None:
     (violation,) = violations(made)
     assert "p = 800" in violation.sentence
     assert "against printed (below 1e-308)" in violation.sentence
+
+
+def test_a_csv_has_the_erratum_of_a_row_in_columns_of_its_own() -> None:
+    record = comparison()
+    record.rows = [_row(verdict={"printed": Verdict.VIOLATED}, erratum=ERRATUM), _row()]
+    head, one, other = comparison_csv(record).splitlines()
+    assert "erratum.weight,erratum.place,erratum.sentence" in head
+    assert ",erratum," not in head
+    assert "constant" in one
+    assert "constant" not in other
