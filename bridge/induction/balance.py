@@ -48,7 +48,8 @@ class BalanceCase(DirectCase):
             atol=RELATIVE * start.min(),
         )
         if not solved.success:
-            raise UsageError(f"{self.result.id}: the run stopped at tau = {solved.t[-1]:g}: {solved.message}")
+            reached = max(solved.t, default=0.0)
+            raise UsageError(f"{self.result.id}: the run stopped at tau = {reached:g}: {solved.message}")
         states: np.ndarray = solved.y
         return states
 
