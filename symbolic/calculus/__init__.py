@@ -14,6 +14,7 @@ from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
+from symbolic.calculus.repetition import repeat
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
@@ -64,6 +65,7 @@ __all__ = [
     "project",
     "recur",
     "recursion_from",
+    "repeat",
     "soft_threshold",
     "softmax",
     "softmax_to_hard_max",
