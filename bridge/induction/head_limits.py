@@ -149,7 +149,7 @@ def threshold_row(case: DirectCase, claim: str) -> Row:
 
 def range_words(claim: str) -> str:
     holds, fails = (plain(float(each)) for each in threshold(claim))
-    return f"proved for w* <= {holds}, false from w* = {fails} on"
+    return f"proved for w* <= {holds}, false for w* >= {fails}"
 
 
 def outside_26(w_star: float) -> str:
@@ -157,7 +157,10 @@ def outside_26(w_star: float) -> str:
     if w_star <= threshold("h.overshoot.line")[0]:
         return ""
     known = range_words("h.overshoot.line")
-    return f"outside of w* < c (some c > 0), for which (26) is stated: from small starts it is {known}"
+    return (
+        f"hypothesis w* < c of (26), with some c > 0, is not shown to hold: for small sigma_init, (26) is {known}; "
+        f"here w* = {plain(w_star)}"
+    )
 
 
 def scaling_row(case: DirectCase) -> Row:
