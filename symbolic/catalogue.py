@@ -79,7 +79,11 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("induction.balance", _wang("Lemma 5.4"), "w_Q^2 - w_K^2 is conserved"),
     _claim("induction.losses", _wang("Lemma D.3, Lemma D.4", "eq. (19), (22)"), "closed forms of the losses"),
     _claim("induction.fixed_point", _wang("Section 5.2"), "fixed points of the flow"),
-    _claim("induction.trends", _wang("Appendix C.2 Part I", "(P1.1)-(P1.3), (23), (26)"), "trends of w and h along the flow"),
+    _claim(
+        "induction.trends",
+        _wang("Appendix C.2 Part I", "(P1.1)-(P1.3), (23), (26)"),
+        "trends of w and h along the flow",
+    ),
     _claim("induction.karamata", _wang("Lemma D.6"), "weighted Karamata inequality"),
     _claim("induction.phases", _wang("Theorem 5.5", "eq. (20)-(29)"), "four phases and their durations"),
     _claim("induction.lyapunov_gram", _wang("Appendix C.1 Part II"), "Lyapunov decay of the 4-gram part"),

@@ -1,5 +1,6 @@
 """`boundsmith list`, `show` and `latex`: the catalogue and a Result, as text or as JSON."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import sympy as sp

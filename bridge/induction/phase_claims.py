@@ -84,9 +84,7 @@ def _gram_claim(point: Point, name: str, measure: Callable[[Point], float | None
                 varied(point, sigma_init=sigmas, L=[int(sp.ceiling(phases.long_enough(sp.Float(s)))) for s in sigmas]),
                 {sigma_init: small, L: phases.long_enough(small)},
                 # (20) names sigma_init, Theorem 5.5 says O(1) only
-                f"{_AT_ONE_START}, and T_I = log(1/sigma_init)/g* + {constant}"
-                if name == "T_I"
-                else "",
+                f"{_AT_ONE_START}, and T_I = log(1/sigma_init)/g* + {constant}" if name == "T_I" else "",
             ),
             along("L -> oo at this sigma_init", varied(point, L=[10**3, 10**5, longest]), {L: 2 + 1 / small}),
             along("alpha* -> oo at L = 1e+07", varied(far, alpha=MIXED), {**exact(far), alpha: 1 / small}),
@@ -340,7 +338,14 @@ def _head_rates(point: Point, flow: str) -> list[Claim]:
             fall_to_learnt(flow, absolute=False),
             lambda at: times.value(sp.log(phases.starting_loss() / at_once), at),
             expressed,
-            (judged_at_T_III(short, absolute=False, outside="hypothesis L = Omega(1/sigma_init) of Appendix C is not met: here L is fixed and sigma_init -> 0"),),
+            (
+                judged_at_T_III(
+                    short,
+                    absolute=False,
+                    outside="hypothesis L = Omega(1/sigma_init) of Appendix C is not met: here L is fixed and "
+                    "sigma_init -> 0",
+                ),
+            ),
             above=False,
             pointwise=False,
             remark="log(L_IH2(0)/L_IH2(T_III)) does not depend on sigma_init; for every L sigma_init "

@@ -104,9 +104,10 @@ def too_short(point: Point) -> str:
     for condition in phases.LONG_ENOUGH:
         left = at_numbers(condition.lhs)(point)
         if not left < condition.rhs:
+            needed = f"{str(condition.lhs).replace('**', '^')} < {plain(float(condition.rhs))}"
             return (
-                f"hypothesis L = Omega(1/sigma_init) is not met: C.1 Part I needs {str(condition.lhs).replace('**', '^')} "
-                f"< {plain(float(condition.rhs))}; here it is {plain(left)}, at {_letters_at(point)}"
+                f"hypothesis L = Omega(1/sigma_init) is not met: C.1 Part I needs {needed}; here the left side is "
+                f"{plain(left)}, at {_letters_at(point)}"
             )
     return ""
 

@@ -110,7 +110,9 @@ class TrendsCase(DirectCase):
         path = self.path
         small = math.log(float(signs.LEAST)) + path.way
         if small <= 0:
-            return Unmeasured("hypothesis w <= 0.01 w* of (24) is not met at any t: sigma_init > 0.01 w*, and w increases")
+            return Unmeasured(
+                "hypothesis w <= 0.01 w* of (24) is not met at any t: sigma_init > 0.01 w*, and w increases"
+            )
         end = path.first(lambda gain, _: gain - small) or path.run.end
         # (24) asks for h below its plateau, which is 10^-8 below psi(v*) h*: reached after the last time that counts
         plateau = float(self.ball((theory.PLATEAU - 1) / w_star**4))
@@ -157,8 +159,8 @@ class TrendsCase(DirectCase):
         return "" if self.small_enough else self._too_large_a_start()
 
     def _too_large_a_start(self) -> str:
-        limit = plain(float(self.ball(signs.SIGMA_STAR)))
-        return f"the proofs need sigma_init <= sigma_star = {limit}; here sigma_init = {plain(float(self.params['sigma_init']))}"
+        start, limit = (plain(float(self.ball(each))) for each in (sigma_init, signs.SIGMA_STAR))
+        return f"the proofs need sigma_init <= sigma_star = {limit}; here sigma_init = {start}"
 
     def beyond(self, quantity: Quantity) -> str:
         """Which condition that C.2 states for this bound the point fails; "" where it fails none."""
@@ -173,9 +175,7 @@ class TrendsCase(DirectCase):
             return self._too_large_a_start()
         if self._w_at_optimum() > signs.LEAST:
             share = plain(self._w_at_optimum())
-            return (
-                f"hypothesis sigma_init << 1 of C.2 is not met: C.2 needs w <= 0.01 w* at T_1^h; here w = {share} w*"
-            )
+            return f"hypothesis sigma_init << 1 of C.2 is not met: C.2 needs w <= 0.01 w* at T_1^h; here w = {share} w*"
         if quantity.name == "T_half.simple" and 3 * math.log(sigma) > 4 * math.log(star / 2):
             return (
                 "hypothesis sigma_init << w* of (28) is not met: "

@@ -164,9 +164,8 @@ def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> Nam
     for i, (got, want) in enumerate(zip(ours, theirs, strict=True), start=1 - network.steps_before):
         rows.append([i, *got, "same" if got == want else f"{DIFFERS}: {' '.join(map(str, want))}"])
     wrong = sum(got != want for got, want in zip(ours, theirs, strict=True))
-    title = (
-        f"{_what_happened(task)} {LEGEND}; network and simulator differ at {wrong} of the steps {rows[0][0]}..{rows[-1][0]}"
-    )
+    steps = f"{rows[0][0]}..{rows[-1][0]}"
+    title = f"{_what_happened(task)} {LEGEND}; network and simulator differ at {wrong} of the steps {steps}"
     return NamedTable(title=title, columns=["i", *TRACE, "simulator"], rows=rows)
 
 

@@ -15,8 +15,8 @@ SMALL_FACTOR = Erratum(
     Weight.NOTATION,
     _c2("(24), (25) first bound"),
     sentence="h approaches its plateau at the rate (1 - 0.01 w*^4)^(-1/2) per L-2",
-    reading="w <= 0.01 w* gives 0.01^4 under the root, as elsewhere in the same line; with 0.01 both bounds fail, by less "
-    "than one part in a thousand, at the small start w* = 0.49, alpha* = 1, sigma_init = 2^-20",
+    reading="w <= 0.01 w* gives 0.01^4 under the root, as elsewhere in the same line; with 0.01 both bounds fail, by "
+    "less than one part in a thousand, at the small start w* = 0.49, alpha* = 1, sigma_init = 2^-20",
     repair="0.01^4 in place of 0.01",
     survives="yes: the orders of h and of T_1^h do not change",
     at=SMALL_START,
@@ -25,8 +25,8 @@ SIMPLE_TIME = Erratum(
     Weight.CONSTANT,
     _c2("(25), second bound"),
     sentence="T_1^h <= 2 (L-2) (1 - w*^4/2)",
-    reading="it is read for starts as small as C.2 needs; the first bound of (25) does not imply it for any w* < 1/sqrt(2), "
-    "since log(psi(v*)/(psi(v*) - 1)) is above 2 - w*^4 there and grows like 4 log(1/w*)",
+    reading="it is read for starts as small as C.2 needs; the first bound of (25) does not imply it for any w* < "
+    "1/sqrt(2), since log(psi(v*)/(psi(v*) - 1)) is above 2 - w*^4 there and grows like 4 log(1/w*)",
     repair="T_1^h <= (L-2) log(psi(v*)/(psi(v*) - 1)) <= (L-2) (4 log(1/w*) + log 2)",
     survives="yes: T_1^h = Theta(L) at every fixed w*",
     at=SMALL_START,
@@ -47,8 +47,9 @@ GROWTH_BELOW = Erratum(
     Weight.DEFINITION,
     _c2("(29)"),
     sentence="w >= sigma_init exp(w*^2 t/((1 + alpha*)^2 (L-2))) for all t in [0, T_1/2^w]",
-    reading="the paragraph is about the second stage, t >= T_1^h, and replaces h by h*; only the origin of time is wrong; "
-    "on the paper's own flow at Figure 2's w*, alpha* and sigma_init, (29) holds from t = 1.263 (L-2) on, before T_1^h",
+    reading="the paragraph is about the second stage, t >= T_1^h, and replaces h by h*; only the origin of time is "
+    "wrong; on the paper's own flow at Figure 2's w*, alpha* and sigma_init, (29) holds from t = 1.263 (L-2) on, "
+    "before T_1^h",
     repair="w(t) >= w(T_1^h) exp(w*^2 (t - T_1^h)/((1 + alpha*)^2 (L-2))) for T_1^h <= t <= T_1/2^w",
     survives="yes: T_1/2^w keeps its order, since T_1^h = Theta(L)",
     at=SMALL_START,

@@ -215,7 +215,15 @@ QUANTITIES = (
     _claim("h.optimum", r"\inf_{t>T_1^h} h/h^\star", "h stays above h* once there", Kind.LOWER, _ONE, "(P1.1)", _ALONG),
     _claim("w.optimum", r"\sup_t w/w^\star", "w stays below w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG),
     _claim("w.growth", r"\inf_t \dot w/w", "w increases", Kind.LOWER, sp.Integer(0), "(P1.2)", _ALONG),
-    _claim("h.turns", r"\#\{t: \dot h = 0\}", "number of turning points of h, a maximum", Kind.EXACT, _ONE, "(P1.3)", _ALONG),
+    _claim(
+        "h.turns",
+        r"\#\{t: \dot h = 0\}",
+        "number of turning points of h, a maximum",
+        Kind.EXACT,
+        _ONE,
+        "(P1.3)",
+        _ALONG,
+    ),
     _claim("w.turn", r"w(T_2^h)", "w where h turns", Kind.LOWER, W_TURN, "(23)", _ALONG),
     _claim(
         "w.turn.half",
@@ -409,8 +417,12 @@ TRENDS = Result(
     parameters=(*PARAMETERS.values(), FLOW),
     hypotheses=(
         *HYPOTHESES,
-        Hypothesis("sigma_init", sp.Lt(2 * sigma_init, w_star, evaluate=False), "w < w*/2 at the start, so that T_1/2^w > 0"),
-        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "h < h* at the start, so that T_1^h > 0"),
+        Hypothesis(
+            "sigma_init", sp.Lt(2 * sigma_init, w_star, evaluate=False), "w < w*/2 at the start, so that T_1/2^w > 0"
+        ),
+        Hypothesis(
+            "sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "h < h* at the start, so that T_1^h > 0"
+        ),
     ),
     quantities=QUANTITIES,
     notation={**NOTATION, speed: "c"},

@@ -325,7 +325,9 @@ def test_numbers_that_are_too_large_are_refused(run: Command, text: str, box: st
 
 def test_numbers_beyond_the_floats_are_shown(run: Command, expires: Callable[[int], None]) -> None:
     outcome = run("certify", "--expression", "x - 1 >= 0", "--range", "x=-1e900,1e-900")
-    assert "is refuted: the difference of its sides must be >= 0, but it is at most -1.79769e+308 at x = -" in outcome.out
+    assert (
+        "is refuted: the difference of its sides must be >= 0, but it is at most -1.79769e+308 at x = -" in outcome.out
+    )
     assert "(-5.00000e+899)" in outcome.out
     outcome = run("certify", "--expression", "-x >= 0", "--range", "x=0,1e-900")
     assert "must be >= 0, but it is below 0 at x = " in outcome.out
