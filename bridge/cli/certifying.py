@@ -127,7 +127,7 @@ def run_expression(
 
 def _region(inequality: Inequality, where: Sequence[str]) -> str:
     """The ranges of the variables and the conditions, in words."""
-    ends = {symbol: (_digits(low), _digits(high)) for symbol, (low, high) in inequality.box.items()}
+    ends = {symbol: [_digits(Fraction(end)) for end in box] for symbol, box in inequality.box.items()}
     ranges = ", ".join(f"{symbol} in [{low}, {high}]" for symbol, (low, high) in ends.items())
     return f"{ranges}; where {', '.join(where)}" if where else ranges
 

@@ -8,6 +8,7 @@ from bridge.errata.entries import Entry, quantity_of
 from bridge.export.latex import escape as latex_escape
 from bridge.export.numbers import against, digits_apart, plain
 from symbolic.errata import Weight
+from symbolic.statements import Kind
 
 TITLE = "Errata"
 INTRODUCTION = (
@@ -27,9 +28,12 @@ def witness_words(entry: Entry) -> str:
         return f"the left side is {left}, the right side {right}"
     if printed is None:
         return f"a difference of {plain(witness.error_lower)}; the reading shows that no constant suffices"
+    kind = quantity_of(entry).kind
+    if printed == 0 and kind is Kind.LOWER:
+        return f"the difference of the sides is {plain(witness.error_lower)}, but must be >= 0"
     digits = digits_apart(printed, "", "", witness.error_lower)
     error, bound = (plain(number, digits=digits) for number in (witness.error_lower, printed))
-    return against(error, bound, "printed", quantity_of(entry).kind)
+    return against(error, bound, "printed", kind)
 
 
 def facts(entry: Entry) -> list[tuple[str, str]]:

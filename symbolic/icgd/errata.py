@@ -139,7 +139,7 @@ EXAMPLES = Erratum(
     "a step expands distances by up to 1 + eta L_f, so that n stands for eta; everywhere else n is the number of "
     "examples",
     "eta in place of n: ((1 + eta L_f)^l - 1) eps / L_f holds and is attained",
-    "yes: with the L_f and the w_GD of Lemma 14, Corollary 1.1 holds with eta in place of n, and as printed if eta "
+    "yes: with the L_f and the w_GD of Lemma 14, Corollary 1.1 holds with eta in place of n, and with n itself if eta "
     "<= n",
 )
 CONSTANT_OF_THE_RISK = Erratum(

@@ -145,7 +145,7 @@ def _quantities() -> tuple[Quantity, ...]:
                 "mask_3",
                 "mask (3)",
                 sp.Integer(0),
-                "the same with the mask (3) taken literally in layer 2",
+                "last output token against IH_2, mask (3) taken literally in layer 2",
                 "",
                 FIRST_KEY,
             ),

@@ -240,7 +240,7 @@ def test_a_violated_bound_and_the_error_beyond_it_never_look_equal() -> None:
     assert digits_of(row) == 9
     assert number_words(row, "printed", plain) == "0.1"
     assert number_words(row, "measured", plain) == "0.100000002"
-    assert "found 0.100000002, above the printed upper bound 0.1 by" in violations(record)[0].sentence
+    assert "found 0.100000002, above the printed upper bound 0.1." in violations(record)[0].sentence
     assert digits_of(_row(printed=0.1, measured=0.2, verdict=verdict)) == DIGITS
     assert digits_of(_row(printed=0.1, verdict=verdict)) == DIGITS
 

@@ -149,7 +149,7 @@ def test_a_point_outside_of_the_regime_refutes_nothing() -> None:
     short, wide = rows_of(case_at(L=5, sigma_init=1e-3)), rows_of(case_at(w_star=0.6))
     for row in (short["first"], short["phases"], short["separation"], wide["plateau.loss"], wide["overshoot"]):
         assert row.verdict["printed"] is Verdict.OUTSIDE
-        assert row.remark.startswith("hypothesis ")
+        assert "hypothesis " in row.remark
     longer = rows_of(case_at(L=3000))["first"]
     assert longer.measured < 0.99
     assert longer.verdict["printed"] is Verdict.UNDECIDED

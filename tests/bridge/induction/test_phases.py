@@ -376,7 +376,7 @@ def test_the_proofs_length_meets_its_own_condition():
         length = math.ceil(float(phases.long_enough(sp.Float(sigma))))
         assert not too_short({"L": length, "sigma_init": sigma})
         assert too_short({"L": length / 3, "sigma_init": sigma})
-    assert "0.04664 at L = 1000" in too_short(DEFAULTS)  # Figure 2 itself
+    assert "0.04664, at L = 1000" in too_short(DEFAULTS)  # Figure 2 itself
 
 
 @pytest.mark.parametrize(("name", "bound"), WRONG, ids=[f"{name}: {bound}" for name, bound in WRONG])

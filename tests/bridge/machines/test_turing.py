@@ -77,7 +77,7 @@ def test_an_input_longer_than_the_steps_reach_is_run(table: str, word: str, left
     made = case(machine=str(path), input=word)
     assert made._main.differences == made._main.answers == 0
     assert made._of_softmax(random_inputs(made.task, 0, 0, 0))[1].verdict == {"derived": Verdict.KEPT}
-    assert f"in step 1; tape: {left} (" in made.tables()[0].title
+    assert f"in step 1; tape at the end: {left} (" in made.tables()[0].title
     given = torch.tensor([1.0] * 200, dtype=torch.float64)
     assert made.replay_check("state", {"input": given}).measured == 0
 
