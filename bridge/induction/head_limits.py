@@ -33,7 +33,9 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
     excess, small = (evaluate_ball(each, balls) for each in (limit.excess, signs.STILL_SMALL))
     printed, side = (float(evaluate_ball(each, balls)) for each in (limit.printed, limit.side))
     quantity = limit_quantity(limit)
-    where = f"at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
+    where = (
+        f"the value is {_subject(limit)} at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
+    )
     if not (excess > 0 and small > 0):
         remark = f"{where}: the comparisons do not decide here"
         return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, printed=printed, remark=remark)
@@ -52,15 +54,18 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
 _SUBJECTS = {"h.ramp": "h/h*", "T_1": "h/h*", "T_1.simple": "h/h*"}
 
 
+def _subject(limit: theory.Limit) -> str:
+    return _SUBJECTS.get(limit.of, "log(w/sigma_init)")
+
+
 def limit_quantity(limit: theory.Limit) -> Quantity:
     stated = theory.TRENDS.quantity(limit.of)
-    subject = _SUBJECTS.get(limit.of, "log(w/sigma_init)")
     side = "lower" if limit.kind is Kind.UPPER else "upper"
     return replace(
         stated,
         name=limit.name,
         kind=limit.kind,
-        meaning=f"{subject} as printed, against a proved {side} bound",
+        meaning=f"{_subject(limit)} as printed, against a proved {side} bound",
         norm="in balls",
         domain="one start and one time",
         remark="",

@@ -326,7 +326,8 @@ def test_the_weight_of_every_violated_check() -> None:
     }
     assert set(weights) <= {quantity.name for quantity in TrendsStudy().refutable()}
     limit = checks()["w.rate.below.limit"]
-    assert limit.remark == "at L = 1000, alpha = 1, w_star = 0.49, sigma_init = 9.537e-07, flow = printed, t = 1 (L-2)"
+    where = "L = 1000, alpha = 1, w_star = 0.49, sigma_init = 9.537e-07, flow = printed, t = 1 (L-2)"
+    assert limit.remark == f"the value is log(w/sigma_init) at {where}"
     assert 0.5 * limit.printed < limit.measured < limit.printed
     assert TrendsStudy().refutable()[0].name == limit.quantity  # the witness of (29) is this one
     assert f"for every w* >= {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
