@@ -265,15 +265,15 @@ def _method(curve: Curve, found: Found) -> str:
     """The searched range, the place of the answer in it, and the condition that ends it."""
     knob, (low, high) = curve.knob, found.searched
     extreme = "largest" if found.shape in RISING else "least"
-    words = f"searched {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
-    words += f"the {extreme} value that meets the error"
+    words = f"search over {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
+    words += f"the answer is the {extreme} value at which the bound is at most the requested error"
     followers = ", ".join(f"{tie.parameter.name} = {tie.value}" for tie in curve.ties)
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
         return (
-            f"{words}; every searched value up to it does"
+            f"{words}; it is the largest value of the search"
             if found.shape in RISING
-            else f"{words}; it is the least searched"
+            else f"{words}; it is the least value of the search"
         )
     value, probe = found.beyond
     side = "above" if value > found.value else "below"

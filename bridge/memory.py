@@ -6,6 +6,11 @@ from pathlib import Path
 
 from symbolic.statements import UsageError
 
+try:
+    import resource
+except ImportError:  # Windows limits no process in this way
+    resource = None  # type: ignore[assignment]
+
 GIGABYTE = 2**30
 SYSTEM = Path("/")
 # Of a control group: where its tree is mounted, and the files with its limit and its use, version 2 and version 1.
@@ -13,16 +18,30 @@ GROUPS = {
     "": ("sys/fs/cgroup", "memory.max", "memory.current"),
     "memory": ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
 }
+DATA_COLUMN = 5  # of /proc/self/statm, in pages
 RECLAIMED = ("inactive_file", "total_inactive_file")  # of what a group uses, the kernel takes this back on demand
 
 
 def available_bytes(root: Path = SYSTEM) -> int:
     """The bytes that a run can take without swapping: what other processes hold is not counted.
 
-    The least of what the machine has available and of what each control group (a container) leaves. Where the system
-    tells neither, the physical memory, or what every machine has where even that is unknown.
+    The least of what the machine has available, of what each control group (a container) leaves, and of what the
+    process itself may take (`ulimit`). Where the system tells none of these, the physical memory, or what every machine
+    has where even that is unknown.
     """
-    return max(0, min([_machine(root), *_groups(root)]))
+    return max(0, min([_machine(root), *_groups(root), *_limits(root)]))
+
+
+def _limits(root: Path) -> Iterator[int]:
+    """What the limits of this process leave (`ulimit -v` and `ulimit -d`)."""
+    pages = [int(word) for word in _text(root / "proc/self/statm").split() if word.isdigit()]
+    if resource is None or len(pages) < DATA_COLUMN + 1:
+        return
+    size = os.sysconf("SC_PAGE_SIZE")
+    for limit, column in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, DATA_COLUMN)):
+        allowed, _ = resource.getrlimit(limit)
+        if allowed != resource.RLIM_INFINITY:
+            yield allowed - size * pages[column]
 
 
 def _machine(root: Path) -> int:

@@ -78,7 +78,8 @@ class RangeObligation(Obligation):
 
     @classmethod
     def of(cls, name: str, largest: sp.Expr, radius: sp.Expr) -> "RangeObligation":
-        statement = f"the argument of '{name}' stays in [-R, R], R = {sp.sstr(radius)}"
+        value = "" if sp.sstr(radius) == "R" else f", R = {sp.sstr(radius)}"
+        statement = f"the argument of '{name}' stays in [-R, R]{value}"
         return cls(statement, sp.Le(largest, radius), largest=largest, radius=radius)
 
     def subs(self, values: Mapping[Any, Any]) -> "RangeObligation":

@@ -39,13 +39,14 @@ STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: 
 
 @dataclass
 class Run:
-    """The request and the results of a run; `interrupted` after Ctrl-C."""
+    """The request and the results of a run; `region` is that of a typed inequality; `interrupted` after Ctrl-C."""
 
     title: str
     inequalities: Sequence[Inequality]
     seconds: float
     origin: Origin | None = None
     cannot: Sequence[str] = ()
+    region: str = ""
     claims: list[Claim] = field(default_factory=list)
     interrupted: bool = False
 
@@ -114,14 +115,22 @@ def run_expression(
     seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
     deadline = Deadline(seconds, alarmed=True)
+    run = Run(text, [], seconds)
     try:
         with deadline.interrupting():
-            run = Run(text, read_inequality(text, ranges, where, deadline), seconds)
+            run.inequalities = read_inequality(text, ranges, where, deadline)
     except OutOfTime:
-        run = Run(text, [], seconds)
         typed, reason = typed_inequality(text, ranges, where), _time_limit_reached(deadline, "it was simplified")
         run.claims.append(Claim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
+    run.region = _region((run.inequalities or [claim.outcome.inequality for claim in run.claims])[-1], where)
     _run(run, output, as_json, deadline)
+
+
+def _region(inequality: Inequality, where: Sequence[str]) -> str:
+    """The ranges of the variables and the conditions, in words."""
+    ends = {symbol: [_digits(Fraction(end)) for end in box] for symbol, box in inequality.box.items()}
+    ranges = ", ".join(f"{symbol} in [{low}, {high}]" for symbol, (low, high) in ends.items())
+    return f"{ranges}; where {', '.join(where)}" if where else ranges
 
 
 def _time_limit_reached(deadline: Deadline, stage: str) -> str:
@@ -198,6 +207,8 @@ def _run_blocks(run: Run) -> Iterator[Any]:
     yield run.title
     if run.origin:
         yield "at " + ", ".join(f"{name} = {value}" for name, value in run.origin.parameters.items())
+    if run.region:
+        yield f"for {run.region}"
     if run.claims:
         table = table_of("inequality", "verdict", "boxes", "seconds", "settled")
         for claim in run.claims:
@@ -235,15 +246,21 @@ def _explanation(outcome: Outcome) -> Iterator[str]:
     if outcome.status is Status.REFUTED:
         assert outcome.value is not None  # a refutation has a value
         relation = "> 0" if outcome.inequality.strict else ">= 0"
-        point = ", ".join(f"{symbol} = {_digits(value)} ({short(value)})" for symbol, value in outcome.point.items())
+        point = ", ".join(f"{symbol} = {_number(value)}" for symbol, value in outcome.point.items())
         most = f"at most {outcome.value:.6g}" if outcome.value else "below 0" if relation == ">= 0" else "at most 0"
-        found = f"the claim is {relation}, but the value is {most} at {point}"
+        found = f"the difference of its sides must be {relation}, but it is {most} at {point}"
         yield f"{outcome.inequality.name} is refuted: {found}"
     elif outcome.status is Status.UNDECIDED:
         left = [box_text(outcome.inequality, box) for box in outcome.open_boxes[:1]]
         largest = f"; the largest: {left[0]}" if left else ""
         why = f"{outcome.reason}; " if outcome.reason else ""
         yield f"{outcome.inequality.name} is undecided: {why}{max(1, len(outcome.open_boxes))} boxes are open{largest}"
+
+
+def _number(value: Fraction) -> str:
+    """The number itself, with six digits in brackets unless they are the number."""
+    exact, rounded = _digits(value), short(value)
+    return exact if exact == rounded else f"{exact} ({rounded})"
 
 
 def _digits(value: Fraction) -> str:

@@ -1,5 +1,6 @@
 """`boundsmith list`, `show` and `latex`: the catalogue and a Result, as text or as JSON."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import sympy as sp
@@ -83,7 +84,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *(f"  {p.name} = {p.default}  {p.meaning}" for p in result.parameters),
         *(f"  {symbol}: {meaning}" for symbol, meaning in result.symbols.items()),
         *_heading("quantities"),
-        *(line for quantity in result.quantities for line in _quantity(quantity)),
+        *(line for at in range(len(result.quantities)) for line in _quantity(result.quantities, at)),
         *(_heading("derived (by the calculus)") if formulas else []),
         *formulas,
         *(_heading("derivation: the error of each step, in terms of the errors e_ of its premises") if steps else []),
@@ -96,7 +97,8 @@ def _heading(words: str) -> list[str]:
     return ["", words]
 
 
-def _quantity(quantity: Quantity) -> list[str]:
+def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
+    quantity = quantities[at]
     named = f" ({quantity.randomness})" if quantity.randomness else ""
     lines = [
         f"  {quantity.name}: {quantity.meaning}",
@@ -110,7 +112,9 @@ def _quantity(quantity: Quantity) -> list[str]:
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
-    lines += _erratum(quantity.erratum) if quantity.erratum else []
+    if quantity.erratum:
+        earlier = [each.name for each in quantities[:at] if each.erratum == quantity.erratum]
+        lines += [f"    erratum: the same as for {earlier[0]}"] if earlier else _erratum(quantity.erratum)
     return [*lines, *([f"    remark: {quantity.remark}"] if quantity.remark else [])]
 
 

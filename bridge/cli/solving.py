@@ -40,7 +40,7 @@ def _sentences(solution: dict[str, Any], automatic: Sequence[str]) -> list[str]:
     at = ", ".join(f"{key} = {parameter_words(key, value, automatic)}" for key, value in others.items())
     sentences = [f"{solution['result']}: {_answer(solution)}."]
     sentences += [f"At {at}."] if at else []
-    sentences += [f"Checked there: {_checked(solution['conditions'])}."] if solution["conditions"] else []
+    sentences += [f"Checked at this point: {_checked(solution['conditions'])}."] if solution["conditions"] else []
     if solution["closed_form"]:
         where = f", where {', '.join(conditions)}" if (conditions := solution["closed_form_conditions"]) else ""
         sentences.append(f"Closed form: {name} = {solution['closed_form']}{where}.")
@@ -63,7 +63,6 @@ def _answer(solution: dict[str, Any]) -> str:
     what = "error" if solution["of_error"] else "value"
     if solution["requested"] is None:
         return f"the {tier} bound on the {what} of {quantity} is {bound}"
-    verb = "gives, if the printed bound holds," if tier == "printed" else "guarantees"
-    article = "an" if what == "error" else "a"
-    answer = f"{solution['name']} = {solution['value']} {verb} {article} {what} of {quantity} of at most {bound}"
+    verb = "implies, if the printed bound holds," if tier == "printed" else "guarantees"
+    answer = f"{solution['name']} = {solution['value']} {verb} that the {what} of {quantity} is at most {bound}"
     return f"{answer} (requested: {solution['requested']}; {tier} bound{UNPROVED if tier == 'printed' else ''})"

@@ -14,7 +14,7 @@ from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict, Witness
 from bridge.registry import PLACES, find_study
 from symbolic.errata import Erratum, Weight
-from symbolic.statements import UsageError
+from symbolic.statements import Quantity, UsageError
 
 WITNESSES = Path(__file__).parent / "witnesses"
 
@@ -59,6 +59,12 @@ def replayed(entry: Entry) -> Row:
     if entry.witness is None:
         raise UsageError(f"errata: no witness of {entry.quantity} of {entry.result} is stored")
     return replay_witness(entry.witness)
+
+
+def quantity_of(entry: Entry) -> Quantity:
+    """The quantity that the entry names."""
+    found = find_study(entry.result).refutable()
+    return next(each for each in found if each.name == entry.quantity and each.erratum is not None)
 
 
 def is_violated(row: Row) -> bool:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from bridge.errata.entries import Entry
+from bridge.errata.entries import Entry, quantity_of
 from bridge.export.latex import escape as latex_escape
-from bridge.export.numbers import digits_apart, plain
+from bridge.export.numbers import against, digits_apart, plain
 from symbolic.errata import Weight
+from symbolic.statements import Kind
 
 TITLE = "Errata"
 INTRODUCTION = (
@@ -17,15 +18,22 @@ INTRODUCTION = (
 
 
 def witness_words(entry: Entry) -> str:
-    """The two numbers of the witness: what was found, and what is printed."""
+    """The numbers of the witness: what was found and what is printed, or both sides of a relation."""
     witness = entry.witness
     if witness is None:
         return "none stored"
     printed = witness.bounds.get("printed")
+    if printed is None and {"left", "right"} <= witness.bounds.keys():
+        left, right = (plain(witness.bounds[side]) for side in ("left", "right"))
+        return f"the left side is {left}, the right side {right}"
     if printed is None:
-        return f"the two sides differ by {plain(witness.error_lower)} here; the reading says why no constant suffices"
+        return f"a difference of {plain(witness.error_lower)}; the reading shows that no constant suffices"
+    kind = quantity_of(entry).kind
+    if printed == 0 and kind is Kind.LOWER:
+        return f"the difference of the sides is {plain(witness.error_lower)}, but must be >= 0"
     digits = digits_apart(printed, "", "", witness.error_lower)
-    return f"found {plain(witness.error_lower, digits=digits)} against printed {plain(printed, digits=digits)}"
+    error, bound = (plain(number, digits=digits) for number in (witness.error_lower, printed))
+    return against(error, bound, "printed", kind)
 
 
 def facts(entry: Entry) -> list[tuple[str, str]]:
@@ -35,7 +43,7 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
         ("Reading", entry.reading),
         ("Repair", entry.repair),
         ("Main claim survives", entry.survives),
-        ("Witness", f"{witness_words(entry)} ({entry.result}, {entry.quantity})"),
+        ("Witness", f"{witness_words(entry)} ({entry.result}, {entry.quantity}: {quantity_of(entry).meaning})"),
         *also,
     ]
 

@@ -36,6 +36,14 @@ def _rounding(column: str, kind: str) -> str:
     return decimal.ROUND_HALF_EVEN
 
 
+def against(error: str, bound: str, tier: str, kind: str) -> str:
+    """What was found and the bound that it violates, both in words already."""
+    sides = {"upper": "above", "lower": "below"}
+    if kind in sides:
+        return f"found {error}, {sides[kind]} the {tier} {kind} bound {bound}"
+    return f"found {error} instead of the {tier} {bound}"
+
+
 def digits_apart(bound: float, column: str, kind: str, error: float) -> int:
     """The digits, DIGITS at least, with which the bound in that column does not look equal to the error."""
     if bound == error:

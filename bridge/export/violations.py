@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bridge.export.layout import Layout, digits_of, found, layout
-from bridge.export.numbers import plain
+from bridge.export.numbers import against, plain
 from bridge.record import TIERS, Comparison, Row, RowErratum, Verdict
 from symbolic.statements import Quantity
 
@@ -67,9 +67,11 @@ class Violation:
         if error is None or (bound is None and self.worst.samples == 0):
             return ""
         digits = digits_of(self.worst)
-        against = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind, digits)
-        factor = _factor(self.worst, self.worst_tier)
-        return f"found {plain(error, digits=digits)} against {self.worst_tier} {against}{factor}"
+        bounded = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind, digits)
+        order = self.worst.order if self.worst_tier == "printed" else None
+        bounded = f"{order}({bounded})" if order else bounded
+        words = against(plain(error, digits=digits), bounded, self.worst_tier, self.worst.kind)
+        return f"{words}{_factor(self.worst, self.worst_tier)}"
 
 
 def violations(comparison: Comparison) -> list[Violation]:
@@ -118,7 +120,7 @@ def _factor(row: Row, tier: str) -> str:
     words = plain(factor)
     if row.kind not in ("upper", "lower") or not 1 < factor < math.inf or words == plain(1.0):
         return ""
-    return f" ({words} times)"
+    return f" by a factor of {words}"
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,7 @@ class Reason:
     def sentence(self) -> str:
         more = len(self.quantities) - NAMED
         names = ", ".join([*self.quantities[:NAMED], *([f"and {more} more"] if more > 0 else [])])
-        reason = self.reason.removeprefix("outside of ")  # the verdict stands before it
-        return f"{reason} ({f'{self.place}: ' if self.place else ''}{names})"
+        return f"{self.reason} ({f'{self.place}: ' if self.place else ''}{names})"
 
 
 def reasons(comparison: Comparison) -> list[Reason]:

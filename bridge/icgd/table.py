@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from bridge.budget import Budget
+from bridge.cost import Cost
 from bridge.data import ScaledTable, Table, scaled
 from bridge.export.numbers import plain
 from bridge.icgd.case import BALL_BITS, tap_of
@@ -54,6 +55,7 @@ OUTPUT_RANGES = {
 STEPS = {"tanh": (2.0, 2.0), "sin": (2.0, 2.0), "gelu": (2.0, 10.0), "sigmoid": (4.0, 4.0), "softplus": (1.0, 1.0)}
 DEFAULTS = {"N": 3, "K": 16, "B_x": 1.0, "B_y": 1.0}
 DEFAULT_RELUS = 256
+SECONDS = 5e-6  # for each row and neuron, on an idle core, over all runs
 
 
 def table_defaults(params: Mapping[str, Any], table: Table) -> dict[str, Any]:
@@ -73,11 +75,13 @@ def table_case(result: Result, params: Mapping[str, Any], table: Table, dtype: s
     _check_fit(result, params, table)
     rows = table.first(int(params["n"]) + 1)
     setting = setting_of(params)
-    needed = _memory(setting.shape, int(params["n"]), 1)  # before the sums of ReLUs are sought
-    require_memory(f"{result.id} with N = {params['N']}, K = {params['K']}, n = {params['n']}", needed, "lower them")
+    shape, n = setting.shape, int(params["n"])
+    needed = _memory(shape, n, 1)  # before the sums of ReLUs are sought
+    require_memory(f"{result.id} with N = {params['N']}, K = {params['K']}, n = {n}", needed, "lower them")
+    Cost(needed, SECONDS * n * sum(rows for rows, _ in shape.sizes)).announce(f"compare {result.id} at {n} rows")
     data = scaled(rows, setting.B_x, setting.B_y, output_range=OUTPUT_RANGES[setting.activation.name])
     known = with_quantities(result, params)
-    known = replace(known, quantities=tuple(_at_table(q, setting.shape, len(data.x)) for q in known.quantities))
+    known = replace(known, quantities=tuple(_at_table(q, shape, len(data.x)) for q in known.quantities))
     plan = plan_for(setting, params)
     return TableCase(known, params, setting, plan, torch_dtype(dtype), torch_device(device), data)
 

@@ -33,7 +33,9 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
     excess, small = (evaluate_ball(each, balls) for each in (limit.excess, signs.STILL_SMALL))
     printed, side = (float(evaluate_ball(each, balls)) for each in (limit.printed, limit.side))
     quantity = limit_quantity(limit)
-    where = f"at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
+    where = (
+        f"the value is {_subject(limit)} at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
+    )
     if not (excess > 0 and small > 0):
         remark = f"{where}: the comparisons do not decide here"
         return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, printed=printed, remark=remark)
@@ -52,15 +54,18 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
 _SUBJECTS = {"h.ramp": "h/h*", "T_1": "h/h*", "T_1.simple": "h/h*"}
 
 
+def _subject(limit: theory.Limit) -> str:
+    return _SUBJECTS.get(limit.of, "log(w/sigma_init)")
+
+
 def limit_quantity(limit: theory.Limit) -> Quantity:
     stated = theory.TRENDS.quantity(limit.of)
-    subject = _SUBJECTS.get(limit.of, "log(w/sigma_init)")
     side = "lower" if limit.kind is Kind.UPPER else "upper"
     return replace(
         stated,
         name=limit.name,
         kind=limit.kind,
-        meaning=f"{subject} as printed, against a proved {side} bound",
+        meaning=f"{_subject(limit)} as printed, against a proved {side} bound",
         norm="in balls",
         domain="one start and one time",
         remark="",
@@ -149,7 +154,7 @@ def threshold_row(case: DirectCase, claim: str) -> Row:
 
 def range_words(claim: str) -> str:
     holds, fails = (plain(float(each)) for each in threshold(claim))
-    return f"proved for w* <= {holds}, false from w* = {fails} on"
+    return f"proved for w* <= {holds}, false for w* >= {fails}"
 
 
 def outside_26(w_star: float) -> str:
@@ -157,7 +162,10 @@ def outside_26(w_star: float) -> str:
     if w_star <= threshold("h.overshoot.line")[0]:
         return ""
     known = range_words("h.overshoot.line")
-    return f"outside of w* < c (some c > 0), for which (26) is stated: from small starts it is {known}"
+    return (
+        f"hypothesis w* < c of (26), with some c > 0, is not shown to hold: for small sigma_init, (26) is {known}; "
+        f"here w* = {plain(w_star)}"
+    )
 
 
 def scaling_row(case: DirectCase) -> Row:

@@ -58,7 +58,7 @@ def _gram_claims(point: Point) -> list[Claim]:
     return [_gram_claim(point, "T_I", gram_measured, "loss"), _gram_claim(point, "T_1g", value_measured, "value")]
 
 
-_AT_ONE_START = "outside of T_I = O(1) at a fixed sigma_init, as L grows"
+_AT_ONE_START = "T_I = O(1) is stated for a fixed sigma_init as L grows; here sigma_init -> 0"
 
 
 def _gram_claim(point: Point, name: str, measure: Callable[[Point], float | None], until: str) -> Claim:
@@ -84,9 +84,7 @@ def _gram_claim(point: Point, name: str, measure: Callable[[Point], float | None
                 varied(point, sigma_init=sigmas, L=[int(sp.ceiling(phases.long_enough(sp.Float(s)))) for s in sigmas]),
                 {sigma_init: small, L: phases.long_enough(small)},
                 # (20) names sigma_init, Theorem 5.5 says O(1) only
-                f"{_AT_ONE_START}; along this direction it is log(1/sigma_init)/g* + {constant}"
-                if name == "T_I"
-                else "",
+                f"{_AT_ONE_START}, and T_I = log(1/sigma_init)/g* + {constant}" if name == "T_I" else "",
             ),
             along("L -> oo at this sigma_init", varied(point, L=[10**3, 10**5, longest]), {L: 2 + 1 / small}),
             along("alpha* -> oo at L = 1e+07", varied(far, alpha=MIXED), {**exact(far), alpha: 1 / small}),
@@ -119,7 +117,7 @@ def _along(
     return Direction(way.words + words, way.points, limit_of(formula / bound(name), {**way.path, phases.kappa: kappa}))
 
 
-_AT_ONE_TARGET = "outside of T_o = Theta(L) at a fixed w*: T_o/(L-2) grows as 4 log(1/w*) as w* -> 0"
+_AT_ONE_TARGET = "T_o = Theta(L) is stated for a fixed w*; here w* -> 0, and T_o/(L-2) grows as 4 log(1/w*)"
 
 
 def _observation_claim(point: Point, flow: str) -> Claim:
@@ -210,7 +208,7 @@ def _emergence_claim(point: Point, flow: str) -> Claim:
     )
 
 
-_BEFORE_THE_PLATEAU = "outside of phases II and III, of which the growth is stated: t is below T_o"
+_BEFORE_THE_PLATEAU = "the growth is stated for phases II and III, t >= T_o; here t < T_o"
 
 
 def _growth_claim(point: Point, flow: str) -> Claim:
@@ -340,7 +338,14 @@ def _head_rates(point: Point, flow: str) -> list[Claim]:
             fall_to_learnt(flow, absolute=False),
             lambda at: times.value(sp.log(phases.starting_loss() / at_once), at),
             expressed,
-            (judged_at_T_III(short, absolute=False, outside="outside of L = Omega(1/sigma_init), Appendix C"),),
+            (
+                judged_at_T_III(
+                    short,
+                    absolute=False,
+                    outside="hypothesis L = Omega(1/sigma_init) of Appendix C is not met: here L is fixed and "
+                    "sigma_init -> 0",
+                ),
+            ),
             above=False,
             pointwise=False,
             remark="log(L_IH2(0)/L_IH2(T_III)) does not depend on sigma_init; for every L sigma_init "

@@ -104,9 +104,10 @@ def too_short(point: Point) -> str:
     for condition in phases.LONG_ENOUGH:
         left = at_numbers(condition.lhs)(point)
         if not left < condition.rhs:
+            needed = f"{str(condition.lhs).replace('**', '^')} < {plain(float(condition.rhs))}"
             return (
-                f"outside of L = Omega(1/sigma_init) as the proof reads it: {str(condition.lhs).replace('**', '^')} = "
-                f"{plain(left)} at {_letters_at(point)}, C.1 Part I asks for less than {plain(float(condition.rhs))}"
+                f"hypothesis L = Omega(1/sigma_init) is not met: C.1 Part I needs {needed}; here the left side is "
+                f"{plain(left)}, at {_letters_at(point)}"
             )
     return ""
 
@@ -114,14 +115,19 @@ def too_short(point: Point) -> str:
 def too_wide(point: Point) -> str:
     """Whether a point fails C.2's explicit condition on w*."""
     left, right = at_numbers(phases.MODERATE.lhs)(point), phases.MODERATE.rhs
-    return "" if left <= right else f"outside of w* = O(1) as C.2 reads it: v* = {plain(left)} > {plain(float(right))}"
+    if left <= right:
+        return ""
+    return f"hypothesis w* = O(1) of C.2 is not met: C.2 needs v* <= {plain(float(right))}; here v* = {plain(left)}"
 
 
 def no_plateau(point: Point) -> str:
     """Whether a point is outside of the regime of the head: L sigma_init as in Figure 2 at least, v* as in C.2."""
     reach = (point["L"] - 2) * point["sigma_init"]
     if reach < 0.9 * phases.REACH:
-        return f"outside of L = Omega(1/sigma_init): (L-2) sigma_init is {plain(reach)} at {_letters_at(point)}"
+        return (
+            f"hypothesis L = Omega(1/sigma_init) is not met: here (L-2) sigma_init is only {plain(reach)}, at "
+            f"{_letters_at(point)}"
+        )
     return too_wide(point)
 
 

@@ -65,7 +65,7 @@ class PhasesCase(DirectCase):
         (sample,) = sampled(Direction("", (point,), math.nan), claim.measure, claim.derived, claim.express)
         quantity = self._quantity(claim.quantity, claim.where("at this point"))
         if sample.measured is None:
-            why = "not reached: the start is not small here (h > h* or w > w*), and the phases are others"
+            why = "hypothesis of a small start is not met: h > h* or w > w* at the start, so that the phases differ"
             return direct_row(self, quantity, {"derived": Verdict.OUTSIDE}, printed=sample.expression, remark=why)
         verdict = Verdict.CONSISTENT if confirmed(sample) else Verdict.UNDECIDED
         return direct_row(
@@ -88,7 +88,7 @@ class PhasesCase(DirectCase):
         if beyond:
             verdict = Verdict.OUTSIDE
         found, where = describe(samples, direction.limit), claim.where(direction.name)
-        remarks = [found, beyond, claim.not_applicable(last.point), "" if claim.pointwise else claim.remark]
+        remarks = [beyond, found, claim.not_applicable(last.point), "" if claim.pointwise else claim.remark]
         confirms = Verdict.CONSISTENT if confirmed(last) else Verdict.UNDECIDED
         return direct_row(
             self,
@@ -139,7 +139,7 @@ class PhasesCase(DirectCase):
         longer = [{**point, "L": length} for length in LENGTHS]
         left = [head_left(at, flow) for at in longer]
         no_formula = times.gram_start(longer[-1]) or times.head_start(point)
-        needed = no_formula or f"by the derived formula 0.99 is left from L = {plain(length_needed(point))} on"
+        needed = no_formula or f"by the derived formula at least 0.99 is left for L >= {plain(length_needed(point))}"
         along = Verdict.CONSISTENT if left[-1] >= threshold else Verdict.UNDECIDED
         shares = f"left at L = 1e3, 1e5, 1e7: {' '.join(map(plain, left))}, derived limit 1; {needed}"
         here = head_left(point, flow)

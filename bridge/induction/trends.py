@@ -110,7 +110,9 @@ class TrendsCase(DirectCase):
         path = self.path
         small = math.log(float(signs.LEAST)) + path.way
         if small <= 0:
-            return Unmeasured("(24) asks for w <= 0.01 w*, and w starts above that")
+            return Unmeasured(
+                "hypothesis w <= 0.01 w* of (24) is not met at any t: sigma_init > 0.01 w*, and w increases"
+            )
         end = path.first(lambda gain, _: gain - small) or path.run.end
         # (24) asks for h below its plateau, which is 10^-8 below psi(v*) h*: reached after the last time that counts
         plateau = float(self.ball((theory.PLATEAU - 1) / w_star**4))
@@ -157,8 +159,8 @@ class TrendsCase(DirectCase):
         return "" if self.small_enough else self._too_large_a_start()
 
     def _too_large_a_start(self) -> str:
-        limit = plain(float(self.ball(signs.SIGMA_STAR)))
-        return f"sigma_init is above sigma_star = {limit}, up to which the proofs apply"
+        start, limit = (plain(float(self.ball(each))) for each in (sigma_init, signs.SIGMA_STAR))
+        return f"the proofs need sigma_init <= sigma_star = {limit}; here sigma_init = {start}"
 
     def beyond(self, quantity: Quantity) -> str:
         """Which condition that C.2 states for this bound the point fails; "" where it fails none."""
@@ -166,16 +168,19 @@ class TrendsCase(DirectCase):
         if quantity.name == "h.overshoot" and (reason := outside_26(star)):
             return reason
         if quantity.name in FROM_27 and self.params["alpha"] < 1:
-            return f"outside of alpha* > 1, which C.1 takes: alpha* = {plain(float(self.params['alpha']))}"
+            return f"hypothesis alpha* > 1 of C.1 is not met: here alpha* = {plain(float(self.params['alpha']))}"
         if reason := too_wide(self.params):
             return reason
         if not self.small_enough:
             return self._too_large_a_start()
         if self._w_at_optimum() > signs.LEAST:
             share = plain(self._w_at_optimum())
-            return f"outside of sigma_init << 1 as C.2 reads it: w = {share} w* at T_1^h, C.2 asks for at most 0.01 w*"
+            return f"hypothesis sigma_init << 1 of C.2 is not met: C.2 needs w <= 0.01 w* at T_1^h; here w = {share} w*"
         if quantity.name == "T_half.simple" and 3 * math.log(sigma) > 4 * math.log(star / 2):
-            return "outside of sigma_init << w*: (28) puts log(1/sigma_init)/4 for log(w*/(2 sigma_init))"
+            return (
+                "hypothesis sigma_init << w* of (28) is not met: "
+                "(28) needs log(1/sigma_init)/4 <= log(w*/(2 sigma_init))"
+            )
         return ""
 
     def _w_at_optimum(self) -> float:
@@ -189,10 +194,10 @@ class TrendsCase(DirectCase):
             return ""
         taus, growth = self.path.mean_growth
         short = taus[growth < float(self.ball(quantity.printed.bound))]
-        end = f"T_1/2^w, at {plain(self.path.tau_half)} (L-2)"
+        end = f"T_1/2^w = {plain(self.path.tau_half)} (L-2)"
         if len(short) == len(taus):
-            return f"holds nowhere before {end}"
-        return f"fails before t = {plain(short[-1])} (L-2), holds from there to {end}" if len(short) else ""
+            return f"(29) fails at every t before {end}"
+        return f"(29) fails before t = {plain(short[-1])} (L-2) and holds from then until {end}" if len(short) else ""
 
     def bounds(self, quantity: Quantity) -> dict[str, float]:
         found = {}

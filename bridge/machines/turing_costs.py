@@ -15,6 +15,14 @@ from symbolic.statements import Quantity
 
 OWN_FIRST = ("C.1", "C.2", "C.5", "C.6", "C.8")  # lemmas that include W_1; the others only have the attention
 
+LETTERS = {
+    counts.Z: "states",
+    counts.A: "symbols",
+    counts.w_pos: "bits of a position",
+    counts.moving: "transitions that move the head",
+    counts.answers: "terminal states",
+}
+
 
 def letters(network: SimulatingDecoder) -> dict[sp.Symbol, int]:
     """The values of the letters of the counted formulas."""
@@ -109,10 +117,10 @@ def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> 
                 sp.sstr(quantity.closed_form),
             ]
         )
-    here = ", ".join(f"{letter} = {value}" for letter, value in at.items())
+    here = ", ".join(f"{letter} = {value} {LETTERS[letter]}" for letter, value in at.items())
     return NamedTable(
-        title=f"widths and norms at {here} (M: entries that move the head, F: terminal states; the ratio is "
-        f"an upper bound of formula / printed order for all {_least_sizes()})",
+        title=f"size of this network: {here}; the ratio to the printed order is an upper bound of formula / printed "
+        f"for all {_least_sizes()}",
         columns=["quantity", "in the network", "by the formula", "printed", "ratio to the printed order", "formula"],
         rows=rows,
     )

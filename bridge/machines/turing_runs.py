@@ -27,7 +27,7 @@ INPUTS = {
 DIFFERS = "differs"
 TRACE = ("written", "move", "state", "location", "symbol", "i'")  # in the order in which a step happens
 LEGEND = (
-    "(each line: symbol written and move in step i, then state, location and symbol after it; "
+    "(line i: symbol written and move in step i, then state, location and symbol after this step; "
     "i': the last step that wrote the cell under the head)"
 )
 
@@ -164,9 +164,8 @@ def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> Nam
     for i, (got, want) in enumerate(zip(ours, theirs, strict=True), start=1 - network.steps_before):
         rows.append([i, *got, "same" if got == want else f"{DIFFERS}: {' '.join(map(str, want))}"])
     wrong = sum(got != want for got, want in zip(ours, theirs, strict=True))
-    title = (
-        f"{_what_happened(task)} {LEGEND}; {wrong} of the steps {rows[0][0]}..{rows[-1][0]} differ from the simulator"
-    )
+    steps = f"{rows[0][0]}..{rows[-1][0]}"
+    title = f"{_what_happened(task)} {LEGEND}; network and simulator differ at {wrong} of the steps {steps}"
     return NamedTable(title=title, columns=["i", *TRACE, "simulator"], rows=rows)
 
 
@@ -176,7 +175,7 @@ def _what_happened(task: Task) -> str:
     left = written(task.trace.tape()) or "blank"
     tape = left if len(left) <= MOST_SHOWN else left[: MOST_SHOWN - 3] + "..."
     word = value_words(written(task.tokens))
-    return f"{task.machine.name} {answer} '{word}' in step {task.trace.halted_at}; tape: {tape}"
+    return f"{task.machine.name} {answer} '{word}' in step {task.trace.halted_at}; tape at the end: {tape}"
 
 
 def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:

@@ -28,11 +28,11 @@ FLAT, FAR = 1.01, 1.1  # factors: a bracket whose bounds differ by less is flat,
 class Shape(StrEnum):
     """The shape of the bound as a function of the knob, over the values of the first look."""
 
-    FALLS = "falls"
-    RISES = "rises"
-    FALLS_THEN_RISES = "first falls, then rises"
-    FALLS_OVERALL = "falls, but not everywhere"
-    RISES_OVERALL = "rises, but not everywhere"
+    FALLS = "decreases"
+    RISES = "increases"
+    FALLS_THEN_RISES = "first decreases, then increases"
+    FALLS_OVERALL = "decreases overall, but not everywhere"
+    RISES_OVERALL = "increases overall, but not everywhere"
     CONSTANT = "does not change"
 
 

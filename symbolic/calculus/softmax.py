@@ -35,7 +35,7 @@ def softmax(scores: Approximated, name: str, *, reason: str = "") -> Approximate
         2 * sp.tanh(scores.error_symbol / 2),
         premises=(scores.name,),
         reason=reason or "||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)",
-        source=Citation(WANG2024, "Lemma D.1", "there twice the argument"),
+        source=Citation(WANG2024, "Lemma D.1", "which prints 2 ||t' - t||_inf"),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 

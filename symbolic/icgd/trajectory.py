@@ -351,15 +351,15 @@ def _derived_path(run: Run) -> sp.Expr:
 
 
 def examples_for_step_size(run: Run = _ONE_EXAMPLE) -> Witness:
-    """One example (1, 0), L_f = 1, eta = 10: one step goes 10 eps away, and 2 eps is printed."""
+    """One example (1, 0), L_f = 1, eta = 10: after one step the distance is 10 eps, the printed bound 2 eps."""
     printed = path_printed(run.steps).subs({n: run.examples, L_f: run.smoothness, eps: run.accuracy})
     attained = _distance(run)
     return Witness(errata.EXAMPLES, run, printed, attained, _derived_path(run), attained)
 
 
 def constant_of_the_risk(run: Run = _STEEP) -> Witness:
-    """Example (3, 0), W = [-1/9, 1/9], eta = n = 1: L_n is 1-Lipschitz, its gradient 9-Lipschitz; two steps go 7 eps
-    away, and 4 eps is printed."""
+    """Example (3, 0), W = [-1/9, 1/9], eta = n = 1: L_n is 1-Lipschitz, its gradient 9-Lipschitz; after two steps the
+    distance is 7 eps, the printed bound 4 eps."""
     printed = path_with_step_size(run.steps).subs({eta: run.step, L_f: run.neuron.steepest(), eps: run.accuracy})
     attained = _distance(run)
     return Witness(errata.CONSTANT_OF_THE_RISK, run, printed, attained, _derived_path(run), attained)
@@ -387,7 +387,7 @@ def _least(squares: Sequence[sp.Expr]) -> sp.Expr:
 
 
 def steps_up_to_the_constant(run: Run = _BOWL) -> Witness:
-    """Example (2, 1/5), W = [-1, 1], eta = L_f = 4: descent jumps between the ends of W for ever.
+    """Example (2, 1/5), W = [-1, 1], eta = L_f = 4: the iterates alternate between the ends of W.
 
     Repaired: eta = 1/L_f = 1/4 on the same risk, the mean over all steps.
     """
@@ -402,8 +402,8 @@ def steps_up_to_the_constant(run: Run = _BOWL) -> Witness:
 
 
 def least_against_the_sum(run: Run = _FLAT) -> Witness:
-    """Example (1/10, 1), W = [-10, 10], eta = L_f = 1/100, L = 4: |G| hardly changes, and the least of three squares
-    exceeds a quarter of their sum."""
+    """Example (1/10, 1), W = [-10, 10], eta = L_f = 1/100, L = 4: |G| hardly changes, so that the least of the three
+    squares exceeds a quarter of their sum."""
     squares = _mappings(run)
     printed, repaired = (sp.Add(*some) / run.steps for some in (squares[1:], squares))
     return Witness(errata.LEAST, run, printed, _least(squares), repaired, sp.Min(*squares))

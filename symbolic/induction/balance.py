@@ -57,9 +57,9 @@ RATE_OF_W = Erratum(
     Weight.NOTATION,
     Citation(WANG2024, "Appendix C.2", "dw/dt after (22)"),
     sentence="the rate of w is twice the rate that the gradient flow (12) gives w_Q = w_K",
-    reading="it is the gradient flow of a single parameter w, since -dL/dw with w_Q = w_K = w in (22) adds the "
-    "derivatives in w_Q and in w_K; Section 5.2 redefines theta with one w_KQ and still calls it theta, and with that "
-    "theta (12) gives the printed rate; with the w_Q and w_K of Lemma 5.4 it does not",
+    reading="the printed rate is that of a single parameter w, since -dL/dw with w_Q = w_K = w in (22) adds the "
+    "derivatives in w_Q and in w_K; Section 5.2 redefines theta with one parameter w_KQ, for which (12) gives the "
+    "printed rate; for the w_Q and w_K of Lemma 5.4, (12) does not",
     repair="half of the printed dw/dt, with the printed dh/dt",
     survives="yes: each Theta of Theorem 5.5 absorbs the factor 2",
 )

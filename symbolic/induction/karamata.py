@@ -199,7 +199,7 @@ ANY_WEIGHTS = Erratum(
     Weight.STATEMENT,
     _LEMMA,
     sentence="an auxiliary lemma: for convex f and x <_w y the inequality holds with any weights w_i >= 0 of sum 1",
-    reading="x <_w y as Definition D.5 has it, both vectors in decreasing order; the weights (0, 1) refute it for "
+    reading="x <_w y is as in Definition D.5, with both vectors in decreasing order; the weights (0, 1) refute it for "
     "f(x) = x and the positive weights (1/8, 7/8) for f(x) = x^2",
     repair="equal weights (Karamata), or x and y decreasing with sum_{i<=k} w_i (y_i - x_i) >= 0, and = 0 at k = n "
     "(Fuchs)",

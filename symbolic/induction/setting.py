@@ -24,6 +24,6 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
         sp.Lt(4 * w_star**4, 1, evaluate=False),
         "the loss (22) is infinite otherwise: Lemma D.3 at a = 2 w*^2 needs |a| < 1",
     ),
-    Hypothesis("sigma_init", sp.Gt(sigma_init, 0, evaluate=False), "the flow rests at 0 (12)"),
+    Hypothesis("sigma_init", sp.Gt(sigma_init, 0, evaluate=False), "0 is a fixed point of the flow (12)"),
     Hypothesis("sigma_init", sp.Lt(sigma_init, 1, evaluate=False), "the start is small (12)"),
 )

@@ -215,19 +215,27 @@ QUANTITIES = (
     _claim("h.optimum", r"\inf_{t>T_1^h} h/h^\star", "h stays above h* once there", Kind.LOWER, _ONE, "(P1.1)", _ALONG),
     _claim("w.optimum", r"\sup_t w/w^\star", "w stays below w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG),
     _claim("w.growth", r"\inf_t \dot w/w", "w increases", Kind.LOWER, sp.Integer(0), "(P1.2)", _ALONG),
-    _claim("h.turns", r"\#\{t: \dot h = 0\}", "turns of h: up, then down", Kind.EXACT, _ONE, "(P1.3)", _ALONG),
+    _claim(
+        "h.turns",
+        r"\#\{t: \dot h = 0\}",
+        "number of turning points of h, a maximum",
+        Kind.EXACT,
+        _ONE,
+        "(P1.3)",
+        _ALONG,
+    ),
     _claim("w.turn", r"w(T_2^h)", "w where h turns", Kind.LOWER, W_TURN, "(23)", _ALONG),
     _claim(
         "w.turn.half",
         r"w(T_2^h)/w^\star",
-        "the same over w*",
+        "w/w* where h turns",
         Kind.LOWER,
         sp.Rational(1, 2),
         "(23)",
         _ALONG,
-        "derived: 1/sqrt(3), the limit of w_turn/w* as w* falls",
+        "derived: 1/sqrt(3), the limit of w_turn/w* as w* -> 0",
     ),
-    _claim("h.turn", r"h(T_2^h)/h^\star", "largest h, at its turn", Kind.UPPER, R_TURN, "R(w*)", _ALONG),
+    _claim("h.turn", r"h(T_2^h)/h^\star", "h/h* at the maximum of h", Kind.UPPER, R_TURN, "R(w*)", _ALONG),
     _claim("h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "largest h over h*", Kind.UPPER, OVERSHOOT, "(26)", _BELOW_C),
     _claim(
         "h.ramp",
@@ -272,7 +280,7 @@ QUANTITIES = (
     _claim(
         "w.rate.above",
         r"\sup_t \log(w/\sigma)/\tau",
-        "mean growth of log w, at most",
+        "mean growth rate of log w, upper bound",
         Kind.UPPER,
         sp.expand(LOG_W_PRINTED_ABOVE / TAU),
         "(27)",
@@ -301,7 +309,7 @@ QUANTITIES = (
     _claim(
         "w.rate.below",
         r"\inf_t \log(w/\sigma)/\tau",
-        "mean growth of log w, at least",
+        "mean growth rate of log w, lower bound",
         Kind.LOWER,
         sp.expand(LOG_W_PRINTED_BELOW / TAU),
         "(29)",
@@ -340,7 +348,7 @@ _THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
         "largest w* with h/h* <= 1 + 0.04375 w* from every small start",
         None,
         "(26)",
-        "between the two numbers it depends on alpha* and the flow; Figure 2 has w* = 0.49",
+        "between derived and measured the answer depends on alpha* and the flow; Figure 2 has w* = 0.49",
         None,
     ),
     "h.overshoot.constant": (
@@ -354,7 +362,7 @@ _THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
         "largest w* with (27) from every small start for all alpha* >= 1",
         None,
         "(27)",
-        "on the paper's flow; false at alpha* = 1 from the second number on; Figure 2 has w* = 0.49",
+        "on the paper's flow; false at alpha* = 1 for w* at and above the measured number; Figure 2 has w* = 0.49",
         None,
     ),
 }
@@ -382,7 +390,7 @@ def scaling_quantity() -> Quantity:
     return Quantity(
         "scaling",
         r"(L-2)\,\dot{x}",
-        "L enters the flow of (w, h) as the unit L - 2 of time alone",
+        "L enters the flow of (w, h) only through the unit of time, L - 2",
         "identity",
         "every L >= 5",
         Kind.EXACT,
@@ -392,13 +400,13 @@ def scaling_quantity() -> Quantity:
 
 
 FLOW = Parameter(
-    "flow", None, "true: that of w_Q, w_K and h (12); printed: the paper's, of w and h", ("true", "printed")
+    "flow", None, "true: the flow (12) of w_Q, w_K and h; printed: the paper's flow of w and h", ("true", "printed")
 )
 
 FORMULAS = (
-    Formula(r"r(w)", lambda: R_CURVE, "where h rests, over h*"),
+    Formula(r"r(w)", lambda: R_CURVE, "h/h* where dh/dt = 0, as a function of v = w^2"),
     Formula(r"h(t)/h^\star", lambda: ETA_BELOW, "(24) repaired, while w <= w*/sqrt(2) and t <= T_1^h", Kind.LOWER),
-    Formula(r"\sigma_\star", lambda: SIGMA_STAR, "starts up to which all this is proved"),
+    Formula(r"\sigma_\star", lambda: SIGMA_STAR, "largest sigma_init for which the derived bounds are proved"),
 )
 
 TRENDS = Result(
@@ -409,8 +417,12 @@ TRENDS = Result(
     parameters=(*PARAMETERS.values(), FLOW),
     hypotheses=(
         *HYPOTHESES,
-        Hypothesis("sigma_init", sp.Lt(2 * sigma_init, w_star, evaluate=False), "T_1/2^w, where w = w*/2, is ahead"),
-        Hypothesis("sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "T_1^h, where h = h*, is ahead"),
+        Hypothesis(
+            "sigma_init", sp.Lt(2 * sigma_init, w_star, evaluate=False), "w < w*/2 at the start, so that T_1/2^w > 0"
+        ),
+        Hypothesis(
+            "sigma_init", sp.Lt(sigma_init * (1 + alpha), 1, evaluate=False), "h < h* at the start, so that T_1^h > 0"
+        ),
     ),
     quantities=QUANTITIES,
     notation={**NOTATION, speed: "c"},
@@ -420,7 +432,7 @@ TRENDS = Result(
         "The paper asks for a 'sufficiently small' start; (P1.1) to (P1.3) and (23) are proved here for every "
         "sigma_init <= sigma_star = min(h*, w*/sqrt(2) exp(-speed h*^2 phi(3v*/2) log(psi/(psi-1)))), psi = psi(v*), "
         "speed 1 (true flow) or 2 (printed), by the signs of the flow on its nullclines.",
-        "L enters by the unit of time L - 2 alone.",
+        "L enters only through the unit of time, L - 2.",
         "On the printed flow w grows twice as fast as on (12); (29) has half of its rate at the plateau.",
     ),
 )

@@ -80,12 +80,13 @@ FIRST_KEY = Erratum(
     Citation(WANG2024, "Theorem A.1", "proof, mask (3)"),
     sentence="the mask (3), read literally in layer 2, also shows key s = 1 to the last query, while A.1 sums over "
     "s = 2 .. L-1",
-    reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows, and x_L = 0, x_1 = 1, "
-    "x_2 = ... = -1 gives an error of 2/(L-1) whatever y_1 is; nothing fails where the sum over s = 2 .. L-1, as in "
-    "(10), is taken to define the mask of layer 2",
+    reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows; for every y_1, the prompt "
+    "x_L = 0, x_1 = 1, x_2 = ... = -1 gives an error of 2/(L-1); nothing fails if the sum over s = 2 .. L-1, as in "
+    "(10), defines the mask of layer 2",
     repair="key 1 masked in layer 2, which gives an error of at most 2 ||W*||_{1,1} e^-p for tokens in [-1, 1]^d, "
     "p > 0 and L >= 3",
-    survives="yes: with key 1 masked in layer 2; with mask (3) and D = 2d it is open whether another network does it",
+    survives="yes: with key 1 masked in layer 2; whether another network with mask (3) and D = 2d meets the bound is "
+    "open",
 )
 
 
@@ -144,7 +145,7 @@ def _quantities() -> tuple[Quantity, ...]:
                 "mask_3",
                 "mask (3)",
                 sp.Integer(0),
-                "the same with the mask (3) taken literally in layer 2",
+                "last output token against IH_2, mask (3) taken literally in layer 2",
                 "",
                 FIRST_KEY,
             ),

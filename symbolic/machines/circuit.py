@@ -133,10 +133,10 @@ TOTAL_NORM = Erratum(
     Citation(WEI2021, "Appendix B", "proof of Theorem 3.1"),
     sentence="the parameters that simulate the gates have a total 1-norm of at most s",
     reading="s counts inputs and ID gates, its largest meaning; the W_2 of Lemma B.1 is diagonal with entries -1, 0, "
-    "1, so that each of the s - m gates costs 2 or more, which exceeds s where s > 2m; no other parameters help a "
-    "chain of identities of m bits, as they too need 2 (s - m)",
+    "1, so that each of the s - m gates has a norm of at least 2, and the total exceeds s if s > 2m; no other "
+    "parameters help a chain of identities of m bits, since all need 2 (s - m)",
     repair=f"O(s), for instance {heaviest_gate()} s",
-    survives="yes: Lemma B.1, which the line sums up, prints O(r_i), and Theorem 3.1 needs O(s) only",
+    survives="yes: Lemma B.1, over which this line sums, prints O(r_i), and Theorem 3.1 needs only O(s)",
 )
 
 

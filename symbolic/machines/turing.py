@@ -198,8 +198,8 @@ WIDTH_BITS = Erratum(
     Weight.DEFINITION,
     _wei("Appendix C.1", "w_pos and Bin"),
     sentence="w_pos = ceil(log_2 T) coordinates hold the binary encoding of every i with 0 <= i <= T",
-    reading="the encoding of T itself takes k + 1 bits where T = 2^k, and modulo 2^k the encodings of 0 and T "
-    "coincide; at all other T the definition holds",
+    reading="for T = 2^k, the encoding of T itself takes k + 1 bits, and modulo 2^k the encodings of 0 and T "
+    "coincide; for all other T the definition holds",
     repair="w_pos = floor(log_2 T) + 1 for 0 <= i <= T; on a one-way tape boundsmith takes floor(log_2(T + 1)) + 1, as "
     "the head can end at T + 1",
     survives="yes: w_pos grows by at most 1; even without the extra bit the answer is right, since it depends only on "
@@ -212,10 +212,10 @@ PAIR = Erratum(
     _wei("Appendix C.1", "w_TM and w_scr"),
     sentence="w_TM = |Z| + 2|A| + 3 w_pos + w_scr coordinates with w_scr = O(w_pos + |A| + |Z|) store every hidden "
     "representation",
-    reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text runs W_1 in a transformer layer of its "
-    "own, whose output is a hidden representation; along |Z| = |A| = t these coordinates exceed every multiple of "
-    "w_TM; the O is read as uniform in |A|, as the polynomial of Theorem 4.1 is; for a fixed alphabet, as the text has "
-    "it before, the order holds",
+    reading="Lemma C.1 has |Z||A| + w_TM coordinates after W_1, and the text puts W_1 in its own transformer layer, "
+    "whose output is a hidden representation; along |Z| = |A| = t their number exceeds every multiple of w_TM; the O "
+    "is read as uniform in |A|, like the polynomial of Theorem 4.1; for a fixed alphabet, as earlier in the text, "
+    "the order holds",
     repair="w_scr = O(w_pos + |Z||A|), with the |Z||A| coordinates of a pair inside w_scr",
     survives="yes: the width w >~ k|A| + log T that Theorem 4.1 assumes, with k states, is enough",
 )

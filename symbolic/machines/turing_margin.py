@@ -149,11 +149,12 @@ FEW, MANY = 8, 4096  # steps of `decay`
 LIPSCHITZ = Erratum(
     Weight.PROOF,
     Citation(WEI2021, "Theorem 4.1", "end of its proof, Condition D.3 with Definition D.2"),
-    sentence="layers that attend have a polynomial Lipschitz constant in their input at perturbed parameters, as ties "
-    "occur between equal values only and small perturbations do not change the attended positions",
-    reading="hard max averages ties, as Section 4.1 defines it; in Claim C.4 all earlier visits of a location tie, "
-    "perturbed parameters give them different values, and an arbitrarily small change of the input leaves one ahead; "
-    "the outputs differ by almost as much at a distance of 1e-08 as at 1e-06, so that no Lipschitz constant exists",
+    sentence="layers that attend have a polynomial Lipschitz constant in their input at perturbed parameters, since "
+    "ties occur only between equal values and small perturbations do not change the attended positions",
+    reading="hard max averages over ties, by its definition in Section 4.1; in Claim C.4 all earlier visits of a "
+    "location tie; perturbed parameters give them different values, and an arbitrarily small change of the input "
+    "breaks the tie; the outputs differ by almost as much for inputs at distance 1e-08 as at 1e-06, so that no "
+    "Lipschitz constant exists",
     repair="a bound of ||f(h_hat, theta_hat) - f(h, theta)|| in both perturbations at once, which is all that "
     "Lemma D.8 needs",
     survives="yes: the errors in the conditions of the quantity `margin` are rho times at most a polynomial in |Z|, "

@@ -1,5 +1,6 @@
 """What a run takes and what there is: memory, seconds, numbers that float64 holds, characters that may be printed."""
 
+import os
 import warnings
 from pathlib import Path
 
@@ -47,6 +48,16 @@ def test_a_group_without_a_limit_leaves_everything(tmp_path: Path) -> None:
     files = {f"{group}max": "max", f"{group}current": str(GIGABYTE)}
     root = machine(tmp_path, proc__meminfo=MEMINFO, proc__self__cgroup="0::/\n", **files)
     assert available_bytes(root) == 4 * GIGABYTE
+
+
+def test_a_limit_of_the_process_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    data = 1 << 18  # pages: 1 GiB
+    root = machine(tmp_path, proc__meminfo=MEMINFO, proc__self__statm=f"999 9 9 9 0 {data} 0\n")
+    limits = {resource.RLIMIT_DATA: (3 * GIGABYTE, resource.RLIM_INFINITY)}
+    monkeypatch.setattr(resource, "getrlimit", lambda limit: limits.get(limit, (resource.RLIM_INFINITY,) * 2))
+    monkeypatch.setattr(os, "sysconf", lambda name: 4096)
+    assert available_bytes(root) == 2 * GIGABYTE
 
 
 def test_too_much_memory_is_refused_in_gib(monkeypatch: pytest.MonkeyPatch) -> None:

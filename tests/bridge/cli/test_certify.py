@@ -325,10 +325,12 @@ def test_numbers_that_are_too_large_are_refused(run: Command, text: str, box: st
 
 def test_numbers_beyond_the_floats_are_shown(run: Command, expires: Callable[[int], None]) -> None:
     outcome = run("certify", "--expression", "x - 1 >= 0", "--range", "x=-1e900,1e-900")
-    assert "is refuted: the claim is >= 0, but the value is at most -1.79769e+308 at x = -" in outcome.out
+    assert (
+        "is refuted: the difference of its sides must be >= 0, but it is at most -1.79769e+308 at x = -" in outcome.out
+    )
     assert "(-5.00000e+899)" in outcome.out
     outcome = run("certify", "--expression", "-x >= 0", "--range", "x=0,1e-900")
-    assert "the claim is >= 0, but the value is below 0 at x = " in outcome.out
+    assert "must be >= 0, but it is below 0 at x = " in outcome.out
     expires(300)
     outcome = run("certify", "--expression", "x**2 - 2*x + 1", "--range", "x=1,1e900")
     assert outcome.code == 0
@@ -382,7 +384,7 @@ def test_a_result_is_certified_at_its_parameters(run: Command, stated: None, tmp
     assert outcome.code == 0
     assert "eta = 0.01" in outcome.out
     assert "gradient_mapping: small" in outcome.out
-    assert "path is refuted: the claim is >= 0, but the value is at most -" in outcome.out
+    assert "path is refuted: the difference of its sides must be >= 0, but it is at most -" in outcome.out
     assert "cannot be tried: e_w has no range" in outcome.out
     assert run("certify", "--check", path).code == 0
     content = json.loads(path.read_text())

@@ -43,10 +43,10 @@ def test_the_answer_keeps_all_its_digits(run: Command, asked: list[dict[str, Any
     outcome = run("solve", ID, "--for", "p", "--error", "1e-3", "--set", "L=8", "--quantity", "output")
     assert asked == [{"id": ID, "for_": "p", "error": 1e-3, "quantity": "output", "L": 8}]
     assert outcome.out.splitlines() == [
-        f"{ID}: p = 7.600902376208978 guarantees an error of output of at most 0.000999999999999762 "
+        f"{ID}: p = 7.600902376208978 guarantees that the error of output is at most 0.000999999999999762 "
         "(requested: 0.001; derived bound).",
         "At L = 8, W_star = 2 x 2 matrix.",
-        "Checked there: hypothesis p > 0; obligation L p <= 1.",
+        "Checked at this point: hypothesis p > 0; obligation L p <= 1.",
         "Closed form: p = log(2/error), where error > 0, p > 0.",
         "Method: searched.",
     ]
@@ -59,7 +59,7 @@ def test_a_printed_answer_says_that_nothing_is_guaranteed(run: Command, asked: l
 
 def test_what_is_no_error_is_called_a_value(run: Command, asked: list[dict[str, Any]]) -> None:
     outcome = run("solve", ID, "--for", "p", "--error", "1e-3", "--quantity", "weights")
-    assert "guarantees a value of weights of at most" in outcome.out
+    assert "guarantees that the value of weights is at most" in outcome.out
 
 
 def test_which_error_a_budget_gives(run: Command, asked: list[dict[str, Any]]) -> None:

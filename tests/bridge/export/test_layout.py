@@ -147,8 +147,9 @@ def test_one_violation_a_quantity_with_the_worst_row() -> None:
     assert violation.worst.params["p"] == 8
     assert violation.worst.params["L"] == 8
     assert violation.sentence == (
-        "output.mask_3: printed violated; found 0.25 against printed 3.356e-04 (745 times), in 8 of 8 rows, worst "
-        "at p = 8, L = 8. mask (3) shows key 1 to the last query, 100% of the time & at a cost of 1/L"
+        "output.mask_3: printed violated; found 0.25, above the printed upper bound 3.356e-04 by a factor of 745, in "
+        "8 of 8 rows, worst at p = 8, L = 8. mask (3) shows key 1 to the last query, 100% of the time & at a cost of "
+        "1/L"
     )
 
 
@@ -171,9 +172,9 @@ def test_violations_of_other_kinds() -> None:
         _row(quantity="kept", printed=1.0, measured=0.5, verdict={"printed": Verdict.KEPT}),
     ]
     assert [violation.sentence for violation in violations(record)] == [
-        "lower: printed violated; found 0.25 against printed 1 (4 times).",
-        "rate: printed violated; found 0.5 against printed 1.",
-        "zero: printed violated; found 0.5 against printed 0.",
+        "lower: printed violated; found 0.25, below the printed lower bound 1 by a factor of 4.",
+        "rate: printed violated; found 0.5 instead of the printed 1.",
+        "zero: printed violated; found 0.5, above the printed upper bound 0.",
     ]
 
 
@@ -185,7 +186,7 @@ def test_a_violation_is_named_once_and_has_no_place() -> None:
         _row(quantity="erratum.slip", printed=1.0, measured=2.0, verdict=violated, samples=1),
     ]
     assert [violation.sentence for violation in violations(record)] == [
-        "slip: printed violated; found 2 against printed 1 (2 times)."
+        "slip: printed violated; found 2, above the printed upper bound 1 by a factor of 2."
     ]
 
 
@@ -209,10 +210,11 @@ def test_an_erratum_is_named_with_its_weight_and_its_repair() -> None:
     assert verdict_words(row) == "printed: violated (constant); derived: kept"
     assert violation.heading == "erratum (constant)"
     assert violation.sentence == (
-        "terms: Lemma 2, (3.9): the sum has 3 terms. Found 4 against printed 3 (1.333 times). Repair: it has 4."
+        "terms: Lemma 2, (3.9): the sum has 3 terms. Found 4, above the printed upper bound 3 by a factor of 1.333. "
+        "Repair: it has 4."
     )
     record.rows[0].params, record.rows[0].remark = {}, "at L = 7"
-    assert "(1.333 times). At L = 7. Repair" in violations(record)[0].sentence
+    assert "by a factor of 1.333. At L = 7. Repair" in violations(record)[0].sentence
     said = str(record)
     assert "erratum (constant): terms: Lemma 2" in said
     assert "boundsmith errata induction.vanilla" in said
@@ -238,7 +240,7 @@ def test_a_violated_bound_and_the_error_beyond_it_never_look_equal() -> None:
     assert digits_of(row) == 9
     assert number_words(row, "printed", plain) == "0.1"
     assert number_words(row, "measured", plain) == "0.100000002"
-    assert "found 0.100000002 against printed 0.1." in violations(record)[0].sentence
+    assert "found 0.100000002, above the printed upper bound 0.1." in violations(record)[0].sentence
     assert digits_of(_row(printed=0.1, measured=0.2, verdict=verdict)) == DIGITS
     assert digits_of(_row(printed=0.1, verdict=verdict)) == DIGITS
 
@@ -248,7 +250,7 @@ def test_one_value_reads_alike_in_the_table_and_in_the_sentence() -> None:
     record = comparison()
     record.rows = [row]
     assert number_words(row, "printed", plain) == "1.022"
-    assert "found 1.042 against printed 1.022 " in violations(record)[0].sentence
+    assert "found 1.042, above the printed upper bound 1.022 " in violations(record)[0].sentence
 
 
 def test_a_parameter_that_is_computed_from_the_others_is_shown_as_automatic() -> None:
@@ -351,7 +353,7 @@ def test_a_refuted_bound_below_float64_is_named_as_such() -> None:
     made = compare("induction.vanilla", p=(8, 800), L=8, samples=2, attack=0)
     (violation,) = violations(made)
     assert "p = 800" in violation.sentence
-    assert "against printed (below 1e-308)" in violation.sentence
+    assert "above the printed upper bound (below 1e-308)" in violation.sentence
 
 
 def test_a_csv_has_the_erratum_of_a_row_in_columns_of_its_own() -> None:

@@ -70,9 +70,9 @@ def test_at_its_own_parameters_one_step_of_the_proof_fails() -> None:
     violated = {name for name, row in rows.items() if row.verdict.get("printed") is Verdict.VIOLATED}
     assert violated == set()
     assert rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
-    assert "for which (26) is stated" in rows["plateau.loss"].remark
+    assert "hypothesis w* < c of (26)" in rows["plateau.loss"].remark
     assert rows["overshoot"].verdict["printed"] is Verdict.OUTSIDE  # (26) is stated for w* < c
-    assert "false from w* = 0.4398 on" in rows["overshoot"].remark
+    assert "false for w* >= 0.4398" in rows["overshoot"].remark
     assert rows["first"].verdict["printed"] is Verdict.OUTSIDE  # L sigma_init = 10 is less than C.1 asks for
     assert "0.0466" in rows["first"].remark
     assert rows["first"].measured == pytest.approx(0.686, abs=1e-3)
@@ -149,7 +149,7 @@ def test_a_point_outside_of_the_regime_refutes_nothing() -> None:
     short, wide = rows_of(case_at(L=5, sigma_init=1e-3)), rows_of(case_at(w_star=0.6))
     for row in (short["first"], short["phases"], short["separation"], wide["plateau.loss"], wide["overshoot"]):
         assert row.verdict["printed"] is Verdict.OUTSIDE
-        assert "outside of" in row.remark
+        assert "hypothesis " in row.remark
     longer = rows_of(case_at(L=3000))["first"]
     assert longer.measured < 0.99
     assert longer.verdict["printed"] is Verdict.UNDECIDED

@@ -234,7 +234,7 @@ def test_c_1_prints_m_inverted(rows):
 
 def test_c_3_is_outside_of_the_w_star_of_26_where_its_choice_of_an_observation_time_fails(rows):
     (row,) = [r for r in rows if r.quantity == "T_II" and r.verdict.get("printed") is Verdict.OUTSIDE]
-    assert "for which (26) is stated" in row.remark
+    assert "hypothesis w* < c of (26)" in row.remark
     (here,) = [r for r in rows if r.quantity == "T_II" and r.construction == "T_o = T_1^h, at this point"]
     assert "at w* = 0.49 T_II stays at 4.586 (L-2)" in here.remark
     assert "T_o := 2 T_1^h has the order for every w*" in here.remark
@@ -247,10 +247,10 @@ def test_rows_of_one_quantity_differ_by_their_construction(rows):
 
 def test_what_is_outside_says_of_which_reading(rows):
     outside = {row.quantity: row.remark for row in rows if row.verdict.get("printed") is Verdict.OUTSIDE}
-    assert "T_I = O(1) at a fixed sigma_init, as L grows" in outside["T_I"]
+    assert "T_I = O(1) is stated for a fixed sigma_init as L grows" in outside["T_I"]
     assert "log(1/sigma_init)/g* + 196.4" in outside["T_I"]  # 206 at sigma_init = 0.01, 233 at 1e-8
     assert "T_o/(L-2) grows as 4 log(1/w*)" in outside["T_o"]
-    assert "outside of phases II and III" in outside["growth"]
+    assert "the growth is stated for phases II and III" in outside["growth"]
 
 
 LATE = {"share": 0.99, "sigma": 1e-8}
@@ -376,7 +376,7 @@ def test_the_proofs_length_meets_its_own_condition():
         length = math.ceil(float(phases.long_enough(sp.Float(sigma))))
         assert not too_short({"L": length, "sigma_init": sigma})
         assert too_short({"L": length / 3, "sigma_init": sigma})
-    assert "0.04664 at L = 1000" in too_short(DEFAULTS)  # Figure 2 itself
+    assert "0.04664, at L = 1000" in too_short(DEFAULTS)  # Figure 2 itself
 
 
 @pytest.mark.parametrize(("name", "bound"), WRONG, ids=[f"{name}: {bound}" for name, bound in WRONG])

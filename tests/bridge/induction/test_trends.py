@@ -106,7 +106,7 @@ def test_figure_2_starts_above_what_C_2_asks_for_and_refutes_nothing(flow: str) 
     rows = rows_of(case_at(flow=flow))
     assert not printed_verdicts(rows, Verdict.VIOLATED)
     assert printed_verdicts(rows, Verdict.OUTSIDE) == {"h.overshoot", "h.ramp", "T_1.simple", "w.rate.below"}
-    assert "w* at T_1^h, C.2 asks for at most 0.01 w*" in rows["T_1.simple"].remark
+    assert "C.2 needs w <= 0.01 w* at T_1^h; here w = " in rows["T_1.simple"].remark
     assert "0.4398" in rows["h.overshoot"].remark
 
 
@@ -128,18 +128,18 @@ def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
 def test_26_is_outside_where_it_fails_as_it_names_no_c(star: float, verdict: Verdict) -> None:
     row = rows_of(case_at(w_star=star, sigma=1e-6))["h.overshoot"]
     assert row.verdict["printed"] is verdict
-    assert (verdict is Verdict.OUTSIDE) == ("for which (26) is stated" in row.remark)
+    assert (verdict is Verdict.OUTSIDE) == ("hypothesis w* < c of (26)" in row.remark)
 
 
 @pytest.mark.parametrize(
     ("name", "params", "reason"),
     [
-        ("h.overshoot", {"w_star": 0.49, "sigma": 1e-6}, "proved for w* <= 0.3983, false from w* = 0.4398 on"),
-        ("T_1", {"w_star": 0.6, "sigma": 1e-6}, "v* = 0.36 > 0.3"),
-        ("T_1", {"w_star": 0.49, "sigma": 0.24}, "sigma_init is above sigma_star = "),
-        ("T_1", {"w_star": 0.49, "sigma": 0.01}, "C.2 asks for at most 0.01 w*"),
+        ("h.overshoot", {"w_star": 0.49, "sigma": 1e-6}, "proved for w* <= 0.3983, false for w* >= 0.4398"),
+        ("T_1", {"w_star": 0.6, "sigma": 1e-6}, "C.2 needs v* <= 0.3; here v* = 0.36"),
+        ("T_1", {"w_star": 0.49, "sigma": 0.24}, "the proofs need sigma_init <= sigma_star = "),
+        ("T_1", {"w_star": 0.49, "sigma": 0.01}, "C.2 needs w <= 0.01 w* at T_1^h"),
         ("T_half.simple", {"w_star": 1e-3, "sigma": 9.9e-6}, ""),
-        ("T_half.simple", {"w_star": 1e-5, "sigma": 9e-8}, "sigma_init << w*: (28)"),
+        ("T_half.simple", {"w_star": 1e-5, "sigma": 9e-8}, "hypothesis sigma_init << w* of (28)"),
         ("T_1", {"w_star": 0.49, "sigma": 1e-6}, ""),
     ],
 )
@@ -154,7 +154,7 @@ def test_27_and_28_are_outside_of_alpha_above_1() -> None:
     rows = rows_of(case_at(0.1, 0.547, 2.0**-60, "printed"))
     for name in ("w.rate.above", "T_half"):
         assert rows[name].verdict["printed"] is Verdict.OUTSIDE
-        assert rows[name].remark.endswith("outside of alpha* > 1, which C.1 takes: alpha* = 0.1")
+        assert rows[name].remark.endswith("hypothesis alpha* > 1 of C.1 is not met: here alpha* = 0.1")
     assert rows_of(case_at(1.01, 0.53, 2.0**-20, "printed"))["w.rate.above"].verdict["printed"] is Verdict.KEPT
 
 
@@ -169,19 +169,19 @@ def test_the_first_bound_of_28_fails_at_its_parameters_and_the_second_holds() ->
 
 def test_a_hypothesis_that_fails_is_named_first_and_once() -> None:
     remark = rows_of(case_at(flow="printed"))["w.rate.below"].remark
-    assert remark.startswith("outside of sigma_init << 1 as C.2 reads it: ")
-    assert remark.count("outside") == 1
+    assert remark.startswith("hypothesis sigma_init << 1 of C.2 is not met: ")
+    assert remark.count("not met") == 1
 
 
 def test_29_says_from_when_on_it_holds() -> None:
     def remark(*point: float, flow: str) -> str:
         return rows_of(case_at(*point, flow=flow))["w.rate.below"].remark
 
-    assert "fails before t = 8.766 (L-2), holds from there" in remark(flow="true")
-    assert "fails before t = 1.263 (L-2), holds from there to T_1/2^w, at 25.29 (L-2)" in remark(flow="printed")
-    assert "it holds from t = 1.263 (L-2) on" in theory.GROWTH_BELOW.reading
-    assert "holds nowhere" in remark(0.2, 0.3, 1e-2, flow="true")
-    assert "holds from there" in remark(0.2, 0.3, 1e-2, flow="printed")
+    assert "(29) fails before t = 8.766 (L-2) and holds from then until" in remark(flow="true")
+    assert "(29) fails before t = 1.263 (L-2) and holds from then until T_1/2^w = 25.29 (L-2)" in remark(flow="printed")
+    assert "(29) holds from t = 1.263 (L-2) on" in theory.GROWTH_BELOW.reading
+    assert "fails at every t before" in remark(0.2, 0.3, 1e-2, flow="true")
+    assert "holds from then" in remark(0.2, 0.3, 1e-2, flow="printed")
 
 
 def test_L_scales_out() -> None:
@@ -326,10 +326,11 @@ def test_the_weight_of_every_violated_check() -> None:
     }
     assert set(weights) <= {quantity.name for quantity in TrendsStudy().refutable()}
     limit = checks()["w.rate.below.limit"]
-    assert limit.remark == "at L = 1000, alpha = 1, w_star = 0.49, sigma_init = 9.537e-07, flow = printed, t = 1 (L-2)"
+    where = "L = 1000, alpha = 1, w_star = 0.49, sigma_init = 9.537e-07, flow = printed, t = 1 (L-2)"
+    assert limit.remark == f"the value is log(w/sigma_init) at {where}"
     assert 0.5 * limit.printed < limit.measured < limit.printed
     assert TrendsStudy().refutable()[0].name == limit.quantity  # the witness of (29) is this one
-    assert f"for every w* from {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
+    assert f"for every w* >= {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
 
 
 @pytest.mark.parametrize("limit", theory.LIMITS, ids=lambda limit: limit.name)

@@ -77,7 +77,7 @@ def test_an_input_longer_than_the_steps_reach_is_run(table: str, word: str, left
     made = case(machine=str(path), input=word)
     assert made._main.differences == made._main.answers == 0
     assert made._of_softmax(random_inputs(made.task, 0, 0, 0))[1].verdict == {"derived": Verdict.KEPT}
-    assert f"in step 1; tape: {left} (" in made.tables()[0].title
+    assert f"in step 1; tape at the end: {left} (" in made.tables()[0].title
     given = torch.tensor([1.0] * 200, dtype=torch.float64)
     assert made.replay_check("state", {"input": given}).measured == 0
 
@@ -297,16 +297,16 @@ def test_a_two_way_trace_counts_cells_from_where_the_head_starts() -> None:
 @pytest.mark.parametrize(
     ("machine", "word", "begins"),
     [
-        ("palindrome", "0110", "palindrome accepts '0110' in step 15; tape: blank (each line"),
-        ("palindrome", "01", "palindrome rejects '01' in step 4; tape: _1 ("),
-        ("increment", "1" * 50, f"increment accepts '{'1' * 29}...' in step 151; tape: 1{'0' * 36}... ("),
+        ("palindrome", "0110", "palindrome accepts '0110' in step 15; tape at the end: blank (line i"),
+        ("palindrome", "01", "palindrome rejects '01' in step 4; tape at the end: _1 ("),
+        ("increment", "1" * 50, f"increment accepts '{'1' * 29}...' in step 151; tape at the end: 1{'0' * 36}... ("),
     ],
     ids=["accepts", "rejects", "long"],
 )
 def test_the_title_of_the_trace_says_what_happened(machine: str, word: str, begins: str) -> None:
     made = case(machine=machine, input=word)
     assert made.tables()[0].title.startswith(begins)
-    assert made.tables()[0].title.endswith(f"; 0 of the steps 0..{made.task.T} differ from the simulator")
+    assert made.tables()[0].title.endswith(f"; network and simulator differ at 0 of the steps 0..{made.task.T}")
 
 
 def test_the_parameters_show_the_steps_that_were_taken() -> None:
