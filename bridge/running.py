@@ -18,7 +18,7 @@ from bridge.theorem import Function, Theorem, arguments_of
 from bridge.transformer import Transformer
 from numeric.construction import Construction
 from numeric.exact import run_exact
-from numeric.exactly import BallArray, run_on_balls
+from numeric.balls import BallArray, run_on_balls
 from numeric.network import Network
 from symbolic.statements import UsageError
 
