@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import flint
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +17,8 @@ from bridge.theorem import Function, Theorem, arguments_of
 from bridge.transformer import Transformer
 from numeric.construction import Construction
 from numeric.exact import run_exact
-from numeric.balls import BallArray, run_on_balls
+from numeric.balls import BallArray, ball_maximum, working_precision
+from numeric.balls.running import run_on_balls
 from numeric.network import Network
 from symbolic.statements import UsageError
 
@@ -156,24 +156,28 @@ class Runner:
         }
 
 
+ORDERS = {"inf": torch.inf, "1": 1, "2": 2}
+
+
 def distance(norm: str, name: str, found: Tensor, truth: Tensor) -> Tensor:
-    """The norm of each difference, (B). Raises UsageError for shapes that differ, and for a network that gives nan."""
+    """The norm of each difference, over all entries as one vector, (B). Raises UsageError for shapes that differ."""
     if found.shape != truth.shape:
         raise UsageError(
             f"'{name}' has the shape {tuple(found.shape[1:])} in the network and {tuple(truth.shape[1:])} in the "
             f"reference; return arrays of one shape"
         )
-    apart = (found - truth).abs().flatten(1) if found.ndim > 1 else (found - truth).abs()[:, None]  # (B, numbers)
-    if norm == "inf":
-        return apart.amax(1)
-    return apart.sum(1) if norm == "1" else torch.linalg.vector_norm(apart, dim=1)
+    return torch.linalg.vector_norm((found - truth).reshape(len(found), -1), ord=ORDERS[norm], dim=1)
 
 
 def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flint.arb:
     """The norm of the difference, enclosed."""
-    numbers = other.double().cpu().numpy() if isinstance(other, Tensor) else other
-    apart = one - (np.asarray(numbers) if isinstance(other, Tensor) else numbers)
-    return {"inf": apart.sup_norm, "1": apart.one_norm, "2": apart.two_norm}[norm]()
+    apart = one - (other.double().cpu().numpy() if isinstance(other, Tensor) else other)
+    with working_precision(one.bits):
+        sizes = [abs(ball) for ball in apart.balls]
+        if norm == "inf":
+            return ball_maximum(sizes)
+        total = sum((size if norm == "1" else size * size for size in sizes), start=flint.arb(0))
+        return total if norm == "1" else total.sqrt()
 
 
 def _given(function: Any, theorem: Theorem, role: str) -> Callable[..., Any]:
