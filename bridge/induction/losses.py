@@ -366,7 +366,7 @@ class LossesStudy(Study):
 
     def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
         """Sums of L terms, of which a few dozen copies are held at once."""
-        return Cost(320 * sizes["L"], 1e-5 * sizes["L"])
+        return Cost(320 * sizes["L"], 1.2e-5 * sizes["L"])
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> LossesCase:
         return LossesCase(self.resolved(params), seed=seed, dtype=dtype, device=device)

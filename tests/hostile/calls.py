@@ -149,7 +149,7 @@ def sizes() -> Iterator[Call]:
     for tail in (("--for", "relus", "--error", "1e-3"), ("--for", "error")):
         yield Call("size", ("solve", "icgd.step", *tail, "--set", "N=1e9"), says="GiB of memory|would take")
     announced = {"codes": (130,), "says": "takes about \\d+ (minutes|hours) on an idle core; Ctrl-C interrupts"}
-    for id, setting in (("icgd.step", "N=300"), ("icgd.trajectory", "L=200"), ("induction.losses", "L=20000000")):
+    for id, setting in (("icgd.step", "N=300"), ("icgd.trajectory", "L=200"), ("induction.losses", "L=6000000")):
         arguments = ("compare", id, "--set", setting)
         yield Call("long", arguments, event="interrupt when announced", **announced)  # type: ignore[arg-type]
 
