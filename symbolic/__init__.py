@@ -22,6 +22,7 @@ from symbolic.calculus import (
     recur,
     soft_threshold,
     softmax,
+    softmax_as_linear,
     softmax_to_hard_max,
 )
 from symbolic.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
@@ -82,6 +83,7 @@ __all__ = [
     "results",
     "soft_threshold",
     "softmax",
+    "softmax_as_linear",
     "softmax_to_hard_max",
     "status",
 ]
