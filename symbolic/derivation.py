@@ -183,8 +183,8 @@ class Approximated:
 
     `size` bounds the exact value; the approximate one is at most size + error. `radius` (optional) bounds the
     distance of the exact value's tokens from some common centre, in the same norm; it is at most `size`.
-    `probabilities`: both vectors are non-negative and their entries add up to 1. `affine`: the approximate vector is so,
-    and the entries of the exact one add up to 1 but may be negative.
+    `probabilities`: both vectors are non-negative and their entries add up to 1. `affine`: so is the approximate vector;
+    the entries of the exact one add up to 1 but may be negative.
     """
 
     name: str
@@ -234,8 +234,8 @@ def given(
 ) -> Approximated:
     """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses.
 
-    `probabilities`: the exact and the approximate vector are non-negative and their entries add up to 1. `affine`: the
-    approximate vector is so, and the entries of the exact one add up to 1.
+    `probabilities`: the exact and the approximate vector are non-negative and their entries add up to 1. `affine`: so
+    is the approximate vector; the entries of the exact one add up to 1 but may be negative.
     """
     norm, numbers = as_norm(norm), {"error": as_expr(error), "size": as_expr(size)}
     if radius is not None:

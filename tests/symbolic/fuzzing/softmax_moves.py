@@ -81,7 +81,9 @@ def widest_scores(program: Program) -> Realised:
     keys = 2 * ahead - 1
     size, order = keys / 2, program.rng.permutation(keys)
     exact = np.broadcast_to(np.where(order < ahead, size, -size), (program.points, program.tokens, keys))
-    return program.start({"dim": keys, "size": size, "error": 0.1}, exact, exact + 0.1 * program.directions(keys, Norm.INF))
+    return program.start(
+        {"dim": keys, "size": size, "error": 0.1}, exact, exact + 0.1 * program.directions(keys, Norm.INF)
+    )
 
 
 @move("softmax_as_linear", "softmax_as_linear")
