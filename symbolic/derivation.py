@@ -183,7 +183,7 @@ class Approximated:
 
     `size` bounds the exact value; the approximate one is at most size + error. `radius` (optional) bounds the
     distance of the exact value's tokens from some common centre, in the same norm; it is at most `size`.
-    `probabilities`: both vectors are non-negative and their entries add up to 1. `affine`: so is the approximate vector;
+    `probabilities`: both vectors are non-negative and their entries add up to 1. `affine`: so is the approximate one;
     the entries of the exact one add up to 1 but may be negative.
     """
 
