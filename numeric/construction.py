@@ -63,48 +63,45 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxAttention:
+class Attention:
+    """Base class of the kinds of attention: h_i + the sum of what the heads give; without h_i if not `residual`."""
+
+    heads: tuple[Head, ...]
+    residual: bool
+
+    def __post_init__(self) -> None:
+        _check_heads(type(self).__name__, self.heads, self.residual)
+
+    @property
+    def source(self) -> Stream:
+        return self.heads[0].value.source
+
+    @property
+    def target(self) -> Stream:
+        return self.heads[0].value.target
+
+
+class SoftmaxAttention(Attention):
     """h_i + sum over heads of sum_j softmax_j(<W_Q h_i, W_K h_j> + R_ij) W_V h_j; without h_i if not `residual`."""
 
-    heads: tuple[Head, ...]
-    residual: bool
 
-    def __post_init__(self) -> None:
-        _check_heads("SoftmaxAttention", self.heads, self.residual)
-
-    @property
-    def source(self) -> Stream:
-        return self.heads[0].value.source
-
-    @property
-    def target(self) -> Stream:
-        return self.heads[0].value.target
-
-
-@dataclass(frozen=True, eq=False)
-class ReluAttention:
+class ReluAttention(Attention):
     """h_i + sum over heads of (1/n) sum_j relu(<W_Q h_i, W_K h_j>) W_V h_j, n the number of tokens; not causal."""
 
-    heads: tuple[Head, ...]
-    residual: bool
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_dot_products("ReluAttention", "ReLU attention", self.heads)
+
+
+class LinearAttention(Attention):
+    """h_i + sum over heads of sum_j <W_Q h_i, W_K h_j> W_V h_j; neither normalised nor causal.
+
+    Linear self-attention as von Oswald et al. (2023), "Transformers learn in-context by gradient descent", describe it.
+    """
 
     def __post_init__(self) -> None:
-        _check_heads("ReluAttention", self.heads, self.residual)
-        for head in self.heads:
-            if not head.has_dot_product or head.positions is not None:
-                raise StreamError(
-                    f"ReluAttention, head {head.name!r}",
-                    "no query and key, or a positional term",
-                    "ReLU attention is defined with a dot product and without positions.",
-                )
-
-    @property
-    def source(self) -> Stream:
-        return self.heads[0].value.source
-
-    @property
-    def target(self) -> Stream:
-        return self.heads[0].value.target
+        super().__post_init__()
+        _require_dot_products("LinearAttention", "Linear attention", self.heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +130,7 @@ class FeedForward:
         return self.outer.target
 
 
-Layer: TypeAlias = SoftmaxAttention | ReluAttention | FeedForward
+Layer: TypeAlias = Attention | FeedForward
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +154,7 @@ class StreamTap:
 
 @dataclass(frozen=True)
 class ScoresTap:
-    """The dot products <W_Q h_i, W_K h_j> of a head, before softmax or ReLU and without the positional term."""
+    """The dot products <W_Q h_i, W_K h_j> of a head, before softmax or ReLU, without the positional term."""
 
     layer: int
     head: str
@@ -165,7 +162,7 @@ class ScoresTap:
 
 @dataclass(frozen=True)
 class AttentionTap:
-    """The attention weights of a head (softmax, or ReLU over n); masked keys have weight 0."""
+    """The attention weights of a head: softmax, ReLU over n, or the scores (linear); masked keys have weight 0."""
 
     layer: int
     head: str
@@ -294,6 +291,16 @@ def _check_heads(call: str, heads: tuple[Head, ...], residual: bool) -> None:
         )
     if residual:
         _require_same(f"{call}(residual=True)", "source", heads[0].value.source, "target", heads[0].value.target)
+
+
+def _require_dot_products(call: str, kind: str, heads: tuple[Head, ...]) -> None:
+    for head in heads:
+        if not head.has_dot_product or head.positions is not None:
+            raise StreamError(
+                f"{call}, head {head.name!r}",
+                "no query and key, or a positional term",
+                f"{kind} is defined with a dot product and without positions.",
+            )
 
 
 def _checked_bias(call: str, stream: Stream, bias: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

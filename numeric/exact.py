@@ -20,6 +20,7 @@ from numeric.construction import (
     FeedForward,
     Head,
     Layer,
+    LinearAttention,
     RelativePositions,
     ReluAttention,
     ScoresTap,
@@ -181,6 +182,8 @@ def exact_head(layer: Layer, head: Head, tokens: ExactTokens, first: int, length
     if not head.has_dot_product and head.positions is not None:
         averages = {name: exact_geometric_average(block, head.positions) for name, block in values.items()}
         return from_row(averages, first)
+    if isinstance(layer, LinearAttention):
+        return exact_linear_attention(head, values, tokens, first)
     weights = exact_weights(layer, head, tokens, first, length)
     return {name: weights * block for name, block in values.items()}
 
@@ -196,11 +199,25 @@ def exact_scores(head: Head, tokens: ExactTokens, first: int, length: int) -> Ba
     return total
 
 
+def exact_linear_attention(head: Head, values: ExactTokens, tokens: ExactTokens, first: int) -> ExactTokens:
+    """(sum_j v_j k_j^T) q_i for the queries first..L-1 (0-based)."""
+    assert head.query is not None  # the layer has checked its heads
+    assert head.key is not None
+    queries, keys = exact_apply(head.query, from_row(tokens, first)), exact_apply(head.key, tokens)
+    images: ExactTokens = {}
+    for name in queries.keys() & keys.keys():
+        products = {block: queries[name] * (keys[name].transpose() * rows) for block, rows in values.items()}
+        images = add_tokens(images, products)
+    return images
+
+
 def exact_weights(layer: Layer, head: Head, tokens: ExactTokens, first: int, length: int) -> Balls:
     """Attention weights of the queries first..L-1 (0-based), (Q, L)."""
     scores = exact_scores(head, tokens, first, length)
     if isinstance(layer, ReluAttention):
         return positive_part(scores) * (flint.arb(1) / length)
+    if isinstance(layer, LinearAttention):
+        return scores
     rows = [exact_softmax_row(row, query, head.positions) for query, row in enumerate(scores.tolist(), start=first)]
     return matrix_of_rows(rows, length)
 

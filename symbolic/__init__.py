@@ -24,6 +24,7 @@ from symbolic.calculus import (
     repeat,
     soft_threshold,
     softmax,
+    softmax_as_linear,
     softmax_to_hard_max,
 )
 from symbolic.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
@@ -86,6 +87,7 @@ __all__ = [
     "results",
     "soft_threshold",
     "softmax",
+    "softmax_as_linear",
     "softmax_to_hard_max",
     "status",
 ]

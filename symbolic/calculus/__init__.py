@@ -10,6 +10,7 @@ from symbolic.calculus.iterations import QuadraticRecursion, contract, contracti
 from symbolic.calculus.knobs import Knob, knob_for, minimise
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.linear import linear_map
+from symbolic.calculus.linear_softmax import softmax_as_linear
 from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
@@ -68,6 +69,7 @@ __all__ = [
     "repeat",
     "soft_threshold",
     "softmax",
+    "softmax_as_linear",
     "softmax_to_hard_max",
     "stack",
 ]
