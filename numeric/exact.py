@@ -14,7 +14,7 @@ import flint
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.balls import Arb, BallArray, ball_maximum, working_precision
+from numeric.balls import Arb, BallArray, exact_softmax, working_precision
 from numeric.construction import (
     Construction,
     FeedForward,
@@ -232,16 +232,6 @@ def exact_softmax_row(scores: list[Arb], query: int, positions: RelativePosition
     before = [zero] * min(start, len(scores))
     weights = before + exact_softmax(logits)
     return weights + [zero] * (len(scores) - len(weights))
-
-
-def exact_softmax(logits: Sequence[Arb]) -> list[Arb]:
-    """Softmax; the pivot is one exact number, so that it cancels and does not widen the balls."""
-    if not logits:
-        return []
-    pivot = ball_maximum([ball.mid() for ball in logits]).mid()
-    exponentials = [(ball - pivot).exp() for ball in logits]
-    total = sum(exponentials, start=flint.arb(0))
-    return [ball / total for ball in exponentials]
 
 
 def exact_geometric_average(values: Balls, positions: RelativePositions) -> Balls:

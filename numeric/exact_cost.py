@@ -54,6 +54,17 @@ class TooLargeForExact(ValueError):  # noqa: N818  (the name states the fault)
         )
 
 
+class TooManyBallOperations(TooLargeForExact):
+    """A function written in torch took more ball operations than the limit allows; raised when it passes the limit."""
+
+    def __init__(self, name: str, operations: int, limit: int) -> None:
+        ValueError.__init__(
+            self,
+            f"run_on_balls({name}): more than {limit:,} ball operations ({operations:,} when it was stopped). "
+            "Take smaller arguments, or pass a higher limit.",
+        )
+
+
 def require_affordable(construction: Construction, length: int, taps: Mapping[str, Tap], limit: int) -> None:
     """Raise `TooLargeForExact` when the run would exceed `limit` ball operations."""
     cost = exact_cost(construction, length, taps)
