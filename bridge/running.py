@@ -18,7 +18,7 @@ from bridge.transformer import Transformer
 from numeric.construction import Construction
 from numeric.exact import run_exact
 from numeric.balls import BallArray, ball_maximum, working_precision
-from numeric.balls.running import run_on_balls
+from numeric.balls.running import call_on_balls, run_on_balls
 from numeric.network import Network
 from symbolic.statements import UsageError
 
@@ -149,7 +149,8 @@ class Runner:
         self, network: Transformer, inputs: Arrays, names: Sequence[str], bits: int
     ) -> dict[str, BallArray]:
         tokens = self._on_balls(network.tokens, inputs, bits)
-        construction = self._on_balls(network.build, {}, bits)
+        known = {**self.params, **self.weights}
+        construction = call_on_balls(network.build, {name: known[name] for name in arguments_of(network.build)}, bits)
         taps = run_exact(construction, tokens, bits, [t for t in self._taps(network, names) if t != "output"])
         return {
             name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[name] for name in names

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.maps import BlockMap, Number
+from numeric.maps import BlockMap, Number, all_finite, as_weight, frozen_array
 from numeric.stream import Stream, StreamError, nearest
 
 
@@ -27,8 +27,8 @@ class RelativePositions:
     first_key: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "slope", float(self.slope))
-        if not (math.isfinite(self.slope) and self.slope >= 0):
+        object.__setattr__(self, "slope", as_weight(self.slope))
+        if not (0 <= self.slope < math.inf):
             raise StreamError("RelativePositions", f"slope={self.slope}", "Give a finite slope of at least 0.")
         if self.first_key < 1:
             raise StreamError("RelativePositions", f"first_key={self.first_key}", "Positions are numbered from 1.")
@@ -267,6 +267,8 @@ def bias_vector(stream: Stream, bias: Mapping[str, np.ndarray]) -> Float64[np.nd
     """The bias of the whole stream, zero on the blocks that are not named."""
     vector = np.zeros(stream.width)
     for name, values in bias.items():
+        if values.dtype == object:
+            raise StreamError("bias in torch", "numbers that are balls", "Run it exactly, or build it from numbers.")
         vector[stream.slice(name)] = values
     return vector
 
@@ -306,9 +308,8 @@ def _require_dot_products(call: str, kind: str, heads: tuple[Head, ...]) -> None
 def _checked_bias(call: str, stream: Stream, bias: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     checked = {}
     for name, values in bias.items():
-        array = np.array(values, dtype=np.float64)
-        array.setflags(write=False)
-        if array.shape != (stream.size(name),) or not np.isfinite(array).all():
+        array = frozen_array(values)
+        if array.shape != (stream.size(name),) or not all_finite(array):
             raise StreamError(
                 f"{call}[{name!r}]",
                 f"an array of shape {array.shape} for a block of size {stream.size(name)}",

@@ -1,6 +1,6 @@
 """The exact interpreter of a construction, over Arb balls: what the network computes in real arithmetic.
 
-It runs one prompt. Each ball contains the exact value of the network with its float64 weights, input and slopes.
+It runs one prompt. Each ball contains the exact value of the network with its weights, input and slopes, float64 numbers or balls.
 Blocks of the stream are kept apart, one matrix of balls each; a block that is missing is zero.
 
 Shapes: L tokens, Q queries, s and t sizes of blocks.
@@ -28,7 +28,7 @@ from numeric.construction import (
     Tap,
 )
 from numeric.exact_cost import DEFAULT_LIMIT, require_affordable
-from numeric.maps import Action, BlockMap, LowRank
+from numeric.maps import Action, BlockMap, LowRank, all_finite, frozen_array
 from numeric.stream import Stream, StreamError
 
 Balls: TypeAlias = Any  # flint.arb_mat
@@ -37,7 +37,7 @@ ExactTokens: TypeAlias = dict[str, Balls]  # block name -> (L, block size)
 
 def run_exact(
     construction: Construction,
-    x: Float64[np.ndarray, "length d"],
+    x: Float64[np.ndarray, "length d"] | BallArray,
     bits: int = 128,
     taps: Sequence[str] | None = None,
     limit: int = DEFAULT_LIMIT,
@@ -47,7 +47,8 @@ def run_exact(
     Shapes are those of `Network.run` without the batch. Raises `TooLargeForExact` before starting when the count of
     ball operations exceeds `limit`. Arb's previous precision is restored afterwards.
     """
-    if x.ndim != 2 or x.shape[1] != construction.source.width or x.shape[0] < 1 or not np.isfinite(x).all():
+    x = frozen_array(x)
+    if x.ndim != 2 or x.shape[1] != construction.source.width or x.shape[0] < 1 or not all_finite(x):
         raise StreamError(
             f"run_exact({construction.name!r})",
             f"an input of shape {x.shape}",
@@ -56,7 +57,7 @@ def run_exact(
     selected = construction.select_taps(None if taps is None else tuple(taps))
     require_affordable(construction, x.shape[0], selected, limit)
     with working_precision(bits):
-        return _run(construction, np.asarray(x, dtype=np.float64), bits, selected)
+        return _run(construction, x, bits, selected)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _run(construction: Construction, x: np.ndarray, bits: int, selected: Mapping
 
 
 def ball_matrix(array: Float64[np.ndarray, "rows columns"]) -> Balls:
-    """The float64 numbers themselves, exactly."""
+    """The float64 numbers themselves, exactly; or these balls."""
     return flint.arb_mat(array.shape[0], array.shape[1], array.ravel().tolist())
 
 
@@ -111,7 +112,7 @@ def exact_action(what: Action, block: Balls) -> Balls:
         return block * ball_matrix(what.right.T) * ball_matrix(what.left.T)
     if isinstance(what, np.ndarray):
         return block * ball_matrix(np.diag(what) if what.ndim == 1 else what.T)
-    return block if what == 1.0 else block * flint.arb(what)
+    return block if what == 1.0 else block * flint.arb(what)  # a number, or a ball around one
 
 
 def exact_apply(block_map: BlockMap, tokens: ExactTokens) -> ExactTokens:

@@ -70,7 +70,7 @@ class BallMode(TorchFunctionMode):
         name, options = name_of(func), kwargs or {}
         if name in FACTORIES and not gives_integers(name, args, options):
             return call_named(name, args, options)
-        if any(arrays_in((args, options))) or (name not in _QUERIES and any(map(_is_float, _tensors((args, options))))):
+        if any(True for _ in arrays_in((args, options))) or (name not in _QUERIES and any(map(_is_float, _tensors((args, options))))):
             return call_named(name, args, options)
         return self._on_integers(func, name, args, options)
 
@@ -92,13 +92,24 @@ def run_on_balls(
     and everything else are passed as they are. A result that is a number or a tensor becomes exact balls. Raises
     `TooLargeForExact` when the run takes more than `limit` ball operations, counted as in `numeric.exact_cost`.
     """
-    name = getattr(function, "__name__", type(function).__name__)
+    with working_precision(bits):
+        return _result(_name(function), call_on_balls(function, arguments, bits, limit=limit))
+
+
+def call_on_balls(
+    function: Callable[..., Any], arguments: Mapping[str, Any], bits: int = 128, *, limit: int = DEFAULT_LIMIT
+) -> Any:
+    """The same for a function that returns what holds arrays of balls: a construction, say. Returned as it is."""
+    name = _name(function)
     budget = Budget(limit, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations(name, spent, limit))
     with working_precision(bits), spending(budget):
         exact = {key: _argument(value) for key, value in arguments.items()}
         with BallMode():
-            result = function(**exact)
-        return _result(name, result)
+            return function(**exact)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _argument(value: Any) -> Any:
@@ -130,4 +141,4 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype.is_floating_point
 
 
-__all__ = ["BallArray", "BallMode", "run_on_balls"]
+__all__ = ["BallArray", "BallMode", "call_on_balls", "run_on_balls"]
