@@ -162,7 +162,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = 
         raise UsageError(f"witness: '{path}' does not give {name}")
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
-    if isinstance(case, DirectCase) or witness.quantity not in {quantity.name for quantity in case.stated()}:
+    if isinstance(case, DirectCase) or witness.quantity not in {quantity.name for quantity in case.bounded()}:
         return case.replay_check(witness.quantity, inputs)
     quantity = case.result.quantity(witness.quantity)
     _check_replayable(case, quantity, witness.scope)
@@ -263,7 +263,7 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
 def _rows(case: Case, budget: Budget) -> list[Row]:
     if isinstance(case, DirectCase):
         return case.rows(budget)
-    stated = case.stated()
+    stated = case.bounded()
     refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
     measured = [q for q in stated if q.scopes and q.name not in refused]
     constants = [q for q in stated if not q.scopes and q.name not in refused]

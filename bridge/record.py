@@ -153,10 +153,10 @@ class Comparison(BaseModel):
 
     def save(self, *paths: str) -> None:
         """Writes the table to .tex, .csv or .json files, or a plot to .png or .svg files, by the ending of each."""
-        from bridge.export import save
+        from bridge.export import export
 
         for path in paths:
-            save(self, path)
+            export(self, path)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as plain dicts: one record a row, for pandas or JSON."""

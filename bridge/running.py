@@ -4,7 +4,6 @@ Shapes: B prompts; a function is written for one of them and sees no B.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import flint
@@ -15,10 +14,9 @@ from bridge.balls import BASE_BITS
 from bridge.check import as_ball
 from bridge.theorem import Function, Theorem, arguments_of
 from bridge.transformer import Transformer
-from numeric.construction import Construction
-from numeric.exact import run_exact
 from numeric.balls import BallArray, ball_maximum, working_precision
 from numeric.balls.running import call_on_balls, run_on_balls
+from numeric.exact import run_exact
 from numeric.network import Network
 from symbolic.statements import UsageError
 
@@ -34,13 +32,17 @@ class Runner:
     ) -> None:
         self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
         self.dtype, self.device = dtype, device
+        self._networks: dict[tuple[str, torch.dtype], Network] = {}
 
     # Calling.
 
     def called(self, function: Function, more: Arrays) -> Any:
         """The function with the arguments that it takes: parameters, weights as float64 tensors, and `more`."""
+        return function(**self._arguments(function, more))
+
+    def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
         known = {**self.params, **self.weights, **more}
-        return function(**{name: known[name] for name in arguments_of(function)})
+        return {name: known[name] for name in arguments_of(function)}
 
     def batched(self, function: Function, inputs: Mapping[str, Tensor], dtype: torch.dtype = torch.float64) -> Any:
         """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions."""
@@ -75,40 +77,71 @@ class Runner:
         found = self._on_balls(function, inputs, bits)
         if isinstance(found, BallArray):
             if found.shape != ():
-                raise UsageError(f"{self.theorem.id}: {_name(function)} gives an array of shape {found.shape}, no number")
+                raise UsageError(
+                    f"{self.theorem.id}: {_name(function)} gives an array of shape {found.shape}, no number"
+                )
             return found.balls[0]
         return as_ball(found)
 
     def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
-        known = {**self.params, **self.weights, **inputs}
-        return run_on_balls(function, {name: known[name] for name in arguments_of(function)}, bits)
+        return run_on_balls(function, self._arguments(function, inputs), bits)
 
     # Network and reference.
 
     def network(self, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
-        network = self.theorem.network
-        if isinstance(network, Transformer):
-            return self._transformer(network, inputs, names, dtype)
-        return self._named("the network", self.batched(_given(network, self.theorem, "network"), inputs, dtype), names)
+        return self._each_network(names, lambda key, wanted: self._run(key, inputs, wanted, dtype))
 
     def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
-        function = _given(self.theorem.reference, self.theorem, "reference")
-        return self._named("the reference", self.batched(function, inputs), names)
+        return self._named("the reference", self.batched(self._reference, inputs), names)
 
     def exact_network(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
-        network = self.theorem.network
-        if isinstance(network, Transformer):
-            return self._exact_transformer(network, inputs, names, bits)
-        function = _given(network, self.theorem, "network")
-        return self._named("the network", self._on_balls(function, inputs, bits), names)
+        return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
 
     def exact_reference(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
-        function = _given(self.theorem.reference, self.theorem, "reference")
-        return self._named("the reference", self._on_balls(function, inputs, bits), names)
+        return self._named("the reference", self._on_balls(self._reference, inputs, bits), names)
+
+    @property
+    def _reference(self) -> Function:
+        if self.theorem.reference is None:
+            raise UsageError(f"{self.theorem.id} has no reference, so no error can be measured; give reference=")
+        return self.theorem.reference
+
+    def _each_network(self, names: Sequence[str], run: Callable[[str, list[str]], dict[str, Any]]) -> dict[str, Any]:
+        """Each network once, for the quantities whose errors it makes."""
+        networks = self.theorem.networks
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            key = name if name in networks else ""
+            if key not in networks:
+                raise UsageError(f"{self.theorem.id} has no network for '{name}', so its error cannot be measured")
+            groups.setdefault(key, []).append(name)
+        return {name: found for key, wanted in groups.items() for name, found in run(key, wanted).items()}
+
+    def _run(
+        self, key: str, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype
+    ) -> dict[str, Tensor]:
+        network = self.theorem.networks[key]
+        if not isinstance(network, Transformer):
+            return self._named("the network", self.batched(network, inputs, dtype), names)
+        tokens = self.batched(network.tokens, inputs, dtype).to(dtype)  # (B, L, width)
+        taps = self._torch_network(key, dtype).run(tokens, _without_output(self._taps(network, names)))
+        return {name: self._read(network, name, taps, dtype) for name in names}
+
+    def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
+        network = self.theorem.networks[key]
+        if not isinstance(network, Transformer):
+            return self._named("the network", self._on_balls(network, inputs, bits), names)
+        tokens = self._on_balls(network.tokens, inputs, bits)
+        construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
+        taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
+        return {
+            name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[name]
+            for name in names
+        }
 
     def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
         """What a function returned, by quantity. Raises UsageError for a quantity that it does not return."""
-        by_name = found if isinstance(found, Mapping) else {self.theorem.main: found}
+        by_name = found if isinstance(found, Mapping) else dict.fromkeys(names, found)
         missing = [name for name in names if name not in by_name]
         if missing:
             raise UsageError(
@@ -119,42 +152,28 @@ class Runner:
 
     # Transformers.
 
-    @cached_property
-    def construction(self) -> Construction:
-        return self.called(_transformer_of(self.theorem).build, {})
-
-    @cached_property
-    def _networks(self) -> dict[torch.dtype, Network]:
-        return {}
-
-    def _transformer(
-        self, network: Transformer, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype
-    ) -> dict[str, Tensor]:
-        if dtype not in self._networks:
-            self._networks[dtype] = Network(self.construction, dtype=dtype, device=self.device)
-        tokens = self.batched(network.tokens, inputs, dtype).to(dtype)  # (B, L, width)
-        taps = self._networks[dtype].run(tokens, [name for name in self._taps(network, names) if name != "output"])
-        return {name: self._read_batch(network, name, taps) for name in names}
+    def _torch_network(self, key: str, dtype: torch.dtype) -> Network:
+        if (key, dtype) not in self._networks:
+            network = self.theorem.networks[key]
+            assert isinstance(network, Transformer)  # a function has no weights to be kept
+            construction = self.called(network.build, {})
+            self._networks[key, dtype] = Network(construction, dtype=dtype, device=self.device)
+        return self._networks[key, dtype]
 
     def _taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
         """The taps from which these quantities are read."""
         wanted = [arguments_of(network.read[name]) if name in network.read else (name,) for name in names]
-        taps = {tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights}
-        return sorted(taps)
+        return sorted({tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights})
 
-    def _read_batch(self, network: Transformer, name: str, taps: Mapping[str, Tensor]) -> Tensor:
-        return self.batched(network.read[name], taps, next(iter(taps.values())).dtype) if name in network.read else taps[name]
+    def _read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+        if name not in network.read:
+            return taps[name]
+        found: Tensor = self.batched(network.read[name], taps, dtype)
+        return found
 
-    def _exact_transformer(
-        self, network: Transformer, inputs: Arrays, names: Sequence[str], bits: int
-    ) -> dict[str, BallArray]:
-        tokens = self._on_balls(network.tokens, inputs, bits)
-        known = {**self.params, **self.weights}
-        construction = call_on_balls(network.build, {name: known[name] for name in arguments_of(network.build)}, bits)
-        taps = run_exact(construction, tokens, bits, [t for t in self._taps(network, names) if t != "output"])
-        return {
-            name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[name] for name in names
-        }
+
+def _without_output(taps: Sequence[str]) -> list[str]:
+    return [tap for tap in taps if tap != "output"]
 
 
 ORDERS = {"inf": torch.inf, "1": 1, "2": 2}
@@ -179,18 +198,6 @@ def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flin
             return ball_maximum(sizes)
         total = sum((size if norm == "1" else size * size for size in sizes), start=flint.arb(0))
         return total if norm == "1" else total.sqrt()
-
-
-def _given(function: Any, theorem: Theorem, role: str) -> Callable[..., Any]:
-    if function is None:
-        raise UsageError(f"{theorem.id} has no {role}, so no error can be measured; give {role}=")
-    chosen: Callable[..., Any] = function
-    return chosen
-
-
-def _transformer_of(theorem: Theorem) -> Transformer:
-    assert isinstance(theorem.network, Transformer)  # asked for only where it is one
-    return theorem.network
 
 
 def _name(function: Function) -> str:

@@ -136,7 +136,7 @@ class Case(ABC):
         """What is shown under the rows, once they have been taken: a trace, say, or the norms of each lemma."""
         return []
 
-    def stated(self) -> list[Quantity]:
+    def bounded(self) -> list[Quantity]:
         """The quantities that the engine bounds and measures itself; rates follow from the rows of others."""
         return [quantity for quantity in self.result.quantities if quantity.kind is not Kind.RATE]
 

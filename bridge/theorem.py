@@ -20,6 +20,8 @@ from symbolic.inequalities import Inequality
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
+Network = Function | Transformer
+GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
 
@@ -29,8 +31,8 @@ class Theorem:
 
     `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
     once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
-    torch for one prompt; they return {quantity: array}, or the array of the `main` quantity. The same functions run on
-    Arb balls. `knows` gives letters of the derivation that an instance knows better, each by one function or several:
+    torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
+    given by the quantity whose error each makes. The same functions run on Arb balls. `knows` gives letters of the derivation that an instance knows better, each by one function or several:
     one that takes inputs gives the letter's value at a prompt, one that takes none that of the network.
     """
 
@@ -38,7 +40,7 @@ class Theorem:
     main: str
     inputs: Mapping[str, Domain] = field(default_factory=dict)
     weights: Mapping[str, Domain | Function] = field(default_factory=dict)
-    network: Function | Transformer | None = None
+    network: Network | Mapping[str, Network] | None = None
     reference: Function | None = None
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
@@ -63,14 +65,20 @@ class Theorem:
 
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
-        network = self.network
-        parts = network.functions() if isinstance(network, Transformer) else [("the network", network)]
-        yield from ((role, function) for role, function in parts if function is not None)
+        for network in self.networks.values():
+            yield from network.functions() if isinstance(network, Transformer) else [("the network", network)]
         if self.reference is not None:
             yield "the reference", self.reference
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
         yield from ((f"the check {each.name}", each.sides) for each in self.checks)
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """Each network by the quantity whose error it makes; the key "" stands for all others."""
+        if self.network is None:
+            return {}
+        return dict(self.network) if isinstance(self.network, Mapping) else {"": self.network}
 
     def _require_bound_letters(self) -> None:
         """Raises UsageError for a letter of a bound that neither a parameter nor an instance gives a value."""
@@ -110,7 +118,7 @@ def theorem(
     *bounds: Approximated | Quantity,
     parameters: Mapping[sp.Symbol, Any],
     inputs: Mapping[str, Domain] | None = None,
-    network: Function | Transformer | None = None,
+    network: Network | Mapping[str, Network] | None = None,
     reference: Function | None = None,
     weights: Mapping[str, Domain | Function] | None = None,
     hypotheses: Sequence[Any] = (),
@@ -135,11 +143,10 @@ def theorem(
     letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
     known = {letter: letter for letter in letters if letter in parameters} | dict(worst or {})
-    at_prompt = any(set(arguments_of(each)) & set(inputs) for functions in letters.values() for each in functions)
+    at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
-    scopes = ("network", "prompt") if at_prompt else ("network",)
     where = _where(inputs, weights)
-    quantities = [each if isinstance(each, Quantity) else _quantity(each, known, scopes, where) for each in bounds]
+    quantities = [each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where) for each in bounds]
     unknown = [name for name in printed or {} if name not in {each.name for each in quantities}]
     if unknown:
         names = ", ".join(each.name for each in quantities)
@@ -155,6 +162,7 @@ def theorem(
         parameters=tuple(_parameter(symbol, default) for symbol, default in parameters.items()),
         hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses)),
         quantities=(*stated, *(check.quantity for check in checks)),
+        notation={symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK},
     )
     return Theorem(
         statement,
@@ -179,7 +187,7 @@ def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
 
 
 def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, sp.Expr], scopes: tuple[str, ...], where: str
+    conclusion: Approximated, worst: Mapping[sp.Symbol, sp.Expr], at_prompt: set[sp.Symbol], where: str
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
@@ -189,18 +197,20 @@ def _quantity(
         meaning=f"error of {conclusion.name}",
         norm=NORMS[step.norm],
         domain=where,
-        kind=Kind.UPPER,
+        kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
         quantifier=Quantifier.FOR_ALL,
         derivation=conclusion.derivation,
         worst_case={letter: sp.sympify(value) for letter, value in worst.items()},
-        scopes=scopes,
+        scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
     )
 
 
 def _printed(quantity: Quantity, formula: Any, citation: Citation) -> Quantity:
     if formula is None:
         return quantity
-    return replace(quantity, printed=formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation))
+    return replace(
+        quantity, printed=formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
+    )
 
 
 def _parameter(symbol: sp.Symbol, default: Any) -> Parameter:

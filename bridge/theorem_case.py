@@ -46,9 +46,9 @@ class TheoremCase(Case):
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
         return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
 
-    def stated(self) -> list[Quantity]:
+    def bounded(self) -> list[Quantity]:
         checked = {check.name for check in self.theorem.checks}
-        return [quantity for quantity in super().stated() if quantity.name not in checked]
+        return [quantity for quantity in super().bounded() if quantity.name not in checked]
 
     # Inputs.
 
@@ -104,7 +104,7 @@ class TheoremCase(Case):
     # their precisions. A factor 16 for inputs where it is larger than at these.
     def rounding_estimate(self) -> float:
         inputs = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
-        names = [quantity.name for quantity in self.stated()]
+        names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
             runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
         apart = [distance(self._norm(name), name, *(run[name].double() for run in runs)).max() for name in names]

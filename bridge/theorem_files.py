@@ -37,7 +37,9 @@ def read_theorem(source: str) -> Theorem:
             raise UsageError(f"'{path}' has no theorem '{name}'. {_has(found)}")
         return replace(found[name], sha256=sha256)
     if len(distinct) > 1:
-        raise UsageError(f"'{path}' holds several theorems: {', '.join(found)}; name one, as in {path}:{next(iter(found))}")
+        raise UsageError(
+            f"'{path}' holds several theorems: {', '.join(found)}; name one, as in {path}:{next(iter(found))}"
+        )
     if not distinct:
         raise UsageError(f"'{path}' holds no theorem; assign one to a name of the module, `own = bs.theorem(...)`")
     return replace(next(iter(distinct.values())), sha256=sha256)
@@ -64,7 +66,7 @@ def _module(path: Path) -> tuple[ModuleType, str]:
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses and pickles in the file look their module up
     try:
-        exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - the user's own program, named by the user
+        exec(compile(text, str(path), "exec"), vars(module))
     except Exception as error:
         raise OwnFileError(str(path)) from error
     return module, hashlib.sha256(text).hexdigest()

@@ -1,9 +1,10 @@
 """A theorem of your own: how much gain may the activations of an N-layer tanh network lose?
 
-Layers p -> tanh(W p), the rows of W of absolute sum at most K, run on hardware whose activations lose a share eps of
-their value: r(t) = (1 - eps) tanh(t). An error e before a layer becomes one of at most eps rho + K e after it, where
-rho bounds the activations. Run it, or give the file to the command: `boundsmith compare own_theorem.py --set N=8`.
+An error e before a layer becomes one of at most eps rho + K e after it, where rho bounds the activations.
 """
+
+# Layers p -> tanh(W p), the rows of W of absolute sum at most K, run on hardware whose activations lose a share eps of
+# their value, r(t) = (1 - eps) tanh(t). Run this file, or give it to the command: `boundsmith compare own_theorem.py`.
 
 import sympy as sp
 import torch
@@ -14,21 +15,18 @@ eps, K, rho = sp.symbols("eps K rho", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)
 
 
+# One layer, from the rules: a linear map in the sup norm, then an approximated 1-Lipschitz function.
 def layer(p):
-    """One layer, from the rules: a linear map in the sup norm, then an approximated 1-Lipschitz function."""
-    return bs.apply_function(bs.linear_map(p, "W p", operator_norm=K, dim=d), "r(W p)", eps=eps * rho, lipschitz=1, size=1)
+    product = bs.linear_map(p, "W p", operator_norm=K, dim=d)
+    return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1)
 
 
-def activations(W, x, N, gain=1.0):
-    """The input, then tanh(W p) of each layer, whose output is gain times that."""
+# p after each layer.
+def states(W, x, N, gain=1.0):
     found = [x]
     for _ in range(N):
-        found.append(torch.tanh(W @ (gain * found[-1] if len(found) > 1 else x)))
-    return found
-
-
-def row_sum(W):
-    return W.abs().sum(1).amax()
+        found.append(gain * torch.tanh(W @ found[-1]))
+    return found[1:]
 
 
 own = bs.theorem(
@@ -36,24 +34,22 @@ own = bs.theorem(
     bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N),
     parameters={eps: 0.01, K: 1.5, N: (2, 6), d: 8},
     hypotheses=[eps < 1],
-    inputs={"x": bs.Box(d)},
     weights={"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
-    network=lambda W, x, N, eps: (1 - eps) * activations(W, x, N, 1 - eps)[-1],
-    reference=lambda W, x, N: activations(W, x, N)[-1],
-    worst={rho: 1},
+    inputs={"x": bs.Box(d)},
+    network=lambda W, x, N, eps: states(W, x, N, 1 - eps)[-1],
+    reference=lambda W, x, N: states(W, x, N)[-1],
+    worst={rho: 1},  # letters that an instance knows better: at every input, at this network, at this prompt
     knows={
-        K: row_sum,
+        K: lambda W: W.abs().sum(1).amax(),
         rho: (
-            lambda W: torch.tanh(row_sum(W)),
-            lambda W, x, N, eps: torch.stack(activations(W, x, N, 1 - eps)[1:]).abs().amax(),
+            lambda W: torch.tanh(W.abs().sum(1).amax()),
+            lambda W, x, N, eps: torch.stack(states(W, x, N, 1 - eps)).abs().amax() / (1 - eps),
         ),
     },
     printed={"output": eps * N * K**N},
 )
 
 if __name__ == "__main__":
-    table = bs.compare(own)
-    print(table)
-    table.save("own_theorem.tex")
+    print(bs.compare(own))
     print(bs.solve(own, for_="eps", error=1e-3, N=6))
     print(own.latex())

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.maps import BlockMap, Number, all_finite, as_weight, frozen_array
+from numeric.maps import BlockMap, Number, all_finite, as_weight, frozen_array, identity_map
 from numeric.stream import Stream, StreamError, nearest
 
 
@@ -216,6 +216,12 @@ class Construction:
         )
         for name, tap in self.taps.items():
             self._check_tap(name, tap)
+
+    @classmethod
+    def of(cls, name: str, stream: Stream, *layers: Layer, taps: Mapping[str, Tap] | None = None) -> "Construction":
+        """Layers on one stream, whose tokens are the input, with the last token as the output."""
+        same = identity_map(stream)
+        return cls(name, stream, Embedding(same), layers, same, dict(taps or {}), last_token_only=True)
 
     def stream(self, layer: int) -> Stream:
         """The stream after layer `layer`: 0 is the embedding, -1 the last layer."""

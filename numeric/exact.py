@@ -1,7 +1,7 @@
 """The exact interpreter of a construction, over Arb balls: what the network computes in real arithmetic.
 
-It runs one prompt. Each ball contains the exact value of the network with its weights, input and slopes, float64 numbers or balls.
-Blocks of the stream are kept apart, one matrix of balls each; a block that is missing is zero.
+It runs one prompt. Each ball contains the exact value of the network with its weights, input and slopes, float64
+numbers or balls. Blocks of the stream are kept apart, one matrix of balls each; a block that is missing is zero.
 
 Shapes: L tokens, Q queries, s and t sizes of blocks.
 """

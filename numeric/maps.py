@@ -209,8 +209,9 @@ def is_ball_weight(what: Action) -> bool:
 def _canonical(what: Action) -> Action:
     if isinstance(what, LowRank | flint.arb):
         return what
-    arrays = isinstance(what, np.ndarray) or (isinstance(what, Tensor | BallArray) and what.ndim > 0)
-    return frozen_array(what) if arrays else as_weight(what)
+    if isinstance(what, np.ndarray) or (isinstance(what, Tensor | BallArray) and what.ndim > 0):
+        return frozen_array(what)
+    return as_weight(what)
 
 
 def _check_fits(target_block: str, source_block: str, what: Action, expected: tuple[int, int]) -> None:

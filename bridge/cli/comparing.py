@@ -7,11 +7,11 @@ from typing import Any
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
+from bridge.cli.sources import find_statement
 from bridge.cli.terminal import progress, say, show, show_json_text, warnings_in_words
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
-from bridge.cli.sources import find_statement
 from bridge.registry import find_study
 from symbolic.statements import UsageError
 

@@ -8,8 +8,8 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 
-from bridge.cli.sources import find_statement, is_own
 from bridge.cli.description import claim_record, derivation_steps, drawn_formula, formula, result_record, wrapped
+from bridge.cli.sources import find_statement, is_own
 from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
 from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, status

@@ -70,7 +70,9 @@ class BallMode(TorchFunctionMode):
         name, options = name_of(func), kwargs or {}
         if name in FACTORIES and not gives_integers(name, args, options):
             return call_named(name, args, options)
-        if any(True for _ in arrays_in((args, options))) or (name not in _QUERIES and any(map(_is_float, _tensors((args, options))))):
+        if any(True for _ in arrays_in((args, options))) or (
+            name not in _QUERIES and any(map(_is_float, _tensors((args, options))))
+        ):
             return call_named(name, args, options)
         return self._on_integers(func, name, args, options)
 
