@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import sympy as sp
@@ -15,8 +15,8 @@ from bridge.domains.rounding import as_entry
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
-Values: TypeAlias = Mapping[sp.Symbol, Any]  # letters to ints, floats (the binary rationals they are), exact numbers
-Dimension: TypeAlias = int | sp.Expr
+Values = Mapping[sp.Symbol, Any]  # letters to ints, floats (the binary rationals they are), exact numbers
+Dimension = int | sp.Expr
 
 CORNER_CYCLE = 12  # the kinds of corners repeat with this period: rows that are each the j-th corner are of one kind
 
