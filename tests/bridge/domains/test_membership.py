@@ -122,3 +122,25 @@ def test_signs_are_the_size_as_the_dtype_rounds_it() -> None:
 
 def test_gradients_do_not_hinder_the_check() -> None:
     assert Ball(2).complaint(torch.zeros(2, requires_grad=True)) is None
+
+
+def moved_are_those_outside(ball: Ball) -> None:
+    """The projection decides as the check does, also for points that no float64 norm can decide."""
+    normal = torch.randn(300, *ball.dims, dtype=torch.float64)
+    units = normal / torch.linalg.vector_norm(normal, float(ball.norm), dim=1, keepdim=True)
+    moved = (ball.project(units) != units).any(1).tolist()
+    outside = [ball.complaint(unit) is not None for unit in units]
+    assert moved == outside
+    assert 50 < sum(outside) < 250
+
+
+@pytest.mark.parametrize("norm", [Norm.ONE, Norm.TWO])
+def test_points_on_the_sphere_up_to_rounding_are_decided_exactly(norm: Norm) -> None:
+    moved_are_those_outside(Ball(3, norm=norm))
+
+
+@pytest.mark.parametrize("norm", [Norm.ONE, Norm.TWO])
+def test_a_projection_that_trusts_the_float64_norm_is_noticed(norm: Norm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bridge.domains.spheres.band", lambda entries: 0.0)
+    with pytest.raises(AssertionError):
+        moved_are_those_outside(Ball(3, norm=norm))
