@@ -18,6 +18,7 @@ from symbolic.statements import UsageError
 UNIT = 2.0**-53  # the relative error of one rounding to float64
 RATIONAL_BITS = 1100  # rational entries that are float64 numbers are exact in so many bits
 SIGNIFICANT = 6  # digits of a number in a message
+MOST_BITS = 4096  # for a comparison with an irrational number
 BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # itemsize to an integer type
 
 
@@ -93,12 +94,16 @@ def exceeds(found: flint.fmpq, limit: sp.Expr) -> bool:
     """Whether found > limit, exactly for a rational limit; otherwise True where 4096 bits cannot tell."""
     if isinstance(limit, sp.Rational):
         return bool(found > flint.fmpq(int(limit.p), int(limit.q)))
-    gap = ball_of(limit - sp.Rational(int(found.p), int(found.q)))
-    return not gap >= 0
+    return not any(_surely_at_most(found, limit, bits) for bits in (BASE_BITS, 1024, MOST_BITS))
 
 
-def shown(number: Any) -> str:
-    """A float, SymPy number or ball, to six significant digits."""
+def _surely_at_most(found: flint.fmpq, limit: sp.Expr, bits: int) -> bool:
+    with working_precision(bits):
+        return bool(flint.arb(found) <= ball_of(limit, bits))
+
+
+def shown(number: float | Tensor) -> str:
+    """To six significant digits."""
     return f"{float(number):.{SIGNIFICANT}g}"
 
 

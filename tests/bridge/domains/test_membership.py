@@ -27,6 +27,8 @@ INSIDE = [
     (Ball(2, radius=sp.sqrt(2)), vector(1, 1)),  # the root, rounded down, is below the norm
     (Ball(2, radius=sp.sqrt(2), norm=1), vector(1, 0.41421356237309503)),
     (Ball(2, norm=1), vector(0.25, -0.75)),
+    (Ball(1, radius=sp.pi), vector(math.pi)),  # below pi
+    (Box(1, size=sp.E), vector(-math.e)),
     (Ball(2, norm=Norm.INF), vector(1, -1)),
     (Ball(2, radius=0), vector(0.0, -0.0)),
     (Ball(2), vector(1, 0)),
@@ -47,6 +49,7 @@ OUTSIDE = [
     (Ball(2), vector(BELOW, 1.5e-8), "||x||_2 = 1.0 exceeds 1 by 1.4777e-18"),
     (Ball(2, norm=1), vector(1, 1e-20), "||x||_1 = 1.0 exceeds 1 by 1e-20"),
     (Ball(2, radius=sp.sqrt(2)), vector(1, ABOVE), "exceeds sqrt(2) by 1.57009e-16"),
+    (Ball(1, radius=sp.pi), vector(math.nextafter(math.pi, 4)), "exceeds pi by 3.21625e-16"),
     (Ball(2, norm=Norm.INF), vector(1, ABOVE), "entry (1,) = 1.0000000000000002 is outside [-1, 1] by 2.22045e-16"),
     (Ball(2, radius=0), vector(0.0, 5e-324), "||x||_2 = 5e-324 exceeds 0 by 4.94066e-324"),
     (Signs(2), vector(1, BELOW), "entry (1,) = 0.9999999999999999 is neither -1 nor 1"),
