@@ -59,10 +59,10 @@ def ball_of(number: sp.Expr, bits: int = BASE_BITS) -> flint.arb:
 
 
 def _float64_below(number: sp.Expr) -> float:
-    if not isinstance(number, sp.Rational):
+    with working_precision(RATIONAL_BITS):  # also for the negation inside of float_below
+        if isinstance(number, sp.Rational):
+            return float_below(flint.arb(flint.fmpq(int(number.p), int(number.q))))
         return float_below(ball_of(number))
-    with working_precision(RATIONAL_BITS):
-        return float_below(flint.arb(flint.fmpq(int(number.p), int(number.q))))
 
 
 def toward_zero(values: Tensor, dtype: torch.dtype) -> Tensor:
