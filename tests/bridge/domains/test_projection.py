@@ -149,3 +149,22 @@ def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
 def test_integer_tensors_are_refused() -> None:
     with pytest.raises(UsageError, match=r"expected floating-point entries, got torch\.int64"):
         Ball(2).project(torch.zeros(1, 2, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("norm", [Norm.ONE, Norm.TWO])
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_points_that_were_projected_need_no_exact_arithmetic(
+    norm: Norm, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ball = Ball(size, radius=0.3, norm=norm)
+    projected = ball.project(torch.randn(100, size, generator=generator()).sign())
+    monkeypatch.setattr("bridge.domains.spheres.exceeds", lambda found, limit: pytest.fail("decided exactly"))
+    assert torch.equal(ball.project(projected), projected)
+
+
+@pytest.mark.parametrize("domain", [Sphere(1, radius=1e-6), Simplex(450_000)], ids=str)
+def test_subnormal_entries_are_within_the_tolerance(domain: Domain) -> None:
+    """In float16 1e-6 is 16.8 spacings of the subnormal numbers, 1 / 450000 is 37.3."""
+    projected = domain.project(torch.ones(1, *domain.dims, dtype=torch.float16))
+    assert domain.complaint(projected[0]) is None
+    assert torch.equal(domain.project(projected), projected)
