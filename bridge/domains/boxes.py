@@ -77,11 +77,9 @@ class Box(Domain):
         return low, high
 
     def _arguments(self) -> list[str]:
-        symmetric = self.low == -self.high
-        ends = (
-            [f"size={written(self.high)}"] if symmetric else [f"low={written(self.low)}", f"high={written(self.high)}"]
-        )
-        return [*map(str, self.shape), *ends]
+        if self.low == -self.high:
+            return [*map(str, self.shape), f"size={written(self.high)}"]
+        return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import sympy as sp
@@ -15,8 +15,7 @@ from bridge.domains.rounding import as_entry
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
-Values: TypeAlias = Mapping[sp.Symbol, Any]  # letters to ints, floats (the binary rationals they are), exact numbers
-Dimension: TypeAlias = int | sp.Expr
+Values = Mapping[sp.Symbol, Any]  # letters to ints, floats (the binary rationals they are), exact numbers
 
 CORNER_CYCLE = 12  # the kinds of corners repeat with this period: rows that are each the j-th corner are of one kind
 
@@ -31,7 +30,7 @@ class Domain(ABC):
     Laws, at numbers:
     - `complaint` is None for every sample, corner and start, and for every projection without nan;
     - `project(project(x))` equals `project(x)` bitwise;
-    - no element has a norm above `bound`, and an element attains it (a corner, up to rounding).
+    - no element has a norm above `bound` (beyond the tolerance below), and some corner attains it, up to rounding.
 
     Membership is decided by exact arithmetic on the entries. Sphere and Simplex, which floating point cannot meet
     exactly, have a tolerance that depends on the dtype of the tensor; Signs rounds its size to that dtype. Check a
@@ -39,7 +38,7 @@ class Domain(ABC):
     generator; `project(x.to(dtype))` takes them to another dtype.
     """
 
-    shape: tuple[Dimension, ...]  # of an element: ints, and expressions where letters are
+    shape: tuple[int | sp.Expr, ...]  # of an element: ints, and expressions where letters are
 
     @abstractmethod
     def at(self, values: Values) -> Self:
@@ -104,7 +103,7 @@ class Domain(ABC):
         """The number of entries of an element."""
         return math.prod(self.dims)
 
-    def replaced(self, entry: Dimension, values: Values) -> sp.Expr:
+    def replaced(self, entry: int | sp.Expr, values: Values) -> sp.Expr:
         """One entry at the values. Raises UsageError that names a letter without a number."""
         entry = as_entry(entry)
         missing = sorted(entry.free_symbols - set(values), key=str)
@@ -151,7 +150,7 @@ def per_element(count: int, like: Tensor) -> tuple[int, ...]:
     return (count, *[1] * (like.ndim - 1))
 
 
-def as_dimension(value: Any, least: int = 0) -> Dimension:
+def as_dimension(value: Any, least: int = 0) -> int | sp.Expr:
     """A dimension as an int, or as an expression with letters. Raises UsageError if it is no integer >= least."""
     entry = as_entry(value)
     if entry.free_symbols:

@@ -10,7 +10,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import evaluate_ball
+from bridge.balls import BASE_BITS, evaluate_ball
 from numeric.balls import float_below, working_precision
 from symbolic.obligations import as_expr
 from symbolic.statements import UsageError
@@ -18,6 +18,7 @@ from symbolic.statements import UsageError
 UNIT = 2.0**-53  # the relative error of one rounding to float64
 RATIONAL_BITS = 1100  # rational entries that are float64 numbers are exact in so many bits
 SIGNIFICANT = 6  # digits of a number in a message
+MOST_BITS = 4096  # for a comparison with an irrational number
 BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}  # itemsize to an integer type
 
 
@@ -38,13 +39,11 @@ def as_entry(value: Any) -> sp.Expr:
 @lru_cache(maxsize=4096)
 def largest_below(number: sp.Expr, dtype: torch.dtype = torch.float64) -> float:
     """The largest finite number of `dtype` that is at most `number`; minus infinity if there is none."""
-    if number.free_symbols:
-        raise UsageError(f"{number} has letters; give them numbers by at(...)")
     exactly = torch.tensor(_float64_below(number), dtype=torch.float64)
     rounded = exactly.to(dtype)
     if rounded.double() > exactly:
         rounded = torch.nextafter(rounded, torch.tensor(-math.inf, dtype=dtype))
-    return float(rounded)
+    return float(rounded) + 0.0  # not -0.0
 
 
 def smallest_above(number: sp.Expr, dtype: torch.dtype = torch.float64) -> float:
@@ -52,11 +51,18 @@ def smallest_above(number: sp.Expr, dtype: torch.dtype = torch.float64) -> float
     return -largest_below(-number, dtype)
 
 
+def ball_of(number: sp.Expr, bits: int = BASE_BITS) -> flint.arb:
+    """An enclosure. Raises UsageError if the number is an expression in letters."""
+    if number.free_symbols:
+        raise UsageError(f"the size {number} has letters; give them numbers by at(...)")
+    return evaluate_ball(number, {}, bits)
+
+
 def _float64_below(number: sp.Expr) -> float:
-    if not isinstance(number, sp.Rational):
-        return float_below(evaluate_ball(number, {}))
-    with working_precision(RATIONAL_BITS):
-        return float_below(flint.arb(flint.fmpq(int(number.p), int(number.q))))
+    with working_precision(RATIONAL_BITS):  # also for the negation inside of float_below
+        if isinstance(number, sp.Rational):
+            return float_below(flint.arb(flint.fmpq(int(number.p), int(number.q))))
+        return float_below(ball_of(number))
 
 
 def toward_zero(values: Tensor, dtype: torch.dtype) -> Tensor:
@@ -88,12 +94,16 @@ def exceeds(found: flint.fmpq, limit: sp.Expr) -> bool:
     """Whether found > limit, exactly for a rational limit; otherwise True where 4096 bits cannot tell."""
     if isinstance(limit, sp.Rational):
         return bool(found > flint.fmpq(int(limit.p), int(limit.q)))
-    gap = evaluate_ball(limit - sp.Rational(int(found.p), int(found.q)), {})
-    return not gap >= 0
+    return not any(_surely_at_most(found, limit, bits) for bits in (BASE_BITS, 1024, MOST_BITS))
 
 
-def shown(number: Any) -> str:
-    """A float, SymPy number or ball, to six significant digits."""
+def _surely_at_most(found: flint.fmpq, limit: sp.Expr, bits: int) -> bool:
+    with working_precision(bits):
+        return bool(flint.arb(found) <= ball_of(limit, bits))
+
+
+def shown(number: float | Tensor) -> str:
+    """To six significant digits."""
     return f"{float(number):.{SIGNIFICANT}g}"
 
 

@@ -9,10 +9,10 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import evaluate_ball
 from bridge.domains.boxes import Box
 from bridge.domains.domain import Domain, Values, as_dimension, as_size, place
 from bridge.domains.rounding import (
+    ball_of,
     dtype_name,
     exact_entries,
     exact_sum,
@@ -130,7 +130,7 @@ class Ball(Domain):
     def _excess(self, power: flint.fmpq) -> str:
         with working_precision(MESSAGE_BITS):
             found = flint.arb(power).sqrt() if self.norm is Norm.TWO else flint.arb(power)
-            excess = found - evaluate_ball(self.radius, {}, MESSAGE_BITS)
+            excess = found - ball_of(self.radius, MESSAGE_BITS)
         return f"||x||_{self.norm} = {_float(found)} exceeds {written(self.radius)} by {shown(_float(excess))}"
 
     def _arguments(self) -> list[str]:
@@ -176,7 +176,7 @@ class Sphere(Domain):
     def outside(self, x: Tensor) -> str | None:
         with working_precision(MESSAGE_BITS):
             found = flint.arb(exact_sum(each * each for each in exact_entries(x))).sqrt()
-            if abs(found - evaluate_ball(self.radius, {}, MESSAGE_BITS)) <= self.slack(x.dtype):
+            if abs(found - ball_of(self.radius, MESSAGE_BITS)) <= self.slack(x.dtype):
                 return None
         within = f"within {shown(self.slack(x.dtype))} in {dtype_name(x.dtype)}"
         return f"||x||_2 = {_float(found)}, expected {written(self.radius)} {within}"
@@ -230,7 +230,8 @@ class Simplex(Domain):
         total, slack = exact_sum(exact_entries(x)), self.slack(x.dtype)
         if abs(total - 1) <= flint.fmpq(*slack.as_integer_ratio()):
             return None
-        return f"the entries add up to {_float(flint.arb(total))}, expected 1 within {shown(slack)} in {dtype_name(x.dtype)}"
+        found, within = _float(flint.arb(total)), f"within {shown(slack)} in {dtype_name(x.dtype)}"
+        return f"the entries add up to {found}, expected 1 {within}"
 
     def slack(self, dtype: torch.dtype) -> float:
         """How far the sum may be from 1."""

@@ -29,14 +29,10 @@ def normalised(points: Batch) -> tuple[Numbers, Batch]:
     return largest, points / torch.where(largest == 0, 1.0, largest)[:, None]
 
 
-def order(norm: Norm) -> float:
-    return float(norm)
-
-
 def relative_norms(points: Batch, radius: float, norm: Norm) -> Numbers:
-    """Norm over radius, with a relative error of at most `band(N)` for radii that are not subnormal; 0 for 0."""
+    """Norm over radius; its relative error is at most half of `band(N)` for a radius that is not subnormal."""
     largest, units = normalised(points)
-    found = torch.linalg.vector_norm(units, order(norm), dim=1) * (largest / radius)  # (B)
+    found = torch.linalg.vector_norm(units, float(norm), dim=1) * (largest / radius)  # (B)
     return torch.where(largest == 0, 0.0, found)
 
 
