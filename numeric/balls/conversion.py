@@ -23,11 +23,8 @@ def ball_of(number: Any) -> Arb:
         return flint.arb(number)
     if isinstance(number, Fraction):
         return flint.arb(flint.fmpq(number.numerator, number.denominator))
-    raise BallsError(
-        "BallArray",
-        f"{type(number).__name__} is no real number",
-        "Give floats, integers, fractions, tensors or arrays.",
-    )
+    remedy = "Give floats, integers, fractions, tensors or arrays."
+    raise BallsError("BallArray", f"{type(number).__name__} is not a real number", remedy)
 
 
 def boxed(entries: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:

@@ -14,7 +14,7 @@ from numeric.balls.array import Entries, array_of
 from numeric.balls.errors import BallsError, UnavailableAttribute, remedy_for, spelling, unavailable
 
 _WITHOUT_EFFECT = frozenset(
-    ["device", "layout", "pin_memory", "requires_grad", "memory_format", "non_blocking", "copy", "_stacklevel"]
+    ("device", "layout", "pin_memory", "requires_grad", "memory_format", "non_blocking", "copy", "_stacklevel")
 )
 _RENAMED = {"axis": "dim", "keepdims": "keepdim"}
 

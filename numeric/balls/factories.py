@@ -36,7 +36,7 @@ def eye(n: int, m: int | None = None) -> BallArray:
 
 
 def arange(start: float, end: float | None = None, step: float = 1) -> BallArray:
-    """start + i step, exactly rounded nowhere; as many as torch gives."""
+    """start + i step for i = 0, 1, ... while below `end`."""
     first, last = (0, start) if end is None else (start, end)
     if isinstance(first, Entries) or isinstance(last, Entries) or isinstance(step, Entries):
         raise BallsError("torch.arange", "an end that is a ball", "Give Python numbers.")
@@ -93,10 +93,8 @@ def gives_integers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return not dtype.is_floating_point
     if name not in ("full", "arange", "tensor", "as_tensor", "asarray", "scalar_tensor"):
         return False
-    values = (
-        [kwargs["fill_value"] if "fill_value" in kwargs else args[1]] if name == "full" else [*args, *kwargs.values()]
-    )
-    leaves = list(_leaves(values))
+    values = [*args, *(value for key, value in kwargs.items() if key not in ("device", "size"))]
+    leaves = list(_leaves(values[1:] if name == "full" and args else values))
     return bool(leaves) and all(map(_is_integer, leaves))
 
 

@@ -78,9 +78,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> BallArray:
     if isinstance(dims, int):
         over_left, over_right = list(range(left.ndim - dims, left.ndim)), list(range(dims))
     else:
-        over_left, over_right = (
-            [axis % each.ndim for axis in axes] for axes, each in zip(dims, (left, right), strict=True)
-        )
+        over_left, over_right = [axis % left.ndim for axis in dims[0]], [axis % right.ndim for axis in dims[1]]
     kept_left = [axis for axis in range(left.ndim) if axis not in over_left]
     kept_right = [axis for axis in range(right.ndim) if axis not in over_right]
     if [left.shape[axis] for axis in over_left] != [right.shape[axis] for axis in over_right]:
@@ -129,9 +127,8 @@ def _explicit(equation: str, arrays: Sequence[np.ndarray]) -> tuple[list[str], s
         raise BallsError("torch.einsum", f"{len(arrays)} operands for {equation!r}", "Name the axes of each operand.")
     free = [letter for letter in _LETTERS if letter not in equation]
     hidden = [array.ndim - len(each.replace("...", "")) for each, array in zip(sources, arrays, strict=True)]
-    widest = "".join(
-        free[: max((count for each, count in zip(sources, hidden, strict=True) if "..." in each), default=0)]
-    )
+    covered = [count for each, count in zip(sources, hidden, strict=True) if "..." in each]
+    widest = "".join(free[: max(covered, default=0)])
     spelled = [
         each.replace("...", widest[len(widest) - count :] if "..." in each else "")
         for each, count in zip(sources, hidden, strict=True)

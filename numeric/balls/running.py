@@ -29,33 +29,9 @@ from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBall
 # Attributes and methods of a tensor that compute nothing.
 _QUERIES = frozenset(
     [
-        "shape",
-        "dtype",
-        "device",
-        "ndim",
-        "dim",
-        "size",
-        "numel",
-        "nelement",
-        "tolist",
-        "item",
-        "is_floating_point",
-        "is_complex",
-        "requires_grad",
-        "stride",
-        "layout",
-        "is_leaf",
-        "grad_fn",
-        "is_cuda",
-        "element_size",
-        "__len__",
-        "__repr__",
-        "__hash__",
-        "__format__",
-        "__float__",
-        "__int__",
-        "__bool__",
-        "__index__",
+        *("shape", "dtype", "device", "layout", "ndim", "dim", "size", "stride", "numel", "nelement", "element_size"),
+        *("tolist", "item", "is_floating_point", "is_complex", "requires_grad", "is_leaf", "grad_fn", "is_cuda"),
+        *("__len__", "__repr__", "__hash__", "__format__", "__float__", "__int__", "__bool__", "__index__"),
     ]
 )
 
