@@ -1,4 +1,4 @@
-"""What can be compared: a theorem as a value, the id of a result, a Python file; and where a topic registers its study."""
+"""What can be compared: a theorem as a value, the id of a result, a Python file. Topics register their studies here."""
 
 from functools import cache
 from importlib import import_module

@@ -32,8 +32,10 @@ class Theorem:
     `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
     once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
     torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
-    given by the quantity whose error each makes. The same functions run on Arb balls. `knows` gives letters of the derivation that an instance knows better, each by one function or several:
-    one that takes inputs gives the letter's value at a prompt, one that takes none that of the network.
+    given by the quantity whose error each makes. The same functions run on Arb balls.
+
+    `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
+    takes inputs gives the letter's value at a prompt, one that takes none that of the network.
     """
 
     statement: Result

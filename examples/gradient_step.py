@@ -2,8 +2,8 @@
 
 Tokens (x_j, y_j), a query (x, 0), labels centred. Key and query read x, the value reads y (von Oswald et al. 2023
 describe the construction). Linear attention with projection eta/n predicts eta/n sum_j y_j <x_j, x>: the step from 0
-on sum_j (w^T x_j - y_j)^2 / (2n). A softmax head of small inverse temperature beta predicts nearly that: its weights are
-linear in the scores up to a remainder of second order.
+on sum_j (w^T x_j - y_j)^2 / (2n). A softmax head of small inverse temperature beta predicts nearly that: its weights
+are linear in the scores up to a remainder of second order.
 """
 
 import sympy as sp
