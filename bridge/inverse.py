@@ -56,11 +56,11 @@ def solve(
 ) -> Solution:
     """The value of the parameter `for_` at which the bound meets `error`; with for_="error", the bound itself.
 
-    `result` is a `Theorem`, the id of a result, or a file with a theorem. The answer is the least value among those searched that meets the error;
-    if the bound rises with the knob, it is the largest one. At the answer every hypothesis holds, every open obligation
-    is decided by balls, and the bound, evaluated as `compare` evaluates it, is at most `error`. The other parameters
-    take `params` and their defaults (the first of a default grid); one that an equality among the hypotheses ties to
-    the knob follows it. Raises UsageError.
+    `result` is a `Theorem`, the id of a result, or a file with a theorem. The answer is the least value among those
+    searched that meets the error; if the bound rises with the knob, it is the largest one. At the answer every
+    hypothesis holds, every open obligation is decided by balls, and the bound, evaluated as `compare` evaluates it, is
+    at most `error`. The other parameters take `params` and their defaults (the first of a default grid); one that an
+    equality among the hypotheses ties to the knob follows it. Raises UsageError.
     """
     study = find_study(result)
     _check_call(study, for_, error, tier)

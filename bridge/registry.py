@@ -2,7 +2,6 @@
 
 from functools import cache
 from importlib import import_module
-from typing import TypeAlias
 
 from bridge.study import Study
 from bridge.theorem import Theorem
@@ -10,7 +9,7 @@ from bridge.theorem_files import is_file, read_theorem
 from bridge.theorem_study import TheoremStudy
 from symbolic.catalogue import find_result
 
-Source: TypeAlias = str | Theorem | Study
+Source = str | Theorem | Study
 
 # Each is imported on first use.
 PLACES = {

@@ -12,7 +12,8 @@ def certify(theorem: Source, *, quantity: str | None = None, seconds: float = 60
     """The outcome of each inequality that the theorem states at these parameters: proved, refuted or undecided.
 
     `theorem` is a `Theorem`, the id of a result, or a file with a theorem; parameters that are left out take their
-    defaults (the first of a grid). `quantity` limits it to the inequalities of one quantity, `seconds` the time of each.
+    defaults (the first of a grid). `quantity` limits it to the inequalities of one quantity, `seconds` is the time for
+    each of them.
     Raises UsageError for a theorem that states no inequality.
     """
     study = find_study(theorem)
