@@ -46,7 +46,8 @@ class BallMode(TorchFunctionMode):
         name, options = name_of(func), kwargs or {}
         if name in FACTORIES and not gives_integers(name, args, options):
             return call_named(name, args, options)
-        if any(arrays_in((args, options))) or (name not in _QUERIES and any(map(_is_float, _tensors((args, options))))):
+        floats = name not in _QUERIES and any(map(_is_float, _tensors((args, options))))
+        if floats or list(arrays_in((args, options))):
             return call_named(name, args, options)
         return self._on_integers(func, name, args, options)
 
@@ -54,7 +55,7 @@ class BallMode(TorchFunctionMode):
         result = func(*args, **options)
         if name in _QUERIES or not any(map(_is_float, _tensors(result))):
             return result
-        if any(_tensors((args, options))):
+        if _tensors((args, options)):
             return call_named(name, args, options)
         raise BallsError(spelling(name), "not available on balls", remedy_for(name, FUNCTIONS))
 

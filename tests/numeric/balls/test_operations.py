@@ -46,7 +46,7 @@ def test_the_table_lists_each_operation_once():
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(k=sizes, m=sizes, n=sizes, seed=st.integers(0, 1000))
 def test_balls_agree_with_torch(name, k, m, n, seed):
     assert agrees(name, k, m, n, seed)
@@ -75,5 +75,5 @@ def signed(wrong, right):
 def spoilt(result):
     """Off by 2^-20, or the negation."""
     if isinstance(result, Comparison):
-        return ~result
+        return Comparison.of_entries(np.logical_not(result.entries).astype(object))
     return BallArray([ball + 2.0**-20 for ball in result.balls], tuple(result.shape), result.bits)
