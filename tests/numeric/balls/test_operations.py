@@ -75,5 +75,5 @@ def signed(wrong, right):
 def spoilt(result):
     """Off by 2^-20, or the negation."""
     if isinstance(result, Comparison):
-        return Comparison.of_entries(np.logical_not(result.entries).astype(object))
+        return Comparison.of_entries(np.logical_not(result.entries.astype(bool)).astype(object))
     return BallArray([ball + 2.0**-20 for ball in result.balls], tuple(result.shape), result.bits)
