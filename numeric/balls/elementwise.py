@@ -40,6 +40,8 @@ def entrywise(function: Callable[..., Arb]) -> Callable[..., BallArray]:
 
 def monotone(function: BallFunction) -> BallFunction:
     def enclosure(ball: Arb) -> Arb:
+        if ball.is_nan():
+            return flint.arb.nan()  # Arb's asin of a nan with radius 0 is finite
         direct = function(ball)
         if ball.is_exact() or (ball.rad() < _NARROW and direct.is_finite()):
             return direct

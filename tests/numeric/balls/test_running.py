@@ -10,9 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
-from torch.nn import functional
 
-from numeric.balls import BallArray, BallsError, elementwise, working_precision
+from numeric.balls import BallArray, BallsError, dispatch, elementwise, working_precision
 from numeric.balls.running import run_on_balls
 from numeric.exact_cost import TooLargeForExact
 
@@ -159,8 +158,8 @@ NARROWING = {"sin", "cos", "tanh", "atan", "erf", "erfc", "sigmoid", "sign"}  # 
 
 @pytest.mark.parametrize("name", sorted(elementwise.UNARY))
 def test_a_ball_without_a_value_stays_without(name):
-    for lost in (flint.arb.nan(), 1 / flint.arb(0, 1)):
-        image = getattr(BallArray([lost], (1,), 100), name)() if name != "silu" else functional.silu(array((1,)) * lost)
+    for lost in (flint.arb.nan(), flint.arb(float("nan")), 1 / flint.arb(0, 1)):
+        image = dispatch.call_named(name, (BallArray([lost], (1,), 100),), {})
         assert not image.balls[0].is_finite() or name in NARROWING
         assert torch.isfinite(image).entries.tolist() == [None] or name in NARROWING
 
