@@ -10,7 +10,8 @@ import torch
 
 from numeric.balls import elementwise, factories, products, reductions, shapes
 from numeric.balls.arbs import working_precision
-from numeric.balls.array import Entries, array_of
+from numeric.balls.array import array_of
+from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, UnavailableAttribute, remedy_for, spelling, unavailable
 
 _WITHOUT_EFFECT = frozenset(

@@ -10,8 +10,9 @@ import flint
 import numpy as np
 
 from numeric.balls.arbs import Arb, absolute, square_root
-from numeric.balls.array import BallArray, Comparison, boxed, entries_of, shapes_differ, truths_of
+from numeric.balls.array import BallArray, Comparison, entries_of, shapes_differ, truths_of
 from numeric.balls.budget import charge_scalars
+from numeric.balls.conversion import boxed
 from numeric.balls.errors import BallsError
 
 BallFunction: TypeAlias = Callable[[Arb], Arb]

@@ -9,8 +9,9 @@ from typing import Any
 import flint
 import numpy as np
 
-from numeric.balls.array import BallArray, array_of, boxed, entries_of, shapes_differ
+from numeric.balls.array import BallArray, array_of, entries_of, shapes_differ
 from numeric.balls.budget import charge_products, charge_scalars
+from numeric.balls.conversion import boxed
 from numeric.balls.elementwise import add, lifted
 from numeric.balls.elementwise import sub as subtract
 from numeric.balls.errors import BallsError

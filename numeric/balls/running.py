@@ -19,9 +19,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from numeric.balls.arbs import working_precision
-from numeric.balls.array import BallArray, Entries, array_of
+from numeric.balls.array import BallArray, array_of
 from numeric.balls.budget import Budget, spending
 from numeric.balls.dispatch import FUNCTIONS, arrays_in, call_named, name_of
+from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, remedy_for, spelling
 from numeric.balls.factories import FACTORIES, gives_integers
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBallOperations
