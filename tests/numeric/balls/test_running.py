@@ -226,6 +226,12 @@ def test_undecided_comparisons_refuse_a_branch():
         (lambda x: torch.randn(2), r"torch.randn: .*Draw random numbers outside"),
         (lambda x: torch.empty(2), r"torch.empty: .*torch.zeros"),
         (lambda x: torch.softmax(x, 0, out=x), r"torch.softmax: .*out.*Leave the option out"),
+        (lambda x: torch.allclose(x, x), r"torch.allclose: .*overlaps\(\) and contains\(\)"),
+        (
+            lambda x: torch.special.bessel_j0(x),
+            r"torch.special.bessel_j0: .*Write it with the \d+ operations",
+        ),
+        (lambda x: x.sqrt_(), r"Tensor.sqrt_: .*use torch.sqrt"),
         (lambda x: x.to(torch.int64), r"Tensor.to: dtype=torch.int64"),
         (lambda x: x + torch.ones(3), r"BallArray: shapes \(2,\) and \(3,\) differ. Index or reshape"),
         (lambda x: x @ torch.ones(3), r"shapes \(2,\) and \(3,\) differ"),
