@@ -20,7 +20,7 @@ def ball_of(number: Any) -> Arb:
     if isinstance(number, np.generic):
         number = number.item()
     if isinstance(number, int | float):
-        return flint.arb(number)
+        return flint.arb(number) if number == number else flint.arb.nan()
     if isinstance(number, Fraction):
         return flint.arb(flint.fmpq(number.numerator, number.denominator))
     remedy = "Give floats, integers, fractions, tensors or arrays."

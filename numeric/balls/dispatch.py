@@ -10,7 +10,8 @@ import torch
 
 from numeric.balls import elementwise, factories, products, reductions, shapes
 from numeric.balls.arbs import working_precision
-from numeric.balls.array import Entries, array_of
+from numeric.balls.array import array_of
+from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, UnavailableAttribute, remedy_for, spelling, unavailable
 
 _WITHOUT_EFFECT = frozenset(
@@ -27,10 +28,9 @@ def same(x: Any, *args: Any, **kwargs: Any) -> Any:
     return array_of(x)
 
 
-_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
-    **{name: shapes.FUNCTIONS[name] for name in ("T", "mT")},
-    "data": same,
-}
+_ATTRIBUTES = frozenset({"T", "mT", "data"})
+# Methods whose arguments stand in another order than those of torch's function of that name.
+_METHODS = {"where": "Tensor.where"}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **elementwise.FUNCTIONS,
@@ -88,7 +88,9 @@ _SYNONYMS = {
 def name_of(function: Any) -> str:
     """The name in the table; of an attribute, the name of the attribute."""
     name = getattr(function, "__name__", repr(function))
-    return function.__self__.__name__ if name == "__get__" else name
+    if name == "__get__":
+        return function.__self__.__name__
+    return _METHODS.get(name, name) if getattr(function, "__qualname__", "").startswith("Tensor") else name
 
 
 def call_named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -135,13 +137,13 @@ def arrays_in(value: Any) -> Iterator[Entries]:
 def attribute(array: Entries, name: str) -> Any:
     """A tensor's attribute or bound method."""
     if name in _ATTRIBUTES:
-        return _ATTRIBUTES[name](array)
+        return call_named(name, (array,), {})
     known = hasattr(torch.Tensor, name)
     if name.startswith("_") or not known:
         raise UnavailableAttribute(f"{type(array).__name__}.{name}", "no such attribute", remedy_for(name, FUNCTIONS))
     if not callable(getattr(torch.Tensor, name)) and name not in FUNCTIONS:
         raise UnavailableAttribute(f"Tensor.{name}", "not available on balls", remedy_for(name, FUNCTIONS))
-    return functools.partial(_method, name, array)
+    return functools.partial(_method, _METHODS.get(name, name), array)
 
 
 def _method(name: str, array: Entries, /, *args: Any, **kwargs: Any) -> Any:

@@ -10,14 +10,14 @@ import flint
 import numpy as np
 
 from numeric.balls.arbs import Arb, absolute, square_root
-from numeric.balls.array import BallArray, Comparison, boxed, entries_of, shapes_differ, truths_of
+from numeric.balls.array import BallArray, Comparison, entries_of, shapes_differ, truths_of
 from numeric.balls.budget import charge_scalars
+from numeric.balls.conversion import boxed
 from numeric.balls.errors import BallsError
 
 BallFunction: TypeAlias = Callable[[Arb], Arb]
 
 _NARROW = 2.0**-20
-_LARGEST_EXPONENT = 1 << 20  # integer exponents up to this size are taken by multiplication
 
 
 def lifted(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
@@ -41,6 +41,8 @@ def entrywise(function: Callable[..., Arb]) -> Callable[..., BallArray]:
 
 def monotone(function: BallFunction) -> BallFunction:
     def enclosure(ball: Arb) -> Arb:
+        if ball.is_nan():
+            return flint.arb.nan()  # Arb's asin of a nan with radius 0 is finite
         direct = function(ball)
         if ball.is_exact() or (ball.rad() < _NARROW and direct.is_finite()):
             return direct
@@ -77,7 +79,7 @@ def _point_power(point: Arb, exponent: int) -> Arb:
 def power(base: Arb, exponent: Arb) -> Arb:
     """base^exponent; over the part of the base in [0, inf) where the exponent is no integer."""
     whole = exponent.unique_fmpz() if exponent.is_exact() else None
-    if whole is not None and abs(whole) <= _LARGEST_EXPONENT:
+    if whole is not None:
         return integer_power(base, int(whole))
     if base.lower() > 0 or base < 0:
         return monotone(lambda ball: ball**exponent)(base)
@@ -234,15 +236,15 @@ def logical(function: Callable[..., bool | None]) -> Callable[..., Comparison]:
 
 
 def isfinite(x: Any) -> Comparison:
-    """Whether the ball is finite; undecided where only its radius is not."""
+    """True for a finite ball, False for an infinity, undecided for a ball that says nothing."""
     return Comparison.of_entries(lifted(_finite, entries_of(x)))
 
 
 def _finite(ball: Arb) -> bool | None:
-    return True if ball.is_finite() else None if ball.mid().is_finite() else False
+    return True if ball.is_finite() else False if ball.is_exact() and not ball.is_nan() else None
 
 
-_UNARY: dict[str, BallFunction] = {
+UNARY: dict[str, BallFunction] = {
     "neg": lambda ball: -ball,
     "abs": absolute,
     "square": square,
@@ -276,7 +278,7 @@ _UNARY: dict[str, BallFunction] = {
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: unary(function) for name, function in _UNARY.items()},
+    **{name: unary(function) for name, function in UNARY.items()},
     **{name: compared(order, _ORDERS[_NEGATIONS[name]]) for name, order in _ORDERS.items()},
     "add": add,
     "sub": sub,
@@ -292,6 +294,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "leaky_relu": leaky_relu,
     "softplus": softplus,
     "where": where,
+    "Tensor.where": lambda x, condition, other: where(condition, x, other),
     "masked_fill": masked_fill,
     "logical_and": logical(_both),
     "logical_or": logical(_either),
@@ -300,13 +303,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "rsub": lambda x, other: sub(other, x),
     "__rsub__": lambda x, other: sub(other, x),
     "__rpow__": lambda x, other: _power(other, x),
-    "__rtruediv__": lambda x, other: div(other, x),
     "__rdiv__": lambda x, other: div(other, x),
-    "special_expm1": unary(_UNARY["expm1"]),
-    "special_log1p": unary(_UNARY["log1p"]),
-    "special_expit": unary(_UNARY["sigmoid"]),
-    "special_erf": unary(_UNARY["erf"]),
-    "special_erfc": unary(_UNARY["erfc"]),
+    "special_expm1": unary(UNARY["expm1"]),
+    "special_log1p": unary(UNARY["log1p"]),
+    "special_expit": unary(UNARY["sigmoid"]),
+    "special_erf": unary(UNARY["erf"]),
+    "special_erfc": unary(UNARY["erfc"]),
     "addcmul": lambda x, tensor1, tensor2, *, value=1: add(x, _product(tensor1, tensor2), alpha=value),
     "lerp": lambda x, end, weight: _sum(x, _product(weight, _difference(end, x))),
 }

@@ -34,8 +34,13 @@ _REMEDIES = {
         ("linalg_eigh", "linalg_eig", "linalg_eigvals", "linalg_eigvalsh", "linalg_svd", "linalg_svdvals", "svd"),
         "Use torch.linalg.norm with ord 1, inf or 'fro', or numeric.norms.spectral_norm for a fixed matrix.",
     ),
+    **dict.fromkeys(("allclose", "isclose", "equal"), "Compare the results outside, by overlaps() and contains()."),
+    "scaled_dot_product_attention": "Write torch.softmax(Q @ K.mT / torch.sqrt(torch.tensor(d)), -1) @ V.",
+    "layer_norm": "Write (x - x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, correction=0, keepdim=True) + eps).",
     **dict.fromkeys(("linalg_cholesky", "linalg_qr", "linalg_lstsq", "linalg_pinv"), "Use torch.linalg.solve."),
 }
+
+_SOME = "+ - * / ** @, torch.exp, tanh, relu, clamp, where, softmax, sum, mean, amax, cat, einsum, linalg.solve"
 
 
 class BallsError(ValueError):
@@ -62,13 +67,13 @@ def remedy_for(name: str, known: Iterable[str]) -> str:
     if name in _REMEDIES:
         return _REMEDIES[name]
     in_place = name.removesuffix("_")
-    names = sorted(each for each in known if not each.startswith("_"))
+    names = sorted(each for each in known if not each.startswith(("_", "Tensor.")))
     if name.endswith("_") and not name.startswith("__") and in_place in names:
         return f"Balls never change in place: use {spelling(in_place)}."
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
     if close:
         return f"Available: {', '.join(spelling(each) for each in close)}."
-    return f"Available: {', '.join(spelling(each) for each in names)}."
+    return f"Write it with the {len(names)} operations available on balls, among them {_SOME}."
 
 
 def unavailable(name: str, known: Iterable[str]) -> BallsError:

@@ -8,9 +8,10 @@ import flint
 import numpy as np
 import torch
 
-from numeric.balls.array import BallArray, Entries, array_of, entries_of
+from numeric.balls.array import BallArray, array_of, entries_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import boxed, is_array
+from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError
 from numeric.balls.shapes import sizes_of, stack
 

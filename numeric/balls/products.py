@@ -9,8 +9,9 @@ from typing import Any
 import flint
 import numpy as np
 
-from numeric.balls.array import BallArray, array_of, boxed, entries_of, shapes_differ
+from numeric.balls.array import BallArray, array_of, entries_of, shapes_differ
 from numeric.balls.budget import charge_products, charge_scalars
+from numeric.balls.conversion import boxed
 from numeric.balls.elementwise import add, lifted
 from numeric.balls.elementwise import sub as subtract
 from numeric.balls.errors import BallsError
@@ -225,7 +226,6 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> BallArray:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("matmul", "linalg_matmul", "mm", "bmm", "mv", "dot", "vdot", "__rmatmul__"), matmul),
     **dict.fromkeys(("outer", "ger"), outer),
-    **dict.fromkeys(("linalg_multi_dot", "chain_matmul"), multi_dot),
     **dict.fromkeys(("matrix_power", "linalg_matrix_power"), matrix_power),
     **dict.fromkeys(("inverse", "linalg_inv"), inverse),
     **dict.fromkeys(("det", "linalg_det"), determinant),
@@ -237,6 +237,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "addmm": addmm,
     "kron": kron,
     "trace": trace,
+    "linalg_multi_dot": multi_dot,
     "linalg_solve": solve,
     "linalg_vecdot": vecdot,
     "dist": lambda x, other, p=2: subtract(x, other).norm(p),

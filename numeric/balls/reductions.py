@@ -8,8 +8,9 @@ import flint
 import numpy as np
 
 from numeric.balls.arbs import Arb, absolute, ball_maximum, exact_softmax, softmax_pivot, square_root
-from numeric.balls.array import BallArray, Comparison, array_of, boxed, entries_of, truths_of
+from numeric.balls.array import BallArray, Comparison, array_of, entries_of, truths_of
 from numeric.balls.budget import charge_scalars
+from numeric.balls.conversion import boxed
 from numeric.balls.elementwise import lifted, power, square
 from numeric.balls.errors import BallsError
 

@@ -19,9 +19,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from numeric.balls.arbs import working_precision
-from numeric.balls.array import BallArray, Entries, array_of
+from numeric.balls.array import BallArray, array_of
 from numeric.balls.budget import Budget, spending
 from numeric.balls.dispatch import FUNCTIONS, arrays_in, call_named, name_of
+from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, remedy_for, spelling
 from numeric.balls.factories import FACTORIES, gives_integers
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBallOperations
@@ -46,9 +47,8 @@ class BallMode(TorchFunctionMode):
         name, options = name_of(func), kwargs or {}
         if name in FACTORIES and not gives_integers(name, args, options):
             return call_named(name, args, options)
-        if any(True for _ in arrays_in((args, options))) or (
-            name not in _QUERIES and any(map(_is_float, _tensors((args, options))))
-        ):
+        floats = name not in _QUERIES and any(map(_is_float, _tensors((args, options))))
+        if floats or list(arrays_in((args, options))):
             return call_named(name, args, options)
         return self._on_integers(func, name, args, options)
 
@@ -56,7 +56,7 @@ class BallMode(TorchFunctionMode):
         result = func(*args, **options)
         if name in _QUERIES or not any(map(_is_float, _tensors(result))):
             return result
-        if any(_tensors((args, options))):
+        if _tensors((args, options)):
             return call_named(name, args, options)
         raise BallsError(spelling(name), "not available on balls", remedy_for(name, FUNCTIONS))
 

@@ -7,9 +7,11 @@ from typing import Any
 import flint
 import numpy as np
 
-from numeric.balls.array import BallArray, Comparison, Entries, array_of, boxed, entries_of, integers_of
+from numeric.balls.array import BallArray, Comparison, array_of, entries_of
 from numeric.balls.budget import charge_scalars
+from numeric.balls.conversion import boxed, integers_of
 from numeric.balls.elementwise import where
+from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError
 
 

@@ -11,16 +11,17 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+CONSTANT = torch.tensor([0.1, 0.2], dtype=torch.float64)  # of the module, not an argument
+
 OPERATIONS: Mapping[str, Callable[..., Any]] = {
     # entrywise
     "add": lambda x, v: torch.add(x, v, alpha=2) + (x + 0.1) + (0.1 + x),
     "sub": lambda x, v: torch.sub(x, v, alpha=3) + (1 - x) - 0.1,
     "rsub": lambda x, v: torch.rsub(x, v),
-    "__rsub__": lambda w: torch.as_tensor(0.3) - w,
+    "__rsub__": lambda w: torch.Tensor.__rsub__(w, 0.3),
     "mul": lambda x, s: x * s * 2,
     "div": lambda x, p: x / p + torch.true_divide(1, p),
     "__rdiv__": lambda p: torch.Tensor.__rdiv__(p, 3),
-    "__rtruediv__": lambda p: torch.Tensor.__rtruediv__(p, 3),
     "__rpow__": lambda x: torch.Tensor.__rpow__(x, 1.5),
     "__rmatmul__": lambda T, w: torch.Tensor.__rmatmul__(T, w),
     "pow": lambda x, p: x**2 + x**3 + p**-2 + p**0.5 + p**x + p**-1.5,
@@ -62,8 +63,9 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "clamp": lambda x, y: x.clamp(-0.5, 0.7) + torch.clamp(x, max=y) + x.clip(min=0),
     "clamp_min": lambda x: x.clamp_min(0.1),
     "clamp_max": lambda x: x.clamp_max(0.1),
-    "where": lambda x, y, b: torch.where(x > y, x, 0.0) + torch.where(b, x, y) + x.where(b, y),
-    "masked_fill": lambda x, b: torch.softmax(x.masked_fill(b.cumsum(-1) > 1, -math.inf), -1),
+    "where": lambda x, y, b: torch.where(x > y, x, 0.0) + torch.where(b, x, y),
+    "Tensor.where": lambda x, y, b: x.where(b, y),
+    "masked_fill": lambda x, b: torch.exp(x.masked_fill(b, -math.inf)) + x.masked_fill(b, 0.5),
     "isfinite": torch.isfinite,
     "lerp": torch.lerp,
     "addcmul": lambda x, y, p: torch.addcmul(x, y, p, value=0.3),
@@ -137,8 +139,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "take_along_dim": lambda w, i: torch.take_along_dim(w, i, 0),
     "pad": lambda x: functional.pad(x, (1, 2), value=0.1) + functional.pad(x, (2, 1, 0, 0)),
     "meshgrid": lambda v, w: torch.meshgrid(v, w, indexing="ij")[1],
-    "__getitem__": lambda v: torch.Tensor.__getitem__(v, 0),
-    # reductions
+    "__getitem__": lambda s: CONSTANT[1:] * s + CONSTANT[0],
     "sum": lambda T: T.sum((0, 1)) + T.sum() + torch.sum(T, dim=0, keepdim=True).sum(-1, keepdim=True),
     "prod": lambda x: x.prod(0),
     "mean": lambda x: x.mean(-1, keepdim=True) + x.mean(),
@@ -146,7 +147,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "amin": lambda x: x.amin(1),
     "max": lambda x, y: x.max() + torch.max(x, y),
     "min": lambda x, y: x.min() + torch.min(x, y),
-    "var": lambda T: torch.stack([T, T + 1]).var(0) + T.var(1, correction=0),
+    "var": lambda T: torch.stack([T, T + 1]).var(0).sum(1) + T.var(1, correction=0),
     "std": lambda T: torch.stack([T, 2 * T]).std(0, unbiased=False),
     "cumsum": lambda x: x.cumsum(0),
     "cumprod": lambda x: torch.cumprod(x, dim=1),
@@ -178,7 +179,6 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "kron": lambda x, B: torch.kron(x, B),
     "trace": lambda S: torch.trace(S) * torch.ones(1),
     "linalg_multi_dot": lambda x, S, B: torch.linalg.multi_dot([x, S, B]),
-    "chain_matmul": lambda x, S, B: torch.linalg.multi_dot([x, S, B]),
     "linalg_vecdot": lambda x, y: torch.linalg.vecdot(x, y),
     "matrix_power": lambda S: S.matrix_power(5),
     "linalg_matrix_power": lambda S: torch.linalg.matrix_power(S, 3) + torch.linalg.matrix_power(S, -2),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numeric.balls import BallArray, Comparison, dispatch
+from numeric.balls.conversion import boxed
 from numeric.balls.running import run_on_balls
 from tests.numeric.balls.operations import IN_THE_UNIT_INTERVAL, OPERATIONS, POSITIVE, arguments
 
@@ -46,7 +47,7 @@ def test_the_table_lists_each_operation_once():
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(k=sizes, m=sizes, n=sizes, seed=st.integers(0, 1000))
 def test_balls_agree_with_torch(name, k, m, n, seed):
     assert agrees(name, k, m, n, seed)
@@ -75,5 +76,5 @@ def signed(wrong, right):
 def spoilt(result):
     """Off by 2^-20, or the negation."""
     if isinstance(result, Comparison):
-        return ~result
+        return Comparison.of_entries(boxed([not truth for truth in result.entries.flat], result.shape))
     return BallArray([ball + 2.0**-20 for ball in result.balls], tuple(result.shape), result.bits)
