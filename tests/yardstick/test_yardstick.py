@@ -13,7 +13,7 @@ from tests.yardstick.records import RECORDS, SETTINGS, path_of, store, stored, t
 
 CHEAP = "induction.balance"  # takes a third of a second, and has a witness
 
-NETWORK, PROMPT, MARGIN, COUNT, RESIDUAL = range(5)
+NETWORK, PROMPT, MARGIN, COUNT, RESIDUAL, CHOSEN = range(6)
 ERRATUM = RowErratum(weight="constant", place="(1)", sentence="s", reading="r", repair="p", survives="yes")
 WITNESS = Witness(
     result="made.up", quantity="error", scope="network", params={}, inputs={"x": [1.0]}, error_lower=0.6, bounds={}
@@ -35,8 +35,9 @@ BEFORE = Comparison(
             verdict={"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}, flags={"derived": ["vacuous"]}),
         row(quantity="error", scope="prompt", instance=0.3, attacked=0.2, exact=0.2, ratio=1.5, samples=256),
         row(quantity="margin", derived=0.1, attacked=0.2).model_copy(update={"kind": "lower"}),
-        row(quantity="heads", derived=7.0, measured=7.0),
+        row(quantity="heads", derived=7.0, measured=7.0, samples=256),
         row(quantity="residual", derived=0.0, measured=1e-16),
+        row(quantity="example", scope="network", derived=0.5, measured=0.3, samples=1),
     ],
     tables=[NamedTable(title="trace", columns=["i", "norm"], rows=[["a", 1.0]])],
 )  # fmt: skip
@@ -81,6 +82,8 @@ def test_equal_records_pass() -> None:
         (MARGIN, {"attacked": 0.25}, "attacked 0.2 -> 0.25, 80 % of before"),
         (COUNT, {"measured": 8.0}, "measured 7 -> 8"),
         (RESIDUAL, {"measured": 1e-11}, "measured 1e-16 -> 1e-11"),
+        (RESIDUAL, {"derived": 1e-13}, "derived 0 -> 1e-13"),
+        (CHOSEN, {"measured": 0.4}, "measured 0.3 -> 0.4"),
     ],
 )  # fmt: skip
 def test_each_difference_is_found(place: int, fields: dict[str, Any], words: str) -> None:
@@ -90,7 +93,7 @@ def test_each_difference_is_found(place: int, fields: dict[str, Any], words: str
 @pytest.mark.parametrize(
     ("place", "fields", "words"),
     [
-        (NETWORK, {"attacked": 0.58}, "attacked 0.6 -> 0.58, 96.67 % of before"),
+        (NETWORK, {"attacked": 0.571}, "attacked 0.6 -> 0.571, 95.17 % of before"),
         (NETWORK, {"attacked": 0.9}, "attacked 0.6 -> 0.9, 150 % of before"),
         (NETWORK, {"measured": 0.1, "rounding": 1e-9}, "measured 0.4 -> 0.1; rounding none -> 1e-09"),
         (NETWORK, {"exact": 0.5, "ratio": 2.0}, "exact 0.6 -> 0.5; ratio 1.666666667 -> 2"),
@@ -120,6 +123,7 @@ def test_strict_fixes_what_random_inputs_measure() -> None:
     after = altered(NETWORK, measured=0.1)
     assert said(after, differs=True, strict=True) == ["measured 0.4 -> 0.1"]
     assert said(after, differs=False, strict=True) == []
+    assert said(altered(COUNT, measured=8.0), differs=True, strict=True) == ["measured 7 -> 8"]
 
 
 def test_an_attack_on_rounding_is_noted() -> None:
