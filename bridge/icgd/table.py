@@ -78,7 +78,7 @@ def table_case(result: Result, params: Mapping[str, Any], table: Table, dtype: s
     shape, n = setting.shape, int(params["n"])
     needed = _memory(shape, n, 1)  # before the sums of ReLUs are sought
     require_memory(f"{result.id} with N = {params['N']}, K = {params['K']}, n = {n}", needed, "lower them")
-    Cost(needed, SECONDS * n * sum(rows for rows, _ in shape.sizes)).announce(f"compare {result.id} at {n} rows")
+    Cost(float(needed), SECONDS * n * sum(rows for rows, _ in shape.sizes)).announce(f"compare {result.id} at {n} rows")
     data = scaled(rows, setting.B_x, setting.B_y, output_range=OUTPUT_RANGES[setting.activation.name])
     known = with_quantities(result, params)
     known = replace(known, quantities=tuple(_at_table(q, shape, len(data.x)) for q in known.quantities))
