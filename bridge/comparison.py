@@ -162,7 +162,8 @@ def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = 
         raise UsageError(f"witness: '{path}' does not give {name}")
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
-    if isinstance(case, DirectCase) or witness.quantity not in {quantity.name for quantity in case.bounded()}:
+    stated = {quantity.name for quantity in case.result.quantities} - case.checked
+    if isinstance(case, DirectCase) or witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)
     quantity = case.result.quantity(witness.quantity)
     _check_replayable(case, quantity, witness.scope)

@@ -62,6 +62,7 @@ class Case(ABC):
 
     attackable: bool = True
     sha256: str | None = None  # of the file that the theorem was read from
+    checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     result: Result
     params: dict[str, Any]
     full_params: dict[str, Any]
@@ -138,7 +139,8 @@ class Case(ABC):
 
     def bounded(self) -> list[Quantity]:
         """The quantities that the engine bounds and measures itself; rates follow from the rows of others."""
-        return [quantity for quantity in self.result.quantities if quantity.kind is not Kind.RATE]
+        own = (quantity for quantity in self.result.quantities if quantity.name not in self.checked)
+        return [quantity for quantity in own if quantity.kind is not Kind.RATE]
 
     def checks(self, budget: Budget) -> list[Row]:
         """Rows of what was found beside the quantities: a printed statement refuted, a hypothesis that rules this case

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import flint
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Shaped
 
 from numeric.balls import Arb, BallArray, exact_softmax, working_precision
 from numeric.construction import (
@@ -101,7 +101,7 @@ def _run(construction: Construction, x: np.ndarray, bits: int, selected: Mapping
     return {**recorder.found, "output": joined[-1] if construction.last_token_only else joined}
 
 
-def ball_matrix(array: Float64[np.ndarray, "rows columns"]) -> Balls:
+def ball_matrix(array: Shaped[np.ndarray, "rows columns"]) -> Balls:
     """The float64 numbers themselves, exactly; or these balls."""
     return flint.arb_mat(array.shape[0], array.shape[1], array.ravel().tolist())
 
