@@ -23,7 +23,7 @@ from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
-from bridge.registry import find_study
+from bridge.registry import Source, find_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
@@ -36,7 +36,7 @@ DEFAULTS = {"samples": 256, "attack": 100, "restarts": 12, "seed": 0}
 
 
 def compare(
-    result_id: str,
+    result: "Source",
     *,
     seed: int | None = None,
     samples: int | None = None,
@@ -51,8 +51,10 @@ def compare(
     progress: Progress | None = None,
     **params: Any,
 ) -> Comparison:
-    """Set the bounds of a result beside the errors of its network.
+    """Set the bounds of a theorem beside the errors of its network.
 
+    `result` is a `Theorem`, the id of a result, or the path of a Python file that holds a theorem (`own.py`,
+    `own.py:NAME` where it holds several).
     `params` take the result's parameters; a list or tuple of values spans a grid. `samples` random inputs (256 by
     default) are drawn per point, `attack` gradient steps (100) taken from each of `restarts` starts (12; 0 steps: no
     attack). The same seed (0) and dtype (float64) give the same record. What a result without inputs has no use for is
@@ -63,7 +65,8 @@ def compare(
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
-    study = find_study(result_id)
+    study = find_study(result)
+    result_id = study.result.id
     asked = {"samples": samples, "attack": attack, "restarts": restarts, "seed": seed}
     given: dict[str, Any] = {name: number for name, number in asked.items() if number is not None}
     budget = Budget(**_whole_numbers(**{**DEFAULTS, **given}))
@@ -88,7 +91,7 @@ def compare(
         with one_thread():
             rows += study.checks() if source.random else []
             tables = [table for case in cases for table in case.tables()]
-    return Comparison(
+    comparison = Comparison(
         result=study.result.id,
         citation=str(study.result.citation),
         params={name: _listed(value) for name, value in _with_defaults(study, params).items()},
@@ -97,6 +100,7 @@ def compare(
         tables=tables,
         automatic=list(study.automatic),
     )
+    return comparison.of(study)
 
 
 def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], budget: Budget | None) -> None:
@@ -132,35 +136,58 @@ def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[R
     return [*(row for _, rows in found for row in rows), *rate_rows(found, budgets[0])]
 
 
-def replay(path: str) -> Row:
-    """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic."""
+def replay(path: str, theorem: "Source | None" = None) -> Row:
+    """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic.
+
+    A witness of a theorem that is in no catalogue needs the theorem, or the file that holds it; no path that a witness
+    names is ever imported. Raises UsageError for a file that has changed since.
+    """
     try:
         witness = Witness.model_validate_json(read_text(path, "witness"))
     except UsageError:
         raise
     except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
-    return replay_witness(witness, path)
+    return replay_witness(witness, path, theorem)
 
 
-def replay_witness(witness: Witness, path: str = "") -> Row:
+def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = None) -> Row:
     """The same for a witness at hand; `path` is the file that it comes from, for messages."""
     try:
         inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
     except (ValueError, TypeError, RuntimeError):
         raise UsageError(f"witness: '{path}' is not a complete witness file of boundsmith") from None
-    study = find_study(witness.result)
-    for name in study.result.check_names(witness.params):
+    study = _study_of(witness, path, theorem)
+    for name in study.missing(witness.params):
         raise UsageError(f"witness: '{path}' does not give {name}")
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
-    if isinstance(case, DirectCase) or witness.quantity not in {quantity.name for quantity in case.result.quantities}:
+    stated = {quantity.name for quantity in case.result.quantities} - case.checked
+    if isinstance(case, DirectCase) or witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)
     quantity = case.result.quantity(witness.quantity)
     _check_replayable(case, quantity, witness.scope)
     if quantity.scopes:
         case.check_inputs(inputs)
     return replayed_row(case, quantity, inputs, witness.scope)
+
+
+def _study_of(witness: Witness, path: str, theorem: "Source | None") -> Study:
+    """Raises UsageError for a witness of another theorem, or of a file that has changed."""
+    if theorem is None and witness.sha256 is not None:
+        raise UsageError(
+            f"witness: '{path}' is about {witness.result}, a theorem from a file; give that file: "
+            f"boundsmith compare --witness {path} FILE.py"
+        )
+    study = find_study(witness.result if theorem is None else theorem)
+    if study.result.id != witness.result:
+        raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {study.result.id}.")
+    if study.sha256 != witness.sha256:
+        raise UsageError(
+            f"witness: '{path}' was found with another version of the file of {witness.result}; compare again with the "
+            f"file as it is now"
+        )
+    return study
 
 
 def _check_replayable(case: Case, quantity: Quantity, scope: str | None) -> None:
@@ -237,7 +264,7 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
 def _rows(case: Case, budget: Budget) -> list[Row]:
     if isinstance(case, DirectCase):
         return case.rows(budget)
-    stated = [q for q in case.result.quantities if q.kind is not Kind.RATE]
+    stated = case.bounded()
     refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
     measured = [q for q in stated if q.scopes and q.name not in refused]
     constants = [q for q in stated if not q.scopes and q.name not in refused]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.extremes import explained
-from bridge.registry import find_study
+from bridge.registry import Source, find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
@@ -46,7 +46,7 @@ class Solution:
 
 
 def solve(
-    result: str | Study,
+    result: Source,
     *,
     for_: str,
     error: float | int | None = None,
@@ -56,13 +56,13 @@ def solve(
 ) -> Solution:
     """The value of the parameter `for_` at which the bound meets `error`; with for_="error", the bound itself.
 
-    `result` is the id of a result, or a study. The answer is the least value among those searched that meets the error;
-    if the bound rises with the knob, it is the largest one. At the answer every hypothesis holds, every open obligation
-    is decided by balls, and the bound, evaluated as `compare` evaluates it, is at most `error`. The other parameters
-    take `params` and their defaults (the first of a default grid); one that an equality among the hypotheses ties to
-    the knob follows it. Raises UsageError.
+    `result` is a `Theorem`, the id of a result, or a file with a theorem. The answer is the least value among those
+    searched that meets the error; if the bound rises with the knob, it is the largest one. At the answer every
+    hypothesis holds, every open obligation is decided by balls, and the bound, evaluated as `compare` evaluates it, is
+    at most `error`. The other parameters take `params` and their defaults (the first of a default grid); one that an
+    equality among the hypotheses ties to the knob follows it. Raises UsageError.
     """
-    study = result if isinstance(result, Study) else find_study(result)
+    study = find_study(result)
     _check_call(study, for_, error, tier)
     point = _point(study, for_, params)
     study.require_affordable(point, "solve")

@@ -21,7 +21,7 @@ def rate_rows(measured: Sequence[tuple[Case, list[Row]]], budget: Budget) -> lis
     for case, rows in measured:
         if isinstance(case, DirectCase):
             continue  # it states its rates itself
-        for rate in (q for q in case.result.quantities if q.kind is Kind.RATE):
+        for rate in (q for q in case.result.quantities if q.kind is Kind.RATE and q.name not in case.checked):
             known = next((its_rows for known, its_rows in stated if known == rate), None)
             if known is None:
                 stated.append((rate, list(rows)))

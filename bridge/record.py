@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 TIERS = ("printed", "derived", "instance")
 AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
@@ -50,6 +50,7 @@ class Witness(BaseModel):
     error_lower: float
     bounds: dict[str, float]
     file: str | None = None
+    sha256: str | None = None  # of the Python file that holds the theorem, where one does
 
 
 class RowErratum(BaseModel):
@@ -133,9 +134,33 @@ class Comparison(BaseModel):
     rows: list[Row]
     tables: list[NamedTable] = Field(default_factory=list)
     automatic: list[str] = Field(default_factory=list)  # parameters of which 0 means: computed from the others
+    _study: Any = PrivateAttr(None)
 
     def __iter__(self) -> Iterator[Row]:  # type: ignore[override]  # rows, rather than pydantic's (field, value) pairs
         return iter(self.rows)
+
+    def of(self, study: Any) -> "Comparison":
+        """The same, knowing its study: formulas for the tables of a theorem that is in no catalogue."""
+        self._study = study
+        return self
+
+    @property
+    def study(self) -> Any:
+        """The study that was compared; None for a record that was read from a file and is in no catalogue."""
+        from bridge.registry import PLACES, find_study
+
+        return find_study(self.result) if self._study is None and self.result in PLACES else self._study
+
+    def save(self, *paths: str) -> None:
+        """Writes the table to .tex, .csv or .json files, or a plot to .png or .svg files, by the ending of each."""
+        from bridge.export import export
+
+        for path in paths:
+            export(self, path)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as plain dicts: one record a row, for pandas or JSON."""
+        return [row.model_dump(mode="json") for row in self.rows]
 
     def violated(self) -> list[Row]:
         """The rows in which some tier is refuted."""

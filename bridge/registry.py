@@ -1,10 +1,15 @@
-"""All studies, by the id of their result: the one place where a topic registers its study."""
+"""What can be compared: a theorem as a value, the id of a result, a Python file. Topics register their studies here."""
 
 from functools import cache
 from importlib import import_module
 
 from bridge.study import Study
+from bridge.theorem import Theorem
+from bridge.theorem_files import is_file, read_theorem
+from bridge.theorem_study import TheoremStudy
 from symbolic.catalogue import find_result
+
+Source = str | Theorem | Study
 
 # Each is imported on first use.
 PLACES = {
@@ -45,9 +50,20 @@ def studies() -> dict[str, Study]:
     return {id: find_study(id) for id in PLACES}
 
 
+def find_study(source: Source) -> Study:
+    """The study of a theorem, of the theorem in a file, or of the result of an id.
+
+    Raises UsageError for an id that is unknown (with the nearest ones) or planned, and for a file without a theorem.
+    """
+    if isinstance(source, Study):
+        return source
+    if isinstance(source, Theorem):
+        return TheoremStudy(source)
+    return TheoremStudy(read_theorem(source)) if is_file(source) else _registered(source)
+
+
 @cache
-def find_study(result_id: str) -> Study:
-    """The study of that result. Raises UsageError for an id that is unknown (with the nearest ones) or planned."""
+def _registered(result_id: str) -> Study:
     result = find_result(result_id)
     module, name = PLACES[result.id]
     kind = getattr(import_module(f"bridge.{module}"), name)

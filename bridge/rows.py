@@ -314,4 +314,5 @@ def _witness(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, fo
         inputs={name: value.double().cpu().tolist() for name, value in worst.inputs.items()},
         error_lower=surely(worst),
         bounds={tier: number for tier, number in numbers.items() if number is not None},
+        sha256=case.sha256,
     )

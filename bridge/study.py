@@ -24,7 +24,8 @@ from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
-from symbolic.statements import Quantity, Result, UsageError
+from symbolic.inequalities import Inequality
+from symbolic.statements import Kind, Quantity, Result, UsageError
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
@@ -60,6 +61,8 @@ class Case(ABC):
     """
 
     attackable: bool = True
+    sha256: str | None = None  # of the file that the theorem was read from
+    checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     result: Result
     params: dict[str, Any]
     full_params: dict[str, Any]
@@ -133,6 +136,11 @@ class Case(ABC):
     def tables(self) -> list[NamedTable]:
         """What is shown under the rows, once they have been taken: a trace, say, or the norms of each lemma."""
         return []
+
+    def bounded(self) -> list[Quantity]:
+        """The quantities that the engine bounds and measures itself; rates follow from the rows of others."""
+        own = (quantity for quantity in self.result.quantities if quantity.name not in self.checked)
+        return [quantity for quantity in own if quantity.kind is not Kind.RATE]
 
     def checks(self, budget: Budget) -> list[Row]:
         """Rows of what was found beside the quantities: a printed statement refuted, a hypothesis that rules this case
@@ -289,6 +297,8 @@ class Study(ABC):
     fixed: tuple[str, ...] = ()
     automatic: tuple[str, ...] = ()
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType({})
+    sha256: str | None = None  # of the file that the theorem was read from
+    inequalities: tuple[Inequality, ...] = ()  # at every parameter, for `certify`
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:
@@ -301,6 +311,10 @@ class Study(ABC):
         Nothing for a study whose work does not grow with its parameters.
         """
         return Cost()
+
+    def missing(self, params: Mapping[str, Any]) -> list[str]:
+        """What a witness's `params` leave out. Raises UsageError for a name that is not a parameter."""
+        return self.result.check_names(params)
 
     def sizes(self, params: Mapping[str, Any]) -> dict[str, float]:
         """The numbers among the parameters, for `cost`: defaults where none is given. Raises UsageError."""

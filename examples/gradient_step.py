@@ -1,33 +1,66 @@
-"""In-context gradient descent (Wu et al. 2024): from an accuracy to a network, its bound, and an attack on it.
+"""One step of gradient descent by one layer of attention: linear attention exactly, softmax approximately.
 
-python examples/gradient_step.py
+Tokens (x_j, y_j), a query (x, 0), labels centred. Key and query read x, the value reads y (von Oswald et al. 2023
+describe the construction). Linear attention with projection eta/n predicts eta/n sum_j y_j <x_j, x>: the step from 0
+on sum_j (w^T x_j - y_j)^2 / (2n). A softmax head of small inverse temperature beta predicts nearly that: its weights
+are linear in the scores up to a remainder of second order.
 """
 
 import sympy as sp
+import torch
 
-from bridge import compare, solve
-from symbolic.icgd import chain
-from symbolic.icgd.symbols import K, L_r, N, eps_r, rho
+import boundsmith as bs
 
-# The forward pass of Lemma 2, one layer at a time: e(j) <= L_r ||V_j|| e(j-1) + sqrt(K) eps_r. The rules of the
-# error calculus give the recursion; it is solved for symbolic depth.
-recursion = chain.recursions().p
-assert recursion.factor == L_r * rho
-assert recursion.offset == sp.sqrt(K) * eps_r
-print("layer by layer:", recursion.latex())
-print("p(N):", sp.simplify(chain.derive_output(N).error))
+beta, eta, rho, B_x, B_y = sp.symbols("beta eta rho B_x B_y", positive=True)
+n, d = sp.symbols("n d", integer=True, positive=True)
 
-# How many ReLUs for each function keep the gradient's error below 1e-3, for a network of three layers?
-enough = solve("icgd.step", for_="relus", error=1e-3, N=3)
-print(f"{enough.value} ReLUs guarantee a gradient error of at most {enough.bound:.3g}")
+# Labels in [-B_y, B_y], then centred, lie within B_y of one number; so does the 0 of the query.
+labels = bs.given("labels", dim=1, size=2 * B_y, radius=B_y)
+scores = bs.given("scores", dim=n + 1, size=beta * rho)
+average = bs.attend(bs.softmax_as_linear(scores, "weights"), labels, "average")
+softmax = bs.linear_map(average, "softmax", operator_norm=eta * (n + 1) / (n * beta), dim=1)
 
-# Build the 2N + 4 layers with this number of ReLUs. Attack them: weights, inputs and targets move by gradient ascent.
-comparison = compare("icgd.step", N=3, relus=enough.value, samples=32, attack=50)
-for row in comparison:
-    if row.quantity == "gradient" and row.params["N"] == 3:
-        print(f"{row.scope:14s} printed {row.printed}, derived {row.derived}, instance {row.instance}, "
-              f"largest error found {row.exact}")  # fmt: skip
 
-# The printed bounds that the run refutes. row.witness is the input.
-for row in comparison.violated():
-    print(f"{row.quantity}: printed {row.printed:.4g}, found {row.exact:.4g}")
+def attention(kind, d, sharpness, scale):
+    tokens, scores = bs.Stream([bs.Block("x", d), bs.Block("y", 1)]), bs.Stream([bs.Block("x", d)])
+    query, key = (bs.BlockMap(tokens, scores, {("x", "x"): factor}) for factor in (sharpness, 1.0))
+    value = bs.BlockMap(tokens, tokens, {("y", "y"): scale})
+    return bs.Construction.of("gradient step", tokens, kind((bs.Head("step", query, key, value),), residual=True))
+
+
+def tokens(X, y, x):
+    examples = torch.cat([X, (y - y.mean())[:, None]], 1)
+    return torch.cat([examples, torch.cat([x, x.new_zeros(1)])[None]])
+
+
+def half_range(X, x):
+    inner = torch.cat([X @ x, (x @ x)[None]])
+    return (inner.amax() - inner.amin()) / 2
+
+
+own = bs.theorem(
+    "gradient-step",
+    bs.given("linear", dim=1, size=2 * eta * d * B_x**2 * B_y),
+    softmax,
+    parameters={beta: (0.01, 0.1), eta: 1.0, n: 16, d: 4, B_x: 0.5, B_y: 1.0},
+    inputs={"X": bs.Box(n, d, size=B_x), "y": bs.Box(n, size=B_y), "x": bs.Box(d, size=B_x)},
+    network={
+        "linear": bs.Transformer(
+            build=lambda eta, n, d: attention(bs.LinearAttention, d, 1.0, eta / n),
+            tokens=tokens,
+            read={"linear": lambda output: output[-1:]},
+        ),
+        "softmax": bs.Transformer(
+            build=lambda eta, n, d, beta: attention(bs.SoftmaxAttention, d, beta, eta * (n + 1) / (n * beta)),
+            tokens=tokens,
+            read={"softmax": lambda output: output[-1:]},
+        ),
+    },
+    reference=lambda X, y, x, eta: eta * ((y - y.mean()) * (X @ x)).mean()[None],
+    worst={rho: d * B_x**2},
+    knows={rho: half_range},
+)
+
+if __name__ == "__main__":
+    print(bs.compare(own))
+    print(bs.solve(own, for_="beta", error=1e-3))

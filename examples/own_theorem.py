@@ -1,47 +1,55 @@
-"""A theorem of your own: how accurate must the activations of an N-layer network be?
+"""A theorem of your own: how much gain may the activations of an N-layer tanh network lose?
 
-Setting: p_{i+1} = tanh(W p_i), rows of W with absolute sum at most K, and a network that uses r_hat with
-|r_hat - tanh| <= eps instead. An error e before a layer becomes an error of at most eps + K e after it. We derive the
-error after N layers, compute the eps that a requested accuracy allows, and test both in a run.
+An error e before a layer becomes one of at most eps rho + K e after it, where rho bounds the activations.
 """
 
-import numpy as np
+# Layers p -> tanh(W p), the rows of W of absolute sum at most K, run on hardware whose activations lose a share eps of
+# their value, r(t) = (1 - eps) tanh(t). Run this file, or give it to the command: `boundsmith compare own_theorem.py`.
+
 import sympy as sp
+import torch
 
-from bridge import lower
-from symbolic import apply_function, given, linear_map, recur
+import boundsmith as bs
 
-eps = sp.Symbol("eps", positive=True)
-K = sp.Symbol("K", positive=True)
-N = sp.Symbol("N", integer=True, positive=True)
+eps, K, rho = sp.symbols("eps K rho", positive=True)
+N, d = sp.symbols("N d", integer=True, positive=True)
+
 
 # One layer, from the rules: a linear map in the sup norm, then an approximated 1-Lipschitz function.
-e = sp.Symbol("e", nonnegative=True)
-before = given("p", dim=16, size=1, error=e)
-after = apply_function(linear_map(before, "Wp", operator_norm=K, dim=16), "r(Wp)", eps=eps, lipschitz=1, size=1)
-step = sp.Poly(after.error, e)
-factor, offset = step.coeff_monomial(e), step.coeff_monomial(1)
+def layer(p):
+    product = bs.linear_map(p, "W p", operator_norm=K, dim=d)
+    return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1)
 
-# N layers: the recursion, solved with symbolic depth.
-network = recur(given("p0", dim=16, size=1), "p_N", factor=factor, offset=offset, depth=N, size=1)
-print("error after N layers:", network.error)
-print(network.derivation.latex())
 
-# The inverse: the bound is linear in eps, so the largest admissible eps is accuracy / (bound at eps = 1).
-values = {N: 6, K: sp.Rational(3, 2)}
-accuracy = sp.Rational(1, 1000)
-allowed = accuracy / network.error.subs(values).subs(eps, 1)
-print("eps for an error of 1e-3 at N = 6, K = 3/2:", allowed)
+# p after each layer.
+def states(W, x, N, gain=1.0):
+    found = [x]
+    for _ in range(N):
+        found.append(gain * torch.tanh(W @ found[-1]))
+    return found[1:]
 
-# A run: W with rows of absolute sum K, an activation that is eps too large everywhere.
-rng = np.random.default_rng(0)
-W = np.abs(rng.normal(size=(16, 16)))
-W *= 1.5 / W.sum(axis=1, keepdims=True)
-exact = approximate = np.full(16, 0.01)
-for _ in range(6):
-    exact, approximate = np.tanh(W @ exact), np.tanh(W @ approximate) + float(allowed)
-measured = float(np.abs(approximate - exact).max())
-bound = lower(network.error, "numpy")(eps=float(allowed), K=1.5, N=6)
-print(f"measured {measured:.3e} <= bound {float(bound):.3e}")
-if not measured <= bound <= 1.0001e-3:
-    raise SystemExit("the bound does not hold")
+
+own = bs.theorem(
+    "analog-tanh",
+    bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N),
+    parameters={eps: 0.01, K: 1.5, N: (2, 6), d: 8},
+    hypotheses=[eps < 1],
+    weights={"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
+    inputs={"x": bs.Box(d)},
+    network=lambda W, x, N, eps: states(W, x, N, 1 - eps)[-1],
+    reference=lambda W, x, N: states(W, x, N)[-1],
+    worst={rho: 1},  # letters that an instance knows better: at every input, at this network, at this prompt
+    knows={
+        K: lambda W: W.abs().sum(1).amax(),
+        rho: (
+            lambda W: torch.tanh(W.abs().sum(1).amax()),
+            lambda W, x, N, eps: torch.stack(states(W, x, N, 1 - eps)).abs().amax() / (1 - eps),
+        ),
+    },
+    printed={"output": eps * N * K**N},
+)
+
+if __name__ == "__main__":
+    print(bs.compare(own))
+    print(bs.solve(own, for_="eps", error=1e-3, N=6))
+    print(own.latex())

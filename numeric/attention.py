@@ -111,6 +111,18 @@ class ReluHead(AttentionHead):
         return torch.relu(self.scores(tokens, first, last)) / tokens.shape[1]  # (B, Q, L)
 
 
+# sum_j <q, k_j> v_j = (sum_j v_j k_j^T) q. All queries share the matrix, so the cost is L K V, not L^2 (K + V).
+class LinearHead(AttentionHead):
+    def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
+        return self.scores(tokens, first, last)  # (B, Q, L)
+
+    def forward(self, tokens: Float[Tensor, "B L H"], first: int) -> Float[Tensor, "B Q H2"]:
+        if self.dense or self.query is None or self.key is None:
+            return super().forward(tokens, first)
+        outer = self.value(tokens).mT @ self.key(tokens)  # (B, V, K)
+        return self.place(self.query(tokens[:, first:]) @ outer.mT)  # (B, Q, H2)
+
+
 def kernel_dtype(like: Tensor) -> torch.dtype:
     """Lags and sums over lags are formed in at least float32: half precision counts no further than some hundreds."""
     return torch.promote_types(like.dtype, torch.float32)

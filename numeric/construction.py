@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from jaxtyping import Float64
 
-from numeric.maps import BlockMap, Number
+from numeric.maps import BlockMap, Number, all_finite, as_weight, frozen_array, identity_map
 from numeric.stream import Stream, StreamError, nearest
 
 
@@ -27,8 +27,8 @@ class RelativePositions:
     first_key: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "slope", float(self.slope))
-        if not (math.isfinite(self.slope) and self.slope >= 0):
+        object.__setattr__(self, "slope", as_weight(self.slope))
+        if not (0 <= self.slope < math.inf):
             raise StreamError("RelativePositions", f"slope={self.slope}", "Give a finite slope of at least 0.")
         if self.first_key < 1:
             raise StreamError("RelativePositions", f"first_key={self.first_key}", "Positions are numbered from 1.")
@@ -63,48 +63,45 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxAttention:
+class Attention:
+    """Base class of the kinds of attention: h_i + the sum of what the heads give; without h_i if not `residual`."""
+
+    heads: tuple[Head, ...]
+    residual: bool
+
+    def __post_init__(self) -> None:
+        _check_heads(type(self).__name__, self.heads, self.residual)
+
+    @property
+    def source(self) -> Stream:
+        return self.heads[0].value.source
+
+    @property
+    def target(self) -> Stream:
+        return self.heads[0].value.target
+
+
+class SoftmaxAttention(Attention):
     """h_i + sum over heads of sum_j softmax_j(<W_Q h_i, W_K h_j> + R_ij) W_V h_j; without h_i if not `residual`."""
 
-    heads: tuple[Head, ...]
-    residual: bool
 
-    def __post_init__(self) -> None:
-        _check_heads("SoftmaxAttention", self.heads, self.residual)
-
-    @property
-    def source(self) -> Stream:
-        return self.heads[0].value.source
-
-    @property
-    def target(self) -> Stream:
-        return self.heads[0].value.target
-
-
-@dataclass(frozen=True, eq=False)
-class ReluAttention:
+class ReluAttention(Attention):
     """h_i + sum over heads of (1/n) sum_j relu(<W_Q h_i, W_K h_j>) W_V h_j, n the number of tokens; not causal."""
 
-    heads: tuple[Head, ...]
-    residual: bool
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_dot_products("ReluAttention", "ReLU attention", self.heads)
+
+
+class LinearAttention(Attention):
+    """h_i + sum over heads of sum_j <W_Q h_i, W_K h_j> W_V h_j; neither normalised nor causal.
+
+    Linear self-attention as von Oswald et al. (2023), "Transformers learn in-context by gradient descent", describe it.
+    """
 
     def __post_init__(self) -> None:
-        _check_heads("ReluAttention", self.heads, self.residual)
-        for head in self.heads:
-            if not head.has_dot_product or head.positions is not None:
-                raise StreamError(
-                    f"ReluAttention, head {head.name!r}",
-                    "no query and key, or a positional term",
-                    "ReLU attention is defined with a dot product and without positions.",
-                )
-
-    @property
-    def source(self) -> Stream:
-        return self.heads[0].value.source
-
-    @property
-    def target(self) -> Stream:
-        return self.heads[0].value.target
+        super().__post_init__()
+        _require_dot_products("LinearAttention", "Linear attention", self.heads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +130,7 @@ class FeedForward:
         return self.outer.target
 
 
-Layer: TypeAlias = SoftmaxAttention | ReluAttention | FeedForward
+Layer: TypeAlias = Attention | FeedForward
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +154,7 @@ class StreamTap:
 
 @dataclass(frozen=True)
 class ScoresTap:
-    """The dot products <W_Q h_i, W_K h_j> of a head, before softmax or ReLU and without the positional term."""
+    """The dot products <W_Q h_i, W_K h_j> of a head, before softmax or ReLU, without the positional term."""
 
     layer: int
     head: str
@@ -165,7 +162,7 @@ class ScoresTap:
 
 @dataclass(frozen=True)
 class AttentionTap:
-    """The attention weights of a head (softmax, or ReLU over n); masked keys have weight 0."""
+    """The attention weights of a head: softmax, ReLU over n, or the scores (linear); masked keys have weight 0."""
 
     layer: int
     head: str
@@ -220,6 +217,12 @@ class Construction:
         for name, tap in self.taps.items():
             self._check_tap(name, tap)
 
+    @classmethod
+    def of(cls, name: str, stream: Stream, *layers: Layer, taps: Mapping[str, Tap] | None = None) -> "Construction":
+        """Layers on one stream, whose tokens are the input, with the last token as the output."""
+        same = identity_map(stream)
+        return cls(name, stream, Embedding(same), layers, same, dict(taps or {}), last_token_only=True)
+
     def stream(self, layer: int) -> Stream:
         """The stream after layer `layer`: 0 is the embedding, -1 the last layer."""
         return ([self.embedding.map.target] + [each.target for each in self.layers])[layer]
@@ -270,6 +273,8 @@ def bias_vector(stream: Stream, bias: Mapping[str, np.ndarray]) -> Float64[np.nd
     """The bias of the whole stream, zero on the blocks that are not named."""
     vector = np.zeros(stream.width)
     for name, values in bias.items():
+        if values.dtype == object:
+            raise StreamError("bias in torch", "numbers that are balls", "Run it exactly, or build it from numbers.")
         vector[stream.slice(name)] = values
     return vector
 
@@ -296,12 +301,21 @@ def _check_heads(call: str, heads: tuple[Head, ...], residual: bool) -> None:
         _require_same(f"{call}(residual=True)", "source", heads[0].value.source, "target", heads[0].value.target)
 
 
+def _require_dot_products(call: str, kind: str, heads: tuple[Head, ...]) -> None:
+    for head in heads:
+        if not head.has_dot_product or head.positions is not None:
+            raise StreamError(
+                f"{call}, head {head.name!r}",
+                "no query and key, or a positional term",
+                f"{kind} is defined with a dot product and without positions.",
+            )
+
+
 def _checked_bias(call: str, stream: Stream, bias: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     checked = {}
     for name, values in bias.items():
-        array = np.array(values, dtype=np.float64)
-        array.setflags(write=False)
-        if array.shape != (stream.size(name),) or not np.isfinite(array).all():
+        array = frozen_array(values)
+        if array.shape != (stream.size(name),) or not all_finite(array):
             raise StreamError(
                 f"{call}[{name!r}]",
                 f"an array of shape {array.shape} for a block of size {stream.size(name)}",

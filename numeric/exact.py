@@ -1,7 +1,7 @@
 """The exact interpreter of a construction, over Arb balls: what the network computes in real arithmetic.
 
-It runs one prompt. Each ball contains the exact value of the network with its float64 weights, input and slopes.
-Blocks of the stream are kept apart, one matrix of balls each; a block that is missing is zero.
+It runs one prompt. Each ball contains the exact value of the network with its weights, input and slopes, float64
+numbers or balls. Blocks of the stream are kept apart, one matrix of balls each; a block that is missing is zero.
 
 Shapes: L tokens, Q queries, s and t sizes of blocks.
 """
@@ -12,14 +12,15 @@ from typing import Any, TypeAlias
 
 import flint
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Shaped
 
-from numeric.balls import Arb, BallArray, ball_maximum, working_precision
+from numeric.balls import Arb, BallArray, exact_softmax, working_precision
 from numeric.construction import (
     Construction,
     FeedForward,
     Head,
     Layer,
+    LinearAttention,
     RelativePositions,
     ReluAttention,
     ScoresTap,
@@ -27,7 +28,7 @@ from numeric.construction import (
     Tap,
 )
 from numeric.exact_cost import DEFAULT_LIMIT, require_affordable
-from numeric.maps import Action, BlockMap, LowRank
+from numeric.maps import Action, BlockMap, LowRank, all_finite, frozen_array
 from numeric.stream import Stream, StreamError
 
 Balls: TypeAlias = Any  # flint.arb_mat
@@ -36,7 +37,7 @@ ExactTokens: TypeAlias = dict[str, Balls]  # block name -> (L, block size)
 
 def run_exact(
     construction: Construction,
-    x: Float64[np.ndarray, "length d"],
+    x: Float64[np.ndarray, "length d"] | BallArray,
     bits: int = 128,
     taps: Sequence[str] | None = None,
     limit: int = DEFAULT_LIMIT,
@@ -46,7 +47,8 @@ def run_exact(
     Shapes are those of `Network.run` without the batch. Raises `TooLargeForExact` before starting when the count of
     ball operations exceeds `limit`. Arb's previous precision is restored afterwards.
     """
-    if x.ndim != 2 or x.shape[1] != construction.source.width or x.shape[0] < 1 or not np.isfinite(x).all():
+    x = frozen_array(x)
+    if x.ndim != 2 or x.shape[1] != construction.source.width or x.shape[0] < 1 or not all_finite(x):
         raise StreamError(
             f"run_exact({construction.name!r})",
             f"an input of shape {x.shape}",
@@ -55,7 +57,7 @@ def run_exact(
     selected = construction.select_taps(None if taps is None else tuple(taps))
     require_affordable(construction, x.shape[0], selected, limit)
     with working_precision(bits):
-        return _run(construction, np.asarray(x, dtype=np.float64), bits, selected)
+        return _run(construction, x, bits, selected)
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,8 @@ def _run(construction: Construction, x: np.ndarray, bits: int, selected: Mapping
     return {**recorder.found, "output": joined[-1] if construction.last_token_only else joined}
 
 
-def ball_matrix(array: Float64[np.ndarray, "rows columns"]) -> Balls:
-    """The float64 numbers themselves, exactly."""
+def ball_matrix(array: Shaped[np.ndarray, "rows columns"]) -> Balls:
+    """The float64 numbers themselves, exactly; or these balls."""
     return flint.arb_mat(array.shape[0], array.shape[1], array.ravel().tolist())
 
 
@@ -110,7 +112,7 @@ def exact_action(what: Action, block: Balls) -> Balls:
         return block * ball_matrix(what.right.T) * ball_matrix(what.left.T)
     if isinstance(what, np.ndarray):
         return block * ball_matrix(np.diag(what) if what.ndim == 1 else what.T)
-    return block if what == 1.0 else block * flint.arb(what)
+    return block if what == 1.0 else block * flint.arb(what)  # a number, or a ball around one
 
 
 def exact_apply(block_map: BlockMap, tokens: ExactTokens) -> ExactTokens:
@@ -181,6 +183,8 @@ def exact_head(layer: Layer, head: Head, tokens: ExactTokens, first: int, length
     if not head.has_dot_product and head.positions is not None:
         averages = {name: exact_geometric_average(block, head.positions) for name, block in values.items()}
         return from_row(averages, first)
+    if isinstance(layer, LinearAttention):
+        return exact_linear_attention(head, values, tokens, first)
     weights = exact_weights(layer, head, tokens, first, length)
     return {name: weights * block for name, block in values.items()}
 
@@ -196,11 +200,25 @@ def exact_scores(head: Head, tokens: ExactTokens, first: int, length: int) -> Ba
     return total
 
 
+def exact_linear_attention(head: Head, values: ExactTokens, tokens: ExactTokens, first: int) -> ExactTokens:
+    """(sum_j v_j k_j^T) q_i for the queries first..L-1 (0-based)."""
+    assert head.query is not None  # the layer has checked its heads
+    assert head.key is not None
+    queries, keys = exact_apply(head.query, from_row(tokens, first)), exact_apply(head.key, tokens)
+    images: ExactTokens = {}
+    for name in queries.keys() & keys.keys():
+        products = {block: queries[name] * (keys[name].transpose() * rows) for block, rows in values.items()}
+        images = add_tokens(images, products)
+    return images
+
+
 def exact_weights(layer: Layer, head: Head, tokens: ExactTokens, first: int, length: int) -> Balls:
     """Attention weights of the queries first..L-1 (0-based), (Q, L)."""
     scores = exact_scores(head, tokens, first, length)
     if isinstance(layer, ReluAttention):
         return positive_part(scores) * (flint.arb(1) / length)
+    if isinstance(layer, LinearAttention):
+        return scores
     rows = [exact_softmax_row(row, query, head.positions) for query, row in enumerate(scores.tolist(), start=first)]
     return matrix_of_rows(rows, length)
 
@@ -215,16 +233,6 @@ def exact_softmax_row(scores: list[Arb], query: int, positions: RelativePosition
     before = [zero] * min(start, len(scores))
     weights = before + exact_softmax(logits)
     return weights + [zero] * (len(scores) - len(weights))
-
-
-def exact_softmax(logits: Sequence[Arb]) -> list[Arb]:
-    """Softmax; the pivot is one exact number, so that it cancels and does not widen the balls."""
-    if not logits:
-        return []
-    pivot = ball_maximum([ball.mid() for ball in logits]).mid()
-    exponentials = [(ball - pivot).exp() for ball in logits]
-    total = sum(exponentials, start=flint.arb(0))
-    return [ball / total for ball in exponentials]
 
 
 def exact_geometric_average(values: Balls, positions: RelativePositions) -> Balls:

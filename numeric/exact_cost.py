@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.construction import AttentionTap, Construction, FeedForward, Head, ReluAttention, ScoresTap, Tap
+from numeric.construction import (
+    Attention,
+    AttentionTap,
+    Construction,
+    FeedForward,
+    Head,
+    LinearAttention,
+    ScoresTap,
+    SoftmaxAttention,
+    Tap,
+)
 from numeric.maps import BlockMap, LowRank
 
 # One scalar ball of an attention weight (exponential, division, conversion to and from Python) takes about as long and
@@ -44,6 +54,17 @@ class TooLargeForExact(ValueError):  # noqa: N818  (the name states the fault)
         )
 
 
+class TooManyBallOperations(TooLargeForExact):
+    """A function written in torch took more ball operations than the limit allows; raised when it passes the limit."""
+
+    def __init__(self, name: str, operations: int, limit: int) -> None:
+        ValueError.__init__(
+            self,
+            f"run_on_balls({name}): more than {limit:,} ball operations ({operations:,} when it was stopped). "
+            "Take smaller arguments, or pass a higher limit.",
+        )
+
+
 def require_affordable(construction: Construction, length: int, taps: Mapping[str, Tap], limit: int) -> None:
     """Raise `TooLargeForExact` when the run would exceed `limit` ball operations."""
     cost = exact_cost(construction, length, taps)
@@ -60,15 +81,14 @@ def exact_cost(construction: Construction, length: int, taps: Mapping[str, Tap])
             total += map_cost(layer.inner, queries) + map_cost(layer.outer, queries)
             total += ExactCost(scalars=queries * layer.inner.target.width)
             continue
-        relu = isinstance(layer, ReluAttention)
         for head in layer.heads:
-            total += head_cost(head, queries, length, relu)
+            total += head_cost(layer, head, queries, length)
     for tap in taps.values():
         if isinstance(tap, ScoresTap | AttentionTap):
-            relu = isinstance(construction.layers[tap.layer - 1], ReluAttention)
+            softmax = isinstance(construction.layers[tap.layer - 1], SoftmaxAttention)
             queries = length - construction.first_query(tap.layer, length)
             weighted = isinstance(tap, AttentionTap)
-            total += score_cost(construction.head(tap.layer, tap.head), queries, length, weighted and not relu)
+            total += score_cost(construction.head(tap.layer, tap.head), queries, length, weighted and softmax)
     return total + map_cost(construction.readout, length)
 
 
@@ -83,18 +103,32 @@ def map_cost(block_map: BlockMap, tokens: int) -> ExactCost:
     return ExactCost(products=tokens * products, scalars=tokens * block_map.source.width)
 
 
-def head_cost(head: Head, queries: int, length: int, relu: bool) -> ExactCost:
+def head_cost(layer: Attention, head: Head, queries: int, length: int) -> ExactCost:
     width = sum(head.value.target.size(name) for name in head.value.written)
     values = map_cost(head.value, length)
     if not head.has_dot_product and head.positions is not None:
         return values + ExactCost(scalars=2 * length * width, exponentials=1)
-    return values + score_cost(head, queries, length, not relu) + ExactCost(products=queries * length * width)
+    if isinstance(layer, LinearAttention):
+        products = (queries + length) * width * shared_width(head)
+        return values + query_and_key_cost(head, queries, length) + ExactCost(products=products)
+    scores = score_cost(head, queries, length, isinstance(layer, SoftmaxAttention))
+    return values + scores + ExactCost(products=queries * length * width)
 
 
 def score_cost(head: Head, queries: int, length: int, exponential: bool) -> ExactCost:
     pairs = queries * length
     total = ExactCost(scalars=pairs, exponentials=pairs if exponential else 0)
+    return total + query_and_key_cost(head, queries, length) + ExactCost(products=pairs * shared_width(head))
+
+
+def query_and_key_cost(head: Head, queries: int, length: int) -> ExactCost:
     if head.query is None or head.key is None:
-        return total
-    width = sum(head.key.target.size(name) for name in set(head.key.written) & set(head.query.written))
-    return total + map_cost(head.query, queries) + map_cost(head.key, length) + ExactCost(products=pairs * width)
+        return ExactCost()
+    return map_cost(head.query, queries) + map_cost(head.key, length)
+
+
+def shared_width(head: Head) -> int:
+    """Width of the blocks that both query and key write."""
+    if head.query is None or head.key is None:
+        return 0
+    return sum(head.key.target.size(name) for name in set(head.key.written) & set(head.query.written))

@@ -1,6 +1,7 @@
 """Linear maps given by their action on named blocks, applied without ever building the full matrix.
 
-Every weight is a float64, hence an exact binary rational: all interpreters use the same numbers.
+Every weight is a float64, hence an exact binary rational that all interpreters share; or a ball around a real number
+that float64 does not hold (eta/n, say), for the exact interpreter alone.
 
 Shapes: S width of the source stream, T width of the target stream, s and t sizes of one source and one target block,
 r rank, ... any leading dimensions (batch, tokens).
@@ -9,16 +10,18 @@ r rank, ... any leading dimensions (batch, tokens).
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import flint
 import numpy as np
 import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
+from numeric.balls import BallArray
 from numeric.stream import Stream, StreamError
 
-Number: TypeAlias = float | int
+Number: TypeAlias = float | int | Any  # flint.arb, Tensor and BallArray without axes too
 BlockPair: TypeAlias = tuple[str, str]  # (target block, source block)
 
 
@@ -30,8 +33,8 @@ class LowRank:
     right: np.ndarray  # (r, s)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "left", _frozen_array(self.left))
-        object.__setattr__(self, "right", _frozen_array(self.right))
+        object.__setattr__(self, "left", frozen_array(self.left))
+        object.__setattr__(self, "right", frozen_array(self.right))
         if self.left.ndim != 2 or self.right.ndim != 2 or self.left.shape[1] != self.right.shape[0]:
             raise StreamError(
                 "LowRank", f"factors of shapes {self.left.shape} and {self.right.shape}", "Give (t, r) and (r, s)."
@@ -48,7 +51,8 @@ class BlockMap:
     """The linear map R^S -> R^T with the given action; a pair of blocks that is not named is zero.
 
     `action` maps (target block, source block) to a number c (c times the identity; equal sizes), a 1-D float64
-    array (a diagonal; equal sizes), a 2-D float64 array of shape (target size, source size), or a `LowRank`.
+    array (a diagonal; equal sizes), a 2-D float64 array of shape (target size, source size), or a `LowRank`. Tensors
+    count as arrays. Arrays of balls make a map for `numeric.exact` only.
     """
 
     source: Stream
@@ -125,6 +129,9 @@ def tensor_actions(
             return tensor(what.left), tensor(what.right)
         return tensor(what) if isinstance(what, np.ndarray) else float(what)
 
+    if any(is_ball_weight(what) for what in block_map.action.values()):
+        raise StreamError("BlockMap in torch", "weights that are balls", "Run it exactly, or build it from numbers.")
+
     return {pair: convert(what) for pair, what in block_map.action.items()}
 
 
@@ -167,16 +174,44 @@ def _image_or_zero(images: Mapping[str, Tensor], name: str, size: int, tokens: T
     return images[name] if name in images else tokens.new_zeros(*tokens.shape[:-1], size)
 
 
-def _frozen_array(array: np.ndarray) -> np.ndarray:
-    copy = np.array(array, dtype=np.float64)
+def frozen_array(array: np.ndarray | Tensor | BallArray) -> np.ndarray:
+    """A read-only copy: of float64, or of balls (dtype object)."""
+    if isinstance(array, BallArray):
+        copy = np.array(array.balls, dtype=object).reshape(array.shape)
+    elif isinstance(array, np.ndarray) and array.dtype == object:
+        copy = array.copy()
+    else:
+        copy = np.array(array, dtype=np.float64)
     copy.setflags(write=False)
     return copy
 
 
+def as_weight(number: Number) -> Any:
+    """A number as a float64, or as the ball that it is."""
+    if isinstance(number, BallArray):
+        return number.balls[0]
+    return number if isinstance(number, flint.arb) else float(number)
+
+
+def all_finite(array: np.ndarray) -> bool:
+    """Whether every number, or every ball, is finite."""
+    if array.dtype == object:
+        return all(ball.is_finite() for ball in array.flat)
+    return bool(np.isfinite(array).all())
+
+
+def is_ball_weight(what: Action) -> bool:
+    """Whether an action holds balls instead of float64 numbers."""
+    parts = (what.left, what.right) if isinstance(what, LowRank) else (what,)
+    return any(isinstance(p, flint.arb) or (isinstance(p, np.ndarray) and p.dtype == object) for p in parts)
+
+
 def _canonical(what: Action) -> Action:
-    if isinstance(what, LowRank):
+    if isinstance(what, LowRank | flint.arb):
         return what
-    return _frozen_array(what) if isinstance(what, np.ndarray) else float(what)
+    if isinstance(what, np.ndarray) or (isinstance(what, Tensor | BallArray) and what.ndim > 0):
+        return frozen_array(what)
+    return as_weight(what)
 
 
 def _check_fits(target_block: str, source_block: str, what: Action, expected: tuple[int, int]) -> None:
@@ -184,16 +219,17 @@ def _check_fits(target_block: str, source_block: str, what: Action, expected: tu
     if isinstance(what, LowRank):
         shape, finite = (
             (what.left.shape[0], what.right.shape[1]),
-            np.isfinite(what.left).all() and np.isfinite(what.right).all(),
+            all_finite(what.left) and all_finite(what.right),
         )
     elif isinstance(what, np.ndarray) and what.ndim == 2:
-        shape, finite = (what.shape[0], what.shape[1]), np.isfinite(what).all()
+        shape, finite = (what.shape[0], what.shape[1]), all_finite(what)
     elif isinstance(what, np.ndarray) and what.ndim == 1:
-        shape, finite = (what.shape[0], what.shape[0]), np.isfinite(what).all()
+        shape, finite = (what.shape[0], what.shape[0]), all_finite(what)
     elif isinstance(what, np.ndarray):
         raise StreamError(call, f"an array of shape {what.shape}", "Give a number, a diagonal (1-D) or a matrix (2-D).")
     else:
-        shape, finite = (expected[1], expected[1]), math.isfinite(what)
+        shape = (expected[1], expected[1])
+        finite = what.is_finite() if isinstance(what, flint.arb) else math.isfinite(what)
     if shape != expected:
         raise StreamError(
             call,

@@ -10,13 +10,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from numeric.attention import AttentionHead, BlockLinear, ReluHead, SoftmaxHead
+from numeric.attention import AttentionHead, BlockLinear, LinearHead, ReluHead, SoftmaxHead
 from numeric.construction import (
+    Attention,
     AttentionTap,
     Construction,
     Embedding,
     FeedForward,
     Layer,
+    LinearAttention,
     ReluAttention,
     ScoresTap,
     SoftmaxAttention,
@@ -40,12 +42,17 @@ class EmbeddingLayer(nn.Module):
         return self.linear(x) + self.bias  # (B, L, H)
 
 
+HEADS: dict[type[Attention], type[AttentionHead]] = {
+    SoftmaxAttention: SoftmaxHead,
+    ReluAttention: ReluHead,
+    LinearAttention: LinearHead,
+}
+
+
 class AttentionLayer(nn.Module):
-    def __init__(
-        self, layer: SoftmaxAttention | ReluAttention, dtype: torch.dtype, device: torch.device | str, dense: bool
-    ) -> None:
+    def __init__(self, layer: Attention, dtype: torch.dtype, device: torch.device | str, dense: bool) -> None:
         super().__init__()
-        kind = SoftmaxHead if isinstance(layer, SoftmaxAttention) else ReluHead
+        kind = HEADS[type(layer)]
         self.names = [head.name for head in layer.heads]
         self.heads = nn.ModuleList(kind(head, dtype, device, dense) for head in layer.heads)
         self.residual = layer.residual

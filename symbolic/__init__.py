@@ -20,8 +20,11 @@ from symbolic.calculus import (
     minimise,
     project,
     recur,
+    recursion_from,
+    repeat,
     soft_threshold,
     softmax,
+    softmax_as_linear,
     softmax_to_hard_max,
 )
 from symbolic.catalogue import CLAIMS, Claim, find_claim, find_result, results, status
@@ -79,9 +82,12 @@ __all__ = [
     "minimise",
     "project",
     "recur",
+    "recursion_from",
+    "repeat",
     "results",
     "soft_threshold",
     "softmax",
+    "softmax_as_linear",
     "softmax_to_hard_max",
     "status",
 ]

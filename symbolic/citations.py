@@ -43,23 +43,29 @@ def _as_text(words: str) -> str:
 
 @dataclass(frozen=True)
 class Citation:
-    """A place in a paper: the label of the statement and, where it helps, the equations."""
+    """A place in a paper: the label of the statement and, where it helps, the equations.
 
-    paper: Paper
+    `paper` is None for what is in no bibliography yet: a draft's own theorem, whose label is printed as it stands.
+    """
+
+    paper: Paper | None
     label: str
     equations: str = ""
 
     def __str__(self) -> str:
-        return ", ".join(part for part in (self.paper.short, self.label, self.equations) if part)
+        return ", ".join(part for part in (self.paper and self.paper.short, self.label, self.equations) if part)
 
     def latex(self) -> str:
         place = ", ".join(part for part in (self.label, self.equations) if part)
         words = _as_text(place)
+        if self.paper is None:
+            return words
         braced = f"{{{words}}}" if "]" in words else words  # a bracket would end the argument
         return rf"\cite[{braced}]{{{self.paper.key}}}"
 
     def bibtex(self) -> str:
-        return self.paper.bibtex()
+        """The entry of the paper; empty without one."""
+        return "" if self.paper is None else self.paper.bibtex()
 
 
 WU2024 = Paper(

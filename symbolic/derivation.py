@@ -183,7 +183,8 @@ class Approximated:
 
     `size` bounds the exact value; the approximate one is at most size + error. `radius` (optional) bounds the
     distance of the exact value's tokens from some common centre, in the same norm; it is at most `size`.
-    `probabilities`: both vectors are non-negative and their entries add up to 1.
+    `probabilities`: both vectors are non-negative and their entries add up to 1. `affine`: so is the approximate one;
+    the entries of the exact one add up to 1 but may be negative.
     """
 
     name: str
@@ -193,11 +194,17 @@ class Approximated:
     derivation: Derivation = field(default_factory=Derivation)
     radius: sp.Expr | None = None
     probabilities: bool = False
+    affine: bool = False
 
     @property
     def error(self) -> sp.Expr:
         """The bound on the error, closed: in the symbols of the givens only."""
         return self.derivation.bound(self.name)
+
+    @property
+    def holds_weights(self) -> bool:
+        """Whether the exact entries add up to 1 and the approximate ones are probabilities."""
+        return self.probabilities or self.affine
 
     @property
     def error_symbol(self) -> ErrorSymbol:
@@ -221,23 +228,26 @@ def given(
     error: Any = 0,
     radius: Any = None,
     probabilities: bool = False,
+    affine: bool = False,
     reason: str = "given",
     source: Citation | None = None,
 ) -> Approximated:
     """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses.
 
-    `probabilities`: the exact and the approximate vector are non-negative and their entries add up to 1.
+    `probabilities`: the exact and the approximate vector are non-negative and their entries add up to 1. `affine`: so
+    is the approximate vector; the entries of the exact one add up to 1 but may be negative.
     """
     norm, numbers = as_norm(norm), {"error": as_expr(error), "size": as_expr(size)}
     if radius is not None:
         numbers["radius"] = as_expr(radius)
-    if probabilities:
+    if probabilities or affine:
         _require_unit_sum(name, norm, numbers["size"])
     dim = as_expr(dim)
     obligations = (*nonnegative("given", name, **numbers), *whole("given", name, least=1, dimension=dim))
-    about = (dim, numbers["size"], numbers.get("radius"), probabilities)
+    about = (dim, numbers["size"], numbers.get("radius"), probabilities, affine)
     step = Step(name, norm, "given", numbers["error"], (), reason, source, obligations, per_unit=True, about=about)
-    return Approximated(name, dim, norm, numbers["size"], Derivation((step,)), numbers.get("radius"), probabilities)
+    derivation, radius = Derivation((step,)), numbers.get("radius")
+    return Approximated(name, dim, norm, numbers["size"], derivation, radius, probabilities, affine)
 
 
 UNIT_ROUNDING = sp.Rational(1, 10**9)  # tolerance for the sum of measured weights
@@ -246,8 +256,8 @@ UNIT_ROUNDING = sp.Rational(1, 10**9)  # tolerance for the sum of measured weigh
 def _require_unit_sum(name: str, norm: Norm, size: sp.Expr) -> None:
     if norm is not Norm.ONE or (size - 1 + UNIT_ROUNDING).is_negative:
         raise DerivationError(
-            f"given: '{name}' holds probabilities, whose 1-norm is 1, got a size of {sp.sstr(size)} in the "
-            f"{norm}-norm; give norm = Norm.ONE and size = 1"
+            f"given: '{name}' holds weights that add up to 1, got a size of {sp.sstr(size)} in the {norm}-norm; give "
+            f"norm = Norm.ONE and size = 1, or more if exact weights may be negative"
         )
 
 

@@ -204,7 +204,7 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     about = f"{quantity.meaning} ({scope})"
     lines = [rf"\paragraph{{{escape(quantity.name)}}} {escape(about)}."]
     if quantity.printed:
-        lines.append(f"Printed, {quantity.printed.citation.latex()}:")
+        lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
     derived = quantity.derived()
     if derived is not None:
@@ -235,9 +235,9 @@ def result_latex(result: Result) -> str:
     lines = [
         rf"% {result.id}: {result.citation}",
         rf"\subsection*{{{escape(result.title)}}}",
-        rf"{escape(result.id)}, {result.citation.latex()}.",
-        rf"\[ {result.claim} \]",
+        ", ".join(filter(None, (escape(result.id), result.citation.latex()))) + ".",
     ]
+    lines += [rf"\[ {result.claim} \]"] if result.claim else []
     if result.hypotheses:
         conditions = ",\\; ".join(latex(h.condition, result.notation) for h in result.hypotheses)
         lines.append(f"Hypotheses: ${conditions}$.")

@@ -109,14 +109,14 @@ def _end(symbol: sp.Symbol, value: Any, *, upper: bool) -> sp.Rational:
     return sp.Rational(exact)
 
 
-def stated_obligations(result_id: str, params: Mapping[str, Any]) -> tuple[list[Inequality], list[str]]:
-    """The open obligations of a running result at its study's parameters, and why others cannot be tried.
+def stated_obligations(source: Any, params: Mapping[str, Any]) -> tuple[list[Inequality], list[str]]:
+    """The open obligations of a theorem at its study's parameters, and why others cannot be tried.
 
     The symbols have the values of the study's case, worst-case symbols included.
     """
     from bridge.registry import find_study
 
-    study = find_study(result_id)
+    study = find_study(source)
     if not any(open_obligations(quantity) for quantity in study.result.quantities):
         return [], []
     study.require_affordable(params, "certify")

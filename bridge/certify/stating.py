@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bridge.certify.registry import stated_inequalities
-from symbolic.catalogue import find_result
 from symbolic.inequalities import Inequality
-from symbolic.statements import UsageError
+from symbolic.statements import Result, UsageError
 
 
 def reasons(inequality: Inequality) -> dict[str, str]:
@@ -18,30 +17,34 @@ def belongs(name: str, quantity: str) -> bool:
     return name == quantity or (name.startswith(quantity) and name[len(quantity)] in " :,.([")
 
 
-def stated_now(result_id: str, params: dict[str, Any]) -> list[Inequality]:
-    """The result's inequalities at these parameters, and the open obligations of its derivations.
+def stated_now(source: Any, params: dict[str, Any]) -> list[Inequality]:
+    """The inequalities of a theorem at these parameters, and the open obligations of its derivations.
+
+    `source` is a `Theorem`, an id, or a file with a theorem.
 
     Raises UsageError for parameters that the result does not have or that do not meet its hypotheses.
     """
     from bridge.certify.obligations import stated_obligations  # loads every topic
+    from bridge.registry import find_study
 
-    check_parameters(result_id, params)
-    stated = [*stated_inequalities(result_id, params), *stated_obligations(result_id, params)[0]]
+    study = find_study(source)
+    check_parameters(study.result, params)
+    own = [*study.inequalities, *stated_inequalities(study.result.id, params)]
+    stated = [*own, *stated_obligations(study, params)[0]]
     return [each for at, each in enumerate(stated) if not any(same_claim(each, other) for other in stated[:at])]
 
 
-def check_parameters(result_id: str, params: dict[str, Any]) -> None:
+def check_parameters(result: Result, params: dict[str, Any]) -> None:
     """Raises UsageError that names an unknown or missing parameter, or every violated hypothesis."""
-    result = find_result(result_id)
     if params and not result.parameters:
-        raise UsageError(f"{result_id} takes no parameters; got {', '.join(params)}.")
+        raise UsageError(f"{result.id} takes no parameters; got {', '.join(params)}.")
     missing = [
         name
         for name in result.check_names(params)
         if result.parameter(name).default is not None and not has_choices(result.parameter(name).default)
     ]
     if missing:
-        raise UsageError(f"{result_id}: no value is given for {', '.join(missing)}.")
+        raise UsageError(f"{result.id}: no value is given for {', '.join(missing)}.")
     numbers = {
         name: result.number(name, value)
         for name, value in params.items()
@@ -50,7 +53,7 @@ def check_parameters(result_id: str, params: dict[str, Any]) -> None:
     known = [h for h in result.hypotheses if {symbol.name for symbol in h.condition.free_symbols} <= set(numbers)]
     complaints = [complaint for h in known if (complaint := h.complaint(numbers))]
     if complaints:
-        raise UsageError(f"{result_id}: " + "; ".join(complaints) + ".")
+        raise UsageError(f"{result.id}: " + "; ".join(complaints) + ".")
 
 
 def has_choices(value: Any) -> bool:

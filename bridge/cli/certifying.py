@@ -25,10 +25,10 @@ from bridge.certify.words import box_text, short
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.entry import INTERRUPTED
+from bridge.cli.sources import find_statement, is_own
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.files import check_writable, write_text
 from bridge.registry import find_study
-from symbolic.catalogue import find_result
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -56,10 +56,10 @@ def run_certify(
 ) -> None:
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
     given = check_names(id, parameters(settings))
-    params = {p.name: p.default for p in find_result(id).parameters if p.default is not None} | given
+    params = {p.name: p.default for p in find_statement(id).parameters if p.default is not None} | given
     seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
-    find_study(id)  # loads its topic before the clock runs
+    study = find_study(id)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
     try:
         with progress(f"stating the inequalities of {id}"), deadline.interrupting():
@@ -73,7 +73,8 @@ def run_certify(
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
     if not chosen and (quantity is not None or not cannot):
         raise UsageError(_nothing_to_prove(id, quantity, [each.name for each in stated], cannot))
-    _run(Run(id, chosen, seconds, Origin(id, quantity or "", params), cannot), output, as_json)
+    origin = None if is_own(id) else Origin(id, quantity or "", params)  # a file is not read again by a re-check
+    _run(Run(study.result.id, chosen, seconds, origin, cannot), output, as_json)
 
 
 def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
+from bridge.cli.sources import find_statement
 from bridge.cli.terminal import progress, say, show, show_json_text, warnings_in_words
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
 from bridge.registry import find_study
-from symbolic.catalogue import find_result
 from symbolic.statements import UsageError
 
 
@@ -78,21 +78,20 @@ def _check_target(options: Mapping[str, Any]) -> None:
 
 def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> None:
     """Checks a saved witness again. `others` are options that cannot be combined with it."""
-    find_result(id)
+    find_statement(id)
     if others or outputs.files or outputs.witnesses:
         raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
-    row = bridge.replay(str(path))
-    if row.witness is not None and row.witness.result != id:
-        raise UsageError(f"the witness in '{path}' is for {row.witness.result}, not for {id}.")
+    study = find_study(id)
+    row = bridge.replay(str(path), study)
     if outputs.as_json:
         show_json_text(row.model_dump_json(indent=2))
     else:
-        show(f"{id}: the witness in {path}, run again", *row_blocks(row, find_study(id).automatic))
+        show(f"{study.result.id}: the witness in {path}, run again", *row_blocks(row, study.automatic))
 
 
 def check_names(id: str, params: dict[str, Any]) -> dict[str, Any]:
     """`params`, if the result runs and has them all (`seed`, say, would clash with an argument of `compare`)."""
-    result = find_result(id)
+    result = find_statement(id)
     for name in params:
         result.parameter(name)
     return params

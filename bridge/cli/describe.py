@@ -9,9 +9,10 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from bridge.cli.description import claim_record, derivation_steps, drawn_formula, formula, result_record, wrapped
+from bridge.cli.sources import find_statement, is_own
 from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
-from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, find_result, status
+from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
 from symbolic.printing import with_names
@@ -38,19 +39,19 @@ def list_claims(*, as_json: bool) -> None:
 
 
 def show_claim(id: str, *, as_json: bool) -> None:
-    claim = find_claim(id)
-    result = find_result(id) if id in PLACES else None
+    claim = None if is_own(id) else find_claim(id)
+    result = find_statement(id) if claim is None or id in PLACES else None
     if as_json:
-        show_json(claim_record(claim) | (result_record(result) if result else {}))
+        show_json((claim_record(claim) if claim else {}) | (result_record(result) if result else {}))
     elif result:
         show(*_result_blocks(result))
-    else:
+    elif claim:
         show(*_planned(claim))
 
 
 def write_latex(id: str, output: Path | None, *, bibtex: bool) -> None:
     """Raw: no markup, no wrapping, so that it can be piped into a .tex or a .bib file."""
-    result = find_result(id)
+    result = find_statement(id)
     text = (_bibtex(result) if bibtex else result.latex()) + "\n"
     if output is None:
         typer.echo(text, nl=False)
@@ -62,7 +63,8 @@ def _bibtex(result: Result) -> str:
     """The entry of each paper that the result's LaTeX cites."""
     cited = [quantity.printed.citation for quantity in result.quantities if quantity.printed]
     cited += [each.citation for each in result.formulas if each.citation]
-    return "\n\n".join(dict.fromkeys(citation.bibtex() for citation in (result.citation, *cited)))
+    entries = dict.fromkeys(citation.bibtex() for citation in (result.citation, *cited))
+    return "\n\n".join(entry for entry in entries if entry)
 
 
 def _planned(claim: Claim) -> list[str]:
@@ -74,8 +76,8 @@ def _result_blocks(result: Result) -> list[RenderableType]:
     formulas = [line for each in result.formulas for line in _derived_formula(each)]
     return [
         f"{result.id}: {result.title}",
-        str(result.citation),
-        f"claim (LaTeX): {result.claim}",
+        *([str(result.citation)] if str(result.citation) else []),
+        *([f"claim (LaTeX): {result.claim}"] if result.claim else []),
         *(_heading("hypotheses") if result.hypotheses else []),
         *(f"  {h.parameter}: {formula(h.condition)}  ({h.reason})" for h in result.hypotheses),
         *(_heading("parameters") if result.parameters or result.symbols else []),
@@ -105,7 +107,8 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
     ]
     if quantity.printed:
         relation = _printed_relation(quantity, quantity.printed)
-        lines += [f"    printed ({quantity.printed.citation}), {relation}", *_formula(quantity.printed.shown)]
+        source = f" ({quantity.printed.citation})" if str(quantity.printed.citation) else ""
+        lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]

@@ -60,6 +60,10 @@ def version() -> str:
 
 def _explain(error: Exception, arguments: Sequence[str]) -> int:
     """One message for a usage error; a traceback and a request to report it for a bug."""
+    own = sys.modules.get("bridge.theorem_files")
+    if own is not None and isinstance(error, own.OwnFileError):
+        _print_error(printable(own_traceback(error)))
+        return USAGE
     sentence = _sentence(error)
     if sentence is None:
         _report_bug(error, arguments)
@@ -68,6 +72,15 @@ def _explain(error: Exception, arguments: Sequence[str]) -> int:
         sentence = sentence.replace(argument, argument.replace("\n", "\u240a")) if "\n" in argument else sentence
     _print_error(message(f"boundsmith: error: {sentence}"))
     return USAGE
+
+
+def own_traceback(error: Exception) -> str:
+    """What the user's file raised, from its first line on: none of ours."""
+    cause, path = error.__cause__ or error, str(error)
+    frames = [frame for frame in traceback.extract_tb(cause.__traceback__) if frame.filename == path]
+    lines = ["Traceback (most recent call last):\n"] if frames else []
+    lines += [*traceback.format_list(frames), *traceback.format_exception_only(cause)]
+    return f"{''.join(lines)}boundsmith: error: '{path}' raised this while it was read."
 
 
 def _sentence(error: Exception) -> str | None:

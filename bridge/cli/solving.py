@@ -17,25 +17,25 @@ FIELDS = (
 )
 
 
-def run_solve(id: str, knob: str, options: Mapping[str, Any], settings: Sequence[str], *, as_json: bool) -> None:
+def run_solve(source: str, knob: str, options: Mapping[str, Any], settings: Sequence[str], *, as_json: bool) -> None:
     """`options` are the keyword arguments of `bridge.solve` that the user gave. `knob` may be `error` itself."""
-    params = check_names(id, parameters(settings))
+    params = check_names(source, parameters(settings))
     if knob != "error":
-        check_names(id, {knob: None})
-    with warnings_in_words(), progress(f"solving {id} for {knob}"):
-        solution = bridge.solve(id, for_=knob, **options, **params)
+        check_names(source, {knob: None})
+    with warnings_in_words(), progress(f"solving {source} for {knob}"):
+        solution = bridge.solve(source, for_=knob, **options, **params)
     conditions = [{"statement": each.statement, "kind": str(each.kind)} for each in solution.conditions]
-    record = {"result": id, **{name: getattr(solution, name) for name in FIELDS}, "conditions": conditions}
+    study = find_study(source)
+    record = {"result": study.result.id, **{name: getattr(solution, name) for name in FIELDS}, "conditions": conditions}
     if as_json:
         show_json(record)
     else:
-        show(*_sentences(record))
+        show(*_sentences(record, study.automatic))
 
 
-def _sentences(solution: dict[str, Any]) -> list[str]:
+def _sentences(solution: dict[str, Any], automatic: Sequence[str]) -> list[str]:
     """The value with all its digits: one rounded down might not suffice."""
     name = solution["name"]
-    automatic = find_study(solution["result"]).automatic
     others = {key: value for key, value in solution["params"].items() if key != name}
     at = ", ".join(f"{key} = {parameter_words(key, value, automatic)}" for key, value in others.items())
     sentences = [f"{solution['result']}: {_answer(solution)}."]

@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from bridge.export.files import write_bytes
 from bridge.export.layout import is_final, layout, value_words
 from bridge.record import Comparison, Row, Verdict
-from bridge.registry import PLACES, find_study
 from symbolic.statements import UsageError
 
 PANELS = 6  # more would be too small to read
@@ -75,7 +74,7 @@ def draw(comparison: Comparison, quantity: str | None = None, x: str | None = No
 
 
 def _own_figure(comparison: Comparison) -> Any:
-    study = find_study(comparison.result) if comparison.result in PLACES else None
+    study = comparison.study
     return study.figure(comparison) if study else None
 
 
@@ -92,7 +91,7 @@ def _rows_of(comparison: Comparison, quantity: str | None) -> list[Row]:
 
 def _main(comparison: Comparison, names: Sequence[str]) -> str:
     """The study's main quantity where the network has it; else the first final one, and no prediction in raw units."""
-    study = find_study(comparison.result) if comparison.result in PLACES else None
+    study = comparison.study
     at_network = {row.quantity for row in comparison if row.scope == "network"}
     if study and study.main_quantity in at_network:
         return study.main_quantity

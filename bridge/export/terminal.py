@@ -34,7 +34,7 @@ def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: boo
     """The table of the rows, the slack of each step if requested, the footer, the violations and the refusals."""
     rows = shown_rows(comparison, all_rows)
     columns = layout(rows, comparison.automatic)
-    yield f"{comparison.result}: {comparison.citation}"
+    yield ": ".join(filter(None, (comparison.result, comparison.citation)))
     yield _statement(rows, columns)
     yield rows_table(rows, columns)
     if steps:

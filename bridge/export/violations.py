@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from bridge.export.layout import Layout, digits_of, found, layout
 from bridge.export.numbers import against, plain
 from bridge.record import TIERS, Comparison, Row, RowErratum, Verdict
-from symbolic.catalogue import PLACES, find_result
 from symbolic.statements import Quantity
 
 TOO_SMALL = "(below 1e-308)"
@@ -156,7 +155,8 @@ def reasons(comparison: Comparison) -> list[Reason]:
 
 
 def _quantities(comparison: Comparison) -> Sequence[Quantity]:
-    return find_result(comparison.result).quantities if comparison.result in PLACES else ()
+    study = comparison.study
+    return study.result.quantities if study is not None else ()
 
 
 def _without(own: Collection[str], remark: str) -> str:

@@ -10,10 +10,12 @@ from symbolic.calculus.iterations import QuadraticRecursion, contract, contracti
 from symbolic.calculus.knobs import Knob, knob_for, minimise
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.linear import linear_map
+from symbolic.calculus.linear_softmax import softmax_as_linear
 from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
+from symbolic.calculus.repetition import repeat
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
@@ -64,8 +66,10 @@ __all__ = [
     "project",
     "recur",
     "recursion_from",
+    "repeat",
     "soft_threshold",
     "softmax",
+    "softmax_as_linear",
     "softmax_to_hard_max",
     "stack",
 ]

@@ -88,6 +88,8 @@ def _meets(value: Approximated, recursion: LinearRecursion, rule: str) -> tuple[
         )
     if premise.probabilities and not value.probabilities:
         raise DerivationError(f"{rule}: '{value.name}' is not known to hold probabilities, but '{premise.name}' does")
+    if premise.affine and not value.holds_weights:
+        raise DerivationError(f"{rule}: '{value.name}' is not known to hold weights, but '{premise.name}' does")
     required = []
     if _enters(premise.size, recursion):
         smaller = shown_at_most(value.size, premise.size)

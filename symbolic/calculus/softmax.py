@@ -84,13 +84,14 @@ def concentrate(
     return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
 
 
-def _require_probabilities(rule: str, weights: Approximated) -> None:
-    """Raises DerivationError unless both weight vectors are known to be non-negative and to add up to 1."""
+def _require_weights(rule: str, weights: Approximated) -> None:
+    """Raises DerivationError unless the exact weights add up to 1 and the approximate ones are probabilities."""
     require_norm(rule, weights, Norm.ONE)
-    if not weights.probabilities:
+    if not weights.holds_weights:
         raise DerivationError(
             f"{rule}: '{weights.name}' is not known to hold probabilities (exact and approximate); take weights from a "
-            f"softmax or hard max, or declare them with given(..., probabilities=True)"
+            f"softmax or hard max, or declare them with given(..., probabilities=True), or affine=True if the exact "
+            f"ones may be negative"
         )
 
 
@@ -151,16 +152,19 @@ def _margin_survives(scores: Approximated, margin: sp.Expr, name: str) -> Obliga
     return Obligation(f"the margin of '{name}' survives the errors of its scores", sp.Gt(margin, 2 * scores.error))
 
 
-# For weights a, a_hat that are probabilities and any centre c, since sum(a_hat - a) = 0:
+# For weights a, a_hat that add up to 1, a_hat >= 0, and any centre c, since sum(a_hat - a) = 0:
 #   sum a_hat_i v_hat_i - sum a_i v_i = sum a_hat_i (v_hat_i - v_i) + sum (a_hat_i - a_i)(v_i - c),
 # which is at most e_v + e_a max_i ||v_i - c||: the values count with their radius, not with their size. Equality: two
 # values v = +-radius around c, errors of v all alike and of the sign that a_hat - a gives.
+# The exact average: if a >= 0 too, it is a mean, no larger than the values and no farther from c; if not, the values
+# count with ||a||_1, as sum a_i v_i - c = sum a_i (v_i - c). Equality: v_i = +-size, by the sign of a_i.
 def attend(weights: Approximated, values: Approximated, name: str, *, reason: str = "") -> Approximated:
     """The average of `values` (each in their norm) under softmax `weights` (1-norm).
 
+    The approximate weights are probabilities; the exact ones add up to 1 and may be negative (`softmax_as_linear`).
     Uses `values.radius`, the distance of the exact values from some common centre, or their size if it is unknown.
     """
-    _require_probabilities("attend", weights)
+    _require_weights("attend", weights)
     radius = values.size if values.radius is None else values.radius
     step = Step(
         name,
@@ -170,7 +174,8 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
         premises=(weights.name, values.name),
         reason=reason or "both weight vectors add up to 1, so only the distance of the values from a centre enters",
     )
-    return weights.follows(step, values, dim=values.dim, size=values.size, radius=radius)
+    total = sp.Integer(1) if weights.probabilities else weights.size
+    return weights.follows(step, values, dim=values.dim, size=total * values.size, radius=total * radius)
 
 
 # One key too many, with weight w: out_hat = (1 - w) out_1 + w v, so out_hat - out = (out_1 - out) + w (v - out_1), at

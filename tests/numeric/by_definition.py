@@ -11,6 +11,7 @@ from numeric.construction import (
     Construction,
     FeedForward,
     Head,
+    LinearAttention,
     ReluAttention,
     ScoresTap,
     StreamTap,
@@ -35,11 +36,9 @@ def run_by_definition(construction: Construction, x: np.ndarray, digits: int = 4
                 found[name] = np.array([token[where] for token in streams[tap.layer]], dtype=object)
             elif isinstance(tap, ScoresTap | AttentionTap):
                 head = construction.head(tap.layer, tap.head)
-                relu = isinstance(construction.layers[tap.layer - 1], ReluAttention)
-                rows = scores(head, streams[tap.layer - 1])
-                rows = (
-                    rows if isinstance(tap, ScoresTap) else [weights(head, row, i, relu) for i, row in enumerate(rows)]
-                )
+                layer, rows = construction.layers[tap.layer - 1], scores(head, streams[tap.layer - 1])
+                if isinstance(tap, AttentionTap):
+                    rows = [weights(layer, head, row, i) for i, row in enumerate(rows)]
                 found[name] = np.array(rows, dtype=object)
         found["output"] = np.array([image(construction.readout, token) for token in streams[-1]], dtype=object)
         if construction.last_token_only:
@@ -82,12 +81,11 @@ def run_layer(layer: object, tokens: list[Vector]) -> list[Vector]:
         inner = [add(image(layer.inner, token), bias) for token in tokens]
         results = [image(layer.outer, [max(entry, mpf(0)) for entry in hidden]) for hidden in inner]
     else:
-        relu = isinstance(layer, ReluAttention)
         results = [[mpf(0)] * layer.target.width for _ in tokens]
         for head in layer.heads:
             values = [image(head.value, token) for token in tokens]
             for i, row in enumerate(scores(head, tokens)):
-                for weight, value in zip(weights(head, row, i, relu), values, strict=True):
+                for weight, value in zip(weights(layer, head, row, i), values, strict=True):
                     results[i] = add(results[i], [weight * entry for entry in value])
     return [add(token, result) for token, result in zip(tokens, results, strict=True)] if layer.residual else results
 
@@ -99,8 +97,10 @@ def scores(head: Head, tokens: list[Vector]) -> list[Vector]:
     return [[sum((a * b for a, b in zip(q, k, strict=True)), mpf(0)) for k in keys] for q in queries]
 
 
-def weights(head: Head, row: Vector, query: int, relu: bool) -> Vector:
-    if relu:
+def weights(layer: object, head: Head, row: Vector, query: int) -> Vector:
+    if isinstance(layer, LinearAttention):
+        return row
+    if isinstance(layer, ReluAttention):
         return [max(score, mpf(0)) / len(row) for score in row]
     exponentials = []
     for key, score in enumerate(row):

@@ -7,6 +7,7 @@ from numeric.construction import (
     Embedding,
     FeedForward,
     Head,
+    LinearAttention,
     OutputTap,
     RelativePositions,
     ReluAttention,
@@ -52,6 +53,12 @@ REFUSED = {
         "ReLU attention is defined with a dot product and without positions",
     ),
     "relu without dot product": (lambda: ReluAttention((free_head("h", None),), True), "no query and key"),
+    "linear with positions": (
+        lambda: LinearAttention((dot_product_head("h", RelativePositions(1.0), 0),), True),
+        "LinearAttention, head 'h': .* Linear attention is defined with a dot product and without positions",
+    ),
+    "linear without dot product": (lambda: LinearAttention((free_head("h", None),), True), "no query and key"),
+    "linear without heads": (lambda: LinearAttention((), True), "LinearAttention: no heads"),
     "feed-forward misfit": (
         lambda: FeedForward(NARROW, {}, BlockMap(HIDDEN, STREAM, {}), False),
         "target of inner is .* but source of outer is",

@@ -8,7 +8,7 @@ from mpmath import mp
 
 from numeric.balls import BallArray, working_precision
 from numeric.exact import exact_softmax, run_exact
-from numeric.exact_cost import TooLargeForExact
+from numeric.exact_cost import TooLargeForExact, exact_cost
 from numeric.induction.vanilla import random_prompts, vanilla
 from numeric.network import Network
 from numeric.stream import StreamError
@@ -102,6 +102,17 @@ def test_too_large_is_said_before_starting():
 
     construction, x = CASES["softmax, alibi"](), prompt(20_000)
     assert lines(refused) < len(x)
+
+
+def test_linear_attention_costs_a_matrix_for_each_head_and_no_scores():
+    """It grows with the length, not with its square, but for the scores that are tapped."""
+    construction, taps = CASES["linear"](), CASES["linear"]().taps
+    costs = [exact_cost(construction, length, {}).operations for length in (100, 200)]
+    assert costs[1] == 2 * costs[0]
+    assert exact_cost(construction, 1000, {}).operations < exact_cost(CASES["relu"](), 1000, {}).operations / 20
+    scores = exact_cost(construction, 200, {"s": taps["scores[1]"]}).operations - costs[1]
+    assert scores >= 200**2
+    assert exact_cost(construction, 200, {"w": taps["weights[1]"]}).exponentials == 0
 
 
 def test_the_limit_counts_the_taps_that_are_asked_for():

@@ -4,11 +4,13 @@ import pytest
 import torch
 
 from numeric import attention
-from numeric.construction import RelativePositions, SoftmaxAttention
+from numeric.construction import Construction, Embedding, Head, LinearAttention, RelativePositions, SoftmaxAttention
+from numeric.maps import BlockMap, identity_map
 from numeric.network import Network
-from numeric.stream import StreamError
+from numeric.stream import Block, Stream, StreamError
+from tests.counting import Tensors
 from tests.numeric.by_definition import run_by_definition
-from tests.numeric.cases import CASES, D, free_attention, two_attentions
+from tests.numeric.cases import CASES, INPUT, STREAM, D, free_attention, two_attentions
 
 
 def prompts(batch: int = 2, length: int = 6) -> torch.Tensor:
@@ -109,6 +111,29 @@ def test_long_prompts_need_no_square_kernel():
     length = 100_000  # a square kernel of this length would take 80 GB
     averages = attention.geometric_average(torch.ones(1, length, 1), RelativePositions(0.3))
     assert_close(averages[:, 1:], torch.ones(1, length - 1, 1))
+
+
+@pytest.mark.parametrize("last", ["", ", last"])
+def test_linear_attention_forms_no_scores(last):
+    length = 3000
+    with Tensors() as made:
+        Network(CASES[f"linear{last}"]())(prompts(1, length))
+    assert made.largest <= STREAM.width * length
+
+
+def test_linear_attention_is_one_step_of_gradient_descent():
+    """Keys x_j, values y_j, and a query x: the sum is <-grad, x> for half the squared loss at weight 0."""
+    eta, x, w = 0.1, torch.randn(8, D), torch.randn(D)
+    pair = Stream([Block("x", D), Block("y", 1)])
+    look = BlockMap(pair, INPUT, {("x", "x"): 1.0})
+    value = BlockMap(pair, pair, {("y", "y"): eta / 8})
+    layer = LinearAttention((Head("step", look, look, value),), residual=True)
+    network = Network(Construction("step", pair, Embedding(identity_map(pair)), (layer,), identity_map(pair)))
+    tokens = torch.cat([torch.cat([x, x @ w[:, None]], dim=1), torch.cat([torch.ones(D), torch.zeros(1)])[None]])
+    weight = torch.zeros(D, requires_grad=True)
+    (0.5 * (x @ weight - x @ w) ** 2).mean().backward()
+    assert weight.grad is not None
+    assert_close(network(tokens[None])[0, -1, -1], (-eta * weight.grad).sum())
 
 
 def test_no_weight_is_left_on_another_device_or_dtype():

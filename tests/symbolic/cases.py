@@ -42,10 +42,12 @@ from symbolic.calculus import (
     recur,
     soft_threshold,
     softmax,
+    softmax_as_linear,
     softmax_to_hard_max,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from tests.symbolic.fuzzing.realised import Realised
+from tests.symbolic.fuzzing.softmax_moves import linear_weights
 from tests.symbolic.fuzzing.vectors import ORDER, onto_ball, shrink, softmax_weights
 
 Half = sp.Rational(1, 2)
@@ -404,6 +406,35 @@ def softmax_random(rng: np.random.Generator) -> Realised:
     return shown(softmax(value("t", x, near), "q"), softmax_weights(x), softmax_weights(near), Norm.ONE)
 
 
+def as_linear(scores: np.ndarray, near: np.ndarray) -> Realised:
+    half_range = float(np.ptp(scores)) / 2
+    result = softmax_as_linear(value("t", scores, near), "q", half_range=half_range)
+    return shown(result, linear_weights(scores), softmax_weights(near), Norm.ONE)
+
+
+def as_linear_constant() -> Realised:
+    """Equal scores; one of three errs upwards by log 2, the others downwards."""
+    scores = np.full(3, 5.0)
+    return as_linear(scores, scores + np.log(2) * np.array([1.0, -1.0, -1.0]))
+
+
+def as_linear_small() -> Realised:
+    """Small exact scores; 4 of 19 are ahead, a share close to (3 - sqrt 3) / 6."""
+    scores = np.where(np.arange(19) < 4, 1e-3, -1e-3)
+    return as_linear(scores, scores)
+
+
+def as_linear_size() -> Realised:
+    """Two of three scores at 3/2, one at -3/2: linear weights 2/3, 2/3, -1/3."""
+    scores = np.array([1.5, 1.5, -1.5])
+    return as_linear(scores, scores)
+
+
+def as_linear_random(rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 4) * v for v in draw(rng, 5))
+    return as_linear(x, near)
+
+
 def against_the_winner(result: Approximated, scores: np.ndarray) -> Realised:
     return shown(result, np.eye(scores.size)[0], softmax_weights(scores), Norm.ONE)
 
@@ -460,6 +491,13 @@ def attend_without_radius() -> Realised:
     rows = given("a", dim=2, norm=Norm.ONE, size=1, error=0.4, probabilities=True)
     result = attend(rows, given("v", dim=1, size=3, error=0.1), "out")
     return shown(result, a @ tokens, b @ (tokens + 0.1), centre=[0.0])
+
+
+def attend_linear() -> Realised:
+    """Exact weights 3/2 and -1/2, approximate ones 1 and 0; values of size 3 on both sides of 0."""
+    a, b, tokens = np.array([1.5, -0.5]), np.array([1.0, 0.0]), np.array([[3.0], [-3.0]])
+    result = attend(value("a", a, b, Norm.ONE, affine=True), given("v", dim=1, size=3, radius=3, error=0.1), "out")
+    return shown(result, a @ tokens, b @ (tokens - 0.1), centre=[0.0])
 
 
 def attend_random(rng: np.random.Generator) -> Realised:
@@ -594,6 +632,8 @@ CASES = [
     RuleCase("project onto a box", "project", lambda: project_sharp(True), box_random),
     RuleCase("soft_threshold", "soft_threshold", threshold_sharp, threshold_random, size=threshold_size),
     RuleCase("softmax", "softmax", softmax_sharp, softmax_random),
+    RuleCase("softmax_as_linear", "softmax_as_linear", as_linear_constant, as_linear_random, size=as_linear_size),
+    RuleCase("softmax_as_linear, small", "softmax_as_linear", as_linear_small),
     RuleCase(
         "concentrate by slope",
         "concentrate",
@@ -620,6 +660,7 @@ CASES = [
     RuleCase("hard_max", "hard_max", hard_max_sharp, hard_max_random, error_loose="0; sharp is the margin, see below"),
     RuleCase("attend", "attend", attend_sharp, attend_random),
     RuleCase("attend without a radius", "attend", attend_without_radius),
+    RuleCase("attend with linear weights", "attend", attend_linear),
     RuleCase("exclude", "exclude", exclude_sharp, exclude_random),
     RuleCase("recur below 1", "recur", lambda: recursion_sharp(Half)),
     RuleCase("recur at ratio 1", "recur", lambda: recursion_sharp(sp.Integer(1))),

@@ -289,5 +289,5 @@ def test_probabilities_may_be_off_by_rounding_and_no_more() -> None:
     assert given("w", dim=2, norm=Norm.ONE, size=1 - sp.Rational(1, 10**10), probabilities=True).probabilities
     assert given("w", dim=2, norm=Norm.ONE, size=1 - UNIT_ROUNDING, probabilities=True).probabilities
     for size in (sp.Rational(9, 10), 1 - sp.Rational(1, 10**8)):
-        with pytest.raises(DerivationError, match="'w' holds probabilities, whose 1-norm is 1"):
+        with pytest.raises(DerivationError, match="'w' holds weights that add up to 1"):
             given("w", dim=2, norm=Norm.ONE, size=size, probabilities=True)

@@ -40,6 +40,7 @@ from symbolic.calculus import (
     recur,
     soft_threshold,
     softmax,
+    softmax_as_linear,
     softmax_to_hard_max,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
@@ -78,6 +79,7 @@ class Says:
     radius: sp.Expr | None = None
     premises: tuple[str, ...] = ("x",)
     probabilities: bool = False
+    affine: bool = False
     sharp: bool = True
 
 
@@ -158,6 +160,19 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         lambda: softmax(vector(), "q"),
         Says(2 * sp.tanh(ex / 2), size=ONE, norm=one, probabilities=True),
     ),
+    "softmax_as_linear": (
+        lambda: softmax_as_linear(vector(), "q"),
+        Says(
+            2 * X**2 / (3 * sp.sqrt(3)) + 2 * sp.tanh(ex / 2),
+            size=sp.Max(X, HALF) + 1 / (4 * sp.Max(X, HALF)),
+            norm=one,
+            affine=True,
+        ),
+    ),
+    "softmax_as_linear, half range": (
+        lambda: softmax_as_linear(vector(), "q", half_range=HALF),
+        Says(1 / (6 * sp.sqrt(3)) + 2 * sp.tanh(ex / 2), size=ONE, norm=one, affine=True),
+    ),
     "concentrate": (
         lambda: concentrate("q", count=n, gap=a),
         Says(2 * (n - 1) / (n - 1 + sp.exp(a)), size=ONE, norm=one, premises=(), probabilities=True),
@@ -173,6 +188,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "attend": (
         lambda: attend(weights(), CENTRED, "out"),
         Says(ex + rho * ey, radius=rho, premises=("w", "x")),
+    ),
+    "attend, affine": (
+        lambda: attend(given("w", dim=n, norm=one, size=S, error=ey, affine=True), CENTRED, "out"),
+        Says(ex + rho * ey, size=S * X, radius=S * rho, premises=("w", "x")),
     ),
     "attend, no radius": (
         lambda: attend(weights(), given("x", dim=m, norm=two, size=X, error=ex), "out"),
@@ -273,7 +292,8 @@ def test_a_rule_concludes_what_it_states(name: str) -> None:
     step = value.derivation.steps[-1]
     assert sp.simplify(value.error - says.error) == 0
     assert sp.simplify(value.size - says.size) == 0
-    assert (value.name, value.norm, value.probabilities) == (step.name, says.norm, says.probabilities)
+    assert (value.name, value.norm) == (step.name, says.norm)
+    assert (value.probabilities, value.affine) == (says.probabilities, says.affine)
     assert (value.dim, value.radius) == (says.dim, says.radius)
     assert (step.norm, step.premises, step.sharp) == (says.norm, says.premises, says.sharp)
 

@@ -40,6 +40,7 @@ from symbolic.calculus import (
     recur,
     soft_threshold,
     softmax,
+    softmax_as_linear,
     softmax_to_hard_max,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
@@ -89,6 +90,10 @@ NOT_NEGATIVE: dict[str, tuple[Rule, str]] = {
     "inverse temperature": (
         lambda v: softmax_to_hard_max(number(error=0), "q", margin=1, inverse_temperature=v),
         "the inverse_temperature of 'q'",
+    ),
+    "softmax_as_linear, half range": (
+        lambda v: softmax_as_linear(number(), "q", half_range=v),
+        "the half_range of 'q'",
     ),
     "exclude, diameter": (lambda v: exclude(number(), "out", count=2, lead=1, diameter=v), "the diameter of 'out'"),
     "perturbed_map, norm": (
@@ -242,8 +247,9 @@ def test_conditions_and_strings_are_not_numbers() -> None:
 
 def test_probabilities_are_stated_in_the_1_norm_with_size_1() -> None:
     for wrong in ({"norm": Norm.INF, "size": 1}, {"norm": Norm.ONE, "size": HALF}):
-        with pytest.raises(DerivationError, match="'a' holds probabilities, whose 1-norm is 1"):
-            given("a", dim=2, probabilities=True, **wrong)
+        for kind in ({"probabilities": True}, {"affine": True}):
+            with pytest.raises(DerivationError, match="'a' holds weights that add up to 1"):
+                given("a", dim=2, **kind, **wrong)
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -409,6 +415,9 @@ def test_a_layer_has_to_be_again_what_its_premise_was() -> None:
     probabilities = given("q", dim=2, norm=Norm.ONE, size=1, error=e, probabilities=True)
     with pytest.raises(DerivationError, match="'y' is not known to hold probabilities, but 'q' does"):
         recursion_from(probabilities, linear_map(probabilities, "y", operator_norm=1, dim=2))
+    affine = given("q", dim=2, norm=Norm.ONE, size=2, error=e, affine=True)
+    with pytest.raises(DerivationError, match="'y' is not known to hold weights, but 'q' does"):
+        recursion_from(affine, linear_map(affine, "y", operator_norm=1, dim=2))
     centred = given("v", dim=1, size=1, radius=HALF, error=e)
     with pytest.raises(DerivationError, match="the radius of 'y' is at most that"):
         recursion_from(centred, linear_map(centred, "y", operator_norm=1, radius=1, dim=1))

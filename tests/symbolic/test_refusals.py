@@ -38,6 +38,7 @@ from symbolic.calculus import (
     pooled_sum,
     project,
     softmax,
+    softmax_as_linear,
     softmax_to_hard_max,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack, written_out
@@ -65,6 +66,7 @@ def conditions(value: Approximated) -> list[object]:
 
 PROVED_IN: dict[str, tuple[Callable[[Approximated], Approximated], Norm]] = {
     "softmax": (lambda x: softmax(x, "q"), Norm.INF),
+    "softmax_as_linear": (lambda x: softmax_as_linear(x, "q"), Norm.INF),
     "hard_max": (lambda x: hard_max(x, "q", margin=1), Norm.INF),
     "softmax_to_hard_max": (lambda x: softmax_to_hard_max(x, "q", margin=1, inverse_temperature=1), Norm.INF),
     "project": (lambda x: project(x, "P", size=1), Norm.TWO),

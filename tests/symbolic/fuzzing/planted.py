@@ -53,6 +53,10 @@ def called_probabilities(value: Approximated) -> Approximated:
     return replace(value, probabilities=True)
 
 
+def called_affine(value: Approximated) -> Approximated:
+    return replace(value, affine=True)
+
+
 def owing(value: Approximated) -> Approximated:
     debt = Obligation("the size is below 0", sp.Lt(value.size, 0, evaluate=False))
     return with_last(value, obligations=(debt,))

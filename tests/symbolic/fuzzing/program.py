@@ -176,7 +176,8 @@ class Program:
         return self.start(arguments, exact, near, centre)
 
     def start(self, arguments: Mapping[str, Any], exact: np.ndarray, near: np.ndarray, centre: Any = None) -> Realised:
-        move, self.move = self.move, "given, probabilities" if arguments.get("probabilities") else "given"
+        kinds = [kind for kind in ("probabilities", "affine") if arguments.get(kind)]
+        move, self.move = self.move, ", ".join(["given", *kinds])
         value = self.apply("given", NAME, **arguments)
         result = self.conclude(value, exact, near, norm=arguments.get("norm", Norm.INF), centre=centre)
         self.move = move
@@ -320,7 +321,8 @@ class Program:
                 v = one.value
                 words.append(
                     f"{premise} = given({premise!r}, dim={v.dim}, norm=Norm.{v.norm.name}, size={v.size}, "
-                    f"error={float(one.error[point])!r}, radius={v.radius}, probabilities={v.probabilities})"
+                    f"error={float(one.error[point])!r}, radius={v.radius}, probabilities={v.probabilities}, "
+                    f"affine={v.affine})"
                 )
                 words.append(f"# exact {one.exact[point].tolist()}, near {one.near[point].tolist()}")
         words.append(self.lines[[line.target for line in self.lines].index(result.value.name)].text)

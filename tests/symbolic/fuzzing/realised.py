@@ -79,10 +79,11 @@ class Realised:
         promise("norm", 0.0, float(self.norm is not None and self.norm is not v.norm))
         if v.radius is not None:
             promise("radius", evaluate(v.radius, self.at), self.spread())
-        if v.probabilities:
+        if v.probabilities or v.affine:
             for each in (self.exact, self.near):
-                promise("probabilities", 0.0, np.maximum(-each, 0.0).max((-1, -2)))
                 promise("probabilities", 0.0, np.abs(each.sum(-1) - 1.0).max(-1))
+            for each in (self.exact, self.near) if v.probabilities else (self.near,):
+                promise("probabilities", 0.0, np.maximum(-each, 0.0).max((-1, -2)))
         return promises
 
     def owed(self) -> list[Measured]:

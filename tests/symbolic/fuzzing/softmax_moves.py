@@ -61,6 +61,41 @@ class Square:
         return f"lambda k: {self.step!r} * k**2"
 
 
+def linear_weights(scores: np.ndarray) -> np.ndarray:
+    return (1 + scores - scores.mean(-1, keepdims=True)) / scores.shape[-1]
+
+
+# Constant scores, whose errors leave a share of 1 / (1 + e^e) of the keys ahead.
+def constant_scores(program: Program) -> Realised:
+    keys = program.whole(3, 6)
+    growing = program.whole(1, (keys - 1) // 2)
+    error = float(np.log((keys - growing) / growing))
+    exact = np.broadcast_to(program.signs(program.points, 1, 1), (program.points, program.tokens, keys))
+    ahead = program.rng.permutation(np.arange(keys)) < growing
+    return program.start({"dim": keys, "size": 1.0, "error": error}, exact, exact + error * np.where(ahead, 1, -1))
+
+
+# A share (2r + 1) / (4r) of the keys at r, the others at -r: r = keys / (4 ahead - 2 keys).
+def widest_scores(program: Program) -> Realised:
+    ahead = program.whole(2, 4)
+    keys = 2 * ahead - 1
+    size, order = keys / 2, program.rng.permutation(keys)
+    exact = np.broadcast_to(np.where(order < ahead, size, -size), (program.points, program.tokens, keys))
+    return program.start(
+        {"dim": keys, "size": size, "error": 0.1}, exact, exact + 0.1 * program.directions(keys, Norm.INF)
+    )
+
+
+@move("softmax_as_linear", "softmax_as_linear")
+def softmax_as_linear(program: Program) -> Realised:
+    """Constant scores, the ones of largest linear weights, or any: with their size or their half range."""
+    scores = (constant_scores, widest_scores, lambda p: p.pick(Norm.INF))[program.whole(0, 2)](program)
+    half_range = float(np.ptp(scores.exact, axis=-1).max() / 2)
+    known = {"half_range": half_range} if program.chance(0.8) else {}
+    value = program.apply("softmax_as_linear", scores, NAME, **known)
+    return program.conclude(value, linear_weights(scores.exact), softmax_weights(scores.near), norm=Norm.ONE)
+
+
 # The winner leads all others by exactly the margin; it moves down while they move up.
 def led_scores(program: Program, tight: bool) -> tuple[Realised, float, np.ndarray]:
     keys, margin = program.tokens, program.number(0.2, 2.0)
@@ -105,11 +140,22 @@ def given_weights(program: Program) -> Realised:
     return program.start(arguments, exact, near)
 
 
+# The exact weight of one key lies beyond the simplex by e/2.
+@move("given, affine", "given")
+def given_affine(program: Program) -> Realised:
+    keys, error = program.tokens, program.rng.uniform(0, 2)
+    heavy, light = np.eye(keys)[program.rng.permutation(keys)[:2]]
+    anywhere = program.rng.dirichlet(np.ones(keys), (program.points, keys))
+    near = np.where(program.straight[:, None, None], heavy, anywhere)
+    arguments = {"dim": keys, "norm": Norm.ONE, "size": 1.0 + float(error), "error": float(error), "affine": True}
+    return program.start(arguments, near + error / 2 * (heavy - light), near)
+
+
 def any_weights(program: Program) -> Realised:
-    found = [x for x in program.pool if x.value.probabilities and x.exact.shape[-1] == program.tokens]
+    found = [x for x in program.pool if x.value.holds_weights and x.exact.shape[-1] == program.tokens]
     if found and program.chance(0.6):
         return found[program.whole(0, len(found) - 1)]
-    weights: Realised = given_weights.run(program)
+    weights: Realised = (given_affine if program.chance(0.3) else given_weights).run(program)
     return weights
 
 
@@ -127,6 +173,8 @@ MOVES = (
     concentrate,
     softmax_to_hard_max,
     hard_max,
+    softmax_as_linear,
     given_weights,
+    given_affine,
     attend,
 )

@@ -96,6 +96,12 @@ def test_a_radius_that_is_a_thousandth_too_small_is_found(rule: str) -> None:
 WRONG = [
     ("attend", planted.attention_without_radius(library()["attend"]), "local error"),
     ("change_norm", planted.changed(library()["change_norm"], planted.called_probabilities), "probabilities"),
+    ("change_norm", planted.changed(library()["change_norm"], planted.called_affine), "probabilities"),
+    (
+        "softmax_as_linear",
+        planted.changed(library()["softmax_as_linear"], planted.called_probabilities),
+        "probabilities",
+    ),
     ("linear_map", planted.changed(library()["linear_map"], planted.another_dim), "dim"),
     ("mean", planted.changed(library()["mean"], planted.another_norm), "norm|local error|error|size"),
     ("add", planted.changed(library()["add"], planted.forgetting), "error"),

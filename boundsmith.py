@@ -1,0 +1,51 @@
+"""boundsmith in scripts and notebooks: `import boundsmith as bs`.
+
+The public names of the three floors, imported on first use. `bs.theorem` states a theorem of your own; `bs.compare`,
+`bs.solve` and `bs.certify` take it, the id of a result (`boundsmith list`), or a file with a theorem.
+"""
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "bridge.theorem": ("Theorem", "theorem"),
+    "bridge.transformer": ("Transformer",),
+    "bridge.check": ("Check", "Sides"),
+    "bridge.domains": ("Ball", "Box", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex", "Sphere"),
+    "bridge.comparison": ("compare", "replay"),
+    "bridge.inverse": ("solve",),
+    "bridge.certify.certifying": ("certify",),
+    "bridge.lowering": ("lower",),
+    "bridge.record": ("Comparison", "Verdict"),
+    "numeric.construction": (
+        *("Construction", "Embedding", "FeedForward", "Head", "LinearAttention", "ReluAttention"),
+        *("RelativePositions", "SoftmaxAttention", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
+    ),
+    "numeric.maps": ("BlockMap", "LowRank"),
+    "numeric.stream": ("Block", "Stream"),
+    "symbolic": (
+        *("Approximated", "Citation", "Derivation", "Hypothesis", "Kind", "Norm", "Paper", "Parameter", "Printed"),
+        *("Quantifier", "Quantity", "Result", "UsageError", "results"),
+    ),
+    "symbolic.calculus": (
+        *("add", "apply_function", "attend", "bilinear", "change_norm", "concatenate", "concentrate", "confine"),
+        *("contract", "converge", "correct", "descend", "either", "exclude", "given", "hard_max", "iterate"),
+        *("knob_for", "linear_map", "mean", "minimise", "perturbed_function", "perturbed_map", "pool", "pooled_sum"),
+        *("project", "recur", "recursion_from", "repeat", "soft_threshold", "softmax", "softmax_as_linear"),
+        *("softmax_to_hard_max", "stack"),
+    ),
+    "symbolic.inequalities": ("Inequality",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'boundsmith' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

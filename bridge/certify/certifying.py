@@ -1,0 +1,26 @@
+"""`certify`: the inequalities and open obligations of a theorem, proved or refuted."""
+
+from typing import Any
+
+from bridge.certify.proving import Outcome, prove
+from bridge.certify.stating import belongs, has_choices, stated_now
+from bridge.registry import Source, find_study
+from symbolic.statements import UsageError
+
+
+def certify(theorem: Source, *, quantity: str | None = None, seconds: float = 60.0, **params: Any) -> list[Outcome]:
+    """The outcome of each inequality that the theorem states at these parameters: proved, refuted or undecided.
+
+    `theorem` is a `Theorem`, the id of a result, or a file with a theorem; parameters that are left out take their
+    defaults (the first of a grid). `quantity` limits it to the inequalities of one quantity, `seconds` is the time for
+    each of them.
+    Raises UsageError for a theorem that states no inequality.
+    """
+    study = find_study(theorem)
+    defaults = {p.name: p.default for p in study.result.parameters if p.default is not None}
+    chosen = {name: value[0] if has_choices(value) else value for name, value in {**defaults, **params}.items()}
+    stated = [each for each in stated_now(study, chosen) if quantity is None or belongs(each.name, quantity)]
+    if not stated:
+        about = f" of '{quantity}'" if quantity else ""
+        raise UsageError(f"{study.result.id} states no inequality{about} that a proof on a box could certify")
+    return [prove(each, seconds=seconds) for each in stated]

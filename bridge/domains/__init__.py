@@ -1,0 +1,8 @@
+"""The sets from which the inputs of a theorem come."""
+
+from bridge.domains.boxes import Box, Integers, Signs
+from bridge.domains.domain import Domain
+from bridge.domains.products import Product, Rows
+from bridge.domains.spheres import Ball, Simplex, Sphere
+
+__all__ = ["Domain", "Box", "Ball", "Sphere", "Signs", "Simplex", "Integers", "Rows", "Product"]

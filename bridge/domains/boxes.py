@@ -1,0 +1,165 @@
+"""Domains whose entries are free of each other: boxes, sign patterns, integers."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import sympy as sp
+import torch
+from torch import Tensor
+
+from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension, as_size, place
+from bridge.domains.rounding import as_entry, dtype_name, largest_below, require_held, shown, smallest_above, written
+from symbolic.derivation import Norm
+from symbolic.statements import UsageError
+
+LARGEST_INTEGER = 2**53  # float64 holds every integer up to here
+
+
+def vector_bound(norm: Norm, entries: sp.Expr, largest: sp.Expr) -> sp.Expr:
+    """The norm of a vector of so many entries, each of the largest absolute value."""
+    factors = {Norm.INF: sp.Integer(1), Norm.ONE: entries, Norm.TWO: sp.sqrt(entries)}
+    return factors[norm] * largest
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Box(Domain):
+    """Box(*shape, size=1): every entry in [-size, size]; Box(*shape, low=a, high=b): every entry in [a, b].
+
+    In a dtype that does not hold an end, the projection goes to the nearest number of the dtype inside.
+    """
+
+    low: sp.Expr
+    high: sp.Expr
+
+    def __init__(self, *shape: Any, size: Any = None, low: Any = None, high: Any = None) -> None:
+        ends = _ends(type(self).__name__, size, low, high)
+        self._set(shape=tuple(as_dimension(each) for each in shape), low=ends[0], high=ends[1])
+
+    def at(self, values: Values) -> Self:
+        shape = [self.replaced(each, values) for each in self.shape]
+        return self.rebuilt(*shape, low=self.replaced(self.low, values), high=self.replaced(self.high, values))
+
+    def sample(self, count: int, generator: torch.Generator) -> Tensor:
+        share = torch.rand(count, *self.dims, generator=generator, dtype=torch.float64)
+        low, high = self.ends(torch.float64)
+        return self.project(low * (1 - share) + high * share)
+
+    def corners(self, count: int, generator: torch.Generator) -> Tensor:
+        """In each cycle the vertices with all entries high and all low, then random vertices."""
+        chosen = torch.randint(0, 2, (count, *self.dims), generator=generator).bool()
+        chosen[::CORNER_CYCLE], chosen[1::CORNER_CYCLE] = True, False
+        low, high = self.ends(torch.float64)
+        return torch.where(chosen, torch.tensor(high, dtype=torch.float64), torch.tensor(low, dtype=torch.float64))
+
+    def project(self, x: Tensor) -> Tensor:
+        self.require_batch(x)
+        return x.detach().clamp(*self.ends(x.dtype))
+
+    def bound(self, norm: Norm) -> sp.Expr:
+        largest = self.high if self.low == -self.high else sp.Max(-self.low, self.high)
+        return vector_bound(norm, sp.Mul(*self.shape), largest)
+
+    def outside(self, x: Tensor) -> str | None:
+        low, high = self.ends(torch.float64)
+        entries = x.double()
+        excess = torch.maximum(low - entries, entries - high)
+        if bool(((entries >= low) & (entries <= high)).all()):
+            return None
+        worst = place(x, int(excess.argmax()))
+        box = f"[{written(self.low)}, {written(self.high)}]"
+        return f"entry {worst} = {float(x[worst])} is outside {box} by {shown(excess[worst])}"
+
+    def ends(self, dtype: torch.dtype) -> tuple[float, float]:
+        """The extreme numbers of the dtype in the range. Raises UsageError if there are none."""
+        low, high = smallest_above(self.low, dtype), largest_below(self.high, dtype)
+        if low > high:
+            raise UsageError(f"{self}: no number of {dtype_name(dtype)} is in the range")
+        return low, high
+
+    def _arguments(self) -> list[str]:
+        if self.low == -self.high:
+            return [*map(str, self.shape), f"size={written(self.high)}"]
+        return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Integers(Box):
+    """Integers(*shape, low=a, high=b): every entry an integer, a <= entry <= b, with integer ends up to 2^53."""
+
+    def __init__(self, *shape: Any, low: Any, high: Any) -> None:
+        super().__init__(*shape, low=low, high=high)
+        for name, end in (("low", self.low), ("high", self.high)):
+            if not end.free_symbols and not (end.is_Integer and abs(end) <= LARGEST_INTEGER):
+                raise UsageError(f"Integers: {name} = {end} is not an integer between -2^53 and 2^53")
+
+    def sample(self, count: int, generator: torch.Generator) -> Tensor:
+        low, high = self.ends(torch.float64)
+        size = (count, *self.dims)
+        return torch.randint(int(low), int(high) + 1, size, generator=generator).double()
+
+    def project(self, x: Tensor) -> Tensor:
+        # The numbers of a dtype beyond its consecutive integers are integers, so that rounding and ends are exact.
+        return super().project(x.round())
+
+    def outside(self, x: Tensor) -> str | None:
+        broken = (x != x.round()).flatten().nonzero().flatten()
+        if len(broken) == 0:
+            return super().outside(x)
+        where = place(x, int(broken[0]))
+        return f"entry {where} = {float(x[where])} is not an integer"
+
+    def _arguments(self) -> list[str]:
+        return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Signs(Domain):
+    """Signs(*shape, size=1): every entry is size or -size; in a dtype that does not hold it, rounded towards 0."""
+
+    size: sp.Expr
+
+    def __init__(self, *shape: Any, size: Any = 1) -> None:
+        self._set(shape=tuple(as_dimension(each) for each in shape), size=as_size("size", size))
+
+    def at(self, values: Values) -> Self:
+        shape = [self.replaced(each, values) for each in self.shape]
+        return self.rebuilt(*shape, size=self.replaced(self.size, values))
+
+    def sample(self, count: int, generator: torch.Generator) -> Tensor:
+        signs = 2 * torch.randint(0, 2, (count, *self.dims), generator=generator).double() - 1
+        return self.project(signs)
+
+    def corners(self, count: int, generator: torch.Generator) -> Tensor:
+        return self.sample(count, generator)
+
+    def project(self, x: Tensor) -> Tensor:
+        self.require_batch(x)
+        require_held(self.size, x.dtype)
+        size = torch.full_like(x, largest_below(self.size, x.dtype))
+        return torch.where(x.isnan(), x.detach(), torch.copysign(size, x.detach()))
+
+    def bound(self, norm: Norm) -> sp.Expr:
+        return vector_bound(norm, sp.Mul(*self.shape), self.size)
+
+    def outside(self, x: Tensor) -> str | None:
+        size = largest_below(self.size, x.dtype)
+        distance = (x.double().abs() - size).abs()
+        if not bool(distance.any()):
+            return None
+        worst = place(x, int(distance.argmax()))
+        return f"entry {worst} = {float(x[worst])} is neither {shown(-size)} nor {shown(size)}"
+
+    def _arguments(self) -> list[str]:
+        return [*map(str, self.shape), f"size={written(self.size)}"]
+
+
+def _ends(kind: str, size: Any, low: Any, high: Any) -> tuple[sp.Expr, sp.Expr]:
+    if (low is None) != (high is None) or (size is not None and low is not None):
+        raise UsageError(f"{kind}: give size, or low and high")
+    if low is None:
+        half = as_size("size", 1 if size is None else size)
+        return -half, half
+    ends = as_entry(low), as_entry(high)
+    if (ends[1] - ends[0]).is_negative:
+        raise UsageError(f"{kind}: low = {low} exceeds high = {high}")
+    return ends

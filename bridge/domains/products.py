@@ -1,0 +1,129 @@
+"""Domains made of domains: rows that each lie in one, and named inputs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Self
+
+import sympy as sp
+import torch
+from torch import Tensor
+
+from bridge.domains.boxes import vector_bound
+from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension
+from symbolic.derivation import Norm
+from symbolic.statements import UsageError
+
+Inputs = dict[str, Tensor]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Rows(Domain):
+    """Rows(count, row): arrays (count, *row.shape) whose rows each lie in the domain `row`.
+
+    `bound` is of all rows as one vector; `row.bound` is of each.
+    """
+
+    row: Domain
+
+    def __init__(self, count: Any, row: Domain) -> None:
+        self._set(shape=(as_dimension(count), *row.shape), row=row)
+
+    def at(self, values: Values) -> Self:
+        return self.rebuilt(self.replaced(self.shape[0], values), self.row.at(values))
+
+    def sample(self, count: int, generator: torch.Generator) -> Tensor:
+        return self.row.sample(count * self.dims[0], generator).view(count, *self.dims)
+
+    def corners(self, count: int, generator: torch.Generator) -> Tensor:
+        """All rows of one element are corners of one kind, so that they attain the bound together."""
+        cycles = -(-count // CORNER_CYCLE) * CORNER_CYCLE
+        drawn = self.row.corners(self.dims[0] * cycles, generator).view(self.dims[0], cycles, *self.row.dims)
+        return drawn[:, :count].transpose(0, 1).contiguous()
+
+    def project(self, x: Tensor) -> Tensor:
+        self.require_batch(x)
+        rows = x.reshape(len(x) * self.dims[0], *self.row.dims)
+        return self.row.project(rows).view(x.shape)
+
+    def bound(self, norm: Norm) -> sp.Expr:
+        return vector_bound(norm, sp.sympify(self.shape[0]), self.row.bound(norm))
+
+    def outside(self, x: Tensor) -> str | None:
+        found = {index: complaint for index, row in enumerate(x) if (complaint := self.row.outside(row))}
+        if not found:
+            return None
+        index, complaint = next(iter(found.items()))
+        more = f" (and {len(found) - 1} more of {len(x)} rows)" if len(found) > 1 else ""
+        return f"row {index}: {complaint}{more}"
+
+    def _arguments(self) -> list[str]:
+        return [str(self.shape[0]), str(self.row)]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Product:
+    """Product({name: domain}): named inputs, each in its own domain; the methods of Domain over dicts by name.
+
+    Every tensor of a batch has the same leading dimension. Each name draws from the generator in turn.
+    """
+
+    domains: Mapping[str, Domain]
+
+    def __init__(self, domains: Mapping[str, Domain]) -> None:
+        object.__setattr__(self, "domains", MappingProxyType(dict(domains)))
+
+    def __getitem__(self, name: str) -> Domain:
+        return self.domains[name]
+
+    def at(self, values: Values) -> Self:
+        """Each domain at the values. Raises UsageError with the name of the input."""
+        return type(self)({name: _at(name, domain, values) for name, domain in self.domains.items()})
+
+    def sample(self, count: int, generator: torch.Generator) -> Inputs:
+        return {name: domain.sample(count, generator) for name, domain in self.domains.items()}
+
+    def corners(self, count: int, generator: torch.Generator) -> Inputs:
+        return {name: domain.corners(count, generator) for name, domain in self.domains.items()}
+
+    def starts(self, count: int, generator: torch.Generator) -> Inputs:
+        return {name: domain.starts(count, generator) for name, domain in self.domains.items()}
+
+    def project(self, inputs: Mapping[str, Tensor]) -> Inputs:
+        """Each input projected. Raises UsageError for a missing or an unknown name."""
+        if wrong := self._wrong_names(inputs):
+            raise UsageError(f"Product: {wrong}")
+        return {name: domain.project(inputs[name]) for name, domain in self.domains.items()}
+
+    def complaint(self, inputs: Mapping[str, Tensor]) -> str | None:
+        """None if each input, without a batch, is in its domain; else every input that is not, with the reason."""
+        if wrong := self._wrong_names(inputs):
+            return wrong
+        found = {name: domain.complaint(inputs[name]) for name, domain in self.domains.items()}
+        return "; ".join(f"{name}: {complaint}" for name, complaint in found.items() if complaint) or None
+
+    def bound(self, norm: Norm) -> dict[str, sp.Expr]:
+        """The largest norm of each input."""
+        return {name: domain.bound(norm) for name, domain in self.domains.items()}
+
+    @property
+    def shape(self) -> dict[str, tuple[Any, ...]]:
+        return {name: domain.shape for name, domain in self.domains.items()}
+
+    def __repr__(self) -> str:
+        return f"Product({', '.join(f'{name}={domain}' for name, domain in self.domains.items())})"
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.domains.items()))
+
+    def _wrong_names(self, inputs: Mapping[str, Tensor]) -> str | None:
+        if set(inputs) == set(self.domains):
+            return None
+        return f"expected {', '.join(self.domains)}; got {', '.join(inputs) or 'nothing'}"
+
+
+def _at(name: str, domain: Domain, values: Values) -> Domain:
+    try:
+        return domain.at(values)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None

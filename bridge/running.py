@@ -1,0 +1,204 @@
+"""The functions of a theorem, run: on batches of tensors (by vmap, differentiable) and on balls (one prompt).
+
+Shapes: B prompts; a function is written for one of them and sees no B.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import flint
+import torch
+from torch import Tensor
+
+from bridge.balls import BASE_BITS
+from bridge.check import as_ball
+from bridge.theorem import Function, Theorem, arguments_of
+from bridge.transformer import Transformer
+from numeric.balls import BallArray, ball_maximum, working_precision
+from numeric.balls.running import call_on_balls, run_on_balls
+from numeric.exact import run_exact
+from numeric.network import Network
+from symbolic.statements import UsageError
+
+Arrays = Mapping[str, Any]
+DEPENDS_ON_DATA = "data-dependent control flow"  # of torch, on a branch under vmap
+
+
+class Runner:
+    """Everything that runs at one point: parameters and weights are fixed, inputs vary."""
+
+    def __init__(
+        self, theorem: Theorem, params: Arrays, weights: Mapping[str, Tensor], dtype: torch.dtype, device: torch.device
+    ) -> None:
+        self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
+        self.dtype, self.device = dtype, device
+        self._networks: dict[tuple[str, torch.dtype], Network] = {}
+
+    # Calling.
+
+    def called(self, function: Function, more: Arrays) -> Any:
+        """The function with the arguments that it takes: parameters, weights as float64 tensors, and `more`."""
+        return function(**self._arguments(function, more))
+
+    def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
+        known = {**self.params, **self.weights, **more}
+        return {name: known[name] for name in arguments_of(function)}
+
+    def batched(self, function: Function, inputs: Mapping[str, Tensor], dtype: torch.dtype = torch.float64) -> Any:
+        """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions."""
+        fixed = self._as_tensors(dtype)
+        given = {name: value.to(dtype) for name, value in inputs.items() if name in arguments_of(function)}
+        if not given:
+            raise UsageError(f"{self.theorem.id}: {_name(function)} takes no input")
+
+        def at_one(prompt: dict[str, Tensor]) -> Any:
+            known = {**fixed, **prompt}
+            return function(**{name: known[name] for name in arguments_of(function)})
+
+        try:
+            return torch.func.vmap(at_one)(given)
+        except RuntimeError as error:
+            if DEPENDS_ON_DATA in str(error):
+                raise UsageError(
+                    f"{self.theorem.id}: {_name(function)} branches on a value of its inputs; write torch.where, "
+                    f"torch.clamp or torch.maximum, which work on a batch and on balls"
+                ) from error
+            raise
+
+    def _as_tensors(self, dtype: torch.dtype) -> dict[str, Any]:
+        numbers = {
+            name: torch.tensor(value, dtype=torch.float64, device=self.device) if isinstance(value, float) else value
+            for name, value in self.params.items()
+        }
+        return numbers | {name: value.to(self.device, dtype) for name, value in self.weights.items()}
+
+    def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
+        """A letter's value as a ball. Raises UsageError for what is no single number."""
+        found = self._on_balls(function, inputs, bits)
+        if isinstance(found, BallArray):
+            if found.shape != ():
+                raise UsageError(
+                    f"{self.theorem.id}: {_name(function)} gives an array of shape {found.shape}, no number"
+                )
+            return found.balls[0]
+        return as_ball(found)
+
+    def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
+        return run_on_balls(function, self._arguments(function, inputs), bits)
+
+    # Network and reference.
+
+    def network(self, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
+        return self._each_network(names, lambda key, wanted: self._run(key, inputs, wanted, dtype))
+
+    def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
+        return self._named("the reference", self.batched(self._reference, inputs), names)
+
+    def exact_network(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
+        return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
+
+    def exact_reference(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
+        return self._named("the reference", self._on_balls(self._reference, inputs, bits), names)
+
+    @property
+    def _reference(self) -> Function:
+        if self.theorem.reference is None:
+            raise UsageError(f"{self.theorem.id} has no reference, so no error can be measured; give reference=")
+        return self.theorem.reference
+
+    def _each_network(self, names: Sequence[str], run: Callable[[str, list[str]], dict[str, Any]]) -> dict[str, Any]:
+        """Each network once, for the quantities whose errors it makes."""
+        networks = self.theorem.networks
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            key = name if name in networks else ""
+            if key not in networks:
+                raise UsageError(f"{self.theorem.id} has no network for '{name}', so its error cannot be measured")
+            groups.setdefault(key, []).append(name)
+        return {name: found for key, wanted in groups.items() for name, found in run(key, wanted).items()}
+
+    def _run(
+        self, key: str, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype
+    ) -> dict[str, Tensor]:
+        network = self.theorem.networks[key]
+        if not isinstance(network, Transformer):
+            return self._named("the network", self.batched(network, inputs, dtype), names)
+        tokens = self.batched(network.tokens, inputs, dtype).to(dtype)  # (B, L, width)
+        taps = self._torch_network(key, dtype).run(tokens, _without_output(self._taps(network, names)))
+        return {name: self._read(network, name, taps, dtype) for name in names}
+
+    def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
+        network = self.theorem.networks[key]
+        if not isinstance(network, Transformer):
+            return self._named("the network", self._on_balls(network, inputs, bits), names)
+        tokens = self._on_balls(network.tokens, inputs, bits)
+        construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
+        taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
+        return {
+            name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[name]
+            for name in names
+        }
+
+    def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
+        """What a function returned, by quantity. Raises UsageError for a quantity that it does not return."""
+        by_name = found if isinstance(found, Mapping) else dict.fromkeys(names, found)
+        missing = [name for name in names if name not in by_name]
+        if missing:
+            raise UsageError(
+                f"{self.theorem.id}: {role} returns {', '.join(by_name)}, but not {', '.join(missing)}; return a dict "
+                f"with an array for each quantity"
+            )
+        return {name: by_name[name] for name in names}
+
+    # Transformers.
+
+    def _torch_network(self, key: str, dtype: torch.dtype) -> Network:
+        if (key, dtype) not in self._networks:
+            network = self.theorem.networks[key]
+            assert isinstance(network, Transformer)  # a function has no weights to be kept
+            construction = self.called(network.build, {})
+            self._networks[key, dtype] = Network(construction, dtype=dtype, device=self.device)
+        return self._networks[key, dtype]
+
+    def _taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
+        """The taps from which these quantities are read."""
+        wanted = [arguments_of(network.read[name]) if name in network.read else (name,) for name in names]
+        return sorted({tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights})
+
+    def _read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+        if name not in network.read:
+            return taps[name]
+        found: Tensor = self.batched(network.read[name], taps, dtype)
+        return found
+
+
+def _without_output(taps: Sequence[str]) -> list[str]:
+    return [tap for tap in taps if tap != "output"]
+
+
+ORDERS = {"inf": torch.inf, "1": 1, "2": 2}
+
+
+def distance(norm: str, name: str, found: Tensor, truth: Tensor) -> Tensor:
+    """The norm of each difference, over all entries as one vector, (B). Raises UsageError for shapes that differ."""
+    if found.shape != truth.shape:
+        raise UsageError(
+            f"'{name}' has the shape {tuple(found.shape[1:])} in the network and {tuple(truth.shape[1:])} in the "
+            f"reference; return arrays of one shape"
+        )
+    return torch.linalg.vector_norm((found - truth).reshape(len(found), -1), ord=ORDERS[norm], dim=1)
+
+
+def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flint.arb:
+    """The norm of the difference, enclosed."""
+    apart = one - (other.double().cpu().numpy() if isinstance(other, Tensor) else other)
+    with working_precision(one.bits):
+        sizes = [abs(ball) for ball in apart.balls]
+        if norm == "inf":
+            return ball_maximum(sizes)
+        total = sum((size if norm == "1" else size * size for size in sizes), start=flint.arb(0))
+        return total if norm == "1" else total.sqrt()
+
+
+def _name(function: Function) -> str:
+    return f"the function {getattr(function, '__name__', repr(function))}"

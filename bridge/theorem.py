@@ -1,0 +1,241 @@
+"""A theorem as a value: what `compare`, `solve`, `certify`, `show` and the exports take, beside the id of a result.
+
+`Theorem` is what the engine reads. `theorem` builds one from the conclusions of a derivation and from functions, and
+reads everything off them that they already say.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sympy as sp
+
+from bridge.check import Check
+from bridge.domains import Domain
+from bridge.transformer import Transformer
+from symbolic.citations import Citation
+from symbolic.derivation import Approximated
+from symbolic.inequalities import Inequality
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
+
+Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
+Network = Function | Transformer
+GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
+NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A statement, the inputs that it is about, its network, and what it is compared with.
+
+    `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
+    once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
+    torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
+    given by the quantity whose error each makes. The same functions run on Arb balls.
+
+    `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
+    takes inputs gives the letter's value at a prompt, one that takes none that of the network.
+    """
+
+    statement: Result
+    main: str
+    inputs: Mapping[str, Domain] = field(default_factory=dict)
+    weights: Mapping[str, Domain | Function] = field(default_factory=dict)
+    network: Network | Mapping[str, Network] | None = None
+    reference: Function | None = None
+    knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+    inequalities: tuple[Inequality, ...] = ()
+    sha256: str | None = None  # of the file that it was read from
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for a function that asks for a name that is none of the theorem's."""
+        known = {*(p.name for p in self.statement.parameters), *self.weights, *self.inputs}
+        for role, function in self.functions():
+            unknown = [name for name in arguments_of(function) if name not in known]
+            if unknown:
+                raise UsageError(
+                    f"{self.id}: {role} takes {', '.join(unknown)}, which is no parameter, weight or input; "
+                    f"it may take {', '.join(sorted(known))}"
+                )
+        self._require_bound_letters()
+
+    @property
+    def id(self) -> str:
+        return self.statement.id
+
+    def functions(self) -> Iterable[tuple[str, Function]]:
+        """Every function of the theorem, with its role in words."""
+        for network in self.networks.values():
+            yield from network.functions() if isinstance(network, Transformer) else [("the network", network)]
+        if self.reference is not None:
+            yield "the reference", self.reference
+        yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
+        yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
+        yield from ((f"the check {each.name}", each.sides) for each in self.checks)
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """Each network by the quantity whose error it makes; the key "" stands for all others."""
+        if self.network is None:
+            return {}
+        return dict(self.network) if isinstance(self.network, Mapping) else {"": self.network}
+
+    def _require_bound_letters(self) -> None:
+        """Raises UsageError for a letter of a bound that neither a parameter nor an instance gives a value."""
+        bound = {p.symbol for p in self.statement.parameters} | set(self.knows)
+        for quantity in self.statement.quantities:
+            formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
+            letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
+            free = sorted(str(letter) for letter in letters - bound)
+            if free:
+                raise UsageError(
+                    f"{self.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
+                    f"parameter, or give its worst case in `worst`, or a function in `knows`"
+                )
+
+    def scope_of(self, function: Function) -> str:
+        """`prompt` for a function of the inputs, else `network`."""
+        return "prompt" if set(arguments_of(function)) & set(self.inputs) else "network"
+
+    def latex(self) -> str:
+        return self.statement.latex()
+
+    def _repr_latex_(self) -> str:
+        return self.statement._repr_latex_()
+
+
+def arguments_of(function: Function) -> tuple[str, ...]:
+    """The names that a function takes. Raises UsageError for one that takes any (*args, **kwargs)."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
+        name = getattr(function, "__name__", "a function")
+        raise UsageError(f"{name} takes *args or **kwargs; name the parameters, weights and inputs that it takes")
+    return tuple(each.name for each in parameters if each.default is each.empty)
+
+
+def theorem(
+    id: str,
+    *bounds: Approximated | Quantity,
+    parameters: Mapping[sp.Symbol, Any],
+    inputs: Mapping[str, Domain] | None = None,
+    network: Network | Mapping[str, Network] | None = None,
+    reference: Function | None = None,
+    weights: Mapping[str, Domain | Function] | None = None,
+    hypotheses: Sequence[Any] = (),
+    worst: Mapping[sp.Symbol, Any] | None = None,
+    knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
+    printed: Mapping[str, Any] | None = None,
+    checks: Sequence[Check] = (),
+    inequalities: Sequence[Inequality] = (),
+    title: str = "",
+    claim: str = "",
+    cites: str | Citation = "",
+) -> Theorem:
+    """The theorem that each of `bounds`, a conclusion of the error calculus, bounds the error of the network.
+
+    A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
+    each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
+    `hypotheses` are further SymPy relations. `worst` replaces letters of the derivation by what the hypotheses allow;
+    `printed` gives the draft's own formula for a quantity, by name. The other arguments are those of `Theorem`.
+
+    Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
+    """
+    letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
+    inputs, weights = dict(inputs or {}), dict(weights or {})
+    known = {letter: letter for letter in letters if letter in parameters} | dict(worst or {})
+    at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
+    citation = cites if isinstance(cites, Citation) else Citation(None, cites)
+    where = _where(inputs, weights)
+    quantities = [each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where) for each in bounds]
+    unknown = [name for name in printed or {} if name not in {each.name for each in quantities}]
+    if unknown:
+        names = ", ".join(each.name for each in quantities)
+        raise UsageError(f"{id}: `printed` names {', '.join(unknown)}, which is no quantity; it has: {names}")
+    if not quantities and not checks:
+        raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
+    stated = [_printed(each, (printed or {}).get(each.name), citation) for each in quantities]
+    statement = Result(
+        id=id,
+        title=title or id,
+        citation=citation,
+        claim=claim,
+        parameters=tuple(_parameter(symbol, default) for symbol, default in parameters.items()),
+        hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses)),
+        quantities=(*stated, *(check.quantity for check in checks)),
+        notation={symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK},
+    )
+    return Theorem(
+        statement,
+        main=(stated[-1] if stated else checks[0].quantity).name,
+        inputs=inputs,
+        weights=weights,
+        network=network,
+        reference=reference,
+        knows=letters,
+        checks=tuple(checks),
+        inequalities=tuple(inequalities),
+    )
+
+
+def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
+    drawn = {**{name: each for name, each in weights.items() if isinstance(each, Domain)}, **inputs}
+    return ", ".join(f"{name} in {domain}" for name, domain in drawn.items())
+
+
+def _quantity(
+    conclusion: Approximated, worst: Mapping[sp.Symbol, sp.Expr], at_prompt: set[sp.Symbol], where: str
+) -> Quantity:
+    step = conclusion.derivation.step(conclusion.name)
+    word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
+    return Quantity(
+        name=conclusion.name,
+        latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
+        meaning=f"error of {conclusion.name}",
+        norm=NORMS[step.norm],
+        domain=where,
+        kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
+        quantifier=Quantifier.FOR_ALL,
+        derivation=conclusion.derivation,
+        worst_case={letter: sp.sympify(value) for letter, value in worst.items()},
+        scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
+    )
+
+
+def _printed(quantity: Quantity, formula: Any, citation: Citation) -> Quantity:
+    if formula is None:
+        return quantity
+    return replace(
+        quantity, printed=formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
+    )
+
+
+def _parameter(symbol: sp.Symbol, default: Any) -> Parameter:
+    values = tuple(default) if isinstance(default, list | range) else default
+    return Parameter(symbol.name, symbol, f"the parameter {symbol.name}", values, integer=bool(symbol.is_integer))
+
+
+def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
+    """What the symbols themselves say: positive, or not negative."""
+    found = []
+    for symbol in parameters:
+        if symbol.is_positive:
+            least = sp.Ge(symbol, 1, evaluate=False) if symbol.is_integer else sp.Gt(symbol, 0, evaluate=False)
+            found.append(Hypothesis(symbol.name, least, f"{symbol.name} is declared positive"))
+        elif symbol.is_nonnegative:
+            found.append(Hypothesis(symbol.name, sp.Ge(symbol, 0, evaluate=False), f"{symbol.name} is declared >= 0"))
+    return tuple(found)
+
+
+def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:
+    if isinstance(given, Hypothesis):
+        return given
+    letters = sorted(getattr(given, "free_symbols", ()), key=str)
+    if not letters or any(letter not in parameters for letter in letters):
+        raise UsageError(f"the hypothesis {given} is not a relation between parameters; give one such as n >= 2")
+    return Hypothesis(str(letters[0]), given, "a hypothesis of the theorem")

@@ -1,0 +1,76 @@
+"""A theorem as the engine runs it: parameters resolved, weights drawn, one case for each point of the grid."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bridge.check_rows import check_row
+from bridge.domains import Domain
+from bridge.record import Row
+from bridge.study import Study
+from bridge.theorem import Theorem, arguments_of
+from bridge.theorem_case import TheoremCase
+from symbolic.statements import Quantity, UsageError
+
+
+class TheoremStudy(Study):
+    """See `Theorem`."""
+
+    def __init__(self, theorem: Theorem) -> None:
+        self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
+        self.sha256, self.inequalities = theorem.sha256, theorem.inequalities
+
+    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
+        given = {name: value for name, value in params.items() if name in self.theorem.weights}
+        resolved = self.resolved({name: value for name, value in params.items() if name not in given})
+        weights = {name: self._weight(name, resolved, given, seed) for name in self.theorem.weights}
+        return TheoremCase(self.theorem, resolved, weights, dtype, device)
+
+    def missing(self, params: Mapping[str, Any]) -> list[str]:
+        weights = self.theorem.weights
+        own = {name: value for name, value in params.items() if name not in weights}
+        return [*super().missing(own), *(name for name in weights if name not in params)]
+
+    def refutable(self) -> tuple[Quantity, ...]:
+        return tuple(each for each in self.result.quantities if each.erratum is not None)
+
+    def checks(self) -> list[Row]:
+        rows = []
+        for check in self.theorem.checks:
+            if check.params is not None:
+                case = self.case(check.params, seed=0, dtype="float64", device="cpu")
+                inputs = case.inputs_of(check)
+                rows.append(check_row(case, check, (case.sides(check, inputs), inputs)))
+        return rows
+
+    def _weight(self, name: str, params: Mapping[str, Any], given: Mapping[str, Any], seed: int) -> Tensor:
+        """As a witness gives it, or drawn: each weight by its own generator, so that none moves with another."""
+        drawn_from = self.theorem.weights[name]
+        if name in given:
+            return self._checked(name, given[name], params)
+        if not isinstance(drawn_from, Domain):
+            return _float64(drawn_from(**{each: params[each] for each in arguments_of(drawn_from)}))
+        place = list(self.theorem.weights).index(name)
+        generator = torch.Generator().manual_seed(int(np.random.SeedSequence([seed, place]).generate_state(1)[0]))
+        return self._domain(drawn_from, params).sample(1, generator)[0]
+
+    def _checked(self, name: str, value: Any, params: Mapping[str, Any]) -> Tensor:
+        try:
+            weight = _float64(value)
+        except (TypeError, ValueError, RuntimeError):
+            raise UsageError(f"{self.result.id}: the weight {name} is no array of numbers") from None
+        drawn_from = self.theorem.weights[name]
+        complaint = self._domain(drawn_from, params).complaint(weight) if isinstance(drawn_from, Domain) else None
+        if complaint:
+            raise UsageError(f"{self.result.id}: the weight {name}: {complaint}")
+        return weight
+
+    def _domain(self, domain: Domain, params: Mapping[str, Any]) -> Domain:
+        return domain.at({p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None})
+
+
+def _float64(value: Any) -> Tensor:
+    return torch.as_tensor(np.asarray(value), dtype=torch.float64)

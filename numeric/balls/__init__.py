@@ -1,0 +1,20 @@
+"""Arrays of Arb balls: each ball contains the exact real number that it stands for.
+
+Every float64 enters exactly. The precision in bits affects the width of the balls, never their correctness.
+"""
+
+from numeric.balls.arbs import Arb, ball_maximum, exact_softmax, float_above, float_below, working_precision
+from numeric.balls.array import BallArray, Comparison
+from numeric.balls.errors import BallsError
+
+__all__ = [
+    "Arb",
+    "BallArray",
+    "BallsError",
+    "Comparison",
+    "ball_maximum",
+    "exact_softmax",
+    "float_above",
+    "float_below",
+    "working_precision",
+]

@@ -1,0 +1,227 @@
+"""The arrays: `BallArray` of balls, and `Comparison` of truth values that may be undecided.
+
+torch's functions, methods and operators act on both (numeric/balls/dispatch.py says which); no operation changes
+an array in place.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import flint
+import numpy as np
+from jaxtyping import Float64
+
+from numeric.balls.arbs import Arb, absolute, ball_maximum, float_above, working_precision
+from numeric.balls.conversion import boxed, entries_of_values, integers_of, is_array
+from numeric.balls.entries import Entries, call
+from numeric.balls.errors import BallsError, undecided
+
+
+class Comparison(Entries):
+    """Truth values of an entrywise comparison: True, False, or None where the balls do not decide it."""
+
+    def __and__(self, other: Any) -> "Comparison":
+        return call("logical_and", self, other)
+
+    def __or__(self, other: Any) -> "Comparison":
+        return call("logical_or", self, other)
+
+    def __invert__(self) -> "Comparison":
+        return call("logical_not", self)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __bool__(self) -> bool:
+        return bool(self.decided("bool(comparison)").item()) if self.numel() == 1 else _one_entry_needed("bool()", self)
+
+    def decided(self, operation: str) -> np.ndarray:
+        """The truth values as a bool array; refuses where one is undecided."""
+        if any(value is None for value in self.entries.flat):
+            raise undecided(operation, self.bits)
+        return self.entries.astype(bool)
+
+    def as_index(self) -> np.ndarray:
+        return self.decided("indexing by a comparison")
+
+    def __add__(self, other: Any) -> "BallArray":
+        return call("add", self, other)
+
+    def __sub__(self, other: Any) -> "BallArray":
+        return call("sub", self, other)
+
+    def __rsub__(self, other: Any) -> "BallArray":
+        return call("sub", other, self)
+
+    def __mul__(self, other: Any) -> "BallArray":
+        return call("mul", self, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+class BallArray(Entries):
+    """An array of balls at `bits` bits, with the shapes, operators and functions of a torch tensor.
+
+    `radius()` bounds the distance of each exact number from the middle of its ball; `midpoint()` rounds that middle
+    to float64. An operation runs at the highest precision among its arguments. Its ball contains the exact value
+    wherever that exists; where none exists (the square root of a negative number), the ball is nan.
+    """
+
+    def __init__(self, balls: Sequence[Arb], shape: tuple[int, ...], bits: int) -> None:
+        if len(balls) != math.prod(shape):
+            raise BallsError("BallArray", f"{len(balls)} balls for the shape {shape}", "Give one ball for each place.")
+        self.entries = boxed(balls, tuple(shape))
+        self.bits = bits
+
+    @classmethod
+    def exactly(cls, values: Any, bits: int = 128) -> "BallArray":
+        """The numbers of a float or integer tensor, an array or a Python number themselves, with radius 0."""
+        return cls.of_entries(entries_of_values(values if is_array(values) else np.asarray(values)), bits)
+
+    @classmethod
+    def of_matrix(cls, matrix: Any, bits: int) -> "BallArray":
+        """The entries of a flint.arb_mat."""
+        return cls(matrix.entries(), (matrix.nrows(), matrix.ncols()), bits)
+
+    @cached_property
+    def balls(self) -> tuple[Arb, ...]:
+        """All balls, row by row."""
+        return tuple(self.entries.ravel().tolist())
+
+    def midpoint(self) -> Float64[np.ndarray, "..."]:
+        """The middles of the balls, rounded to nearest float64."""
+        return np.array([float(ball.mid()) for ball in self.balls]).reshape(self.entries.shape)
+
+    def radius(self) -> Float64[np.ndarray, "..."]:
+        """The radii of the balls, rounded up."""
+        return np.array([float_above(ball.rad()) for ball in self.balls]).reshape(self.entries.shape)
+
+    def contains(self, values: np.ndarray) -> np.ndarray:
+        """For each place, whether the ball contains the given float64."""
+        inside = [ball.contains(value) for ball, value in self._pair(BallArray.exactly(values, self.bits))]
+        return np.array(inside, dtype=bool).reshape(self.entries.shape)
+
+    def overlaps(self, other: "BallArray") -> np.ndarray:
+        """For each place, whether the two balls meet; if not, the two numbers are different."""
+        meets = [left.overlaps(right) for left, right in self._pair(other)]
+        return np.array(meets, dtype=bool).reshape(self.entries.shape)
+
+    def sup_norm(self) -> Arb:
+        """Encloses the largest absolute value of an entry."""
+        with working_precision(self.bits):
+            return ball_maximum([absolute(ball) for ball in self.balls])
+
+    def one_norm(self) -> Arb:
+        """Encloses the sum of the absolute values of all entries."""
+        with working_precision(self.bits):
+            return sum((absolute(ball) for ball in self.balls), start=flint.arb(0))
+
+    def _pair(self, other: "BallArray") -> list[tuple[Arb, Arb]]:
+        if self.shape != other.shape:
+            raise shapes_differ(tuple(self.shape), tuple(other.shape))
+        return list(zip(self.balls, other.balls, strict=True))
+
+    def __neg__(self) -> "BallArray":
+        return call("neg", self)
+
+    def __pos__(self) -> "BallArray":
+        return self
+
+    def __abs__(self) -> "BallArray":
+        return call("abs", self)
+
+    def __add__(self, other: Any) -> "BallArray":
+        return call("add", self, other)
+
+    def __sub__(self, other: Any) -> "BallArray":
+        return call("sub", self, other)
+
+    def __rsub__(self, other: Any) -> "BallArray":
+        return call("sub", other, self)
+
+    def __mul__(self, other: Any) -> "BallArray":
+        return call("mul", self, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Any) -> "BallArray":
+        return call("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> "BallArray":
+        return call("div", other, self)
+
+    def __pow__(self, other: Any) -> "BallArray":
+        return call("pow", self, other)
+
+    def __rpow__(self, other: Any) -> "BallArray":
+        return call("pow", other, self)
+
+    def __matmul__(self, other: Any) -> "BallArray":
+        return call("matmul", self, other)
+
+    def __rmatmul__(self, other: Any) -> "BallArray":
+        return call("matmul", other, self)
+
+    def __floordiv__(self, other: Any) -> "BallArray":
+        return call("__floordiv__", self, other)
+
+    def __mod__(self, other: Any) -> "BallArray":
+        return call("remainder", self, other)
+
+    def __lt__(self, other: Any) -> Comparison:
+        return call("lt", self, other)
+
+    def __le__(self, other: Any) -> Comparison:
+        return call("le", self, other)
+
+    def __gt__(self, other: Any) -> Comparison:
+        return call("gt", self, other)
+
+    def __ge__(self, other: Any) -> Comparison:
+        return call("ge", self, other)
+
+    def __bool__(self) -> bool:
+        return bool(self != 0) if self.numel() == 1 else _one_entry_needed("bool()", self)
+
+    def __float__(self) -> float:
+        return call("__float__", self)
+
+    def __int__(self) -> int:
+        return call("__int__", self)
+
+    def __index__(self) -> int:
+        return call("__index__", self)
+
+
+def entries_of(value: Any) -> np.ndarray:
+    """Object array of balls for any operand; an undecided comparison is the hull of 0 and 1."""
+    if isinstance(value, BallArray):
+        return value.entries
+    if isinstance(value, Comparison):
+        hull = flint.arb(0).union(flint.arb(1))
+        return boxed([hull if truth is None else flint.arb(int(truth)) for truth in value.entries.flat], value.shape)
+    return entries_of_values(value)
+
+
+def array_of(value: Any) -> BallArray:
+    return value if isinstance(value, BallArray) else BallArray.of_entries(entries_of(value))
+
+
+def truths_of(value: Any) -> np.ndarray:
+    """Object array of True, False and None for a condition."""
+    if isinstance(value, Comparison):
+        return value.entries
+    if isinstance(value, bool):
+        return boxed(value)
+    if isinstance(value, BallArray):
+        return (value != 0).entries
+    return integers_of(value).astype(bool).astype(object)
+
+
+def shapes_differ(*shapes: tuple[int, ...]) -> BallsError:
+    return BallsError("BallArray", f"shapes {' and '.join(map(str, shapes))} differ", "Index or reshape one of them.")
+
+
+def _one_entry_needed(operation: str, array: Entries) -> bool:
+    raise BallsError(operation, f"an array of shape {tuple(array.shape)}", "Reduce it by .all() or .any() first.")

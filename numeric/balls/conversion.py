@@ -1,0 +1,62 @@
+"""Numbers, tensors and numpy arrays as object arrays of balls; every float and integer enters exactly."""
+
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+import torch
+
+from numeric.balls.arbs import Arb
+from numeric.balls.errors import BallsError
+
+_ball_of_each = np.frompyfunc(lambda value: ball_of(value), 1, 1)
+
+
+def ball_of(number: Any) -> Arb:
+    """The number itself: int, float, a numpy scalar or a ball exactly, a Fraction rounded to an enclosing ball."""
+    if isinstance(number, flint.arb):
+        return number
+    if isinstance(number, np.generic):
+        number = number.item()
+    if isinstance(number, int | float):
+        return flint.arb(number) if number == number else flint.arb.nan()
+    if isinstance(number, Fraction):
+        return flint.arb(flint.fmpq(number.numerator, number.denominator))
+    remedy = "Give floats, integers, fractions, tensors or arrays."
+    raise BallsError("BallArray", f"{type(number).__name__} is not a real number", remedy)
+
+
+def boxed(entries: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """An object array, also where numpy returned a bare entry or `shape` has no axis."""
+    if isinstance(entries, np.ndarray) and shape is None:
+        return entries
+    flat = list(entries) if shape is not None else [entries]
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array.reshape(() if shape is None else shape)
+
+
+def entries_of_values(values: Any) -> np.ndarray:
+    """Object array of balls for a real number, a tensor or a numpy array."""
+    if isinstance(values, torch.Tensor):
+        # Python's floats and integers hold every dtype of torch exactly.
+        return boxed(_ball_of_each(np.array(values.tolist(), dtype=object).reshape(tuple(values.shape))))
+    if isinstance(values, np.ndarray):
+        plain = values.ravel().tolist()
+        return boxed([ball_of(value) for value in plain], values.shape)
+    return boxed(ball_of(values))
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, torch.Tensor | np.ndarray)
+
+
+def integers_of(values: Any) -> np.ndarray:
+    """The entries of an integer or bool tensor or array, as a numpy array of the same kind."""
+    if isinstance(values, torch.Tensor) and not (values.dtype.is_floating_point or values.dtype.is_complex):
+        kind = np.bool_ if values.dtype == torch.bool else np.int64
+        return np.array(values.tolist(), dtype=kind).reshape(tuple(values.shape))
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
+        return values
+    raise BallsError("BallArray", f"an index of type {type(values).__name__}", "Index by integers or bool tensors.")

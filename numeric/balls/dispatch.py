@@ -1,0 +1,150 @@
+"""Which functions and methods of torch act on balls: one table by name, and one way to call it."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import flint
+import torch
+
+from numeric.balls import elementwise, factories, products, reductions, shapes
+from numeric.balls.arbs import working_precision
+from numeric.balls.array import array_of
+from numeric.balls.entries import Entries
+from numeric.balls.errors import BallsError, UnavailableAttribute, remedy_for, spelling, unavailable
+
+_WITHOUT_EFFECT = frozenset(
+    ("device", "layout", "pin_memory", "requires_grad", "memory_format", "non_blocking", "copy", "_stacklevel")
+)
+_RENAMED = {"axis": "dim", "keepdims": "keepdim"}
+
+
+def same(x: Any, *args: Any, **kwargs: Any) -> Any:
+    """Copies and changes of the floating-point format: real numbers have none."""
+    for value in [*args, *kwargs.values()]:
+        if isinstance(value, torch.dtype) and not value.is_floating_point:
+            raise BallsError("Tensor.to", f"dtype={value}", remedy_for("long", FUNCTIONS))
+    return array_of(x)
+
+
+_ATTRIBUTES = frozenset({"T", "mT", "data"})
+# Methods whose arguments stand in another order than those of torch's function of that name.
+_METHODS = {"where": "Tensor.where"}
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **elementwise.FUNCTIONS,
+    **shapes.FUNCTIONS,
+    **reductions.FUNCTIONS,
+    **products.FUNCTIONS,
+    **factories.FUNCTIONS,
+    **dict.fromkeys(("to", "double", "float", "half", "bfloat16", "type_as"), same),
+    **dict.fromkeys(("clone", "detach", "contiguous", "cpu", "data"), same),
+}
+
+# Other names of torch for the same function.
+_SYNONYMS = {
+    "subtract": "sub",
+    "multiply": "mul",
+    "true_divide": "div",
+    "divide": "div",
+    "__truediv__": "div",
+    "__div__": "div",
+    "__add__": "add",
+    "__radd__": "add",
+    "__sub__": "sub",
+    "__mul__": "mul",
+    "__rmul__": "mul",
+    "__pow__": "pow",
+    "__neg__": "neg",
+    "__abs__": "abs",
+    "__matmul__": "matmul",
+    "__and__": "logical_and",
+    "__rand__": "logical_and",
+    "__or__": "logical_or",
+    "__ror__": "logical_or",
+    "__invert__": "logical_not",
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_not": "logical_not",
+    **{f"__{order}__": order for order in ("lt", "le", "gt", "ge", "eq", "ne")},
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "not_equal": "ne",
+    "negative": "neg",
+    "absolute": "abs",
+    "clip": "clamp",
+    "arctan": "atan",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "log_sigmoid": "logsigmoid",
+    "special_logsumexp": "logsumexp",
+    "sgn": "sign",
+}
+
+
+def name_of(function: Any) -> str:
+    """The name in the table; of an attribute, the name of the attribute."""
+    name = getattr(function, "__name__", repr(function))
+    if name == "__get__":
+        return function.__self__.__name__
+    return _METHODS.get(name, name) if getattr(function, "__qualname__", "").startswith("Tensor") else name
+
+
+def call_named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """torch's function or method of this name; refuses names and options that balls do not have."""
+    name = _SYNONYMS.get(name, name)
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise unavailable(name, FUNCTIONS)
+    args, options = _accepted(name, args, kwargs)
+    try:
+        bound = inspect.signature(function).bind(*args, **options)
+    except TypeError as error:
+        remedy = "Leave the option out: balls take the main arguments of torch's function."
+        raise BallsError(spelling(name), str(error), remedy) from None
+    with working_precision(max((each.bits for each in arrays_in((args, options))), default=flint.ctx.prec)):
+        return function(*bound.args, **bound.kwargs)
+
+
+def _accepted(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    options = {_RENAMED.get(key, key): value for key, value in kwargs.items() if key not in _WITHOUT_EFFECT}
+    if options.get("out") is None:
+        options.pop("out", None)
+    if options.get("inplace") is False:
+        del options["inplace"]
+    dtype = options.get("dtype")
+    if name != "to" and (dtype is None or dtype.is_floating_point):
+        options.pop("dtype", None)
+    if "input" in options and name != "where":
+        args = (options.pop("input"), *args)
+    return args, options
+
+
+def arrays_in(value: Any) -> Iterator[Entries]:
+    """The arrays of balls among the arguments, also inside lists."""
+    if isinstance(value, Entries):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from arrays_in(each)
+    elif isinstance(value, dict):
+        yield from arrays_in(list(value.values()))
+
+
+def attribute(array: Entries, name: str) -> Any:
+    """A tensor's attribute or bound method."""
+    if name in _ATTRIBUTES:
+        return call_named(name, (array,), {})
+    known = hasattr(torch.Tensor, name)
+    if name.startswith("_") or not known:
+        raise UnavailableAttribute(f"{type(array).__name__}.{name}", "no such attribute", remedy_for(name, FUNCTIONS))
+    if not callable(getattr(torch.Tensor, name)) and name not in FUNCTIONS:
+        raise UnavailableAttribute(f"Tensor.{name}", "not available on balls", remedy_for(name, FUNCTIONS))
+    return functools.partial(_method, _METHODS.get(name, name), array)
+
+
+def _method(name: str, array: Entries, /, *args: Any, **kwargs: Any) -> Any:
+    return call_named(name, (array, *args), kwargs)

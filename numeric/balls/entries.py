@@ -1,0 +1,145 @@
+"""What arrays of balls and of truth values share: shapes, indexing, and the dispatch of torch and numpy to them."""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import flint
+import numpy as np
+import torch
+
+from numeric.balls.conversion import boxed, integers_of, is_array
+from numeric.balls.errors import BallsError
+
+AnyEntries = TypeVar("AnyEntries", bound="Entries")
+
+_DUNDERS_OF_UFUNCS = {
+    "add": ("__add__", "__radd__"),
+    "subtract": ("__sub__", "__rsub__"),
+    "multiply": ("__mul__", "__rmul__"),
+    "divide": ("__truediv__", "__rtruediv__"),
+    "power": ("__pow__", "__rpow__"),
+    "matmul": ("__matmul__", "__rmatmul__"),
+    "less": ("__lt__", "__gt__"),
+    "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"),
+    "greater_equal": ("__ge__", "__le__"),
+    "equal": ("__eq__", "__eq__"),
+    "not_equal": ("__ne__", "__ne__"),
+}
+
+
+def call(name: str, *args: Any, **kwargs: Any) -> Any:
+    """torch's function or method of this name on balls."""
+    from numeric.balls.dispatch import call_named  # here: the functions of the table make arrays
+
+    return call_named(name, args, kwargs)
+
+
+class Entries:
+    """What both arrays share: an object array `entries`, shapes, indexing, and torch's dispatch."""
+
+    entries: np.ndarray
+    bits: int
+
+    @classmethod
+    def of_entries(cls: type[AnyEntries], entries: np.ndarray, bits: int | None = None) -> AnyEntries:
+        """The object array itself, not copied; at Arb's working precision by default."""
+        made = cls.__new__(cls)
+        made.entries = entries
+        made.bits = flint.ctx.prec if bits is None else bits
+        return made
+
+    @property
+    def shape(self) -> torch.Size:
+        return torch.Size(self.entries.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self.entries.ndim
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """float64: what the same function sees when it runs on tensors."""
+        return torch.float64
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device("cpu")
+
+    def size(self, dim: int | None = None) -> torch.Size | int:
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        return self.ndim
+
+    def numel(self) -> int:
+        return self.entries.size
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError(f"{type(self).__name__}: an array without axes has no length.")
+        return self.entries.shape[0]
+
+    def __iter__(self: AnyEntries) -> Iterator[AnyEntries]:
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self: AnyEntries, key: Any) -> AnyEntries:
+        parts = tuple(map(_index, key)) if isinstance(key, tuple) else _index(key)
+        return self.of_entries(boxed(self.entries[parts]), self.bits)
+
+    def as_index(self) -> np.ndarray:
+        """The places that it selects, as an index."""
+        raise BallsError("indexing", "the index is an array of balls", "Index by integers or integer tensors.")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        call("__setitem__", self, key, value)
+
+    def reshape(self: AnyEntries, *shape: Any) -> AnyEntries:
+        return call("reshape", self, *shape)
+
+    def __getattr__(self, name: str) -> Any:
+        from numeric.balls.dispatch import attribute  # here: the functions of the table make arrays
+
+        return attribute(self, name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={tuple(self.shape)}, bits={self.bits})"
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        from numeric.balls.dispatch import call_named, name_of  # here: the functions of the table make arrays
+
+        return call_named(name_of(func), args, kwargs or {})
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        names = _DUNDERS_OF_UFUNCS.get(ufunc.__name__)
+        if names is None or method != "__call__" or kwargs or len(inputs) != 2:
+            raise _numpy_refused(ufunc.__name__)
+        left, right = inputs
+        return getattr(left, names[0])(right) if isinstance(left, Entries) else getattr(right, names[1])(left)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        raise _numpy_refused(func.__name__)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise _numpy_refused("asarray")
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: Any) -> Any:
+        return call("eq", self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return call("ne", self, other)
+
+
+def _index(part: Any) -> Any:
+    if isinstance(part, Entries):
+        return part.as_index()
+    return integers_of(part) if is_array(part) else part
+
+
+def _numpy_refused(name: str) -> BallsError:
+    same = name if hasattr(torch, name) else {"concatenate": "cat"}.get(name)
+    remedy = f"Use torch.{same}." if same else "Use the function of torch, or midpoint() and radius()."
+    return BallsError(f"numpy.{name}", "functions of numpy would round, or are unknown, on balls", remedy)
