@@ -11,7 +11,9 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.budget import Budget
 from bridge.check import Check
+from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.transformer import Transformer
 from symbolic.citations import Citation
@@ -21,6 +23,7 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
 Network = Function | Transformer
+OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
 GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
@@ -36,6 +39,11 @@ class Theorem:
 
     `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
     takes inputs gives the letter's value at a prompt, one that takes none that of the network.
+
+    What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
+    inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
+    given parameters by those that they imply (with the seed). `cost` estimates a point from its sizes, and `searched`
+    limits the range in which a parameter is solved for.
     """
 
     statement: Result
@@ -47,13 +55,18 @@ class Theorem:
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
+    starts: Function | None = None
+    resolve: Callable[[Mapping[str, Any], int], Mapping[str, Any]] | None = None
+    cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
+    searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:
         """Raises UsageError for a function that asks for a name that is none of the theorem's."""
         known = {*(p.name for p in self.statement.parameters), *self.weights, *self.inputs}
         for role, function in self.functions():
-            unknown = [name for name in arguments_of(function) if name not in known]
+            more = OF_STARTS if function is self.starts else ()
+            unknown = [name for name in arguments_of(function) if name not in known and name not in more]
             if unknown:
                 raise UsageError(
                     f"{self.id}: {role} takes {', '.join(unknown)}, which is no parameter, weight or input; "
@@ -73,7 +86,8 @@ class Theorem:
             yield "the reference", self.reference
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
-        yield from ((f"the check {each.name}", each.sides) for each in self.checks)
+        if self.starts is not None:
+            yield "the starts", self.starts
 
     @property
     def networks(self) -> dict[str, Network]:

@@ -53,7 +53,11 @@ class TheoremCase(Case):
         return self.admit(self.domain.sample(count, torch.Generator().manual_seed(seed)))
 
     def starts(self, count: int, seed: int) -> Inputs:
-        drawn = self.domain.starts(count, torch.Generator().manual_seed(seed))
+        generator = torch.Generator().manual_seed(seed)
+        if self.theorem.starts is None:
+            drawn = self.domain.starts(count, generator)
+        else:
+            drawn = self.runner.called(self.theorem.starts, {"count": count, "generator": generator})
         return {name: value.to(self.device) for name, value in drawn.items()}
 
     def project(self, inputs: Inputs) -> Inputs:

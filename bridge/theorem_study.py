@@ -7,11 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bridge.budget import Budget
 from bridge.check_rows import check_row
+from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.record import Row
 from bridge.study import Study
-from bridge.theorem import Theorem, arguments_of
+from bridge.theorem import Function, Theorem, arguments_of
 from bridge.theorem_case import TheoremCase
 from symbolic.statements import Quantity, UsageError
 
@@ -21,11 +23,22 @@ class TheoremStudy(Study):
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
-        self.sha256, self.inequalities = theorem.sha256, theorem.inequalities
+        self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
+        # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
+        functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
+        taken = {name for function in functions for name in arguments_of(function)}
+        self.through_network = tuple(p.name for p in self.result.parameters if p.name in taken)
+
+    def _drawn(self) -> list[Function]:
+        return [each for each in self.theorem.weights.values() if not isinstance(each, Domain)]
+
+    def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+        return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
         given = {name: value for name, value in params.items() if name in self.theorem.weights}
-        resolved = self.resolved({name: value for name, value in params.items() if name not in given})
+        own = {name: value for name, value in params.items() if name not in given}
+        resolved = self.resolved(own if self.theorem.resolve is None else self.theorem.resolve(own, seed))
         weights = {name: self._weight(name, resolved, given, seed) for name in self.theorem.weights}
         return TheoremCase(self.theorem, resolved, weights, dtype, device)
 
