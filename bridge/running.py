@@ -135,20 +135,21 @@ class Runner:
         construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
         taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
         return {
-            name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[name]
+            name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
             for name in names
         }
 
     def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
         """What a function returned, by quantity. Raises UsageError for a quantity that it does not return."""
         by_name = found if isinstance(found, Mapping) else dict.fromkeys(names, found)
-        missing = [name for name in names if name not in by_name]
+        keys = {name: _key(name, by_name) for name in names}
+        missing = [name for name, key in keys.items() if key not in by_name]
         if missing:
             raise UsageError(
                 f"{self.theorem.id}: {role} returns {', '.join(by_name)}, but not {', '.join(missing)}; return a dict "
                 f"with an array for each quantity"
             )
-        return {name: by_name[name] for name in names}
+        return {name: by_name[key] for name, key in keys.items()}
 
     # Transformers.
 
@@ -162,14 +163,23 @@ class Runner:
 
     def _taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
         """The taps from which these quantities are read."""
-        wanted = [arguments_of(network.read[name]) if name in network.read else (name,) for name in names]
+        wanted = [arguments_of(network.read[name]) if name in network.read else (_tap(name),) for name in names]
         return sorted({tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights})
 
     def _read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
         if name not in network.read:
-            return taps[name]
+            return taps[_tap(name)]
         found: Tensor = self.batched(network.read[name], taps, dtype)
         return found
+
+
+def _key(name: str, known: Mapping[str, Any]) -> str:
+    """Its own name; that of its quantity for a variant, `output.gated`, that has no entry of its own."""
+    return name if name in known else name.partition(".")[0]
+
+
+def _tap(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _without_output(taps: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
 Network = Function | Transformer
 OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
+OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
@@ -42,7 +43,7 @@ class Theorem:
 
     What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
     inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
-    given parameters by those that they imply (with the seed). `cost` estimates a point from its sizes, and `searched`
+    given parameters by those that they imply, which `implied` names. `cost` estimates a point from its sizes, and `searched`
     limits the range in which a parameter is solved for.
     """
 
@@ -59,13 +60,14 @@ class Theorem:
     resolve: Callable[[Mapping[str, Any], int], Mapping[str, Any]] | None = None
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
+    implied: tuple[str, ...] = ()
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:
         """Raises UsageError for a function that asks for a name that is none of the theorem's."""
         known = {*(p.name for p in self.statement.parameters), *self.weights, *self.inputs}
         for role, function in self.functions():
-            more = OF_STARTS if function is self.starts else ()
+            more = OF_STARTS if function is self.starts else OF_WEIGHTS if function in self.weights.values() else ()
             unknown = [name for name in arguments_of(function) if name not in known and name not in more]
             if unknown:
                 raise UsageError(

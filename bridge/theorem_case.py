@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 import torch
 from torch import Tensor
@@ -12,7 +13,7 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.check_rows import check_row
-from bridge.domains import Product
+from bridge.domains import Domain, Product
 from bridge.lowering import lower
 from bridge.record import Row
 from bridge.running import Runner, distance, exact_distance
@@ -33,14 +34,16 @@ class TheoremCase(Case):
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
         self.checked = frozenset(check.name for check in theorem.checks)
-        self.params = dict(params)
+        self.params = {name: shown(value) for name, value in params.items()}
         self.weights = dict(weights)
-        self.full_params = {**self.params, **{name: value.tolist() for name, value in weights.items()}}
+        # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
+        drawn = {name for name in weights if isinstance(theorem.weights[name], Domain) or name in params}
+        self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
         self.attackable = bool(theorem.inputs)
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.domain = Product(dict(theorem.inputs)).at(self.values)
-        self.runner = Runner(theorem, self.params, self.weights, self.dtype, self.device)
+        self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         own = [letter for letter in theorem.knows if letter not in self.values and not self._has_worst_case(letter)]
         self.values |= {letter: self._of_network[letter] for letter in own}
 
@@ -181,3 +184,10 @@ class TheoremCase(Case):
 
     def within(self, budget: Budget) -> Budget:
         return budget if self.theorem.inputs else budget.without_attack()
+
+
+def shown(value: Any) -> Any:
+    """A parameter as tables show it: a matrix by its size."""
+    if isinstance(value, int | float | str):
+        return value
+    return " x ".join(map(str, np.shape(value))) + " matrix" if np.ndim(value) else value

@@ -24,6 +24,7 @@ class TheoremStudy(Study):
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
         self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
+        self.implied = theorem.implied
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
         taken = {name for function in functions for name in arguments_of(function)}
@@ -36,16 +37,25 @@ class TheoremStudy(Study):
         return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
-        given = {name: value for name, value in params.items() if name in self.theorem.weights}
-        own = {name: value for name, value in params.items() if name not in given}
+        return TheoremCase(self.theorem, *self.point(params, seed), dtype, device)
+
+    def point(self, params: Mapping[str, Any], seed: int) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """The parameters, all of them, and the weights. `params` may hold the weights of a witness."""
+        known = {name: value for name, value in params.items() if name in self._domains}
+        own = {name: value for name, value in params.items() if name not in known}
         resolved = self.resolved(own if self.theorem.resolve is None else self.theorem.resolve(own, seed))
-        weights = {name: self._weight(name, resolved, given, seed) for name in self.theorem.weights}
-        return TheoremCase(self.theorem, resolved, weights, dtype, device)
+        weights: dict[str, Tensor] = {}
+        for name in self.theorem.weights:
+            weights[name] = self._weight(name, {**resolved, **weights, "seed": seed}, known)
+        return resolved, weights
+
+    @property
+    def _domains(self) -> dict[str, Domain]:
+        return {name: each for name, each in self.theorem.weights.items() if isinstance(each, Domain)}
 
     def missing(self, params: Mapping[str, Any]) -> list[str]:
-        weights = self.theorem.weights
-        own = {name: value for name, value in params.items() if name not in weights}
-        return [*super().missing(own), *(name for name in weights if name not in params)]
+        own = {name: value for name, value in params.items() if name not in self._domains}
+        return [*super().missing(own), *(name for name in self._domains if name not in params)]
 
     def refutable(self) -> tuple[Quantity, ...]:
         return tuple(each for each in self.result.quantities if each.erratum is not None)
@@ -59,16 +69,17 @@ class TheoremStudy(Study):
                 rows.append(check_row(case, check, (case.sides(check, inputs), inputs)))
         return rows
 
-    def _weight(self, name: str, params: Mapping[str, Any], given: Mapping[str, Any], seed: int) -> Tensor:
+    def _weight(self, name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> Tensor:
         """As a witness gives it, or drawn: each weight by its own generator, so that none moves with another."""
         drawn_from = self.theorem.weights[name]
         if name in given:
-            return self._checked(name, given[name], params)
+            return self._checked(name, given[name], known)
         if not isinstance(drawn_from, Domain):
-            return _float64(drawn_from(**{each: params[each] for each in arguments_of(drawn_from)}))
+            return _float64(drawn_from(**{each: known[each] for each in arguments_of(drawn_from)}))
         place = list(self.theorem.weights).index(name)
-        generator = torch.Generator().manual_seed(int(np.random.SeedSequence([seed, place]).generate_state(1)[0]))
-        return self._domain(drawn_from, params).sample(1, generator)[0]
+        seeds = np.random.SeedSequence([known["seed"], place])
+        generator = torch.Generator().manual_seed(int(seeds.generate_state(1)[0]))
+        return self._domain(drawn_from, known).sample(1, generator)[0]
 
     def _checked(self, name: str, value: Any, params: Mapping[str, Any]) -> Tensor:
         try:

@@ -7,16 +7,12 @@ Shapes: B prompts, L tokens, d their width, S = L - 2 keys.
 """
 
 import math
-from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any
 
-import flint
 import numpy as np
 import torch
-from jaxtyping import Float, Float64
 from torch import Tensor
 
-from numeric.balls import BallArray, working_precision
 from numeric.construction import (
     AttentionTap,
     Construction,
@@ -27,53 +23,23 @@ from numeric.construction import (
     SoftmaxAttention,
     StreamTap,
 )
-from numeric.exact import ball_matrix, exact_softmax
-from numeric.maps import BlockMap, Number
+from numeric.maps import BlockMap, Number, as_weight
 from numeric.stream import Block, Stream, StreamError
 
-Taps = TypeVar("Taps", Tensor, BallArray)
+
+def induction_head(x: Any, W_star: Any) -> dict[str, Any]:
+    """IH_2(X_L) = sum_{s=2}^{L-1} softmax_s(x_L^T W* x_{s-1}) x_s of one prompt x (L, d) (wang2024, eq. (4)); L >= 3.
+
+    Tensors or balls: y (S, d), scores (S), attention (S), output (d).
+    """
+    _require_length("induction_head", x.shape[0])
+    last, keys, previous = x[-1], x[1:-1], x[:-2]  # (d), (S, d), (S, d)
+    scores = previous @ (last @ W_star)  # (S)
+    attention = torch.softmax(scores, dim=0)  # (S)
+    return {"y": previous, "scores": scores, "attention": attention, "output": attention @ keys}
 
 
-def induction_head(
-    x: Float[Tensor, "B L d"], W_star: Float[Tensor, "d d"] | Float64[np.ndarray, "d d"]
-) -> Float[Tensor, "B d"]:
-    """IH_2(X_L) = sum_{s=2}^{L-1} softmax_s(x_L^T W* x_{s-1}) x_s for each prompt (wang2024, eq. (4)); needs L >= 3."""
-    return induction_head_taps(x, W_star)["output"]
-
-
-def induction_head_taps(
-    x: Float[Tensor, "B L d"], W_star: Float[Tensor, "d d"] | Float64[np.ndarray, "d d"]
-) -> dict[str, Tensor]:
-    """The exact quantities behind IH_2: y (B, S, d), scores (B, S), attention (B, S), output (B, d)."""
-    _require_length("induction_head", x.shape[1])
-    matrix = torch.as_tensor(np.array(W_star) if isinstance(W_star, np.ndarray) else W_star).to(x)  # (d, d)
-    last, keys, previous = x[:, -1], x[:, 1:-1], x[:, :-2]  # (B, d), (B, S, d), (B, S, d)
-    scores = torch.einsum("bi,ij,bsj->bs", last, matrix, previous)  # (B, S)
-    attention = torch.softmax(scores, dim=-1)  # (B, S)
-    output = torch.einsum("bs,bsd->bd", attention, keys)  # (B, d)
-    return {"y": previous, "scores": scores, "attention": attention, "output": output}
-
-
-def induction_head_exact(
-    x: Float64[np.ndarray, "L d"], W_star: Float64[np.ndarray, "d d"], bits: int = 128
-) -> dict[str, BallArray]:
-    """The same quantities of one prompt in balls: y (S, d), scores (S), attention (S), output (d)."""
-    _require_length("induction_head_exact", x.shape[0])
-    with working_precision(bits):
-        last, keys, previous = ball_matrix(x[-1:]), ball_matrix(x[1:-1]), ball_matrix(x[:-2])
-        scores = (last * ball_matrix(W_star) * previous.transpose()).entries()  # x_L^T W* x_{s-1}
-        attention = exact_softmax(scores)
-        output = flint.arb_mat(1, len(attention), attention) * keys
-        size = (len(attention),)
-        return {
-            "y": BallArray.of_matrix(previous, bits),
-            "scores": BallArray(scores, size, bits),
-            "attention": BallArray(attention, size, bits),
-            "output": BallArray(output.entries(), (x.shape[1],), bits),
-        }
-
-
-def vanilla(p: Number, W_star: Float64[np.ndarray, "d d"], *, gate: Number = math.inf) -> Construction:
+def vanilla(p: Number, W_star: Any, *, gate: Number = math.inf) -> Construction:
     """The two-layer one-head network of the proof of Theorem 4.1 (wang2024, Appendix A.1), with slope p >= 0.
 
     Under the paper's own mask the last query also attends to key 1, whose y_1 is empty, while the proof's sum starts
@@ -84,9 +50,9 @@ def vanilla(p: Number, W_star: Float64[np.ndarray, "d d"], *, gate: Number = mat
       printed mask and Alibi positions only (D = 2d + 1).
     """
     d = W_star.shape[0]
-    if W_star.shape != (d, d) or not gate >= 0:
+    gate = as_weight(gate)
+    if tuple(W_star.shape) != (d, d) or not gate >= 0:
         raise StreamError("vanilla", f"W_star of shape {W_star.shape}, gate={gate}", "Give (d, d) and a gate >= 0.")
-    gate = float(gate)
     gated = is_gated(gate)
     tokens = Stream([Block("x", d)])
     stream = Stream([Block("x", d), Block("y", d), *([Block("one", 1)] if gated else [])])
@@ -133,51 +99,24 @@ def _matching_layer(stream: Stream, W_star: np.ndarray, gate: float) -> SoftmaxA
     return SoftmaxAttention((Head("match", query, key, value, positions),), residual=False)
 
 
-def aligned_taps(taps: Mapping[str, Taps], *, gate: Number = math.inf) -> dict[str, Taps]:
-    """The taps of a `vanilla` construction in the reference's shapes, restricted to the keys s = 2..L-1.
-
-    Takes the torch taps (batched) or the exact ones (one prompt). With a finite gate the constant 2 * gate, which
-    all these scores share and softmax does not see, is taken off; in float64 that costs some digits of the scores.
-    """
-    offset = 2.0 * gate if gate < math.inf else 0.0
-    aligned = dict(taps)
-    if "y" in aligned:
-        aligned["y"] = aligned["y"][..., 1:-1, :]  # (B, S, d)
-    if "scores" in aligned:
-        scores = aligned["scores"][..., 0, 1:-1]  # (B, S)
-        aligned["scores"] = scores - offset if offset else scores
-    if "attention" in aligned:
-        aligned["attention"] = aligned["attention"][..., 0, 1:-1]  # (B, S)
-    return aligned
+# The quantities of the reference, read off the taps: those of the keys s = 2..L-1, of the last query.
+READ = {
+    "y": lambda y: y[1:-1],
+    "scores": lambda scores: scores[0, 1:-1],
+    "attention": lambda attention: attention[0, 1:-1],
+}
 
 
-def random_prompts(
-    L: int, d: int, samples: int, seed: int, dtype: torch.dtype = torch.float64, device: torch.device | str = "cpu"
-) -> Float[Tensor, "samples L d"]:
-    """Prompts with independent entries, uniform on [-1, 1]; the same for a seed on every device."""
-    generator = torch.Generator().manual_seed(seed)
-    uniform = 2 * torch.rand(samples, L, d, generator=generator, dtype=torch.float64) - 1  # (samples, L, d)
-    return uniform.to(device=device, dtype=dtype)
-
-
-def prompt_starts(
-    L: int,
-    d: int,
-    W_star: Float64[np.ndarray, "d d"],
-    restarts: int,
-    seed: int,
-    dtype: torch.dtype = torch.float64,
-    device: torch.device | str = "cpu",
-) -> Float[Tensor, "restarts L d"]:
+def prompt_starts(L: int, d: int, W_star: Tensor, count: int, generator: torch.Generator) -> dict[str, Tensor]:
     """Prompts in [-1, 1] from which an attack on `vanilla` starts: random ones, and periodic ones along W*.
 
     y_s - x_{s-1} is first of all e^-p (x_{s-2} - x_{s-1}): alternating tokens make it as large as it can be, and sign
     vectors s, t with a large s^T W* t turn it into a change of the scores.
     """
-    generator = np.random.default_rng(seed)
-    kinds = (_uniform_start, _sign_start, _alternating_start, _periodic_start)
-    starts = np.stack([kinds[index % len(kinds)](generator, L, d, W_star) for index in range(restarts)])
-    return torch.tensor(starts, dtype=dtype, device=device)  # (restarts, L, d)
+    seeded = np.random.default_rng(generator.initial_seed())
+    kinds, matrix = (_uniform_start, _sign_start, _alternating_start, _periodic_start), W_star.numpy()
+    starts = np.stack([kinds[index % len(kinds)](seeded, L, d, matrix) for index in range(count)])
+    return {"x": torch.tensor(starts)}  # (count, L, d)
 
 
 def _uniform_start(generator: np.random.Generator, L: int, d: int, W_star: np.ndarray) -> np.ndarray:
