@@ -3,10 +3,10 @@
 import flint
 
 from bridge.check import Check, Number, Sides, as_ball, relation
-from bridge.record import Flag, Row, Verdict, Witness
+from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import Case, Inputs
-from bridge.verdicts import Bound, float64_above
+from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
 from symbolic.statements import Kind
 
@@ -30,8 +30,11 @@ def check_row(case: Case, check: Check, judged: Judged) -> Row:
         witness=_witness(case, check, inputs, found, numbers) if Verdict.VIOLATED in verdict.values() else None,
         params=None if check.params is None else dict(check.params),
     )
-    conditional = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
-    row.flags = {**row.flags, **conditional}
+    if isinstance(sides.found, flint.arb):
+        row.exact = _number(Kind.UPPER, sides.found)
+    evidence = [] if found is None else [Evidence(float(found), exact=found)]
+    flags = {tier: flags_of(bound, None, evidence) for tier, bound in bounds.items()}
+    row.flags = {tier: each for tier, each in flags.items() if each}
     return row
 
 

@@ -123,15 +123,17 @@ class Runner:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self.batched(network, inputs, dtype), names)
-        tokens = self.batched(network.tokens, inputs, dtype).to(dtype)  # (B, L, width)
-        taps = self._torch_network(key, dtype).run(tokens, _without_output(self._taps(network, names)))
+        tokens = (
+            _only(inputs) if network.tokens is None else self.batched(network.tokens, inputs, dtype)
+        )  # (B, L, width)
+        taps = self._torch_network(key, dtype).run(given.to(dtype), _without_output(self._taps(network, names)))
         return {name: self._read(network, name, taps, dtype) for name in names}
 
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self._on_balls(network, inputs, bits), names)
-        tokens = self._on_balls(network.tokens, inputs, bits)
+        tokens = _only(inputs) if network.tokens is None else self._on_balls(network.tokens, inputs, bits)
         construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
         taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
         return {
@@ -180,6 +182,12 @@ def _key(name: str, known: Mapping[str, Any]) -> str:
 
 def _tap(name: str) -> str:
     return name.partition(".")[0]
+
+
+def _only(inputs: Mapping[str, Tensor]) -> Tensor:
+    """The input of a network whose tokens are its only input."""
+    (tokens,) = inputs.values()
+    return tokens
 
 
 def _without_output(taps: Sequence[str]) -> list[str]:

@@ -43,8 +43,8 @@ class Theorem:
 
     What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
     inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
-    given parameters by those that they imply, which `implied` names. `cost` estimates a point from its sizes, and `searched`
-    limits the range in which a parameter is solved for.
+    given parameters by those that they imply, which `implied` names. `cost` estimates a point from its sizes, and
+    `searched` limits the range in which a parameter is solved for.
     """
 
     statement: Result

@@ -72,23 +72,15 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     return Cost(memory, norms + 1e-8 * runs * L * d + min(EXACT_SECONDS, 2e-4 * L * d))
 
 
-def tokens(x: Any) -> Any:
-    return x
-
-
-def transformer(build: Any) -> Transformer:
-    return Transformer(build, tokens, networks.READ)
-
-
 VANILLA = Theorem(
     theory.VANILLA,
     main="output",
     inputs={"x": Box(theory.L, theory.d)},
     weights={"W_star": similarity, "gate": opening},
     network={
-        "": transformer(lambda p, W_star: networks.vanilla(p, W_star)),
-        "output.mask_3": transformer(lambda p, W_star: networks.vanilla(p, W_star, gate=0)),
-        "output.gated": transformer(lambda p, W_star, gate: networks.vanilla(p, W_star, gate=gate)),
+        "": Transformer(lambda p, W_star: networks.vanilla(p, W_star), read=networks.READ),
+        "output.mask_3": Transformer(lambda p, W_star: networks.vanilla(p, W_star, gate=0)),
+        "output.gated": Transformer(lambda p, W_star, gate: networks.vanilla(p, W_star, gate=gate)),
     },
     reference=networks.induction_head,
     knows={

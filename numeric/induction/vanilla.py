@@ -108,55 +108,37 @@ READ = {
 
 
 def prompt_starts(L: int, d: int, W_star: Tensor, count: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """Prompts in [-1, 1] from which an attack on `vanilla` starts: random ones, and periodic ones along W*.
+    """Prompts in [-1, 1] from which an attack on `vanilla` starts: uniform, signs, and periodic ones along W*.
 
     y_s - x_{s-1} is first of all e^-p (x_{s-2} - x_{s-1}): alternating tokens make it as large as it can be, and sign
     vectors s, t with a large s^T W* t turn it into a change of the scores.
     """
-    seeded = np.random.default_rng(generator.initial_seed())
-    kinds, matrix = (_uniform_start, _sign_start, _alternating_start, _periodic_start), W_star.numpy()
-    starts = np.stack([kinds[index % len(kinds)](seeded, L, d, matrix) for index in range(count)])
-    return {"x": torch.tensor(starts)}  # (count, L, d)
+    x = 2 * torch.rand(count, L, d, generator=generator, dtype=torch.float64) - 1  # (count, L, d)
+    query, direction = _matching_signs(W_star, x[:, 0].sign())  # (count, d) each
+    for index in range(count):
+        kind = index % 4
+        if kind == 1:
+            x[index] = x[index].sign()
+        elif kind > 1:  # period 2, or 2 to 6; a token's entries scaled a little, or a period's alike
+            period = 2 if kind == 2 else 2 + index % 5
+            pattern = direction[index] * (
+                torch.tensor([-1.0, 1.0]).double()[:, None] if kind == 2 else x[index, :period]
+            )
+            x[index] = pattern.repeat(L // len(pattern) + 1, 1)[:L]
+            x[index, -1] = query[index]
+    return {"x": x}
 
 
-def _uniform_start(generator: np.random.Generator, L: int, d: int, W_star: np.ndarray) -> np.ndarray:
-    return generator.uniform(-1, 1, (L, d))
-
-
-def _sign_start(generator: np.random.Generator, L: int, d: int, W_star: np.ndarray) -> np.ndarray:
-    return generator.choice([-1.0, 1.0], (L, d))
-
-
-def _alternating_start(generator: np.random.Generator, L: int, d: int, W_star: np.ndarray) -> np.ndarray:
-    """x_s = (-1)^s t, and x_L = s with a large s^T W* t, each entry scaled a little at random."""
-    query, direction = _matching_signs(generator, W_star)
-    prompt = np.resize([-1.0, 1.0], L)[:, None] * direction  # (L, d)
-    prompt[-1] = query
-    return prompt * generator.uniform(0.5, 1, (L, d))
-
-
-def _periodic_start(generator: np.random.Generator, L: int, d: int, W_star: np.ndarray) -> np.ndarray:
-    """A random pattern of signs of period 2 to 6 along t, the period's tokens disturbed alike; x_L as above."""
-    query, direction = _matching_signs(generator, W_star)
-    period = int(generator.integers(2, 7))
-    pattern = generator.choice([-1.0, 1.0], (period, 1)) * direction * generator.uniform(0, 1, (period, d))
-    prompt = np.resize(pattern, (L, d))  # (L, d)
-    prompt[-1] = query
-    return prompt
-
-
-def _matching_signs(generator: np.random.Generator, W_star: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sign vectors s, t with a large s^T W* t: alternate between the best s for t and the best t for s."""
-    direction = generator.choice([-1.0, 1.0], W_star.shape[1])
-    query = _signs(W_star @ direction)
+def _matching_signs(W_star: Tensor, direction: Tensor) -> tuple[Tensor, Tensor]:
+    """Sign vectors s, t with a large s^T W* t: alternate between the best s for t and the best t for s, (count, d)."""
     for _ in range(10):
-        direction = _signs(W_star.T @ query)
-        query = _signs(W_star @ direction)
+        query = _signs(direction @ W_star.T)
+        direction = _signs(query @ W_star)
     return query, direction
 
 
-def _signs(vector: np.ndarray) -> np.ndarray:
-    return np.where(vector < 0, -1.0, 1.0)
+def _signs(vector: Tensor) -> Tensor:
+    return torch.where(vector < 0, -1.0, 1.0).double()
 
 
 def _require_length(call: str, length: int) -> None:

@@ -4,6 +4,9 @@ The network computes y_s = sum over t < s of softmax(-p (s-1-t)) x_t in its firs
 softmax(x_L^T W* y_s) in its second; the target IH_2 has x_{s-1} in the place of y_s. Tokens lie in [-1, 1]^d.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import sympy as sp
 
 from symbolic.calculus import attend, concentrate, exclude, linear_map, softmax
@@ -91,131 +94,60 @@ FIRST_KEY = Erratum(
 
 
 def _quantities() -> tuple[Quantity, ...]:
-    chain = derive_output().derivation
-    leaking = derive_with_first_key()
+    chain, leaking = derive_output().derivation, derive_with_first_key()
+    network, two = ("network",), sp.Integer(2)
 
-    def step(name: str, latex: str, meaning: str, norm: str, printed: sp.Expr, trivial: sp.Expr) -> Quantity:
+    def step(name: str, latex: str, meaning: str, norm: str, printed: sp.Expr, trivial: sp.Expr = two) -> Quantity:
+        citation, scopes = (_A1, (*network, "prompt")) if name == "output" else (_CHAIN, network)
+        claim = Printed(printed, citation)
         return Quantity(
-            name,
-            latex,
-            meaning,
-            norm,
-            _DOMAIN,
-            Kind.UPPER,
-            Quantifier.FOR_ALL,
-            chain,
-            name,
-            WORST_CASE,
-            Printed(printed, _A1 if name == "output" else _CHAIN),
-            "masked",
-            scopes=("network", "prompt") if name == "output" else ("network",),
-            trivial=trivial,
-        )
+            name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, chain, name, WORST_CASE, claim,
+            construction="masked", scopes=scopes, trivial=trivial,
+        )  # fmt: skip
 
-    two = sp.Integer(2)
+    def variant(name: str, words: str, opening: sp.Expr, meaning: str, **more: Any) -> Quantity:
+        latex = rf"\|\mathrm{{TF}}^{{\text{{{words}}}}}_{{-1}} - \mathrm{{IH}}_2\|_\infty"
+        return replace(
+            output, name=f"output.{name}", latex_symbol=latex, meaning=meaning, derivation=leaking, step="output+key1",
+            worst_case={**WORST_CASE, gate: opening}, construction=name, scopes=network, **more,
+        )  # fmt: skip
+
     output = step(
-        "output",
-        r"\|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
-        "last output token against IH_2, key 1 masked in layer 2",
-        "sup norm",
-        4 * W_norm * _KERNEL_PRINTED,
-        two,
-    )
-    variants = [
-        Quantity(
-            f"output.{name}",
-            rf"\|\mathrm{{TF}}^{{\text{{{words}}}}}_{{-1}} - \mathrm{{IH}}_2\|_\infty",
-            meaning,
-            output.norm,
-            _DOMAIN,
-            Kind.UPPER,
-            Quantifier.FOR_ALL,
-            leaking,
-            "output+key1",
-            {**WORST_CASE, gate: opening},
-            output.printed,
-            name,
-            scopes=("network",),
-            trivial=two,
-            remark=remark,
-            erratum=erratum,
-        )
-        for name, words, opening, meaning, remark, erratum in (
-            (
-                "mask_3",
-                "mask (3)",
-                sp.Integer(0),
-                "last output token against IH_2, mask (3) taken literally in layer 2",
-                "",
-                FIRST_KEY,
-            ),
-            (
-                "gated",
-                "gated",
-                GATE,
-                "the same for a network that keeps mask (3), with one more coordinate (D = 2d + 1) and a larger W_K",
-                "layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network is "
-                "outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
-                "p/2 (for W* = 0 the gate is infinite: a mask)",
-                None,
-            ),
-        )
-    ]
+        "output", r"\|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
+        "last output token against IH_2, key 1 masked in layer 2", "sup norm", 4 * W_norm * _KERNEL_PRINTED,
+    )  # fmt: skip
+    weights = r"\|\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})\|_1"
+    largest = r"\sup_s |x_L^\top W^\star (y_s - x_{s-1})|"
     return (
-        step(
-            "y",
-            r"\sup_s \|y_s - x_{s-1}\|_\infty",
-            "layer 1 against the previous token",
-            "sup norm, sup over s",
-            2 * _KERNEL_PRINTED,
-            two,
-        ),
-        step(
-            "scores",
-            r"\sup_s |x_L^\top W^\star (y_s - x_{s-1})|",
-            "scores of layer 2",
-            "sup norm over s",
-            2 * W_norm * _KERNEL_PRINTED,
-            2 * W_norm,
-        ),
-        step(
-            "attention",
-            r"\|\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})\|_1",
-            "attention weights of layer 2",
-            "1-norm",
-            4 * W_norm * _KERNEL_PRINTED,
-            two,
-        ),
+        step("y", r"\sup_s \|y_s - x_{s-1}\|_\infty", "layer 1 against the previous token", "sup norm, sup over s",
+             2 * _KERNEL_PRINTED),
+        step("scores", largest, "scores of layer 2", "sup norm over s", 2 * W_norm * _KERNEL_PRINTED, 2 * W_norm),
+        step("attention", weights, "attention weights of layer 2", "1-norm", 4 * W_norm * _KERNEL_PRINTED),
         output,
-        *variants,
-        Quantity(
-            "weights",
-            r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)",
-            "parameter norms of layer 2",
-            "spectral norm",
-            "the construction",
-            Kind.UPPER,
-            Quantifier.EXISTS,
-            printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1")),
-            construction="masked",
-            scopes=(),
-            remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
+        variant(
+            "mask_3", "mask (3)", sp.Integer(0), "last output token against IH_2, mask (3) taken literally in layer 2",
+            erratum=FIRST_KEY,
+        ),
+        variant(
+            "gated", "gated", GATE,
+            "the same for a network that keeps mask (3), with one more coordinate (D = 2d + 1) and a larger W_K",
+            remark="layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network "
+            "is outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
+            "p/2 (for W* = 0 the gate is infinite: a mask)",
         ),
         Quantity(
-            "output.rate",
-            r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
-            "exponential rate in p",
-            "sup norm",
-            _DOMAIN,
-            Kind.RATE,
-            Quantifier.FOR_ALL,
-            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), strict=False),
-            construction="masked",
-            scopes=(),
-            rate_in="p",
-            remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
+            "weights", r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)", "parameter norms of layer 2", "spectral norm",
+            "the construction", Kind.UPPER, Quantifier.EXISTS,
+            printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1")), construction="masked",
+            scopes=(), remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
         ),
-    )
+        Quantity(
+            "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}", "exponential rate in p",
+            "sup norm", _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1")), construction="masked", scopes=(),
+            rate_in="p", remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
+        ),
+    )  # fmt: skip
 
 
 VANILLA = Result(
