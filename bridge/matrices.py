@@ -74,8 +74,8 @@ def _parse(name: str, text: str) -> Any:
     try:
         return json.loads(source)
     except (ValueError, RecursionError) as error:
-        known = isinstance(error, json.JSONDecodeError)
-        where = f"{error.msg} at character {error.pos}" if known else "too deep or too long"
+        at = f"{error.msg} at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
+        where = at or "too deep or too long"
         raise UsageError(
             f"{name} = {text!r:.60} is not understood ({where}); give a number w for w I, "
             f"a JSON matrix such as [[1, 0], [0, 1]], @FILE with one, random:NORM or signs:NORM"

@@ -123,17 +123,16 @@ class Runner:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self.batched(network, inputs, dtype), names)
-        tokens = (
-            _only(inputs) if network.tokens is None else self.batched(network.tokens, inputs, dtype)
-        )  # (B, L, width)
-        taps = self._torch_network(key, dtype).run(given.to(dtype), _without_output(self._taps(network, names)))
+        tokens = _only(inputs) if network.tokens is None else self.batched(network.tokens, inputs, dtype)
+        taps = self._torch_network(key, dtype).run(tokens.to(dtype), _without_output(self._taps(network, names)))
         return {name: self._read(network, name, taps, dtype) for name in names}
 
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self._on_balls(network, inputs, bits), names)
-        tokens = _only(inputs) if network.tokens is None else self._on_balls(network.tokens, inputs, bits)
+        only = _only(inputs).double().cpu().numpy() if network.tokens is None else None
+        tokens = only if network.tokens is None else self._on_balls(network.tokens, inputs, bits)
         construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
         taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
         return {

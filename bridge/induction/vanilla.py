@@ -34,7 +34,7 @@ def similarity(W_star: Any, d: int | None, seed: int) -> Any:
 
 def resolve(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     spec = params.get("W_star", theory.VANILLA.parameter("W_star").default)
-    d = theory.VANILLA.number("d", params["d"]) if "d" in params else None
+    d = int(theory.VANILLA.number("d", params["d"])) if "d" in params else None
     found = {**params, "W_star": spec, "d": len(similarity(spec, d, seed))}
     p, L = (theory.VANILLA.number(name, found[name]) for name in ("p", "L"))
     if p * L > LARGEST_NORM:
