@@ -8,6 +8,7 @@ from bridge.theorem import Theorem
 from bridge.theorem_files import is_file, read_theorem
 from bridge.theorem_study import TheoremStudy
 from symbolic.catalogue import find_result
+from symbolic.statements import UsageError
 
 Source = str | Theorem | Study
 
@@ -57,9 +58,12 @@ def find_study(source: Source) -> Study:
     """
     if isinstance(source, Study):
         return source
-    if isinstance(source, Theorem):
-        return TheoremStudy(source)
-    return TheoremStudy(read_theorem(source)) if is_file(source) else _registered(source)
+    if isinstance(source, str) and not is_file(source):
+        return _registered(source)
+    theorem = source if isinstance(source, Theorem) else read_theorem(source)
+    if theorem.id in PLACES and getattr(_registered(theorem.id), "theorem", None) is not theorem:
+        raise UsageError(f"the id '{theorem.id}' is that of a result of boundsmith; give your theorem another id")
+    return TheoremStudy(theorem)
 
 
 @cache
