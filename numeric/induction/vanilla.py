@@ -73,7 +73,7 @@ def vanilla(p: Number, W_star: Any, *, gate: Number = math.inf) -> Construction:
     )
 
 
-def is_gated(gate: float) -> bool:
+def is_gated(gate: Any) -> bool:
     """Whether `vanilla` holds the constant block `one` for this gate."""
     return 0 < gate < math.inf
 
@@ -87,7 +87,7 @@ def _previous_token_layer(stream: Stream, p: Number, gated: bool) -> SoftmaxAtte
     return SoftmaxAttention((Head("previous", None, None, value, RelativePositions(p)),), residual=True)
 
 
-def _matching_layer(stream: Stream, W_star: np.ndarray, gate: float) -> SoftmaxAttention:
+def _matching_layer(stream: Stream, W_star: Any, gate: Any) -> SoftmaxAttention:
     gated = is_gated(gate)
     # W_Q^(2) = [[0, 0], [I, 0]], W_K^(2) = [[0, 0], [0, W*]]: the scores are x_L^T W* y_s.
     # The query reads c_L = 2 and the key factor is gate / 2: scores gain gate * c_s, so key 1 falls behind by gate.
