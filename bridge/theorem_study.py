@@ -97,4 +97,4 @@ class TheoremStudy(Study):
 
 
 def _float64(value: Any) -> Tensor:
-    return torch.as_tensor(np.asarray(value), dtype=torch.float64)
+    return torch.as_tensor(value if isinstance(value, Tensor) else np.asarray(value), dtype=torch.float64)

@@ -176,6 +176,8 @@ def _image_or_zero(images: Mapping[str, Tensor], name: str, size: int, tokens: T
 
 def frozen_array(array: np.ndarray | Tensor | BallArray) -> np.ndarray:
     """A read-only copy: of float64, or of balls (dtype object)."""
+    if isinstance(array, Tensor):
+        array = array.detach().cpu().double().numpy()
     if isinstance(array, BallArray):
         copy = np.array(array.balls, dtype=object).reshape(array.shape)
     elif isinstance(array, np.ndarray) and array.dtype == object:
