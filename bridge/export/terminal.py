@@ -21,6 +21,7 @@ from bridge.export.layout import (
     table_cells,
     verdict_words,
 )
+from bridge.export.legend import legend
 from bridge.export.numbers import DIGITS, plain
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
@@ -31,12 +32,14 @@ BUDGET = ("seed", "samples", "attack", "restarts")  # also in the environment; t
 
 
 def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows, the slack of each step if requested, the footer, the violations and the refusals."""
+    """The table of the rows and its legend, the slack of each step if requested, the footer, what the run refutes."""
     rows = shown_rows(comparison, all_rows)
     columns = layout(rows, comparison.automatic)
     yield f"{comparison.result}: {comparison.citation}"
     yield _statement(rows, columns)
     yield rows_table(rows, columns)
+    yield ""
+    yield from (f"{names}: {meaning}" for names, meaning in legend(comparison, rows, columns))
     if steps:
         yield from _slack(rows, columns)
     for table in comparison.tables:
