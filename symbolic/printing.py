@@ -221,7 +221,8 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
 def erratum_latex(erratum: Erratum) -> str:
     """Weight, place, sentence, reading, repair, and whether the main claim survives, as running text."""
     parts = [
-        f"Erratum ({escape(str(erratum.weight))}), {erratum.citation.latex()}. In the paper: {escape(erratum.sentence)}",
+        f"Erratum ({escape(str(erratum.weight))}), {erratum.citation.latex()}",
+        f"In the paper: {escape(erratum.sentence)}",
         f"Reading: {escape(erratum.reading)}",
         f"Repair: {escape(erratum.repair)}",
         f"Main claim survives: {escape(erratum.survives)}",

@@ -11,6 +11,7 @@ from symbolic.statements import Parameter, Result
 
 EPSILON = "eps"  # a letter, though not under its whole name
 
+
 def legend(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> list[tuple[str, str]]:
     """Names and their meaning: the quantities of the rows, in their order, then the parameters.
 
@@ -22,7 +23,9 @@ def legend(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> list
         names += [] if row.quantity in names else [row.quantity]
     entries = [(", ".join(names), meaning) for meaning, names in of_quantities.items() if meaning]
     shown = (*columns.varying, *columns.constant)
-    return entries + [(f"parameter {each.name}", each.meaning) for each in _worded(comparison, rows) if each.name in shown]
+    return entries + [
+        (f"parameter {each.name}", each.meaning) for each in _worded(comparison, rows) if each.name in shown
+    ]
 
 
 def _worded(comparison: Comparison, rows: Sequence[Row]) -> list[Parameter]:

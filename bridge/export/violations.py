@@ -13,7 +13,7 @@ from bridge.record import TIERS, Comparison, Row, RowErratum, Verdict
 from symbolic.catalogue import PLACES, find_result
 from symbolic.statements import Quantity
 
-TOO_SMALL = "(below 1e-308)"
+TOO_SMALL = "a number below 1e-308"
 ERRATUM = "erratum."  # in front of the quantities of violations, which the sentence needs not say again
 RULED_OUT = (Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE)
 NAMED = 6  # quantities; more would hide the reason
@@ -49,18 +49,20 @@ class Violation:
         if self.erratum is not None:
             said = f"{name}: {self.erratum.place}. In the paper: {self.erratum.sentence}"
             where = "" if self.worst.params and self._pair else self.remark  # numbers or parameters of its own
-            more = [f"{part[0].upper()}{part[1:]}" for part in (*self._numbers, where) if part]
+            rows = [f"Violated{self._rows}"] if self._rows else []
+            more = [*rows, *self._pairs, *([f"{where[0].upper()}{where[1:]}"] if where else [])]
             return " ".join(f"{part}." for part in (said, *more, f"Repair: {self.erratum.repair}"))
         head = f"{name}: {' and '.join(self.tiers)} violated"
-        numbers = " ".join(f"{part}." for part in self._numbers)
-        return " ".join(filter(None, [f"{head}." if numbers or self.remark else head, numbers, self.remark]))
+        return " ".join([*(f"{part}." for part in (f"{head}{self._rows}", *self._pairs)), *filter(None, [self.remark])])
 
     @property
-    def _numbers(self) -> list[str]:
-        """In how many of the rows that have such a bound it is violated, and the numbers where it is worst."""
-        several = self.total > 1
-        rows = [f"violated in {self.count} of {self.total} rows"] if several else []
-        return [*rows, *([f"{'worst' if several else 'found'}: {self._pair}"] if self._pair else [])]
+    def _rows(self) -> str:
+        """In how many of the rows that have such a bound; "" for the only one."""
+        return f" in {self.count} of {self.total} rows" if self.total > 1 else ""
+
+    @property
+    def _pairs(self) -> list[str]:
+        return [f"{'Worst' if self.total > 1 else 'Found'}: {self._pair}"] if self._pair else []
 
     @property
     def _pair(self) -> str:

@@ -33,9 +33,7 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
     excess, small = (evaluate_ball(each, balls) for each in (limit.excess, signs.STILL_SMALL))
     printed, side = (float(evaluate_ball(each, balls)) for each in (limit.printed, limit.side))
     quantity = limit_quantity(limit)
-    where = (
-        f"at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
-    )
+    where = f"at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
     if not (excess > 0 and small > 0):
         remark = f"{where}: the comparisons do not decide here"
         return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, printed=printed, remark=remark)
@@ -61,7 +59,9 @@ def _subject(limit: theory.Limit) -> str:
 
 def limit_quantity(limit: theory.Limit) -> Quantity:
     stated = theory.TRENDS.quantity(limit.of)
-    side, proved, claimed = ("lower", "at least", "at most") if limit.kind is Kind.UPPER else ("upper", "at most", "at least")
+    side, proved, claimed = (
+        ("lower", "at least", "at most") if limit.kind is Kind.UPPER else ("upper", "at most", "at least")
+    )
     return replace(
         stated,
         name=limit.name,

@@ -67,8 +67,8 @@ from symbolic.icgd.symbols import (
 # induction closes. The exact network is the case eps_r = 0.
 ARGUMENTS = MonotoneRecursion(nu * P_0, nu * sp.sqrt(K) * (beta(R) + eps_r), R)
 LARGEST_ARGUMENTS = (
-    f"t_1 = {ARGUMENTS.start}, t_(j+1) = {sp.sstr(ARGUMENTS.step).replace('beta(R)', 'beta(t_j)')}, beta(t) = sup |r| on "
-    f"[-t, t]: t_j bounds the arguments of layer j"
+    f"t_1 = {ARGUMENTS.start}, t_(j+1) = {sp.sstr(ARGUMENTS.step).replace('beta(R)', 'beta(t_j)')}, with beta(t) = "
+    f"sup |r| on [-t, t], where t_j bounds the arguments of layer j"
 )
 COVERED = Invariant(R, (), f"induction over the layers; R is the largest of t_1, ..., t_N; {LARGEST_ARGUMENTS}")
 OUTPUTS = Invariant(R_u, (), "|pbar(N)[k]| <= beta(R) + eps_r = R_u since the arguments stay in [-R, R]")

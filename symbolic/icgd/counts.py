@@ -73,9 +73,27 @@ def ranges(network: Network, which: str) -> Quantity:
     reason = "t = pbar(N)[k], y = y[k]"
     cube = Derivation((Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason=reason, latex=outputs),))
     latex, meaning, bound, derived, erratum = {
-        "range_r": (chain.SCORES, "largest argument of r, for which Lemma 2 prints the range R_1", printed.RANGE_R, derivation, errata.RANGE_R),
-        "range_r1": (chain.SCORES, "largest argument of r', for which Lemma 3 prints the range R_2", printed.RANGE_R1, derivation, errata.RANGE_R1),
-        "range_u": (outputs, "largest argument of u, for which Lemma 4 prints the range R_3", printed.RANGE_U, cube, errata.RANGE_U),
+        "range_r": (
+            chain.SCORES,
+            "largest argument of r, for which Lemma 2 prints the range R_1",
+            printed.RANGE_R,
+            derivation,
+            errata.RANGE_R,
+        ),
+        "range_r1": (
+            chain.SCORES,
+            "largest argument of r', for which Lemma 3 prints the range R_2",
+            printed.RANGE_R1,
+            derivation,
+            errata.RANGE_R1,
+        ),
+        "range_u": (
+            outputs,
+            "largest argument of u, for which Lemma 4 prints the range R_3",
+            printed.RANGE_U,
+            cube,
+            errata.RANGE_U,
+        ),
     }[which]
     known = None if network.two_dimensions else bound
     step = derived.steps[-1].name

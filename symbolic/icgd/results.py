@@ -53,7 +53,9 @@ _PARAMETERS = {
         Parameter("eps", eps, "target accuracy of the gradient; it sets the sums of ReLUs where relus = 0", 0.1),
         Parameter("relus", relus, "number of ReLUs for each function; 0: computed from eps", 0, integer=True),
         Parameter("R", R_asked, "r and r' are approximated on [-R, R]; 0: the smallest sufficient R", 0.0),
-        Parameter("relus_r1", relus_r1, "number of ReLUs for r', where `relus` is given; 0: as many as for r", 0, integer=True),
+        Parameter(
+            "relus_r1", relus_r1, "number of ReLUs for r', where `relus` is given; 0: as many as for r", 0, integer=True
+        ),
         Parameter("activation", None, "the activation r (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
         Parameter("loss", None, "the loss of one coordinate (square, huber, log_cosh, logistic)", "square"),
     )

@@ -176,7 +176,14 @@ def stated_inequalities(params: Mapping[str, Any]) -> list[Inequality]:
     box = {x: (sp.Integer(0), NEAREST)}
     return [
         Inequality("convex", second, box, strict=True, meaning="C''(x)/x > 0, so that C is convex", because=because),
-        Inequality("stretch", growth, box, strict=True, meaning="(C(x)/x)'/x > 0, so that C(ax) >= a C(x) for a >= 1", because=because),
+        Inequality(
+            "stretch",
+            growth,
+            box,
+            strict=True,
+            meaning="(C(x)/x)'/x > 0, so that C(ax) >= a C(x) for a >= 1",
+            because=because,
+        ),
         superadditive_inequality(),
     ]
 

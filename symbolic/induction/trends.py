@@ -212,9 +212,25 @@ def _claim(
 
 _ONE = sp.Integer(1)
 QUANTITIES = (
-    _claim("h.optimum", r"\inf_{t>T_1^h} h/h^\star", "smallest h/h* after h has reached h*", Kind.LOWER, _ONE, "(P1.1)", _ALONG),
+    _claim(
+        "h.optimum",
+        r"\inf_{t>T_1^h} h/h^\star",
+        "smallest h/h* after h has reached h*",
+        Kind.LOWER,
+        _ONE,
+        "(P1.1)",
+        _ALONG,
+    ),
     _claim("w.optimum", r"\sup_t w/w^\star", "largest w/w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG),
-    _claim("w.growth", r"\inf_t \dot w/w", "smallest growth rate of w, (dw/dt)/w", Kind.LOWER, sp.Integer(0), "(P1.2)", _ALONG),
+    _claim(
+        "w.growth",
+        r"\inf_t \dot w/w",
+        "smallest growth rate of w, (dw/dt)/w",
+        Kind.LOWER,
+        sp.Integer(0),
+        "(P1.2)",
+        _ALONG,
+    ),
     _claim(
         "h.turns",
         r"\#\{t: \dot h = 0\}",
@@ -235,8 +251,24 @@ QUANTITIES = (
         _ALONG,
         "derived: 1/sqrt(3), the limit of w_turn/w* as w* -> 0",
     ),
-    _claim("h.turn", r"h(T_2^h)/h^\star", "h/h* at the turning point of h, its maximum", Kind.UPPER, R_TURN, "R(w*)", _ALONG),
-    _claim("h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "largest h/h* after h has reached h*", Kind.UPPER, OVERSHOOT, "(26)", _BELOW_C),
+    _claim(
+        "h.turn",
+        r"h(T_2^h)/h^\star",
+        "h/h* at the turning point of h, its maximum",
+        Kind.UPPER,
+        R_TURN,
+        "R(w*)",
+        _ALONG,
+    ),
+    _claim(
+        "h.overshoot",
+        r"\sup_{t\ge T_1^h} h/h^\star",
+        "largest h/h* after h has reached h*",
+        Kind.UPPER,
+        OVERSHOOT,
+        "(26)",
+        _BELOW_C,
+    ),
     _claim(
         "h.ramp",
         r"\inf_t h/h_{(24)}",

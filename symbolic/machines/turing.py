@@ -75,7 +75,10 @@ STEPS = (
         "location", r"h^{pos_3} \ne \mathrm{Bin}(l_i)", "the location of the head", _wei("Lemma C.2", "(C.5)")
     ),
     _at_each_step(
-        "found", r"h^{scr_4}_1 \ne 1(i' > 0)", "whether an earlier step wrote at this location", _wei("Claim C.4", "(C.8)")
+        "found",
+        r"h^{scr_4}_1 \ne 1(i' > 0)",
+        "whether an earlier step wrote at this location",
+        _wei("Claim C.4", "(C.8)"),
     ),
     _at_each_step(
         "search",
