@@ -48,8 +48,8 @@ RANGE_U = Erratum(
 # Norms: of the layer that the proof builds.
 _HIDDEN = (
     "Theorem 1 holds under two conditions: the O of the norm hides constants, as O~ does, and eta is fixed before "
-    "these constants. The second is needed because the norms of layers 1..N+2 do not shrink with eta, neither as printed nor "
-    "as repaired"
+    "these constants. The second is needed because the norms of layers 1..N+2 do not shrink with eta, neither as "
+    "printed nor as repaired"
 )
 
 

@@ -153,8 +153,8 @@ def _quantities() -> tuple[Quantity, ...]:
                 "gated",
                 "gated",
                 GATE,
-                "error of the last output token against IH_2, mask (3) kept, and a gate in layer 2 that lowers the weight "
-                "of key 1 (one more coordinate, D = 2d + 1, and a larger W_K)",
+                "error of the last output token against IH_2, mask (3) kept, and a gate in layer 2 that lowers the "
+                "weight of key 1 (one more coordinate, D = 2d + 1, and a larger W_K)",
                 "layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network is "
                 "outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
                 "p/2 (for W* = 0 the gate is infinite: a mask)",
@@ -238,7 +238,7 @@ VANILLA = Result(
         Parameter(
             "leak",
             leak,
-            "of output.gated: largest increase of the error by the gate, in units of 2 ||W*||_{1,1} e^-p",
+            "largest increase of the error by the gate of output.gated, in units of 2 ||W*||_{1,1} e^-p",
             0.01,
         ),
     ),

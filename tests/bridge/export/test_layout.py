@@ -152,9 +152,9 @@ def test_one_violation_a_quantity_with_the_worst_row() -> None:
     assert violation.worst.params["p"] == 8
     assert violation.worst.params["L"] == 8
     assert violation.sentence == (
-        "output.mask_3: printed violated in 8 of 8 rows. Worst: last output token against IH_2 is 0.25 at p = 8, L = 8; "
-        "printed: at most 3.356e-04 (745 times that). mask (3) shows key 1 to the last query, 100% of the time & at a cost of "
-        "1/L"
+        "output.mask_3: printed violated in 8 of 8 rows. Worst: last output token against IH_2 is 0.25 at p = 8, "
+        "L = 8; printed: at most 3.356e-04 (745 times that). mask (3) shows key 1 to the last query, 100% of the time "
+        "& at a cost of 1/L"
     )
 
 
