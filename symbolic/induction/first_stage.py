@@ -318,7 +318,7 @@ FIRST_STAGE = Result(
         _quantity(
             "q.sign",
             r"q'(\tilde p)",
-            "q' <= 0",
+            "q' at p~ = sigma_init; printed: at most 0 at all p~",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
             remark="holds for every L and p~",

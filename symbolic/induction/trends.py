@@ -292,7 +292,7 @@ QUANTITIES = (
     _claim(
         "T_1",
         r"T_1^h",
-        "time at which h = h*, with the first bound of (25)",
+        "time at which h = h* (first bound of (25))",
         Kind.UPPER,
         T_1_FIRST,
         "(25), first bound",
@@ -302,7 +302,7 @@ QUANTITIES = (
     _claim(
         "T_1.simple",
         r"T_1^h",
-        "time at which h = h*, with the second, simpler bound of (25)",
+        "time at which h = h* (second bound of (25))",
         Kind.UPPER,
         T_1_SECOND,
         "(25), second bound",
@@ -322,7 +322,7 @@ QUANTITIES = (
     _claim(
         "T_half",
         r"T_{1/2}^w",
-        "time at which w = w*/2, with the first bound of (28)",
+        "time at which w = w*/2 (first bound of (28))",
         Kind.LOWER,
         T_HALF_FIRST,
         "(28), first bound",
@@ -332,7 +332,7 @@ QUANTITIES = (
     _claim(
         "T_half.simple",
         r"T_{1/2}^w",
-        "time at which w = w*/2, with the second, simpler bound of (28)",
+        "time at which w = w*/2 (second bound of (28))",
         Kind.LOWER,
         T_HALF_SECOND,
         "(28), second bound",
