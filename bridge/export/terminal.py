@@ -25,6 +25,7 @@ from bridge.export.legend import legend
 from bridge.export.numbers import DIGITS, plain
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
+from symbolic.statements import Quantifier
 
 LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
 LONGEST_LINE = 10_000  # columns of a text that no terminal bounds
@@ -101,12 +102,12 @@ def _style(verdicts: Iterable[Verdict]) -> str:
 
 
 def _statement(rows: Sequence[Row], columns: Layout) -> str:
-    """What is the same for all rows: parameters, norm, domain, quantifier."""
+    """What is the same for all rows: parameters, norm, domain, and the quantifier unless the domain names one run."""
     shared = [columns.constants()]
     inputs = [row for row in rows if row.scope] or rows  # a rate has a domain of its own
     for field in ("norm", "domain", "quantifier"):
         words = {getattr(row, field) for row in inputs}
-        shared += words if len(words) == 1 else []
+        shared += words - {Quantifier.EXISTS} if len(words) == 1 else []
     return "; ".join(word for word in shared if word)
 
 

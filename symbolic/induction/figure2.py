@@ -104,7 +104,7 @@ QUANTITIES = (
     _claim(
         "plateau",
         r"w(T_{\rm II})/w^\star",
-        "w at the end of the plateau",
+        "w/w* at the end of the plateau",
         Kind.LOWER,
         LEARNT,
         THEOREM,

@@ -237,7 +237,7 @@ def _quantity(name: str, latex: str, meaning: str, domain: str, kind: Kind, **mo
 
 QUANTITIES = (
     _quantity(
-        "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|", 
+        "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|",
         "largest difference of the ReLU net from round", "all real z",
         Kind.EXACT, norm="absolute value", derive=rounding_gap,
         printed=Printed(sp.Integer(0), Citation(WEI2021, "Proposition 3.4")),
