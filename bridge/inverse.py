@@ -44,6 +44,14 @@ class Solution:
     closed_form_conditions: tuple[str, ...] = ()
     note: str = ""
     of_error: bool = field(default=True)
+    result: str = ""
+    automatic: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The sentences that the command prints."""
+        from bridge.export.answers import sentences
+
+        return "\n".join(sentences(self))
 
 
 def solve(
@@ -187,6 +195,7 @@ def _error_at(study: Study, curve: Curve) -> Solution:
     return Solution(
         "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params,
         conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, target), bool(target.scopes),
+        study.result.id, study.automatic,
     )  # fmt: skip
 
 
@@ -259,6 +268,8 @@ def _solution(
         closed_form_conditions=form.conditions if form else (),
         note=_note(study, curve, target),
         of_error=bool(target.scopes),
+        result=study.result.id,
+        automatic=study.automatic,
     )
 
 

@@ -114,37 +114,43 @@ def _quantities() -> tuple[Quantity, ...]:
 
     output = step(
         "output", r"\|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
-        "error of the last output token against IH_2, key 1 masked in layer 2", "sup norm", 4 * W_norm * _KERNEL_PRINTED,
+        "error of the last output token against IH_2, key 1 masked in layer 2", "sup norm",
+        4 * W_norm * _KERNEL_PRINTED,
     )  # fmt: skip
     weights = r"\|\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})\|_1"
     largest = r"\sup_s |x_L^\top W^\star (y_s - x_{s-1})|"
     return (
-        step("y", r"\sup_s \|y_s - x_{s-1}\|_\infty", "largest error of layer 1 against the previous token", "sup norm, sup over s",
-             2 * _KERNEL_PRINTED),
-        step("scores", largest, "largest error of the scores of layer 2", "sup norm over s", 2 * W_norm * _KERNEL_PRINTED, 2 * W_norm),
+        step(
+            "y", r"\sup_s \|y_s - x_{s-1}\|_\infty", "largest error of layer 1 against the previous token",
+            "sup norm, sup over s", 2 * _KERNEL_PRINTED,
+        ),
+        step(
+            "scores", largest, "largest error of the scores of layer 2", "sup norm over s",
+            2 * W_norm * _KERNEL_PRINTED, 2 * W_norm,
+        ),
         step("attention", weights, "error of the attention weights of layer 2", "1-norm", 4 * W_norm * _KERNEL_PRINTED),
         output,
         variant(
-            "mask_3", "mask (3)", sp.Integer(0), "error of the last output token against IH_2, mask (3) taken literally in layer 2",
-            erratum=FIRST_KEY,
+            "mask_3", "mask (3)", sp.Integer(0),
+            "error of the last output token against IH_2, mask (3) taken literally in layer 2", erratum=FIRST_KEY,
         ),
         variant(
             "gated", "gated", GATE,
-            "error of the last output token against IH_2, mask (3) kept, and a gate in layer 2 that lowers the weight of "
-            "key 1 (one more coordinate, D = 2d + 1, and a larger W_K)",
+            "error of the last output token against IH_2, mask (3) kept, and a gate in layer 2 that lowers the weight "
+            "of key 1 (one more coordinate, D = 2d + 1, and a larger W_K)",
             remark="layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network "
             "is outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
             "p/2 (for W* = 0 the gate is infinite: a mask)",
         ),
         Quantity(
-            "weights", r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)", "larger parameter norm of W_K and W_Q of layer 2", "spectral norm",
-            "the construction", Kind.UPPER, Quantifier.EXISTS,
+            "weights", r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)", "larger parameter norm of W_K and W_Q of layer 2",
+            "spectral norm", "the construction", Kind.UPPER, Quantifier.EXISTS,
             printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1")), construction="masked",
             scopes=(), remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
         ),
         Quantity(
-            "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}", "rate a of the decay e^(-a p) of the error `output`",
-            "sup norm", _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
+            "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
+            "rate a of the decay e^(-a p) of the error `output`", "sup norm", _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
             printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1")), construction="masked", scopes=(),
             rate_in="p", remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
         ),
