@@ -299,8 +299,8 @@ def _jump(answer: Probe, beyond: Probe, side: str) -> str:
     if not answer.number or not beyond.number or beyond.number <= (1 + JUMP) * answer.number:
         return ""
     return (
-        f". Just {side} it the bound jumps from {answer.number:.4g} to {beyond.number:.4g}, as it does where a count "
-        f"changes by one"
+        f". Just {side} it the bound jumps from {answer.number:.4g} to {beyond.number:.4g}, which happens where a "
+        f"whole number in the network, such as a number of ReLUs, changes by one"
     )
 
 

@@ -97,7 +97,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
 def _not_the_parameter(result: Result, symbol: sp.Symbol) -> str:
     """A remark on a symbol that has the name of a parameter and another meaning."""
     own = {parameter.name for parameter in result.parameters if parameter.symbol != symbol}
-    return " (here, not the parameter)" if symbol.name in own else ""
+    return " (in the formulas; the parameter above is another number)" if symbol.name in own else ""
 
 
 def _heading(words: str) -> list[str]:

@@ -1,19 +1,16 @@
 """The answer of `solve` in sentences."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from bridge.export.layout import parameter_words
-
-if TYPE_CHECKING:
-    from bridge.inverse import Solution
-    from bridge.solving.probes import Condition
+from bridge.inverse import Solution
+from bridge.solving.probes import Condition
 
 UNPROVED = ", as printed, not proved by boundsmith"
 PLURAL = {"hypothesis": "hypotheses", "obligation": "obligations"}
 
 
-def sentences(solution: "Solution") -> list[str]:
+def sentences(solution: Solution) -> list[str]:
     """The value with all its digits: one rounded down might not suffice."""
     others = {key: value for key, value in solution.params.items() if key != solution.name}
     at = ", ".join(f"{key} = {parameter_words(key, value, solution.automatic)}" for key, value in others.items())
@@ -27,7 +24,7 @@ def sentences(solution: "Solution") -> list[str]:
     return [*found, f"Method: {solution.method}."]
 
 
-def _checked(conditions: Sequence["Condition"]) -> str:
+def _checked(conditions: Sequence[Condition]) -> str:
     """Hypotheses, then obligations."""
     kinds = dict.fromkeys(str(each.kind) for each in conditions)
     groups = {kind: [each.statement for each in conditions if each.kind == kind] for kind in kinds}
@@ -36,7 +33,7 @@ def _checked(conditions: Sequence["Condition"]) -> str:
     )
 
 
-def _answer(solution: "Solution") -> str:
+def _answer(solution: Solution) -> str:
     what = "error" if solution.of_error else "value"
     about = f"the {what} of {solution.quantity}"
     if solution.requested is None:

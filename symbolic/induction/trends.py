@@ -368,7 +368,7 @@ DERIVED: dict[str, sp.Expr] = {
 
 
 # For which w* the bounds hold: printed is the domain where the paper uses them, if it gives a number.
-_BETWEEN = "between derived (proved for w* up to there) and measured (false from there on)"
+_BETWEEN = "its value lies between column derived (the bound is proved up to it) and column measured (false from it on)"
 _THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
     "h.turn.line": (
         "largest w* with R(w*) <= 1 + 0.04 w*",
