@@ -23,7 +23,7 @@ from bridge.domains.rounding import (
     smallest_above,
     written,
 )
-from bridge.domains.vectors import flattened, gaussians, normalised, signs, smallest_step, tolerance
+from bridge.domains.vectors import FLOAT64, flattened, gaussians, normalised, signs, smallest_step
 from numeric.balls import working_precision
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
@@ -34,11 +34,11 @@ CORNER_KINDS = 4  # divides CORNER_CYCLE
 
 @dataclass(frozen=True, init=False, repr=False)
 class SingularValues(Domain):
-    """SingularValues(rows, columns, low=0, high=1): every singular value is in [low, high], up to a tolerance.
+    """SingularValues(rows, columns, low=0, high=1): every singular value is in [low, high].
 
-    The tolerance is sqrt(k) high max(1e-12, 2 eps + 2 (m n + 8) 2^-52), eps of the tensor's dtype; beside it, two
-    spacings of the numbers next to 0 times sqrt(m n). A matrix passes the check only if enclosures of its singular
-    values in ball arithmetic are within the tolerance. The projection leaves what is within half of the tolerance.
+    A matrix is inside only if enclosures of its singular values in ball arithmetic prove it. An interval that is not
+    wider than 4 r has the tolerance r = 2 sqrt(k) high (eps + (m n + 8) 2^-52), eps of the tensor's dtype, plus two
+    spacings of the numbers next to 0 times sqrt(m n). The projection lands r inside and leaves what is r/2 inside.
 
     `bound` in the 1-norm is attained where l is a multiple of a power of two that is at least k. Elsewhere it need not
     be: the entries of a 3 x 3 matrix add up to at most 5 high, the bound is sqrt(27) high.
@@ -80,22 +80,18 @@ class SingularValues(Domain):
         return self.project(torch.where(kind == 0, aligned, torch.where(kind == 1, flat, rough)))
 
     def project(self, x: Tensor) -> Tensor:
-        """Singular values clamped to [low, high]: the nearest element by the theorem of Mirsky.
-
-        Among the nearest elements of a matrix of lower rank it takes one.
-        """
+        """Singular values clamped: up to r the nearest element, by the theorem of Mirsky; one of them if not unique."""
         self.require_batch(x)
         require_held(self.high, x.dtype)
-        low, high = self._ends
         points = flattened(x, self.entries)  # (B, m n)
         undefined = points.isnan().any(1)  # (B)
         largest, units = normalised(torch.where(undefined[:, None], 0.0, points))
         left, values, right = torch.linalg.svd(units.view(x.shape), full_matrices=False)
         values = values * largest[:, None]  # (B, k)
-        clamped = values.clamp(low, high)
-        moved = ((values - clamped).abs().amax(1) > self.slack(x.dtype) / 2) & ~undefined  # (B)
-        landed = _assembled(left, clamped, right).to(x.dtype)
-        return torch.where(moved.view(per_element(len(x), x)), landed, x.detach())
+        low, high = self._ends(x.dtype, inward=0.5)
+        kept = undefined | ((values >= low) & (values <= high)).all(1)  # (B)
+        landed = _assembled(left, values.clamp(*self._ends(x.dtype, inward=1.0)), right).to(x.dtype)
+        return torch.where(kept.view(per_element(len(x), x)), x.detach(), landed)
 
     # The largest entry is at most the largest singular value; the squared 2-norm is the sum of the squared singular
     # values; the 1-norm is at most sqrt(m n) times the 2-norm. Equality: diagonal; all high; that with equal entries.
@@ -106,33 +102,44 @@ class SingularValues(Domain):
         return factors[norm] * self.high
 
     def outside(self, x: Tensor) -> str | None:
-        low, high, slack = *self._ends, self.slack(x.dtype)
+        low, high = self._ends(x.dtype, inward=0.0)
         with working_precision(ENCLOSURE_BITS):
-            wrong = [each for each in singular_values(x) if not low - slack <= each <= high + slack]
+            wrong = [each for each in singular_values(x) if not low <= each <= high]
         if not wrong:
             return None
-        within = f"within {shown(slack)} in {dtype_name(x.dtype)}"
-        more = f" ({len(wrong) - 1} more of {self._least} are outside)" if len(wrong) > 1 else ""
+        slack = self.slack(x.dtype)
+        within = f" within {shown(slack)} in {dtype_name(x.dtype)}" if slack else ""
+        more = f" ({len(wrong) - 1} more of {self._least} outside)" if len(wrong) > 1 else ""
         value = float(wrong[0].mid())
-        return f"the singular value {value} is outside [{written(self.low)}, {written(self.high)}]{more}, {within}"
+        return f"the singular value {value} is outside [{written(self.low)}, {written(self.high)}]{within}{more}"
 
     def slack(self, dtype: torch.dtype) -> float:
-        """How far a singular value may be outside: sqrt(k) high bounds the 2-norm of all entries that are rounded."""
-        relative = math.sqrt(self._least) * tolerance(dtype, self.entries) * self._ends[1]
-        return relative + 2 * math.sqrt(self.entries) * smallest_step(dtype)
+        """How far outside a singular value may be: 0, or r for an interval that is not wider than 4 r."""
+        rounding = self.rounding(dtype)
+        return 0.0 if largest_below(self.high - self.low) > 4 * rounding else rounding
+
+    # Rounding moves a singular value by at most the 2-norm of the rounding of all entries, whose own 2-norm is at most
+    # sqrt(k) high.
+    def rounding(self, dtype: torch.dtype) -> float:
+        """r, about twice what it costs to form an element in this dtype."""
+        relative = 2 * (torch.finfo(dtype).eps + (self.entries + 8) * FLOAT64.eps)
+        return math.sqrt(self._least) * relative * largest_below(self.high) + 2 * math.sqrt(
+            self.entries
+        ) * smallest_step(dtype)
+
+    def _ends(self, dtype: torch.dtype, inward: float) -> tuple[float, float]:
+        """The ends for a singular value, so many r inward; none is below 0."""
+        moved = inward * self.rounding(dtype) - self.slack(dtype)
+        low = -math.inf if self.low == 0 else smallest_above(self.low) + moved
+        return low, largest_below(self.high) - moved
 
     @property
     def _least(self) -> int:
         """k"""
         return min(self.dims)
 
-    @property
-    def _ends(self) -> tuple[float, float]:
-        high = largest_below(self.high)
-        return min(smallest_above(self.low), high), high
-
     def _between(self, share: Tensor) -> Tensor:
-        low, high = self._ends
+        low, high = largest_below(self.low), largest_below(self.high)
         return low * (1 - share) + high * share
 
     def _random_vectors(self, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -142,7 +149,7 @@ class SingularValues(Domain):
     def _polar(self, x: Tensor) -> Tensor:
         """The nearest matrices with all singular values high."""
         left, values, right = torch.linalg.svd(x, full_matrices=False)
-        return _assembled(left, torch.full_like(values, self._ends[1]), right)
+        return _assembled(left, torch.full_like(values, largest_below(self.high)), right)
 
     def _arguments(self) -> list[str]:
         return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]

@@ -72,7 +72,9 @@ def slack(domain: Domain, dtype: torch.dtype) -> float:
     """By how much a kind that floating point cannot meet exactly may be missed; 0 for the others."""
     while isinstance(domain, Rows):
         domain = domain.row
-    return domain.slack(dtype) if isinstance(domain, Sphere | Simplex | SingularValues) else 0.0
+    if isinstance(domain, SingularValues):
+        return 2 * domain.rounding(dtype)
+    return domain.slack(dtype) if isinstance(domain, Sphere | Simplex) else 0.0
 
 
 def attained(domain: Domain, norm: Norm) -> bool:
