@@ -18,8 +18,8 @@ start = bs.given("w_0", dim=d, norm="2", size=W, error=W)
 descent = bs.contract(start, "w", factor=1 - 1 / kappa, offset=0, size=W, depth=L)
 prediction = bs.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target="inf")
 
-# W is at most the largest sqrt(s)/(s + lamda) over eigenvalues s of X^T X/n, which lie in [alpha, beta] or are 0, times
-# ||y||/sqrt(n) <= B_y: the singular value sqrt(n s) of X. This increases in s up to lamda and then decreases.
+# w* = (X^T X/n + lamda I)^-1 X^T y/n takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular
+# vector with the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
 s = sp.Min(sp.Max(lamda, alpha), beta)
 
 
@@ -60,7 +60,7 @@ own = bs.theorem(
     "ridge",
     prediction,
     parameters={alpha: 0.25, beta: 1.0, lamda: 0.1, L: (4, 16), n: 16, d: 4, B_x: 1.0, B_y: 1.0},
-    hypotheses=[alpha <= beta],
+    hypotheses=[alpha <= beta, d <= n],
     inputs={
         "X": bs.SingularValues(n, d, low=sp.sqrt(n * alpha), high=sp.sqrt(n * beta)),
         "y": bs.Box(n, size=B_y),
