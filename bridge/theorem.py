@@ -158,7 +158,8 @@ def theorem(
     """
     letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
-    known = {letter: letter for letter in letters if letter in parameters} | dict(worst or {})
+    known = {letter: letter for letter in letters if letter in parameters}
+    known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
     where = _where(inputs, weights)
@@ -169,7 +170,7 @@ def theorem(
         raise UsageError(f"{id}: `printed` names {', '.join(unknown)}, which is no quantity; it has: {names}")
     if not quantities and not checks:
         raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
-    stated = [_printed(each, (printed or {}).get(each.name), citation, worst or {}) for each in quantities]
+    stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
     statement = Result(
         id=id,
         title=title or id,
@@ -216,7 +217,7 @@ def _quantity(
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
         quantifier=Quantifier.FOR_ALL,
         derivation=conclusion.derivation,
-        worst_case={letter: sp.sympify(value) for letter, value in worst.items()},
+        worst_case=dict(worst),
         scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
     )
 

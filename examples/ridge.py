@@ -14,9 +14,9 @@ L, n, d = sp.symbols("L n d", integer=True, positive=True)
 # A step multiplies w - w* by I - (X^T X/n + lamda I)/(beta + lamda), whose norm is at most 1 - 1/kappa, kappa =
 # (beta + lamda)/(alpha + lamda). Before the first step, w = 0 is W = ||w*|| away.
 kappa = (beta + lamda) / (alpha + lamda)
-start = bs.given("w_0", dim=d, norm="2", size=W, error=W)
+start = bs.given("w_0", dim=d, norm=bs.Norm.TWO, size=W, error=W)
 descent = bs.contract(start, "w", factor=1 - 1 / kappa, offset=0, size=W, depth=L)
-prediction = bs.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target="inf")
+prediction = bs.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target=bs.Norm.INF)
 
 # w* = (X^T X/n + lamda I)^-1 X^T y/n takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular
 # vector with the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
@@ -71,9 +71,9 @@ own = bs.theorem(
     worst={W: B_y * sp.sqrt(s) / (s + lamda)},
     knows={W: lambda X, y, lamda: torch.linalg.vector_norm(solution(X, y, lamda))},
     printed={"prediction": B_x * W * sp.exp(-L / (2 * kappa))},
-    cites="Bai et al. 2023",
+    cites="after Bai et al. 2023",
 )
 
 if __name__ == "__main__":
     print(bs.compare(own))
-    print(bs.solve(own, for_="L", error=1e-3))
+    print(bs.solve(own, for_="L", error=1e-3).value)
