@@ -122,10 +122,8 @@ class SingularValues(Domain):
     # sqrt(k) high.
     def rounding(self, dtype: torch.dtype) -> float:
         """r, about twice what it costs to form an element in this dtype."""
-        relative = 2 * (torch.finfo(dtype).eps + (self.entries + 8) * FLOAT64.eps)
-        return math.sqrt(self._least) * relative * largest_below(self.high) + 2 * math.sqrt(
-            self.entries
-        ) * smallest_step(dtype)
+        relative = 2 * math.sqrt(self._least) * (torch.finfo(dtype).eps + (self.entries + 8) * FLOAT64.eps)
+        return relative * largest_below(self.high) + 2 * math.sqrt(self.entries) * smallest_step(dtype)
 
     def _ends(self, dtype: torch.dtype, inward: float) -> tuple[float, float]:
         """The ends for a singular value, so many r inward; none is below 0."""
