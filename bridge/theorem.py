@@ -153,14 +153,15 @@ def theorem(
 
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations. `worst` replaces letters of the derivation by what the hypotheses allow;
-    `printed` gives the draft's own formula for a quantity, by name. The other arguments are those of `Theorem`.
+    `hypotheses` are further SymPy relations. `printed` gives the draft's own formula for a quantity, by name. `worst`
+    replaces letters of derivation and formula by what the hypotheses allow. The other arguments are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
     letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
-    known = {letter: letter for letter in letters if letter in parameters} | dict(worst or {})
+    known = {letter: letter for letter in letters if letter in parameters}
+    known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
     where = _where(inputs, weights)
@@ -171,7 +172,7 @@ def theorem(
         raise UsageError(f"{id}: `printed` names {', '.join(unknown)}, which is no quantity; it has: {names}")
     if not quantities and not checks:
         raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
-    stated = [_printed(each, (printed or {}).get(each.name), citation) for each in quantities]
+    stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
     statement = Result(
         id=id,
         title=title or id,
@@ -218,17 +219,16 @@ def _quantity(
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
         quantifier=Quantifier.FOR_ALL,
         derivation=conclusion.derivation,
-        worst_case={letter: sp.sympify(value) for letter, value in worst.items()},
+        worst_case=dict(worst),
         scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
     )
 
 
-def _printed(quantity: Quantity, formula: Any, citation: Citation) -> Quantity:
+def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
     if formula is None:
         return quantity
-    return replace(
-        quantity, printed=formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
-    )
+    printed = formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
+    return replace(quantity, printed=replace(printed, bound=printed.bound.xreplace(dict(worst))))
 
 
 def _parameter(symbol: sp.Symbol, default: Any) -> Parameter:
