@@ -10,8 +10,9 @@ import torch
 
 from bridge import compare, replay
 from bridge.comparison import Comparison
-from bridge.induction.vanilla import VanillaCase, VanillaStudy, read_similarity
+from bridge.induction.vanilla import VANILLA, VanillaStudy
 from bridge.record import Flag, Row, Verdict
+from bridge.theorem_case import TheoremCase
 from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.statements import Quantity
@@ -110,11 +111,11 @@ def test_a_broken_witness_file_is_refused(content: str, tmp_path: Path) -> None:
 
 
 FORGED = [
-    ({"params": {"L": 64}}, r"expected a prompt x of shape \(1, 64, 4\), got shape \(1, 8, 4\)"),
-    ({"inputs": {}}, "got nothing"),
+    ({"params": {"L": 64}}, r"x: expected shape \(64, 4\), got \(8, 4\)"),
+    ({"inputs": {}}, "expected x; got nothing"),
     ({"inputs": {"x": "abc"}}, "not a complete witness file"),
     ({"inputs": {"x": [[[1.0], [1.0, 2.0]]]}}, "not a complete witness file"),
-    ({"inputs": {"x": [[[5.0] * 4] * 8]}}, r"outside \[-1, 1\]"),
+    ({"inputs": {"x": [[[5.0] * 4] * 8]}}, r"entry \(0, 0\) = 5.0 is outside \[-1, 1\]"),
     ({"quantity": "output.rate"}, "is a rate over a grid"),
     ({"params": {"q": 1}}, "no parameter 'q'"),
 ]
@@ -132,7 +133,7 @@ def test_a_forged_witness_is_refused(forged: dict, message: str, default: Compar
         replay(str(path))
 
 
-class Planted(VanillaCase):
+class Planted(TheoremCase):
     """The sharp bounds scaled by 0.9: the attack has to notice."""
 
     def derived(self, quantity: Quantity) -> Bound | None:
@@ -147,8 +148,8 @@ def test_the_attack_finds_planted_violations(monkeypatch: pytest.MonkeyPatch) ->
         assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED] * 4
 
 
-def plant(study: VanillaStudy, params: dict, *, seed: int, dtype: str, device: str) -> VanillaCase:
-    return Planted(*study._resolve(params, seed), dtype, device)
+def plant(study: VanillaStudy, params: dict, *, seed: int, dtype: str, device: str) -> TheoremCase:
+    return Planted(VANILLA, *study.point(params, seed), dtype, device)
 
 
 def test_random_samples_alone_would_not_find_them(default: Comparison) -> None:
@@ -217,15 +218,13 @@ def test_the_record_is_one_json_object_with_the_promised_fields(default: Compari
     assert all(np.isfinite(v) for row in record["rows"] for v in row.values() if isinstance(v, float))
 
 
-def test_a_matrix_may_be_given_as_list_json_file_or_seed(tmp_path: Path) -> None:
+def test_a_similarity_may_be_a_matrix_which_gives_d(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     path.write_text("[[1, 0.5], [0, -1]]")
     for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]", f"@{path}"):
-        assert read_similarity(spec, None, 0, 4).tolist() == [[1, 0.5], [0, -1]]
-    for kind in ("random", "signs"):
-        seeded = read_similarity(f"{kind}:2", 3, 5, 4)
-        assert np.abs(seeded).sum() == pytest.approx(2, rel=1e-12)
-        assert (seeded == read_similarity(f"{kind}:2", 3, 5, 4)).all()
+        case = VanillaStudy().case({"p": 1, "L": 8, "W_star": spec}, seed=0, dtype="float64", device="cpu")
+        assert case.full_params["W_star"] == [[1, 0.5], [0, -1]]
+        assert case.full_params["d"] == 2
     assert compare("induction.vanilla", p=1, L=8, W_star=[[1.0, 0], [0, 1]], samples=2, attack=0).rows
 
 
