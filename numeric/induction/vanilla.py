@@ -1,9 +1,6 @@
-"""Induction heads of Wang et al. 2024 (wang2024): references computed directly, and the networks of Theorem 4.1.
+"""Induction heads of Wang et al. 2024 (wang2024): the reference, computed directly, and the networks of Theorem 4.1.
 
-The reference never passes through a construction. Both name the same intermediate quantities:
-`y` (the token before each key), `scores` and `attention` (of the last query over the keys s = 2..L-1), `output`.
-
-Shapes: B prompts, L tokens, d their width, S = L - 2 keys.
+Shapes: L tokens, d their width, S = L - 2 keys s = 2..L-1, at which both name the same quantities.
 """
 
 import math
@@ -129,4 +126,3 @@ def _matching_signs(W_star: Tensor, direction: Tensor) -> tuple[Tensor, Tensor]:
 
 def _signs(vector: Tensor) -> Tensor:
     return torch.where(vector < 0, -1.0, 1.0).double()
-

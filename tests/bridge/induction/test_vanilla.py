@@ -73,7 +73,9 @@ def test_the_instance_is_at_most_derived_and_a_prompt_knows_more_than_the_networ
 def test_the_first_steps_are_attained_and_say_so(default: Comparison) -> None:
     for name in ("y", "scores"):
         assert all(row.ratio == pytest.approx(1, rel=1e-9) for row in rows(default, name))
-    short = [row for row in rows(default, "y") if row.params["L"] == 8]
+    # At p = 8 the farthest token moves the error by 1e-14 of itself: an attack in float64 need not see it.
+    short = [row for row in rows(default, "y") if row.params["L"] == 8 and row.params["p"] < 8]
+    assert len(short) == 2
     assert all("attained" in row.flags["derived"] for row in short)
 
 
@@ -255,7 +257,7 @@ REFUSED = [
     ({"p": 1e308}, "where the position bias overflows"),
     ({"seed": 2**64}, "below 2\\^63"),
     ({"samples": 10**11, "attack": 0}, "would take about .* days on an idle core"),
-    ({"restarts": 10**12}, "would take about .* years on an idle core"),
+    ({"restarts": 10**12}, "needs about .* GiB of memory"),
     ({"W_star": 1e200}, r"beyond 1e\+150"),
     ({"W_star": "random:1e308"}, r"at most 1e\+150"),
     ({"W_star": "1" + "0" * 400}, "entries that are not numbers"),
@@ -265,7 +267,7 @@ REFUSED = [
     ({"W_star": '[["1"]]'}, "entries that are not numbers"),
     ({"device": "cpu:3"}, "there is one cpu"),
     ({"p": (1, 1)}, "the same value twice"),
-    ({"L": 10**9}, r"compare p = .* would take about .* days on an idle core; lower the sizes"),
+    ({"L": 10**9}, r"compare p = .* needs about .* GiB of memory.*lower the sizes"),
     ({"d": 10**6}, r"d = 1000000, .*: needs about .* GiB of memory"),
     ({"leak": 0}, "leak = 0.0 does not meet leak > 0"),
 ]
