@@ -16,8 +16,10 @@ from symbolic.statements import UsageError
 LARGEST_NORM = 1e150  # its square, in a norm, still is a float64
 
 
-def read_square(name: str, spec: Any, size: int | None, *, default: int, seed: int) -> np.ndarray:
-    """A square matrix from what the user gave for the parameter `name`.
+def read_square(
+    name: str, spec: Any, size: int | None, *, default: int, seed: int, size_name: str = "size"
+) -> np.ndarray:
+    """A square matrix from what the user gave for the parameter `name`; messages call its size `size_name`.
 
     A number w (w I), nested lists or JSON of them, @FILE with JSON, random:NORM or signs:NORM (the sum of absolute
     values at most NORM). Its size is that of the lists, else `size`, else `default`. Raises UsageError.
@@ -25,9 +27,9 @@ def read_square(name: str, spec: Any, size: int | None, *, default: int, seed: i
     if isinstance(spec, str):
         spec = _parse(name, spec)
     chosen = size if size is not None else default
-    require_memory(f"{name} of size {chosen}", 48 * chosen**2, "lower the size")
+    require_memory(f"{name} with {size_name} = {chosen}", 48 * chosen**2, f"lower {size_name}")
     if chosen < 1:
-        raise UsageError(f"{name}: a size of {chosen} does not meet size >= 1 (tokens need a coordinate).")
+        raise UsageError(f"{name}: {size_name} = {chosen} does not meet {size_name} >= 1.")
     if isinstance(spec, _Seeded):
         return spec.matrix(chosen, seed)
     matrix = _array(name, spec)
@@ -43,7 +45,7 @@ def read_square(name: str, spec: Any, size: int | None, *, default: int, seed: i
         raise UsageError(f"{name} has shape {matrix.shape}; it has to be square")
     if size is not None and matrix.shape[0] != size:
         raise UsageError(
-            f"{name} is {matrix.shape[0]} x {matrix.shape[0]} but its size is given as {size}; make them agree"
+            f"{name} is {len(matrix)} x {len(matrix)} but {size_name} = {size}; leave {size_name} out or make them agree"
         )
     return matrix
 

@@ -183,7 +183,8 @@ def frozen_array(array: np.ndarray | Tensor | BallArray) -> np.ndarray:
     elif isinstance(array, np.ndarray) and array.dtype == object:
         copy = array.copy()
     else:
-        copy = np.array(array, dtype=np.float64)
+        floats = array.double().numpy(force=True) if isinstance(array, Tensor) else array
+        copy = np.array(floats, dtype=np.float64)
     copy.setflags(write=False)
     return copy
 

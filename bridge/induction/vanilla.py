@@ -29,7 +29,8 @@ WIDEST_SEARCHED = 256  # coordinates: the exact norms of a d x d matrix take a t
 
 def similarity(W_star: Any, d: int | None, seed: int) -> Any:
     """W* from its specification; d follows it where it is a matrix."""
-    return read_square("W_star", W_star, d, default=int(theory.VANILLA.parameter("d").default), seed=seed)
+    default = int(theory.VANILLA.parameter("d").default)
+    return read_square("W_star", W_star, d, default=default, seed=seed, size_name="d")
 
 
 def resolve(params: Mapping[str, Any], seed: int) -> dict[str, Any]:

@@ -1,9 +1,6 @@
-"""Induction heads of Wang et al. 2024 (wang2024): references computed directly, and the networks of Theorem 4.1.
+"""Induction heads of Wang et al. 2024 (wang2024): the reference, computed directly, and the networks of Theorem 4.1.
 
-The reference never passes through a construction. Both name the same intermediate quantities:
-`y` (the token before each key), `scores` and `attention` (of the last query over the keys s = 2..L-1), `output`.
-
-Shapes: B prompts, L tokens, d their width, S = L - 2 keys.
+Shapes: L tokens, d their width, S = L - 2 keys s = 2..L-1, at which both name the same quantities.
 """
 
 import math
@@ -32,7 +29,9 @@ def induction_head(x: Any, W_star: Any) -> dict[str, Any]:
 
     Tensors or balls: y (S, d), scores (S), attention (S), output (d).
     """
-    _require_length("induction_head", x.shape[0])
+    if x.shape[0] < 3:
+        found, remedy = f"a prompt of {x.shape[0]} tokens", "The sum runs over s = 2..L-1: give at least 3 tokens."
+        raise StreamError("induction_head", found, remedy)
     last, keys, previous = x[-1], x[1:-1], x[:-2]  # (d), (S, d), (S, d)
     scores = previous @ (last @ W_star)  # (S)
     attention = torch.softmax(scores, dim=0)  # (S)
@@ -53,7 +52,7 @@ def vanilla(p: Number, W_star: Any, *, gate: Number = math.inf) -> Construction:
     gate = as_weight(gate)
     if tuple(W_star.shape) != (d, d) or not gate >= 0:
         raise StreamError("vanilla", f"W_star of shape {W_star.shape}, gate={gate}", "Give (d, d) and a gate >= 0.")
-    gated = is_gated(gate)
+    gated = 0 < gate < math.inf
     tokens = Stream([Block("x", d)])
     stream = Stream([Block("x", d), Block("y", d), *([Block("one", 1)] if gated else [])])
     return Construction(
@@ -73,22 +72,15 @@ def vanilla(p: Number, W_star: Any, *, gate: Number = math.inf) -> Construction:
     )
 
 
-def is_gated(gate: Any) -> bool:
-    """Whether `vanilla` holds the constant block `one` for this gate."""
-    return 0 < gate < math.inf
-
-
 def _previous_token_layer(stream: Stream, p: Number, gated: bool) -> SoftmaxAttention:
     # W_V^(1) = [[0, 0], [I, 0]], no dot product: y_s = sum_{tau < s} softmax_tau(-p (s - 1 - tau)) x_tau, and y_1 = 0.
-    moves = {("y", "x"): 1.0}
     # `one` averages to 1 where something is attended: after the residual it is c_1 = 1 and c_s = 2 for s >= 2.
-    copies = {("one", "one"): 1.0} if gated else {}
-    value = BlockMap(stream, stream, {**moves, **copies})
+    value = BlockMap(stream, stream, {("y", "x"): 1.0, **({("one", "one"): 1.0} if gated else {})})
     return SoftmaxAttention((Head("previous", None, None, value, RelativePositions(p)),), residual=True)
 
 
 def _matching_layer(stream: Stream, W_star: Any, gate: Any) -> SoftmaxAttention:
-    gated = is_gated(gate)
+    gated = 0 < gate < math.inf
     # W_Q^(2) = [[0, 0], [I, 0]], W_K^(2) = [[0, 0], [0, W*]]: the scores are x_L^T W* y_s.
     # The query reads c_L = 2 and the key factor is gate / 2: scores gain gate * c_s, so key 1 falls behind by gate.
     query = BlockMap(stream, stream, {("y", "x"): 1.0, **({("one", "one"): 1.0} if gated else {})})
@@ -108,24 +100,19 @@ READ = {
 
 
 def prompt_starts(L: int, d: int, W_star: Tensor, count: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """Prompts in [-1, 1] from which an attack on `vanilla` starts: uniform, signs, and periodic ones along W*.
+    """Prompts in [-1, 1] from which an attack on `vanilla` starts: uniform, signs, and of period 2, or 2 to 6, along W*.
 
     y_s - x_{s-1} is first of all e^-p (x_{s-2} - x_{s-1}): alternating tokens make it as large as it can be, and sign
     vectors s, t with a large s^T W* t turn it into a change of the scores.
     """
     x = 2 * torch.rand(count, L, d, generator=generator, dtype=torch.float64) - 1  # (count, L, d)
     query, direction = _matching_signs(W_star, x[:, 0].sign())  # (count, d) each
-    for index in range(count):
-        kind = index % 4
-        if kind == 1:
-            x[index] = x[index].sign()
-        elif kind > 1:  # period 2, or 2 to 6; a token's entries scaled a little, or a period's alike
-            period = 2 if kind == 2 else 2 + index % 5
-            pattern = direction[index] * (
-                torch.tensor([-1.0, 1.0]).double()[:, None] if kind == 2 else x[index, :period]
-            )
-            x[index] = pattern.repeat(L // len(pattern) + 1, 1)[:L]
-            x[index, -1] = query[index]
+    x[1::4] = x[1::4].sign()
+    x[2::4] = torch.tensor([-1.0, 1.0]).repeat(L)[:L, None] * direction[2::4, None]
+    for index in range(3, count, 4):
+        pattern = x[index, : 2 + index % 5] * direction[index]  # (period, d)
+        x[index] = pattern.repeat(L, 1)[:L]
+    x[2::4, -1], x[3::4, -1] = query[2::4], query[3::4]
     return {"x": x}
 
 
@@ -139,8 +126,3 @@ def _matching_signs(W_star: Tensor, direction: Tensor) -> tuple[Tensor, Tensor]:
 
 def _signs(vector: Tensor) -> Tensor:
     return torch.where(vector < 0, -1.0, 1.0).double()
-
-
-def _require_length(call: str, length: int) -> None:
-    if length < 3:
-        raise StreamError(call, f"a prompt of {length} tokens", "The sum runs over s = 2..L-1: give at least 3 tokens.")

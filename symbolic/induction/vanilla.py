@@ -18,18 +18,14 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 p = sp.Symbol("p", positive=True)
 L = sp.Symbol("L", integer=True, positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
-W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}, the sum of the absolute values of the entries
+W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}
 W_frobenius = sp.Symbol("W_frobenius", nonnegative=True)  # ||W*||_F
-gate = sp.Symbol("gate", nonnegative=True)  # the lead in score of the keys s >= 2 over the key s = 1
-leak = sp.Symbol("leak", positive=True)  # the largest addition of the gated construction, over 2 ||W*||_{1,1} e^-p
+gate = sp.Symbol("gate", nonnegative=True)
+leak = sp.Symbol("leak", positive=True)
+# Bounded by the hypotheses, known better at an instance:
+omega, diameter, radius = sp.symbols("omega delta rho", nonnegative=True)
 
 NOTATION = {W_norm: r"\|W^\star\|_{1,1}", W_frobenius: r"\|W^\star\|_F", leak: r"\lambda", gate: r"\gamma"}
-
-# Bounded by the hypotheses, known better at an instance:
-omega = sp.Symbol("omega", nonnegative=True)  # sup of ||W*^T x_L||_1 over the last tokens at hand
-diameter = sp.Symbol("delta", nonnegative=True)  # largest sup-norm distance of two context tokens
-radius = sp.Symbol("rho", nonnegative=True)  # sup-norm distance of the values x_2 .. x_{L-1} from a common centre
-
 SYMBOLS = {
     W_norm: "sum of the absolute values of the entries of W*",
     omega: "largest 1-norm of W*^T x_L over the allowed last tokens (all inputs, or one prompt)",
@@ -39,8 +35,7 @@ SYMBOLS = {
     leak: "the gate of output.gated may increase the error by at most leak * 2 W_norm e^-p",
 }
 
-# Wang et al. name no domain for the tokens; two steps of A.1 need |x| <= 1 in each coordinate, so tokens lie in
-# [-1, 1]^d here. Then ||W*^T x_L||_1 <= ||W*||_{1,1}, diameter 2, radius 1.
+# On tokens in [-1, 1]^d: ||W*^T x_L||_1 <= ||W*||_{1,1}.
 WORST_CASE = {omega: W_norm, diameter: sp.Integer(2), radius: sp.Integer(1)}
 
 
@@ -64,8 +59,7 @@ def derive_with_first_key() -> Derivation:
     (y_s is an average of tokens, so |x_L^T W* y_s| <= omega; the gate is 0 with the mask (3) taken literally.)
     """
     # x_1 against an average of the values: at most the diameter of the cube.
-    leaking = exclude(derive_output(), "output+key1", count=L - 2, lead=gate - omega, diameter=2)
-    return leaking.derivation
+    return exclude(derive_output(), "output+key1", count=L - 2, lead=gate - omega, diameter=2).derivation
 
 
 # The gated construction shifts the scores of the keys s >= 2 by the gate. Its leak is largest at L = 3, at most
@@ -169,8 +163,8 @@ VANILLA = Result(
         Parameter(
             "W_star",
             None,
-            "similarity W*, d x d: a number w for w I, a JSON matrix, @FILE with one, or random:NORM / signs:NORM "
-            "(seeded, sum of absolute values NORM)",
+            "similarity W*, d x d: a number w for w I, a JSON matrix, @FILE with one, or random:NORM / "
+            "signs:NORM (seeded, sum of absolute values NORM)",
             0.25,
         ),
         Parameter(
