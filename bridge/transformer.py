@@ -23,4 +23,4 @@ class Transformer:
 
     def functions(self) -> Iterable[tuple[str, Function]]:
         yield "the transformer", self.build
-        yield "its tokens", self.tokens
+        yield "the tokens of the transformer", self.tokens
