@@ -30,10 +30,13 @@ UNDER_VMAP = {
 
 
 def arguments_of(function: Function) -> tuple[str, ...]:
-    """The names that a function takes. Raises UsageError for one that takes any (*args, **kwargs)."""
-    parameters = inspect.signature(function).parameters.values()
+    """The names that a function takes. Raises UsageError for one that takes any (*args, **kwargs) or hides them."""
+    name = getattr(function, "__name__", "a function")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # of a builtin, torch.relu
+        raise UsageError(f"{name} does not say what it takes; write lambda x: {name}(x)") from None
     if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
-        name = getattr(function, "__name__", "a function")
         raise UsageError(f"{name} takes *args or **kwargs; name the parameters, weights and inputs that it takes")
     return tuple(each.name for each in parameters if each.default is each.empty)
 

@@ -79,7 +79,9 @@ class Runner:
             raise UsageError(f"{self.role(function)} is too large for exact arithmetic; lower the sizes") from error
         if isinstance(found, BallArray):
             if found.shape != ():
-                raise UsageError(f"{self.role(function)} gives an array of shape {found.shape}; return one number")
+                raise UsageError(
+                    f"{self.role(function)} gives an array of shape {tuple(found.shape)}; return one number"
+                )
             return found.balls[0]
         return as_ball(found)
 

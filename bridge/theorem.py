@@ -17,7 +17,6 @@ from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.transformer import Transformer
-from bridge.well_formed import require_well_formed
 from symbolic.citations import Citation
 from symbolic.derivation import Approximated
 from symbolic.inequalities import Inequality
@@ -65,6 +64,8 @@ class Theorem:
 
     def __post_init__(self) -> None:
         """Raises UsageError for a function, domain or letter that names what the theorem does not have."""
+        from bridge.well_formed import require_well_formed
+
         require_well_formed(self)
 
     @property
@@ -122,8 +123,9 @@ def theorem(
 
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `worst` replaces letters of the derivation by what the hypotheses allow;
-    `printed` gives the draft's own formula for a quantity, by name. The other arguments are those of `Theorem`.
+    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `worst` replaces
+    letters of the derivation by what the hypotheses allow; `printed` gives the draft's own formula for a quantity, by
+    name. The other arguments are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
@@ -170,7 +172,7 @@ def _require_conclusions(id: str, bounds: Sequence[Any], parameters: Mapping[Any
     others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
     if others:
         raise UsageError(
-            f"{id}: {others[0]:.80} is no conclusion of a derivation; state an error by the rules, from bs.given(...) on"
+            f"{id}: {others[0]:.80} is no conclusion of a derivation; derive one by the rules, from bs.given(...) on"
         )
     others = [f"{each!r}" for each in parameters if not isinstance(each, sp.Symbol)]
     if others:
@@ -187,7 +189,7 @@ def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
 
 
 def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, sp.Expr], at_prompt: set[sp.Symbol], where: str
+    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: str
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import flint
 import sympy as sp
@@ -24,7 +24,7 @@ from numeric.balls import BallArray, float_above
 from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Quantity, UsageError
 
-ExactRun: TypeAlias = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
+ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
 
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
 SHOWN = 6  # entries of an input in a message

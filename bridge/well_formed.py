@@ -1,16 +1,14 @@
 """What a theorem may name: every function, domain, network and letter refers to something that the theorem has."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bridge.arguments import Function, arguments_of
 from bridge.check import Check
 from bridge.domains import Domain, Rows
+from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from symbolic.statements import UsageError
-
-if TYPE_CHECKING:
-    from bridge.theorem import Theorem
 
 OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
 OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of such a name could not be set
@@ -22,7 +20,7 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
-def require_well_formed(theorem: "Theorem") -> None:
+def require_well_formed(theorem: Theorem) -> None:
     """Raises UsageError for a name that stands for two things or for nothing, and for a value of the wrong sort."""
     _require_kinds(theorem)
     _require_distinct(theorem)
@@ -32,7 +30,7 @@ def require_well_formed(theorem: "Theorem") -> None:
     _require_bound_letters(theorem)
 
 
-def _require_kinds(theorem: "Theorem") -> None:
+def _require_kinds(theorem: Theorem) -> None:
     inputs = {name: each for name, each in theorem.inputs.items() if not isinstance(each, Domain)}
     wrong = [
         *(f"the input {name} is {_short(each)}; give a domain, such as bs.Box(d)" for name, each in inputs.items()),
@@ -46,7 +44,7 @@ def _short(value: Any) -> str:
     return f"{value!r:.80}"
 
 
-def _require_distinct(theorem: "Theorem") -> None:
+def _require_distinct(theorem: Theorem) -> None:
     statement = theorem.statement
     specified = {each.name for each in statement.parameters if each.symbol is None}  # W_star = random:1 gives W_star
     named = {
@@ -75,24 +73,23 @@ def _repeated(names: Sequence[str]) -> list[str]:
     return sorted({name for name in names if names.count(name) > 1})
 
 
-def _require_known_arguments(theorem: "Theorem") -> None:
+def _require_known_arguments(theorem: Theorem) -> None:
     parameters, weights = [each.name for each in theorem.statement.parameters], list(theorem.weights)
     fixed = {*parameters, *weights}
-    of_weights = {
-        id(each): {*parameters, *weights[:at], *OF_WEIGHTS} for at, each in enumerate(theorem.weights.values())
-    }
+    places = {id(each): place for place, each in enumerate(theorem.weights.values())}
     for role, function in theorem.functions():
         if function is theorem.starts:
             _require_known(theorem, role, function, fixed | set(OF_STARTS), "parameter or weight")
-        elif id(function) in of_weights:
-            _require_known(theorem, role, function, of_weights[id(function)], "parameter, earlier weight or seed")
+        elif id(function) in places:
+            before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
+            _require_known(theorem, role, function, before, "parameter, earlier weight or seed")
         else:
             _require_known(theorem, role, function, fixed | set(theorem.inputs))
     for check in theorem.checks:
         _require_known_to_check(theorem, check, fixed)
 
 
-def _require_known_to_check(theorem: "Theorem", check: Check, fixed: set[str]) -> None:
+def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
     role = f"the check '{check.name}'"
     if isinstance(check.inputs, Mapping):
         _require_known(theorem, role, check.sides, fixed | set(check.inputs), "parameter, weight or input of the check")
@@ -102,7 +99,7 @@ def _require_known_to_check(theorem: "Theorem", check: Check, fixed: set[str]) -
 
 
 def _require_known(
-    theorem: "Theorem", role: str, function: Function, known: set[str], kinds: str = "parameter, weight or input"
+    theorem: Theorem, role: str, function: Function, known: set[str], kinds: str = "parameter, weight or input"
 ) -> None:
     unknown = [name for name in arguments_of(function) if name not in known]
     if unknown:
@@ -112,7 +109,7 @@ def _require_known(
         )
 
 
-def _require_known_quantities(theorem: "Theorem") -> None:
+def _require_known_quantities(theorem: Theorem) -> None:
     """Of networks that are given by quantity, and of what is read off them."""
     stated = [each.name for each in theorem.statement.quantities]
     read = {name for each in theorem.networks.values() if isinstance(each, Transformer) for name in each.read}
@@ -125,7 +122,7 @@ def _require_known_quantities(theorem: "Theorem") -> None:
             )
 
 
-def _require_domains_in_parameters(theorem: "Theorem") -> None:
+def _require_domains_in_parameters(theorem: Theorem) -> None:
     letters = {each.symbol for each in theorem.statement.parameters}
     for name, domain in {**theorem.weights, **theorem.inputs}.items():
         free = sorted(str(each) for each in _letters(domain) - letters) if isinstance(domain, Domain) else []
@@ -143,7 +140,7 @@ def _letters(domain: Domain) -> set[Any]:
     return inner | {letter for each in own for letter in getattr(each, "free_symbols", ())}
 
 
-def _require_bound_letters(theorem: "Theorem") -> None:
+def _require_bound_letters(theorem: Theorem) -> None:
     """Every letter of a bound has a value from a parameter or an instance."""
     bound = {p.symbol for p in theorem.statement.parameters} | set(theorem.knows)
     for quantity in theorem.statement.quantities:
