@@ -23,7 +23,7 @@ from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
-from bridge.registry import Source, find_study
+from bridge.registry import Source, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
@@ -179,7 +179,7 @@ def _study_of(witness: Witness, path: str, theorem: "Source | None") -> Study:
             f"witness: '{path}' is about {witness.result}, a theorem from a file; give that file: "
             f"boundsmith compare --witness {path} FILE.py"
         )
-    study = find_study(witness.result if theorem is None else theorem)
+    study = registered_study(witness.result) if theorem is None else find_study(theorem)
     if study.result.id != witness.result:
         raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {study.result.id}.")
     if study.sha256 != witness.sha256:

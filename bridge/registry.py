@@ -59,11 +59,12 @@ def find_study(source: Source) -> Study:
         return source
     if isinstance(source, Theorem):
         return TheoremStudy(source)
-    return TheoremStudy(read_theorem(source)) if is_file(source) else _registered(source)
+    return TheoremStudy(read_theorem(source)) if is_file(source) else registered_study(source)
 
 
 @cache
-def _registered(result_id: str) -> Study:
+def registered_study(result_id: str) -> Study:
+    """The study of the result of that id, and never of a file: for ids that records and witnesses name."""
     result = find_result(result_id)
     module, name = PLACES[result.id]
     kind = getattr(import_module(f"bridge.{module}"), name)

@@ -1,4 +1,4 @@
-"""Theorems in files: which of several, what is no theorem, and what a file raises, at the command line and in Python."""
+"""Theorems in files: which of several, what is no theorem, and what a file raises."""
 
 import re
 from pathlib import Path

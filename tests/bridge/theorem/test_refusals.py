@@ -210,7 +210,7 @@ def test_a_drawn_or_known_number_that_fails_is_named() -> None:
 
 def test_a_number_that_overflows_is_judged_in_exact_arithmetic() -> None:
     """log(exp(800 x) + 1) / 800 is at most log(2) / 800 above relu(x); float64 does not hold exp(800 x)."""
-    network, bound = lambda x: torch.log(torch.exp(800 * x) + 1) / 800, sp.log(2) / 800  # noqa: E731
+    network, bound = lambda x: torch.log(torch.exp(800 * x) + 1) / 800, sp.log(2) / 800
     theorem = bs.theorem(
         "soft", bs.given("out", dim=d, size=1, error=bound), parameters={d: 3}, inputs={"x": bs.Box(d)},
         network=network, reference=lambda x: torch.relu(x),
@@ -243,7 +243,7 @@ def raising(error: Exception) -> Callable[[Tensor], Tensor]:
 
 
 def test_what_a_function_refuses_itself_is_passed_on() -> None:
-    with pytest.raises(bs.UsageError, match="^too many heads$"):
+    with pytest.raises(bs.UsageError, match=r"^too many heads$"):
         compared(scaled(network=raising(bs.UsageError("too many heads"))))
 
 

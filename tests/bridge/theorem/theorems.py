@@ -1,4 +1,4 @@
-"""Small theorems, as a user writes them: each a function of changes to its arguments, so that a test spoils one thing."""
+"""Small theorems, as a user writes them: functions of changes to their arguments, so that a test spoils one thing."""
 
 from pathlib import Path
 from typing import Any
