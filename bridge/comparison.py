@@ -83,7 +83,9 @@ def compare(
     for case in cases:
         _refuse_unused(case, given)
     if attack and not all(case.attackable for case in cases):
-        raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
+        which = f"{result_id} has no input that an attack could move"
+        which = which if source.random else f"{source.words} is measured as it is and not attacked"
+        raise UsageError(f"compare: {which}; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
     with explained(f"compare {result_id}", grid):
