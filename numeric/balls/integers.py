@@ -35,7 +35,7 @@ class ExactInteger(int):
     def __rtruediv__(self, other: Any) -> Any:
         return _ball(other) / int(self) if isinstance(other, int | float) else NotImplemented
 
-    def __pow__(self, other: Any, modulus: None = None) -> Any:
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if isinstance(other, int) and other >= 0:
             return _kept(int.__pow__(self, other))
         return _ball(self) ** other if isinstance(other, int | float) else NotImplemented

@@ -68,8 +68,9 @@ def run_on_balls(
     """function(**arguments) in balls at `bits` bits: a BallArray, or a dict, tuple or list of them.
 
     Float tensors, float arrays and floats enter exactly, a float as an array without axes; the quotient of integers is
-    exact too. Integer tensors and everything else are passed as they are. A result that is a number or a tensor becomes exact balls. Raises
-    `TooLargeForExact` when the run takes more than `limit` ball operations, counted as in `numeric.exact_cost`.
+    exact too. Integer tensors and everything else are passed as they are. A result that is a number or a tensor becomes
+    exact balls. Raises `TooLargeForExact` when the run takes more than `limit` ball operations, counted as in
+    `numeric.exact_cost`.
     """
     with working_precision(bits):
         return _result(_name(function), call_on_balls(function, arguments, bits, limit=limit))

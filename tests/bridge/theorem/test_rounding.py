@@ -87,7 +87,7 @@ WHOLE: dict[str, Callable[[Any], Any]] = {
     "2 / (2 * n)": lambda n: 2 / (2 * n),
     "1 / (n + 4 - 4)": lambda n: 1 / (n + 4 - 4),
     "n / n ** 2": lambda n: n / n**2,
-    "1 / -(-n)": lambda n: 1 / -(-n),
+    "-1 / (-n)": lambda n: -1 / (-n),
 }
 
 
