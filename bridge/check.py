@@ -10,9 +10,10 @@ from typing import Any
 
 import flint
 
-from bridge.balls import as_exact
+from bridge.balls import BASE_BITS, as_exact
 from bridge.record import TIERS, Verdict
 from bridge.verdicts import EQUAL_BITS
+from numeric.balls import working_precision
 from symbolic.statements import Kind, Quantity
 
 Number = Any  # int, float (the number itself), Fraction or ball
@@ -58,13 +59,14 @@ class Check:
 
 
 def as_ball(number: Number) -> flint.arb:
-    """An enclosure of the number, exact for ints, floats and Fractions."""
+    """An enclosure of the number: ints and floats exactly, a Fraction to many more bits than a float has."""
     if isinstance(number, flint.arb):
         return number
     exact = as_exact(number)
     if isinstance(exact, int):
         return flint.arb(exact)
-    return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
+    with working_precision(BASE_BITS):
+        return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
 
 
 def relation(kind: Kind, found: flint.arb, bound: flint.arb, *, strict: bool = False) -> Verdict:

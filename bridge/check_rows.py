@@ -83,7 +83,7 @@ def _witness(
     return Witness(
         result=case.result.id,
         quantity=check.name,
-        params=case.full_params if check.params is None else dict(check.params),
+        params=case.full_params,
         inputs={name: value.tolist() for name, value in inputs.items()},
         error_lower=float_above(found) if lower else float_below(found),
         bounds={tier: number for tier, number in numbers.items() if number is not None},

@@ -23,7 +23,7 @@ from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
-from bridge.registry import PLACES, Source, find_study
+from bridge.registry import PLACES, Source, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
@@ -83,7 +83,9 @@ def compare(
     for case in cases:
         _refuse_unused(case, given)
     if attack and not all(case.attackable for case in cases):
-        raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
+        which = f"{result_id} has no input that an attack could move"
+        which = which if source.random else f"{source.words} is measured as it is and not attacked"
+        raise UsageError(f"compare: {which}; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
     with explained(f"compare {result_id}", grid):
@@ -183,7 +185,7 @@ def _study_of(witness: Witness, path: str, theorem: "Source | None") -> Study:
         raise UsageError(
             f"witness: '{path}' is about {witness.result}, a theorem of your own; give it: bs.replay('{path}', theorem)"
         )
-    study = find_study(witness.result if theorem is None else theorem)
+    study = registered_study(witness.result) if theorem is None else find_study(theorem)
     if study.result.id != witness.result:
         raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {study.result.id}.")
     if study.sha256 != witness.sha256:

@@ -59,15 +59,16 @@ def find_study(source: Source) -> Study:
     if isinstance(source, Study):
         return source
     if isinstance(source, str) and not is_file(source):
-        return _registered(source)
+        return registered_study(source)
     theorem = source if isinstance(source, Theorem) else read_theorem(source)
-    if theorem.id in PLACES and getattr(_registered(theorem.id), "theorem", None) is not theorem:
+    if theorem.id in PLACES and getattr(registered_study(theorem.id), "theorem", None) is not theorem:
         raise UsageError(f"the id '{theorem.id}' is that of a result of boundsmith; give your theorem another id")
     return TheoremStudy(theorem)
 
 
 @cache
-def _registered(result_id: str) -> Study:
+def registered_study(result_id: str) -> Study:
+    """The study of the result of that id, and never of a file: for ids that records and witnesses name."""
     result = find_result(result_id)
     module, name = PLACES[result.id]
     kind = getattr(import_module(f"bridge.{module}"), name)

@@ -152,7 +152,7 @@ def direct_row(
         instance=instance,
         measured=measured,
         attacked=attacked,
-        ratio=_ratio_of(quantity.kind, [x for x in (derived, instance) if x is not None], measured or attacked),
+        ratio=_ratio_of(quantity.kind, _known(derived, instance), _known(measured, attacked)),
         verdict=verdict,
         remark=said,
         witness=witness,
@@ -170,11 +170,16 @@ def _erratum(quantity: Quantity, verdict: Mapping[str, Verdict]) -> RowErratum |
     return RowErratum(**{name: str(text) for name, text in texts.items()})
 
 
-def _ratio_of(kind: Kind, ours: list[float], found: float | None) -> float | None:
-    """The sharpest of our bounds over what was found; None where there is neither, and for a rate."""
+def _known(*numbers: float | None) -> list[float]:
+    return [number for number in numbers if number is not None]
+
+
+def _ratio_of(kind: Kind, ours: list[float], found: list[float]) -> float | None:
+    """The sharpest of our bounds over what was found closest to it; None where there is neither, and for a rate."""
     if not ours or not found or kind is Kind.RATE:
         return None
-    return (max(ours) if kind is Kind.LOWER else min(ours)) / found
+    sharpest, closest = (max(ours), min(found)) if kind is Kind.LOWER else (min(ours), max(found))
+    return sharpest / closest if closest else None
 
 
 def _order(quantity: Quantity) -> str:

@@ -10,18 +10,19 @@ import flint
 import torch
 from torch import Tensor
 
+from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
-from bridge.theorem import Function, Theorem, arguments_of
+from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.balls import BallArray, ball_maximum, working_precision
 from numeric.balls.running import call_on_balls, run_on_balls
 from numeric.exact import run_exact
+from numeric.exact_cost import TooLargeForExact
 from numeric.network import Network
 from symbolic.statements import UsageError
 
 Arrays = Mapping[str, Any]
-DEPENDS_ON_DATA = "data-dependent control flow"  # of torch, on a branch under vmap
 
 
 class Runner:
@@ -38,32 +39,30 @@ class Runner:
 
     def called(self, function: Function, more: Arrays) -> Any:
         """The function with the arguments that it takes: parameters, weights as float64 tensors, and `more`."""
-        return function(**self._arguments(function, more))
+        with called_for(self.role(function), function):
+            return function(**self._arguments(function, more))
 
     def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
         known = {**self.params, **self.weights, **more}
         return {name: known[name] for name in arguments_of(function)}
 
+    def role(self, function: Function) -> str:
+        """What the function is in the theorem, for messages."""
+        roles = [role for role, each in self.theorem.functions() if each is function]
+        return f"{self.theorem.id}: {roles[0] if roles else getattr(function, '__name__', repr(function))}"
+
     def batched(self, function: Function, inputs: Mapping[str, Tensor], dtype: torch.dtype = torch.float64) -> Any:
         """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions."""
         fixed = self._as_tensors(dtype)
         given = {name: value.to(dtype) for name, value in inputs.items() if name in arguments_of(function)}
-        if not given:
-            raise UsageError(f"{self.theorem.id}: {_name(function)} takes no input")
 
         def at_one(prompt: dict[str, Tensor]) -> Any:
             known = {**fixed, **prompt}
-            return function(**{name: known[name] for name in arguments_of(function)})
+            found = function(**{name: known[name] for name in arguments_of(function)})
+            return _as_arrays(self.role(function), found, dtype, self.device)
 
-        try:
-            return torch.func.vmap(at_one)(given)
-        except RuntimeError as error:
-            if DEPENDS_ON_DATA in str(error):
-                raise UsageError(
-                    f"{self.theorem.id}: {_name(function)} branches on a value of its inputs; write torch.where, "
-                    f"torch.clamp or torch.maximum, which work on a batch and on balls"
-                ) from error
-            raise
+        with called_for(self.role(function), function):
+            return torch.func.vmap(at_one)(given) if given else _repeated(at_one({}), inputs)
 
     def _as_tensors(self, dtype: torch.dtype) -> dict[str, Any]:
         numbers = {
@@ -73,18 +72,22 @@ class Runner:
         return numbers | {name: value.to(self.device, dtype) for name, value in self.weights.items()}
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
-        """A letter's value as a ball. Raises UsageError for what is no single number."""
-        found = self._on_balls(function, inputs, bits)
+        """A letter's value as a ball. Raises UsageError for what is no single number, and for too much work."""
+        try:
+            found = self._on_balls(function, inputs, bits)
+        except TooLargeForExact as error:
+            raise UsageError(f"{self.role(function)} is too large for exact arithmetic; lower the sizes") from error
         if isinstance(found, BallArray):
             if found.shape != ():
                 raise UsageError(
-                    f"{self.theorem.id}: {_name(function)} gives an array of shape {found.shape}, no number"
+                    f"{self.role(function)} gives an array of shape {tuple(found.shape)}; return one number"
                 )
             return found.balls[0]
         return as_ball(found)
 
     def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
-        return run_on_balls(function, self._arguments(function, inputs), bits)
+        with called_for(self.role(function), function):
+            return run_on_balls(function, self._arguments(function, inputs), bits)
 
     # Network and reference.
 
@@ -136,7 +139,8 @@ class Runner:
             tokens = _only(inputs).double().cpu().numpy()
         else:
             tokens = self._on_balls(network.tokens, inputs, bits)
-        construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
+        with called_for(self.role(network.build), network.build):
+            construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
         taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
         return {
             name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
@@ -220,5 +224,22 @@ def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flin
         return total if norm == "1" else total.sqrt()
 
 
-def _name(function: Function) -> str:
-    return f"the function {getattr(function, '__name__', repr(function))}"
+def _as_arrays(role: str, found: Any, dtype: torch.dtype, device: torch.device) -> Any:
+    """What a function returned, numbers as tensors. Raises UsageError for what is neither array nor {name: array}."""
+    if isinstance(found, Mapping):
+        return {name: _as_arrays(role, each, dtype, device) for name, each in found.items()}
+    if isinstance(found, int | float):
+        return torch.tensor(found, dtype=dtype, device=device)
+    if not isinstance(found, Tensor):
+        raise UsageError(
+            f"{role} returns {type(found).__name__}; return an array (torch.stack joins several), or a dict with an "
+            f"array for each quantity"
+        )
+    return found
+
+
+def _repeated(found: Any, inputs: Mapping[str, Tensor]) -> Any:
+    """What does not depend on the inputs, once for each of them."""
+    if isinstance(found, Mapping):
+        return {name: _repeated(each, inputs) for name, each in found.items()}
+    return found.expand(len(next(iter(inputs.values()))), *found.shape)

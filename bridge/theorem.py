@@ -4,13 +4,14 @@
 reads everything off them that they already say.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
+from sympy.logic.boolalg import Boolean
 
+from bridge.arguments import arguments_of
 from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
@@ -23,9 +24,8 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
 Network = Function | Transformer
-OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
-OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
+CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
 
@@ -64,17 +64,10 @@ class Theorem:
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a function that asks for a name that is none of the theorem's."""
-        known = {*(p.name for p in self.statement.parameters), *self.weights, *self.inputs}
-        for role, function in self.functions():
-            more = OF_STARTS if function is self.starts else OF_WEIGHTS if function in self.weights.values() else ()
-            unknown = [name for name in arguments_of(function) if name not in known and name not in more]
-            if unknown:
-                raise UsageError(
-                    f"{self.id}: {role} takes {', '.join(unknown)}, which is no parameter, weight or input; "
-                    f"it may take {', '.join(sorted(known))}"
-                )
-        self._require_bound_letters()
+        """Raises UsageError for a function, domain or letter that names what the theorem does not have."""
+        from bridge.well_formed import require_well_formed
+
+        require_well_formed(self)
 
     @property
     def id(self) -> str:
@@ -98,19 +91,6 @@ class Theorem:
             return {}
         return dict(self.network) if isinstance(self.network, Mapping) else {"": self.network}
 
-    def _require_bound_letters(self) -> None:
-        """Raises UsageError for a letter of a bound that neither a parameter nor an instance gives a value."""
-        bound = {p.symbol for p in self.statement.parameters} | set(self.knows)
-        for quantity in self.statement.quantities:
-            formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
-            letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
-            free = sorted(str(letter) for letter in letters - bound)
-            if free:
-                raise UsageError(
-                    f"{self.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
-                    f"parameter, or give its worst case in `worst`, or a function in `knows`"
-                )
-
     def scope_of(self, function: Function) -> str:
         """`prompt` for a function of the inputs, else `network`."""
         return "prompt" if set(arguments_of(function)) & set(self.inputs) else "network"
@@ -120,15 +100,6 @@ class Theorem:
 
     def _repr_latex_(self) -> str:
         return self.statement._repr_latex_()
-
-
-def arguments_of(function: Function) -> tuple[str, ...]:
-    """The names that a function takes. Raises UsageError for one that takes any (*args, **kwargs)."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
-        name = getattr(function, "__name__", "a function")
-        raise UsageError(f"{name} takes *args or **kwargs; name the parameters, weights and inputs that it takes")
-    return tuple(each.name for each in parameters if each.default is each.empty)
 
 
 def theorem(
@@ -153,11 +124,13 @@ def theorem(
 
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations. `printed` gives the draft's own formula for a quantity, by name. `worst`
-    replaces letters of derivation and formula by what the hypotheses allow. The other arguments are those of `Theorem`.
+    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `printed` gives the
+    draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
+    hypotheses allow. The other arguments are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
+    _require_conclusions(id, bounds, parameters)
     letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
     known = {letter: letter for letter in letters if letter in parameters}
@@ -179,7 +152,7 @@ def theorem(
         citation=citation,
         claim=claim,
         parameters=tuple(_parameter(symbol, default) for symbol, default in parameters.items()),
-        hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses)),
+        hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
         quantities=(*stated, *(check.quantity for check in checks)),
         notation={symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK},
     )
@@ -196,6 +169,18 @@ def theorem(
     )
 
 
+def _require_conclusions(id: str, bounds: Sequence[Any], parameters: Mapping[Any, Any]) -> None:
+    """Raises UsageError for arguments of another sort."""
+    others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
+    if others:
+        raise UsageError(
+            f"{id}: {others[0]:.80} is no conclusion of a derivation; derive one by the rules, from bs.given(...) on"
+        )
+    others = [f"{each!r}" for each in parameters if not isinstance(each, sp.Symbol)]
+    if others:
+        raise UsageError(f"{id}: the parameter {others[0]:.80} is no symbol; give {{sp.Symbol('n'): 8}}, not names")
+
+
 def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
     return given if isinstance(given, tuple) else (given,)
 
@@ -206,7 +191,7 @@ def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
 
 
 def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, sp.Expr], at_prompt: set[sp.Symbol], where: str
+    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: str
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
@@ -251,7 +236,9 @@ def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
 def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:
     if isinstance(given, Hypothesis):
         return given
+    if given == sp.false:
+        raise UsageError(f"a hypothesis is False whatever the parameters are: {CONTRADICTION}")
     letters = sorted(getattr(given, "free_symbols", ()), key=str)
-    if not letters or any(letter not in parameters for letter in letters):
+    if not isinstance(given, Boolean) or not letters or any(letter not in parameters for letter in letters):
         raise UsageError(f"the hypothesis {given} is not a relation between parameters; give one such as n >= 2")
     return Hypothesis(str(letters[0]), given, "a hypothesis of the theorem")

@@ -1,6 +1,6 @@
 """A theorem at one point of the grid: its functions on tensors and on balls, its domains, its letters, its checks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.balls import BASE_BITS
 from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.check_rows import check_row
@@ -17,12 +18,17 @@ from bridge.domains import Domain, Product
 from bridge.lowering import lower
 from bridge.record import Row
 from bridge.running import Runner, distance, exact_distance
-from bridge.study import Case, Inputs, torch_device, torch_dtype
+from bridge.study import Case, Inputs, Objective, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
-from numeric.balls import float_above
+from numeric.attack import NowhereFinite
+from numeric.balls import BallArray, float_above
+from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Quantity, UsageError
 
+ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
+
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
+SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
 
 
@@ -83,7 +89,36 @@ class TheoremCase(Case):
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
         found = self.runner.network(inputs, names, torch.float64 if attack else self.dtype)
         truth = self.runner.reference(inputs, names)
+        for name in () if attack else names:
+            self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
+            self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
         return {name: distance(self._norm(name), name, found[name].double(), truth[name]) for name in names}
+
+    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+        try:
+            return super().search(objective, quantity, budget)
+        except NowhereFinite as error:
+            raise UsageError(
+                f"{self.result.id}: the error of '{quantity.name}' is not finite in float64 at any input that the "
+                f"attack visited; take parameters of smaller size, or attack = 0"
+            ) from error
+
+    def _require_defined(self, role: str, name: str, inputs: Inputs, found: Tensor, exactly: ExactRun) -> None:
+        """Raises UsageError for an input at which this is no finite number, neither in floats nor in exact arithmetic.
+
+        A float run may overflow, in low precision soon: the exact run decides; float64, where that is too large.
+        """
+        undefined = (~found.reshape(len(found), -1).isfinite().all(1)).nonzero().flatten()
+        if len(undefined) == 0:
+            return
+        one = {key: value[int(undefined[0])] for key, value in inputs.items()}
+        try:
+            finite = bool(exactly(one, [name], BASE_BITS)[name].sup_norm().is_finite())
+        except TooLargeForExact:
+            finite = self.dtype is not torch.float64
+        if not finite:
+            at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
+            raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         one = {name: value[0] for name, value in inputs.items()}
@@ -191,3 +226,9 @@ def shown(value: Any) -> Any:
     if isinstance(value, int | float | str):
         return value
     return " x ".join(map(str, np.shape(value))) + " matrix" if np.ndim(value) else value
+
+
+def _entries(value: Tensor) -> str:
+    """The entries, the first few of many."""
+    entries = ", ".join(f"{entry:.6g}" for entry in value.flatten()[:SHOWN].tolist())
+    return f"[{entries}{', ...' if value.numel() > SHOWN else ''}]"

@@ -67,6 +67,6 @@ def _module(path: Path) -> tuple[ModuleType, str]:
     sys.modules[module.__name__] = module  # dataclasses and pickles in the file look their module up
     try:
         exec(compile(text, str(path), "exec"), vars(module))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise OwnFileError(str(path)) from error
     return module, hashlib.sha256(text).hexdigest()

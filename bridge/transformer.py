@@ -25,4 +25,4 @@ class Transformer:
     def functions(self) -> Iterable[tuple[str, Function]]:
         yield "the transformer", self.build
         if self.tokens is not None:
-            yield "its tokens", self.tokens
+            yield "the tokens of the transformer", self.tokens

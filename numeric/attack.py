@@ -24,6 +24,10 @@ SMALLEST_STEP = 1e-3  # relative to the first step: below it a restart is kicked
 LARGEST_STEP = 4.0  # relative to the first step
 
 
+class NowhereFinite(ValueError):  # noqa: N818  (the name states the fault)
+    """The objective was finite at none of the points that an attack visited."""
+
+
 @dataclass(frozen=True, eq=False)
 class AttackResult:
     """The largest value found, its point (one restart's variables, without R), and the effort.
@@ -53,7 +57,7 @@ def attack(
     `step_size` is relative to the largest absolute entry of each variable's starts. A restart that ascends takes a
     larger step next; one that does not goes back, takes a smaller one and changes between sign steps and normalised
     gradient steps; one that is stuck (steps too small, zero or undefined gradient) is kicked from its best point.
-    Deterministic for a seed. Raises ValueError when the objective is finite at none of the points visited.
+    Deterministic for a seed. Raises NowhereFinite when the objective is finite at none of the points visited.
     """
     ascent = _Ascent(objective, starts, project, step_size, torch.Generator().manual_seed(seed))
     history = [ascent.best_value()]
@@ -61,7 +65,7 @@ def attack(
         ascent.step()
         history.append(ascent.best_value())
     if history[-1] == -torch.inf:
-        raise ValueError("attack: the objective was not finite at any point visited. Check it at the starts.")
+        raise NowhereFinite("attack: the objective was not finite at any point visited. Check it at the starts.")
     return AttackResult(history[-1], ascent.witness(), tuple(history), steps, ascent.restarts)
 
 

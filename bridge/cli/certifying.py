@@ -25,10 +25,11 @@ from bridge.certify.words import box_text, short
 from bridge.cli.assignments import parameters
 from bridge.cli.comparing import check_names
 from bridge.cli.entry import INTERRUPTED
-from bridge.cli.sources import find_statement, is_own
+from bridge.cli.sources import find_source, is_own
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.files import check_writable, write_text
 from bridge.registry import find_study
+from bridge.study import Study
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -55,16 +56,17 @@ def run_certify(
     id: str, quantity: str | None, settings: Sequence[str], seconds: float | None, output: Path | None, *, as_json: bool
 ) -> None:
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
-    given = check_names(id, parameters(settings))
-    params = {p.name: p.default for p in find_statement(id).parameters if p.default is not None} | given
+    source = find_source(id)
+    given = check_names(source, parameters(settings))
     seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
-    study = find_study(id)  # loads its topic before the clock runs
+    study = find_study(source)  # loads its topic before the clock runs
+    params = {p.name: p.default for p in study.result.parameters if p.default is not None} | given
     deadline = Deadline(seconds, alarmed=True)
     try:
         with progress(f"stating the inequalities of {id}"), deadline.interrupting():
-            params = _without_choices(id, params, deadline)
-            stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
+            params = _without_choices(study, params, deadline)
+            stated, cannot = stated_now(study, params), stated_obligations(study, params)[1]
     except OutOfTime:
         raise UsageError(
             f"{id}: its inequalities could not be stated within --seconds {seconds:g}; allow more time, or choose "
@@ -77,16 +79,17 @@ def run_certify(
     _run(Run(study.result.id, chosen, seconds, origin, cannot), output, as_json)
 
 
-def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+def _without_choices(study: Study, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     """The parameters without lists of choices, if every choice states the same inequalities; else UsageError."""
     kept = {name: value for name, value in params.items() if not has_choices(value)}
     for name in params.keys() - kept.keys():
         deadline.check()
-        first, *others = (stated_now(id, kept | {name: choice}) for choice in params[name])
+        first, *others = (stated_now(study, kept | {name: choice}) for choice in params[name])
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
             raise UsageError(
-                f"{id} states different inequalities for each {name}; choose one by --set {name}=..., from {choices}."
+                f"{study.result.id} states different inequalities for each {name}; choose one by --set {name}=..., "
+                f"from {choices}."
             )
     return kept
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import bridge
 from bridge.cli.assignments import parameters, with_options
-from bridge.cli.sources import find_statement
+from bridge.cli.sources import find_source
 from bridge.cli.terminal import progress, say, show, show_json_text, warnings_in_words
 from bridge.export import PLOTS, TABLES, check_folder, check_output, export, save_witnesses
 from bridge.export.terminal import comparison_blocks, row_blocks
 from bridge.record import Comparison
 from bridge.registry import find_study
+from symbolic.catalogue import find_result
 from symbolic.statements import UsageError
 
 
@@ -56,11 +57,12 @@ def run_compare(
 
     `named` are parameters with their own option (a machine, its input): strings, even if they consist of digits.
     """
-    params = check_names(id, with_options(parameters(settings, grids), named or {}))
+    source = find_source(id)
+    params = check_names(source, with_options(parameters(settings, grids), named or {}))
     _check_target(options)
     outputs.check()
     with warnings_in_words(), progress(f"preparing {id}") as report:
-        comparison = bridge.compare(id, **options, progress=report, **params)
+        comparison = bridge.compare(source, **options, progress=report, **params)
     _write(comparison, outputs)
     if outputs.as_json:
         show_json_text(comparison.to_json())
@@ -78,10 +80,10 @@ def _check_target(options: Mapping[str, Any]) -> None:
 
 def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> None:
     """Checks a saved witness again. `others` are options that cannot be combined with it."""
-    find_statement(id)
+    source = find_source(id)
     if others or outputs.files or outputs.witnesses:
         raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
-    study = find_study(id)
+    study = find_study(source)
     row = bridge.replay(str(path), study)
     if outputs.as_json:
         show_json_text(row.model_dump_json(indent=2))
@@ -89,9 +91,9 @@ def run_replay(id: str, path: Path, others: Sequence[str], outputs: Outputs) -> 
         show(f"{study.result.id}: the witness in {path}, run again", *row_blocks(row, study.automatic))
 
 
-def check_names(id: str, params: dict[str, Any]) -> dict[str, Any]:
-    """`params`, if the result runs and has them all (`seed`, say, would clash with an argument of `compare`)."""
-    result = find_statement(id)
+def check_names(source: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """`params`, if the result has them all (`seed`, say, would clash with an argument of `compare`)."""
+    result = find_result(source) if isinstance(source, str) else source.result
     for name in params:
         result.parameter(name)
     return params

@@ -9,6 +9,7 @@ import pytest
 import bridge
 from bridge.export import load
 from bridge.record import Comparison, Row, Verdict
+from bridge.study import Study
 from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
@@ -201,7 +202,8 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     paths: list[str] = []
     row: Row = next(row for row in comparison() if row.witness)
 
-    def replayed(path: str) -> Row:
+    def replayed(path: str, theorem: Study) -> Row:
+        assert theorem.result.id == ID
         paths.append(path)
         return row
 
@@ -234,12 +236,12 @@ def test_a_witness_takes_no_other_options(others: list[str], run: Command, repla
     assert replay == []
 
 
-def test_a_witness_of_another_result(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_witness_of_another_result(run: Command, tmp_path: Path) -> None:
     row = next(row for row in comparison() if row.witness)
     assert row.witness is not None
-    row.witness.result = "induction.ngram"
-    monkeypatch.setattr(bridge, "replay", lambda path: row)
-    assert "is for induction.ngram, not for induction.vanilla" in refused(run("compare", ID, "--witness", "w.json"))
+    path = tmp_path / "w.json"
+    path.write_text(row.witness.model_copy(update={"result": "induction.ngram"}).model_dump_json())
+    assert "is for induction.ngram, not for induction.vanilla" in refused(run("compare", ID, "--witness", path))
 
 
 def test_no_digit_is_lost_on_a_narrow_terminal(run: Command, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
