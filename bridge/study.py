@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import flint
 import sympy as sp
@@ -26,6 +26,9 @@ from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.inequalities import Inequality
 from symbolic.statements import Kind, Quantity, Result, UsageError
+
+if TYPE_CHECKING:
+    from bridge.searches import Batch, Cell
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
@@ -88,6 +91,21 @@ class Case(ABC):
         found = attack(objective, starts, self.project, steps=budget.attack, seed=budget.seed).witness
         assert isinstance(found, dict)  # the attack keeps the structure of its starts
         return found
+
+    def shares(self, other: "Case") -> bool:
+        """Whether `batch` takes goals of both cases; one that shares with itself is not searched goal by goal."""
+        return False
+
+    def batch(self, cells: "Sequence[Cell]", budget: Budget) -> "Batch":
+        """Starts, projection and objective of the restarts of goals of cases that this one shares with.
+
+        The groups of restarts follow the order of `cells`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} shares no batches")
+
+    def search_memory(self, budget: Budget) -> int:
+        """About how many bytes the restarts of one goal take in a batch."""
+        return 0
 
     @abstractmethod
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:

@@ -1,0 +1,98 @@
+"""The points that attacks find: for each goal of each case by itself, or for many goals and cases in one batch."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from torch import Tensor
+
+from bridge.budget import Budget
+from bridge.goals import Goal, goals_of, ratio
+from bridge.study import Case, Inputs
+from numeric.attack import attack_groups
+from symbolic.statements import Quantity, UsageError
+
+AT_ONCE = 2**28  # bytes of one batch: a number that no machine decides, so that a record does not depend on it
+
+Points: TypeAlias = Mapping[tuple[str, str | None], Inputs]  # by quantity and scope, without the first dimension
+Cell: TypeAlias = tuple[Case, Goal]
+
+
+class Batch(Protocol):
+    """Restarts of several goals in one batch: consecutive groups of equal size, each raising its own objective."""
+
+    starts: Inputs
+
+    def project(self, inputs: Inputs) -> Inputs: ...
+
+    def objective(self, inputs: Inputs) -> Tensor: ...
+
+
+def searched(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> list[Points]:
+    """For each case the points at which the attack found each error and each ratio largest.
+
+    `cases` share batches, or there is one alone.
+    """
+    cells = [(case, goal) for case in cases for goal in goals_of(quantities)]
+    if not cases[0].shares(cases[0]):
+        found = [_searched_alone(case, goal, budget) for case, goal in cells]
+    else:
+        found = [each for batch in _batches(cells, budget) for each in _searched_together(batch, budget)]
+    of_cases: list[dict[tuple[str, str | None], Inputs]] = [{} for _ in cases]
+    for place, ((_, goal), inputs) in enumerate(zip(cells, found, strict=True)):
+        of_cases[place // (len(cells) // len(cases))][goal.key] = inputs
+    return list(of_cases)
+
+
+def bytes_at_once(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> int:
+    """About how many bytes the largest batch of their attack takes."""
+    cells = [(case, goal) for case in cases for goal in goals_of(quantities)]
+    shared = cells and budget.attack and cases[0].shares(cases[0])
+    return max(len(batch) * cases[0].search_memory(budget) for batch in _batches(cells, budget)) if shared else 0
+
+
+def sharing(cases: Sequence[Case]) -> list[list[Case]]:
+    """The cases in groups that share batches, in the order in which each group begins."""
+    groups: list[list[Case]] = []
+    for case in cases:
+        home = next((group for group in groups if group[0].shares(case)), None)
+        groups.append([case]) if home is None else home.append(case)
+    return groups
+
+
+def _batches(cells: Sequence[Cell], budget: Budget) -> Iterator[Sequence[Cell]]:
+    """As many goals at once as memory allows, and at least one."""
+    each = max(1, cells[0][0].search_memory(budget)) if cells else 1
+    size = max(1, AT_ONCE // each)
+    yield from (cells[start : start + size] for start in range(0, len(cells), size))
+
+
+def _searched_together(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:
+    try:
+        return _ascended(cells, budget)
+    except (UsageError, RuntimeError, TypeError):
+        # A function may take a parameter as one number but not as one for each restart: `if eps > 0`, `math.sqrt(eps)`.
+        # Then each case is attacked by itself; an error that remains is raised there.
+        cases = list(dict.fromkeys(case for case, _ in cells))
+        if len(cases) == 1:
+            raise
+        own = [[cell for cell in cells if cell[0] is case] for case in cases]
+        return [found for part in own for found in _ascended(part, budget)]
+
+
+def _ascended(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:
+    batch = cells[0][0].batch(cells, budget)
+    results = attack_groups(
+        batch.objective, batch.starts, batch.project, len(cells), steps=budget.attack, seed=budget.seed
+    )
+    witnesses = [result.witness for result in results]
+    return [witness for witness in witnesses if isinstance(witness, dict)]  # the attack keeps the structure of starts
+
+
+def _searched_alone(case: Case, goal: Goal, budget: Budget) -> Inputs:
+    name = goal.quantity.name
+
+    def objective(inputs: Inputs) -> Tensor:
+        error = case.errors(inputs, [name], attack=True)[name]
+        return error if goal.scope is None else ratio(error, case.prompt_bounds(goal.quantity, inputs, goal.scope))
+
+    return case.search(objective, goal.quantity, budget)
