@@ -53,14 +53,14 @@ class TheoremBatch:
 
     def _varying(self) -> dict[str, Tensor]:
         """The parameters and weights in which the cases differ, (R, ...) each."""
-        first = self.cases[0]
-        params = [name for name in first.params if any(c.params[name] != first.params[name] for c in self.cases)]
+        runners = [case.runner for case in self.cases]
+        params = [name for name, value in self.runner.params.items() if any(r.params[name] != value for r in runners)]
         weights = [
-            name for name in first.weights if any(not c.weights[name].equal(first.weights[name]) for c in self.cases)
+            name for name, value in self.runner.weights.items() if any(not r.weights[name].equal(value) for r in runners)
         ]
         return {
-            **{name: self._of_items([torch.tensor(case.params[name]) for case, _ in self.cells]) for name in params},
-            **{name: self._of_items([case.weights[name] for case, _ in self.cells]) for name in weights},
+            **{n: self._of_items([torch.tensor(case.runner.params[n]) for case, _ in self.cells]) for n in params},
+            **{n: self._of_items([case.runner.weights[n] for case, _ in self.cells]) for n in weights},
         }
 
     def _of_items(self, of_cells: Sequence[Tensor]) -> Tensor:

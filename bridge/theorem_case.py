@@ -109,7 +109,7 @@ class TheoremCase(Case):
     @cached_property
     def _shape(self) -> tuple[Any, ...]:
         """What cases of one batch agree in."""
-        whole = {name: _kept(value) for name, value in self.params.items()}
+        whole = {name: _kept(value) for name, value in self.runner.params.items()}
         weights = {name: tuple(value.shape) for name, value in self.weights.items()}
         return whole, weights, self.domain.shape, self.dtype, self.device
 
