@@ -95,13 +95,13 @@ class Runner:
         return self._each_network(names, lambda key, wanted: self.outputs(key, inputs, wanted, dtype))
 
     def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
-        return self.by_name("the reference", self.batched(self._reference, inputs), names)
+        return self._named("the reference", self.batched(self._reference, inputs), names)
 
     def exact_network(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
 
     def exact_reference(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
-        return self.by_name("the reference", self._on_balls(self._reference, inputs, bits), names)
+        return self._named("the reference", self._on_balls(self._reference, inputs, bits), names)
 
     @property
     def _reference(self) -> Function:
@@ -130,15 +130,15 @@ class Runner:
         """What one of the networks makes of these quantities, (B, ...) each."""
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self.by_name("the network", self.batched(network, inputs, dtype), names)
-        tokens = self.tokens(network, inputs, dtype)  # (B, L, width)
+            return self._named("the network", self.batched(network, inputs, dtype), names)
+        tokens = self.tokens(network, inputs, dtype)
         taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
         return {name: self.read(network, name, taps, dtype) for name in names}
 
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self.by_name("the network", self._on_balls(network, inputs, bits), names)
+            return self._named("the network", self._on_balls(network, inputs, bits), names)
         tokens = self._on_balls(network.tokens, inputs, bits)
         construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
         taps = run_exact(construction, tokens, bits, self.taps(network, names))
@@ -147,7 +147,7 @@ class Runner:
             for name in names
         }
 
-    def by_name(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
+    def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
         """What a function returned, by quantity. Raises UsageError for a quantity that it does not return."""
         by_name = found if isinstance(found, Mapping) else dict.fromkeys(names, found)
         missing = [name for name in names if name not in by_name]

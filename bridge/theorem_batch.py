@@ -14,7 +14,6 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.goals import Goal, ratio
 from bridge.items import Items
-from bridge.running import distance
 from bridge.study import Inputs
 from bridge.transformer import Transformer
 from bridge.transformer_batch import Found, Member, TransformerBatch, together
@@ -82,8 +81,7 @@ class TheoremBatch:
         errors = next(iter(known.values())).new_zeros(len(self.names))  # (R)
         for part in self._parts:
             for name, items, found in part.run(known):
-                norm = self.cases[0].norm(name)
-                errors = items.into(errors, distance(norm, name, found, items.of(truth[name])))
+                errors = items.into(errors, self.cases[0].distance(name, found, items.of(truth[name])))
         return errors
 
     @cached_property

@@ -137,7 +137,11 @@ class TheoremCase(Case):
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
         found = self.runner.network(inputs, names, torch.float64 if attack else self.dtype)
         truth = self.runner.reference(inputs, names)
-        return {name: distance(self.norm(name), name, found[name].double(), truth[name]) for name in names}
+        return {name: self.distance(name, found[name], truth[name]) for name in names}
+
+    def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
+        """The error of a quantity at each prompt, (B), in its norm."""
+        return distance(self._norm(name), name, found.double(), truth)
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         one = {name: value[0] for name, value in inputs.items()}
@@ -146,13 +150,13 @@ class TheoremCase(Case):
             floats = self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
         found = {}
         for name in names:
-            norm = self.norm(name)
+            norm = self._norm(name)
             pairs = zip((network, reference), floats, strict=True)
             rounding = sum((exact_distance(norm, balls[name], run[name][0]) for balls, run in pairs), flint.arb(0))
             found[name] = (exact_distance(norm, network[name], reference[name]), float_above(rounding))
         return found
 
-    def norm(self, name: str) -> str:
+    def _norm(self, name: str) -> str:
         quantity = self.result.quantity(name)
         if quantity.derivation is None:
             raise UsageError(f"{self.result.id}: '{name}' has no derivation, so the norm of its error is not known")
@@ -165,7 +169,7 @@ class TheoremCase(Case):
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
             runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
-        apart = [distance(self.norm(name), name, *(run[name].double() for run in runs)).max() for name in names]
+        apart = [self.distance(name, *(run[name].double() for run in runs)).max() for name in names]
         ratio = torch.finfo(self.dtype).eps / torch.finfo(torch.float32).eps
         return 16 * ratio * float(torch.stack(apart).max())
 
