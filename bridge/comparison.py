@@ -25,7 +25,7 @@ from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.registry import Source, find_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
-from bridge.searches import Points, bytes_at_once, searched, sharing
+from bridge.searches import Points, companies, memory_at_once, searched
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
@@ -87,8 +87,9 @@ def compare(
         raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
-    for group in sharing(cases):
-        require_memory(f"compare {_label(group[0])}", bytes_at_once(group, _measured(group[0]), budgets[0]), REMEDY)
+    for group in companies(cases):
+        needed = memory_at_once(group, _measured(group[0]), budgets[0])
+        require_memory(f"compare {_label(group[0])}", needed, REMEDY)
     with explained(f"compare {result_id}", grid):
         rows = _run(cases, budgets, progress or (lambda done, total, label: None))
         with one_thread():
@@ -132,7 +133,7 @@ def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[R
     """The rows of all cases, then those of the rates along the grid."""
     found: list[tuple[Case, list[Row]]] = []
     points: dict[Case, Points] = {}
-    groups = {group[0]: group for group in sharing(cases)}
+    groups = {group[0]: group for group in companies(cases)}
     with one_thread():
         for case, budget in zip(cases, budgets, strict=True):
             progress(len(found), len(cases), _label(case))

@@ -49,14 +49,14 @@ class Runner:
 
         `inputs` may hold parameters and weights too: those of each prompt.
         """
-        fixed = self._as_tensors(dtype)
-        given = {name: value.to(dtype) for name, value in inputs.items() if name in arguments_of(function)}
+        fixed, names = self._as_tensors(dtype), arguments_of(function)
+        given = {name: value.to(dtype) for name, value in inputs.items() if name in names}
         if not given:
             raise UsageError(f"{self.theorem.id}: {_name(function)} takes no input")
 
         def at_one(prompt: dict[str, Tensor]) -> Any:
             known = {**fixed, **prompt}
-            return function(**{name: known[name] for name in arguments_of(function)})
+            return function(**{name: known[name] for name in names})
 
         try:
             return torch.func.vmap(at_one)(given)

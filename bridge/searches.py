@@ -1,6 +1,6 @@
 """The points that attacks find: for each goal of each case by itself, or for many goals and cases in one batch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from torch import Tensor
@@ -28,35 +28,32 @@ class Batch(Protocol):
 
 
 def searched(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> list[Points]:
-    """For each case the points at which the attack found each error and each ratio largest.
-
-    `cases` share batches, or there is one alone.
-    """
-    cells = [(case, goal) for case in cases for goal in goals_of(quantities)]
-    if not cases[0].shares(cases[0]):
+    """For each case, of one company, the points at which the attack found each error and each ratio largest."""
+    goals = goals_of(quantities)
+    cells = [(case, goal) for case in cases for goal in goals]
+    if cases[0].company is None:
         found = [_searched_alone(case, goal, budget) for case, goal in cells]
     else:
         found = [each for batch in _batches(cells, budget) for each in _searched_together(batch, budget)]
-    of_cases: list[dict[tuple[str, str | None], Inputs]] = [{} for _ in cases]
-    for place, ((_, goal), inputs) in enumerate(zip(cells, found, strict=True)):
-        of_cases[place // (len(cells) // len(cases))][goal.key] = inputs
-    return list(of_cases)
+    keys, count = [goal.key for goal in goals], len(goals)
+    return [dict(zip(keys, found[place * count : (place + 1) * count], strict=True)) for place, _ in enumerate(cases)]
 
 
-def bytes_at_once(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> int:
-    """About how many bytes the largest batch of their attack takes."""
-    cells = [(case, goal) for case in cases for goal in goals_of(quantities)]
-    shared = cells and budget.attack and cases[0].shares(cases[0])
-    return max(len(batch) * cases[0].search_memory(budget) for batch in _batches(cells, budget)) if shared else 0
-
-
-def sharing(cases: Sequence[Case]) -> list[list[Case]]:
-    """The cases in groups that share batches, in the order in which each group begins."""
-    groups: list[list[Case]] = []
+def companies(cases: Sequence[Case]) -> list[list[Case]]:
+    """The cases whose goals share batches; one that is in no company stands alone."""
+    found: dict[Hashable, list[Case]] = {}
     for case in cases:
-        home = next((group for group in groups if group[0].shares(case)), None)
-        groups.append([case]) if home is None else home.append(case)
-    return groups
+        company = case.company
+        found.setdefault(id(case) if company is None else company, []).append(case)
+    return list(found.values())
+
+
+def memory_at_once(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> int:
+    """About how many bytes the largest batch takes of the attack on cases of one company."""
+    if not budget.attack or cases[0].company is None:
+        return 0
+    cells = [(case, goal) for case in cases for goal in goals_of(quantities)]
+    return max((len(batch) * cases[0].search_memory(budget) for batch in _batches(cells, budget)), default=0)
 
 
 def _batches(cells: Sequence[Cell], budget: Budget) -> Iterator[Sequence[Cell]]:

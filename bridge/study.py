@@ -5,7 +5,7 @@ does the rest and knows no topic.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -92,16 +92,14 @@ class Case(ABC):
         assert isinstance(found, dict)  # the attack keeps the structure of its starts
         return found
 
-    def shares(self, other: "Case") -> bool:
-        """Whether `batch` takes goals of both cases; one that shares with itself is not searched goal by goal."""
-        return False
+    @property
+    def company(self) -> Hashable | None:
+        """Equal for cases with the same quantities whose goals one `batch` takes; None: `search` finds goal by goal."""
+        return None
 
     def batch(self, cells: "Sequence[Cell]", budget: Budget) -> "Batch":
-        """Starts, projection and objective of the restarts of goals of cases that this one shares with.
-
-        The groups of restarts follow the order of `cells`.
-        """
-        raise NotImplementedError(f"{type(self).__name__} shares no batches")
+        """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
+        raise NotImplementedError(f"{type(self).__name__} is in no company")
 
     def search_memory(self, budget: Budget) -> int:
         """About how many bytes the restarts of one goal take in a batch."""

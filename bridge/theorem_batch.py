@@ -52,11 +52,9 @@ class TheoremBatch:
 
     def _varying(self) -> dict[str, Tensor]:
         """The parameters and weights in which the cases differ, (R, ...) each."""
-        runners = [case.runner for case in self.cases]
-        params = [name for name, value in self.runner.params.items() if any(r.params[name] != value for r in runners)]
-        weights = [
-            name for name, value in self.runner.weights.items() if any(not r.weights[name].equal(value) for r in runners)
-        ]
+        first, runners = self.runner, [case.runner for case in self.cases]
+        params = {n for n, x in first.params.items() if any(each.params[n] != x for each in runners)}
+        weights = {n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in runners)}
         return {
             **{n: self._of_items([torch.tensor(case.runner.params[n]) for case, _ in self.cells]) for n in params},
             **{n: self._of_items([case.runner.weights[n] for case, _ in self.cells]) for n in weights},

@@ -1,7 +1,7 @@
 """A theorem at one point of the grid: its functions on tensors and on balls, its domains, its letters, its checks."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ class PromptFormula:
 
 
 def _kept(value: Any) -> Any:
-    """What two points agree in: any two floats do, and arrays and lists that are one."""
+    """What two points of one company agree in: any two floats do; an array or a list only with itself."""
     if isinstance(value, float):
         return float
     return value if isinstance(value, int | str) else id(value)
@@ -103,15 +103,13 @@ class TheoremCase(Case):
 
     # Attacks: goals of this case, and of cases that differ in numbers alone, share a batch.
 
-    def shares(self, other: Case) -> bool:
-        return isinstance(other, TheoremCase) and self.theorem is other.theorem and self._shape == other._shape
-
-    @cached_property
-    def _shape(self) -> tuple[Any, ...]:
-        """What cases of one batch agree in."""
-        whole = {name: _kept(value) for name, value in self.runner.params.items()}
-        weights = {name: tuple(value.shape) for name, value in self.weights.items()}
-        return whole, weights, self.domain.shape, self.dtype, self.device
+    @property
+    def company(self) -> Hashable:
+        whole = tuple((name, _kept(value)) for name, value in self.runner.params.items())
+        weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
+        quantities = tuple(quantity.name for quantity in self.result.quantities)
+        shape = tuple(self.domain.shape.items())
+        return id(self.theorem), whole, weights, quantities, shape, self.dtype, self.device
 
     def batch(self, cells: "Sequence[Cell]", budget: Budget) -> TheoremBatch:
         own = [(case, goal) for case, goal in cells if isinstance(case, TheoremCase)]
