@@ -87,10 +87,10 @@ def compare(
         raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
-    for group in companies(cases):
-        needed = memory_at_once(group, _measured(group[0]), budgets[0])
-        require_memory(f"compare {_label(group[0])}", needed, REMEDY)
     with explained(f"compare {result_id}", grid):
+        for group in companies(cases) if budgets[0].attack else []:
+            needed = memory_at_once(group, _measured(group[0]), budgets[0])
+            require_memory(f"compare {_label(group[0])}", needed, REMEDY)
         rows = _run(cases, budgets, progress or (lambda done, total, label: None))
         with one_thread():
             rows += study.checks() if source.random else []
@@ -137,8 +137,8 @@ def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[R
     with one_thread():
         for case, budget in zip(cases, budgets, strict=True):
             progress(len(found), len(cases), _label(case))
-            if case in groups and budget.attack and (measured := _measured(case)):
-                points |= zip(groups[case], searched(groups[case], measured, budget), strict=True)
+            if case in groups and budget.attack:
+                points |= zip(groups[case], searched(groups[case], _measured(case), budget), strict=True)
             found.append((case, _rows(case, budget, points.pop(case, None))))
     progress(len(cases), len(cases), "done")
     return [*(row for _, rows in found for row in rows), *rate_rows(found, budgets[0])]

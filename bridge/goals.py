@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -19,6 +20,19 @@ class Goal:
     @property
     def key(self) -> tuple[str, str | None]:
         return self.quantity.name, self.scope
+
+
+@runtime_checkable
+class Batch(Protocol):
+    """Restarts of several goals in one batch: consecutive groups of equal size, each raising its own objective."""
+
+    starts: dict[str, Tensor]
+
+    def project(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Each restart moved back into the hypotheses."""
+
+    def objective(self, inputs: dict[str, Tensor]) -> Tensor:
+        """One number for each restart, differentiable."""
 
 
 def prompt_scopes(quantity: Quantity) -> list[str]:

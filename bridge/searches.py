@@ -1,7 +1,6 @@
 """The points that attacks find: for each goal of each case by itself, or for many goals and cases in one batch."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias
 
 from torch import Tensor
 
@@ -13,18 +12,8 @@ from symbolic.statements import Quantity, UsageError
 
 AT_ONCE = 2**28  # bytes of one batch: a number that no machine decides, so that a record does not depend on it
 
-Points: TypeAlias = Mapping[tuple[str, str | None], Inputs]  # by quantity and scope, without the first dimension
-Cell: TypeAlias = tuple[Case, Goal]
-
-
-class Batch(Protocol):
-    """Restarts of several goals in one batch: consecutive groups of equal size, each raising its own objective."""
-
-    starts: Inputs
-
-    def project(self, inputs: Inputs) -> Inputs: ...
-
-    def objective(self, inputs: Inputs) -> Tensor: ...
+Points = Mapping[tuple[str, str | None], Inputs]  # by quantity and scope, without the first dimension
+Cell = tuple[Case, Goal]
 
 
 def searched(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> list[Points]:
@@ -40,18 +29,16 @@ def searched(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budg
 
 
 def companies(cases: Sequence[Case]) -> list[list[Case]]:
-    """The cases whose goals share batches; one that is in no company stands alone."""
+    """The cases whose goals share batches, by company."""
     found: dict[Hashable, list[Case]] = {}
     for case in cases:
-        company = case.company
-        found.setdefault(id(case) if company is None else company, []).append(case)
+        if case.company is not None:
+            found.setdefault(case.company, []).append(case)
     return list(found.values())
 
 
 def memory_at_once(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> int:
     """About how many bytes the largest batch takes of the attack on cases of one company."""
-    if not budget.attack or cases[0].company is None:
-        return 0
     cells = [(case, goal) for case in cases for goal in goals_of(quantities)]
     return max((len(batch) * cases[0].search_memory(budget) for batch in _batches(cells, budget)), default=0)
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import flint
 import sympy as sp
@@ -20,15 +20,13 @@ from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
 from bridge.data import Table
+from bridge.goals import Batch, Goal
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
 from numeric.exact_cost import TooLargeForExact
 from symbolic.inequalities import Inequality
 from symbolic.statements import Kind, Quantity, Result, UsageError
-
-if TYPE_CHECKING:
-    from bridge.searches import Batch, Cell
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
@@ -97,7 +95,7 @@ class Case(ABC):
         """Equal for cases with the same quantities whose goals one `batch` takes; None: `search` finds goal by goal."""
         return None
 
-    def batch(self, cells: "Sequence[Cell]", budget: Budget) -> "Batch":
+    def batch(self, cells: "Sequence[tuple[Case, Goal]]", budget: Budget) -> Batch:
         """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
         raise NotImplementedError(f"{type(self).__name__} is in no company")
 

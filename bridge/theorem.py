@@ -203,7 +203,7 @@ def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
 
 
 def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, sp.Expr], at_prompt: set[sp.Symbol], where: str
+    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: str
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")

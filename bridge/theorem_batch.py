@@ -5,7 +5,6 @@ Shapes: R items, the restarts of each cell in turn; a cell is one goal of one ca
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import sympy as sp
 import torch
@@ -15,18 +14,16 @@ from bridge.budget import Budget
 from bridge.goals import Goal, ratio
 from bridge.items import Items
 from bridge.study import Inputs
+from bridge.theorem_case import TheoremCase
 from bridge.transformer import Transformer
 from bridge.transformer_batch import Found, Member, TransformerBatch, together
 from symbolic.statements import Quantity
-
-if TYPE_CHECKING:
-    from bridge.theorem_case import TheoremCase
 
 
 class TheoremBatch:
     """Each item has the parameters and weights of its case, and the objective of its goal."""
 
-    def __init__(self, cells: "Sequence[tuple[TheoremCase, Goal]]", budget: Budget) -> None:
+    def __init__(self, cells: Sequence[tuple[TheoremCase, Goal]], budget: Budget) -> None:
         self.cells, self.restarts = list(cells), budget.restarts
         self.cases = list(dict.fromkeys(case for case, _ in cells))
         self.runner = self.cases[0].runner
@@ -53,8 +50,9 @@ class TheoremBatch:
     def _varying(self) -> dict[str, Tensor]:
         """The parameters and weights in which the cases differ, (R, ...) each."""
         first, runners = self.runner, [case.runner for case in self.cases]
-        params = {n for n, x in first.params.items() if any(each.params[n] != x for each in runners)}
-        weights = {n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in runners)}
+        floats = {name: value for name, value in first.params.items() if isinstance(value, float)}
+        params = [name for name, value in floats.items() if any(each.params[name] != value for each in runners)]
+        weights = [n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in runners)]
         return {
             **{n: self._of_items([torch.tensor(case.runner.params[n]) for case, _ in self.cells]) for n in params},
             **{n: self._of_items([case.runner.weights[n] for case, _ in self.cells]) for n in weights},
@@ -96,7 +94,7 @@ class TheoremBatch:
         chosen = [member for member in members if member.places]
         return [*functions, *together(chosen, self.runner, self.names, self.varying)]
 
-    def _member(self, case: "TheoremCase", key: str, transformer: Transformer) -> Member:
+    def _member(self, case: TheoremCase, key: str, transformer: Transformer) -> Member:
         flags = [each is case and self.runner.network_key(goal.quantity.name) == key for each, goal in self.cells]
         network = case.runner.torch_network(key, torch.float64)
         return Member(transformer, network, case.length(transformer), self.items(flags).places)

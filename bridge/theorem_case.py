@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import flint
 import sympy as sp
@@ -15,19 +15,16 @@ from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.check_rows import check_row
 from bridge.domains import Product
+from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
 from bridge.record import Row
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import Case, Inputs, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
-from bridge.theorem_batch import TheoremBatch
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from numeric.balls import float_above
 from symbolic.statements import Quantity, UsageError
-
-if TYPE_CHECKING:
-    from bridge.searches import Cell
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
@@ -111,7 +108,9 @@ class TheoremCase(Case):
         shape = tuple(self.domain.shape.items())
         return id(self.theorem), whole, weights, quantities, shape, self.dtype, self.device
 
-    def batch(self, cells: "Sequence[Cell]", budget: Budget) -> TheoremBatch:
+    def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> Batch:
+        from bridge.theorem_batch import TheoremBatch
+
         own = [(case, goal) for case, goal in cells if isinstance(case, TheoremCase)]
         return TheoremBatch(own, budget)
 
