@@ -22,6 +22,7 @@ from bridge.study import Case, Inputs
 from bridge.theorem import Theorem
 from bridge.theorem_study import TheoremStudy
 from examples import gradient_step, own_theorem
+from numeric.construction import Construction, Embedding, RelativePositions
 from numeric.ensemble import Ensemble
 from numeric.network import Network
 from symbolic.statements import Quantity, UsageError
@@ -71,33 +72,35 @@ def weighted() -> Theorem:
     )
 
 
-def induction(L: int = 6) -> Theorem:
-    """A previous-token head and its repetition: two transformers of one family, of different widths."""
-    from bridge.transformer import Transformer
-    from numeric.induction.vanilla import vanilla
+def head(p: Any, w: Any, d: int, wide: bool) -> Construction:
+    """One head with positions; the wide one carries a constant along."""
+    tokens = bs.Stream([bs.Block("x", d)])
+    stream = tokens.extend(bs.Block("one", 1)) if wide else tokens
+    same = bs.BlockMap(stream, stream, {("x", "x"): 1.0})
+    match = bs.Head("match", bs.BlockMap(stream, stream, {("x", "x"): w}), same, same, RelativePositions(p))
+    enter, leave = (bs.BlockMap(*ends, {("x", "x"): 1.0}) for ends in ((tokens, stream), (stream, tokens)))
+    embedding = Embedding(enter, {"one": np.ones(1)} if wide else {})
+    return Construction("head", tokens, embedding, (bs.SoftmaxAttention((match,), residual=False),), leave, {}, True)
 
+
+def heads(L: int = 6) -> Theorem:
+    """Two transformers of one family, of different widths, against the head without positions."""
     p, w = sp.symbols("p w", positive=True)
-    values = bs.given("x", dim=d, size=1)
-    quantities = [bs.apply_function(values, name, eps=4 * w * d, lipschitz=1, size=1) for name in ("masked", "gated")]
+    tokens = bs.given("x", dim=d, size=1)
+    narrow, wide = (bs.apply_function(tokens, name, eps=4 * w, lipschitz=1, size=1) for name in ("narrow", "wide"))
 
-    def head(x: Any, w: Any) -> Any:
-        weights = torch.softmax(w * (x[:-2] @ x[-1]), 0)
-        return weights @ x[1:-1]
-
-    def network(gate: float) -> Transformer:
-        return Transformer(
-            build=lambda p, w, d: vanilla(p, float(w) * np.eye(d), gate=gate),
-            tokens=lambda x: x,
-            read={name: lambda output: output for name in ("masked", "gated")},
-        )
+    def network(wide: bool) -> bs.Transformer:
+        read = {name: lambda output: output for name in ("narrow", "wide")}
+        return bs.Transformer(build=lambda p, w, d: head(p, w, d, wide), tokens=lambda x: x, read=read)
 
     return bs.theorem(
         "heads",
-        *quantities,
+        narrow,
+        wide,
         parameters={p: (1.0, 3.0), w: (0.5, 1.0), d: 2},
         inputs={"x": bs.Box(L, d)},
-        network={"masked": network(math.inf), "gated": network(4.0)},
-        reference=head,
+        network={"narrow": network(False), "wide": network(True)},
+        reference=lambda x, w: torch.softmax(w * (x[:-1] @ x[-1]), 0) @ x[:-1],
     )
 
 
@@ -105,7 +108,7 @@ THEOREMS: dict[str, Callable[[], Theorem]] = {
     "three": three,
     "boxes": boxes,
     "weighted": weighted,
-    "heads": induction,
+    "heads": heads,
     "gradient step": lambda: gradient_step.own,
     "analog tanh": lambda: own_theorem.own,
 }
@@ -159,12 +162,12 @@ def test_transformers_of_one_family_run_as_one(monkeypatch: pytest.MonkeyPatch) 
     ensemble, network = Calls(Ensemble.run), Calls(Network.run)
     monkeypatch.setattr(Ensemble, "run", lambda *args: ensemble(*args))
     monkeypatch.setattr(Network, "run", lambda *args: network(*args))
-    (cases,) = companies(cases_of(induction()))
+    (cases,) = companies(cases_of(heads()))
     assert len(cases) == 4
     together = searched(cases, measured(cases[0]), BUDGET)
     assert (ensemble.count, network.count) == (BUDGET.attack + 1, 0)
 
-    monkeypatch.setattr(transformer_batch, "WIDEST", 4)  # the gated network is wider: each runs by itself
+    monkeypatch.setattr(transformer_batch, "WIDEST", 2)  # the other network is wider: it runs point by point
     apart = searched(cases, measured(cases[0]), BUDGET)
     assert (ensemble.count, network.count) == (2 * (BUDGET.attack + 1), 4 * (BUDGET.attack + 1))
     for one, other in zip(together, apart, strict=True):
@@ -176,7 +179,7 @@ def test_long_prompts_run_each_transformer_by_itself(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(transformer_batch, "LONGEST", 5)
     network = Calls(Network.run)
     monkeypatch.setattr(Network, "run", lambda *args: network(*args))
-    (cases,) = companies(cases_of(induction()))
+    (cases,) = companies(cases_of(heads()))
     searched(cases, measured(cases[0]), BUDGET)
     assert network.count == 8 * (BUDGET.attack + 1)
 
@@ -226,15 +229,15 @@ def test_a_planted_violation_is_found_for_each_quantity_scope_and_point(factor: 
 
 
 def test_the_same_seed_gives_the_same_record() -> None:
-    records = [bs.compare(induction(), samples=4, attack=8, restarts=3, seed=2) for _ in range(2)]
+    records = [bs.compare(heads(), samples=4, attack=8, restarts=3, seed=2) for _ in range(2)]
     assert records[0].model_dump_json() == records[1].model_dump_json()
 
 
 def test_points_of_one_company_differ_in_numbers_alone() -> None:
     assert [len(group) for group in companies(cases_of(three()))] == [4]
     assert [len(group) for group in companies(cases_of(own_theorem.own))] == [1, 1]  # other depths
-    theorem = three()
-    one, other = (TheoremStudy(theorem).case({}, seed=0, dtype=dtype, device="cpu") for dtype in ("float64", "float32"))
+    study = TheoremStudy(three())
+    one, other = (study.case({"eps": 0.1}, seed=0, dtype=each, device="cpu") for each in ("float64", "float32"))
     assert one.company != other.company
     assert cases_of(three())[0].company != cases_of(three())[0].company  # two theorems
 
