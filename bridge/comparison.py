@@ -25,6 +25,7 @@ from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
 from bridge.registry import PLACES, Source, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
+from bridge.searches import Points, companies, memory_at_once, searched
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
@@ -89,6 +90,9 @@ def compare(
     for case, each in zip(cases, budgets, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
     with explained(f"compare {result_id}", grid):
+        for group in companies(cases) if budgets[0].attack else []:
+            needed = memory_at_once(group, _measured(group[0]), budgets[0])
+            require_memory(f"compare {_label(group[0])}", needed, REMEDY)
         rows = _run(cases, budgets, progress or (lambda done, total, label: None))
         with one_thread():
             rows += study.checks() if source.random else []
@@ -130,10 +134,14 @@ def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
 def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:
     """The rows of all cases, then those of the rates along the grid."""
     found: list[tuple[Case, list[Row]]] = []
+    points: dict[Case, Points] = {}
+    groups = {group[0]: group for group in companies(cases)}
     with one_thread():
         for case, budget in zip(cases, budgets, strict=True):
             progress(len(found), len(cases), _label(case))
-            found.append((case, _rows(case, budget)))
+            if case in groups and budget.attack:
+                points |= zip(groups[case], searched(groups[case], _measured(case), budget), strict=True)
+            found.append((case, _rows(case, budget, points.pop(case, None))))
     progress(len(cases), len(cases), "done")
     return [*(row for _, rows in found for row in rows), *rate_rows(found, budgets[0])]
 
@@ -267,14 +275,19 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
     return _Source(f"table {table.source}", table=table)
 
 
-def _rows(case: Case, budget: Budget) -> list[Row]:
+def _measured(case: Case) -> list[Quantity]:
+    """The quantities whose errors are measured."""
+    return [q for q in case.bounded() if q.scopes and case.refusal(q) is None]
+
+
+def _rows(case: Case, budget: Budget, points: Points | None) -> list[Row]:
+    """`points` are those that the attack has found; None: it is still to be made."""
     if isinstance(case, DirectCase):
         return case.rows(budget)
-    stated = case.bounded()
+    stated, measured = case.bounded(), _measured(case)
     refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
-    measured = [q for q in stated if q.scopes and q.name not in refused]
     constants = [q for q in stated if not q.scopes and q.name not in refused]
-    measurement = measure(case, measured, budget)
+    measurement = measure(case, measured, budget, points)
     return [
         *(row for q in measured for row in quantity_rows(case, q, measurement, budget)),
         *constant_rows(case, constants, budget),

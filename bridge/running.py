@@ -52,13 +52,16 @@ class Runner:
         return f"{self.theorem.id}: {roles[0] if roles else getattr(function, '__name__', repr(function))}"
 
     def batched(self, function: Function, inputs: Mapping[str, Tensor], dtype: torch.dtype = torch.float64) -> Any:
-        """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions."""
-        fixed = self._as_tensors(dtype)
-        given = {name: value.to(dtype) for name, value in inputs.items() if name in arguments_of(function)}
+        """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions.
+
+        `inputs` may hold parameters and weights too: those of each prompt.
+        """
+        fixed, names = self._as_tensors(dtype), arguments_of(function)
+        given = {name: value.to(dtype) for name, value in inputs.items() if name in names}
 
         def at_one(prompt: dict[str, Tensor]) -> Any:
             known = {**fixed, **prompt}
-            found = function(**{name: known[name] for name in arguments_of(function)})
+            found = function(**{name: known[name] for name in names})
             return _as_arrays(self.role(function), found, dtype, self.device)
 
         with called_for(self.role(function), function):
@@ -92,7 +95,7 @@ class Runner:
     # Network and reference.
 
     def network(self, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
-        return self._each_network(names, lambda key, wanted: self._run(key, inputs, wanted, dtype))
+        return self._each_network(names, lambda key, wanted: self.outputs(key, inputs, wanted, dtype))
 
     def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
         return self._named("the reference", self.batched(self._reference, inputs), names)
@@ -111,24 +114,29 @@ class Runner:
 
     def _each_network(self, names: Sequence[str], run: Callable[[str, list[str]], dict[str, Any]]) -> dict[str, Any]:
         """Each network once, for the quantities whose errors it makes."""
-        networks = self.theorem.networks
         groups: dict[str, list[str]] = {}
         for name in names:
-            key = name if name in networks else ""
-            if key not in networks:
-                raise UsageError(f"{self.theorem.id} has no network for '{name}', so its error cannot be measured")
-            groups.setdefault(key, []).append(name)
+            groups.setdefault(self.network_key(name), []).append(name)
         return {name: found for key, wanted in groups.items() for name, found in run(key, wanted).items()}
 
-    def _run(
+    def network_key(self, name: str) -> str:
+        """Which of the theorem's networks makes the error of that quantity."""
+        networks = self.theorem.networks
+        key = name if name in networks else ""
+        if key not in networks:
+            raise UsageError(f"{self.theorem.id} has no network for '{name}', so its error cannot be measured")
+        return key
+
+    def outputs(
         self, key: str, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype
     ) -> dict[str, Tensor]:
+        """What one of the networks makes of these quantities, (B, ...) each."""
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self.batched(network, inputs, dtype), names)
-        tokens = _only(inputs) if network.tokens is None else self.batched(network.tokens, inputs, dtype)
-        taps = self._torch_network(key, dtype).run(tokens.to(dtype), _without_output(self._taps(network, names)))
-        return {name: self._read(network, name, taps, dtype) for name in names}
+        tokens = self.tokens(network, inputs, dtype)
+        taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
+        return {name: self.read(network, name, taps, dtype) for name in names}
 
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
@@ -136,12 +144,12 @@ class Runner:
             return self._named("the network", self._on_balls(network, inputs, bits), names)
         tokens: Any
         if network.tokens is None:
-            tokens = _only(inputs).double().cpu().numpy()
+            tokens = inputs[self._only_input].double().cpu().numpy()
         else:
             tokens = self._on_balls(network.tokens, inputs, bits)
         with called_for(self.role(network.build), network.build):
             construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
-        taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
+        taps = run_exact(construction, tokens, bits, self.taps(network, names))
         return {
             name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
             for name in names
@@ -161,7 +169,25 @@ class Runner:
 
     # Transformers.
 
-    def _torch_network(self, key: str, dtype: torch.dtype) -> Network:
+    def transformer(self, name: str) -> Transformer:
+        """The one that makes the error of that quantity."""
+        network = self.theorem.networks[self.network_key(name)]
+        assert isinstance(network, Transformer)  # asked of transformers only
+        return network
+
+    def tokens(self, network: Transformer, inputs: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+        """The prompts as they enter, (B, L, width)."""
+        found = inputs[self._only_input] if network.tokens is None else self.batched(network.tokens, inputs, dtype)
+        return found.to(dtype)
+
+    @property
+    def _only_input(self) -> str:
+        """The input of a network whose tokens are its only input."""
+        (name,) = self.theorem.inputs
+        return name
+
+    def torch_network(self, key: str, dtype: torch.dtype) -> Network:
+        """The transformer of that key, with its weights in that dtype."""
         if (key, dtype) not in self._networks:
             network = self.theorem.networks[key]
             assert isinstance(network, Transformer)  # a function has no weights to be kept
@@ -169,12 +195,13 @@ class Runner:
             self._networks[key, dtype] = Network(construction, dtype=dtype, device=self.device)
         return self._networks[key, dtype]
 
-    def _taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
-        """The taps from which these quantities are read."""
+    def taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
+        """The taps from which these quantities are read, but the output, which there always is."""
         wanted = [arguments_of(network.read[name]) if name in network.read else (_tap(name),) for name in names]
-        return sorted({tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights})
+        taps = {tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights}
+        return sorted(taps - {"output"})
 
-    def _read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+    def read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
         if name not in network.read:
             return taps[_tap(name)]
         found: Tensor = self.batched(network.read[name], taps, dtype)
@@ -188,16 +215,6 @@ def _key(name: str, known: Mapping[str, Any]) -> str:
 
 def _tap(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _only(inputs: Mapping[str, Tensor]) -> Tensor:
-    """The input of a network whose tokens are its only input."""
-    (tokens,) = inputs.values()
-    return tokens
-
-
-def _without_output(taps: Sequence[str]) -> list[str]:
-    return [tap for tap in taps if tap != "output"]
 
 
 ORDERS = {"inf": torch.inf, "1": 1, "2": 2}

@@ -5,7 +5,7 @@ does the rest and knows no topic.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
 from bridge.data import Table
+from bridge.goals import Batch, Goal
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
@@ -88,6 +89,19 @@ class Case(ABC):
         found = attack(objective, starts, self.project, steps=budget.attack, seed=budget.seed).witness
         assert isinstance(found, dict)  # the attack keeps the structure of its starts
         return found
+
+    @property
+    def company(self) -> Hashable | None:
+        """Equal for cases with the same quantities whose goals one `batch` takes; None: `search` finds goal by goal."""
+        return None
+
+    def batch(self, cells: "Sequence[tuple[Case, Goal]]", budget: Budget) -> Batch:
+        """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
+        raise NotImplementedError(f"{type(self).__name__} is in no company")
+
+    def search_memory(self, budget: Budget) -> int:
+        """About how many bytes the restarts of one goal take in a batch."""
+        return 0
 
     @abstractmethod
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:

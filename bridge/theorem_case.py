@@ -1,6 +1,8 @@
 """A theorem at one point of the grid: its functions on tensors and on balls, its domains, its letters, its checks."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +17,14 @@ from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.check_rows import check_row
 from bridge.domains import Domain, Product
-from bridge.lowering import lower
+from bridge.goals import Batch, Goal
+from bridge.lowering import Lowered, lower
 from bridge.record import Row
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import Case, Inputs, Objective, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
+from bridge.transformer import Transformer
+from bridge.transformer_batch import LONGEST
 from numeric.attack import NowhereFinite
 from numeric.balls import BallArray, float_above
 from numeric.exact_cost import TooLargeForExact
@@ -27,9 +32,25 @@ from symbolic.statements import Quantity, UsageError
 
 ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
 
+KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
+
+
+@dataclass(frozen=True)
+class PromptFormula:
+    """A bound on tensors, and its letters in the order of its arguments."""
+
+    letters: tuple[sp.Symbol, ...]
+    bound: Lowered
+
+
+def _kept(value: Any) -> Any:
+    """What two points of one company agree in: any two floats do; an array or a list only with itself."""
+    if isinstance(value, float):
+        return float
+    return value if isinstance(value, int | str) else id(value)
 
 
 class TheoremCase(Case):
@@ -50,6 +71,8 @@ class TheoremCase(Case):
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
+        self._prompt_formulas: dict[str, PromptFormula] = {}
+        self._lengths: dict[Function | None, int] = {}
         own = [letter for letter in theorem.knows if letter not in self.values and not self._has_worst_case(letter)]
         self.values |= {letter: self._of_network[letter] for letter in own}
 
@@ -84,6 +107,37 @@ class TheoremCase(Case):
         weights = sum(value.numel() for value in self.weights.values())
         return 8 * (numbers * (budget.samples + KEPT * budget.restarts) + KEPT * weights)
 
+    # Attacks: goals of this case, and of cases that differ in numbers alone, share a batch.
+
+    @property
+    def company(self) -> Hashable:
+        whole = tuple((name, _kept(value)) for name, value in self.runner.params.items())
+        weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
+        quantities = tuple(quantity.name for quantity in self.result.quantities)
+        shape = tuple(self.domain.shape.items())
+        return id(self.theorem), whole, weights, quantities, shape, self.dtype, self.device
+
+    def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> Batch:
+        from bridge.theorem_batch import TheoremBatch
+
+        own = [(case, goal) for case, goal in cells if isinstance(case, TheoremCase)]
+        return TheoremBatch(own, budget)
+
+    def search_memory(self, budget: Budget) -> int:
+        numbers = sum(math.prod(shape) for shape in self.domain.shape.values())
+        numbers += sum(value.numel() for value in self.weights.values())
+        lengths = [self.length(each) for each in self.theorem.networks.values() if isinstance(each, Transformer)]
+        kernel = max((length**2 for length in lengths if length <= LONGEST), default=0)
+        return 8 * budget.restarts * (KEPT * numbers + KEPT_SCORES * kernel)
+
+    def length(self, transformer: Transformer) -> int:
+        """The number of tokens of a prompt."""
+        if transformer.tokens not in self._lengths:
+            prompt = self.domain.sample(1, torch.Generator().manual_seed(0))
+            on_device = {name: value.to(self.device) for name, value in prompt.items()}
+            self._lengths[transformer.tokens] = self.runner.tokens(transformer, on_device, torch.float64).shape[1]
+        return self._lengths[transformer.tokens]
+
     # Errors.
 
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
@@ -92,7 +146,11 @@ class TheoremCase(Case):
         for name in () if attack else names:
             self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
             self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
-        return {name: distance(self._norm(name), name, found[name].double(), truth[name]) for name in names}
+        return {name: self.distance(name, found[name], truth[name]) for name in names}
+
+    def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
+        """The error of a quantity at each prompt, (B), in its norm."""
+        return distance(self._norm(name), name, found.double(), truth)
 
     def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
         try:
@@ -146,7 +204,7 @@ class TheoremCase(Case):
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
             runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
-        apart = [distance(self._norm(name), name, *(run[name].double() for run in runs)).max() for name in names]
+        apart = [self.distance(name, *(run[name].double() for run in runs)).max() for name in names]
         ratio = torch.finfo(self.dtype).eps / torch.finfo(torch.float32).eps
         return 16 * ratio * float(torch.stack(apart).max())
 
@@ -156,7 +214,7 @@ class TheoremCase(Case):
         if scope == "network" or inputs is None:
             return dict(self._of_network)
         one = {name: value[0] for name, value in inputs.items()}
-        at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self._prompt_functions.items()}
+        at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self.prompt_functions.items()}
         return {**self._of_network, **at_prompt}
 
     @cached_property
@@ -169,7 +227,7 @@ class TheoremCase(Case):
         return found
 
     @cached_property
-    def _prompt_functions(self) -> dict[sp.Symbol, Function]:
+    def prompt_functions(self) -> dict[sp.Symbol, Function]:
         return {
             letter: each
             for letter, functions in self.theorem.knows.items()
@@ -178,16 +236,26 @@ class TheoremCase(Case):
         }
 
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        letters = self._prompt_functions
-        worst = {s: x for s, x in (quantity.worst_case or {}).items() if s not in letters and s not in self._of_network}
-        whole = {s: x for s, x in self.values.items() if isinstance(x, int) and s not in self._of_network}
-        bound = quantity.general_bound().xreplace(worst).subs(whole)
-        numbers = {**self.values, **self._of_network}
-        arguments = tuple(sorted(bound.free_symbols, key=str))
-        at_prompt = {s: self.runner.batched(letters[s], inputs) for s in arguments if s in letters}
+        formula, letters = self.prompt_formula(quantity), self.prompt_functions
+        at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
-        values = [at_prompt[s] if s in at_prompt else like * float(numbers[s]) for s in arguments]
-        return lower(bound, "torch", args=arguments)(*values) * like
+        values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
+        return formula.bound(*values) * like
+
+    def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
+        """The bound at a prompt, in the letters that are no integers; lowered once, as an attack asks at each step."""
+        if quantity.name not in self._prompt_formulas:
+            known = {*self.prompt_functions, *self._of_network}
+            worst = {s: x for s, x in (quantity.worst_case or {}).items() if s not in known}
+            whole = {s: x for s, x in self.values.items() if isinstance(x, int) and s not in self._of_network}
+            bound = quantity.general_bound().xreplace(worst).subs(whole)
+            letters = tuple(sorted(bound.free_symbols, key=str))
+            self._prompt_formulas[quantity.name] = PromptFormula(letters, lower(bound, "torch", args=letters))
+        return self._prompt_formulas[quantity.name]
+
+    def number(self, letter: sp.Symbol) -> float:
+        """A letter that is the same at every prompt."""
+        return float({**self.values, **self._of_network}[letter])
 
     # Checks.
 

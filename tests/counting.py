@@ -1,5 +1,6 @@
 """Work counted in operations, which are the same on a busy machine as on an idle one."""
 
+import functools
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
@@ -25,6 +26,18 @@ def lines(run: Callable[[], object]) -> int:
     finally:
         sys.settrace(before)
     return count
+
+
+class Calls:
+    """A function with the same signature that counts its calls; under vmap a batch is one call."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.count = function, 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.count += 1
+        return self.function(*args, **kwargs)
 
 
 class Tensors(TorchFunctionMode):
