@@ -9,10 +9,10 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from bridge.cli.description import claim_record, derivation_steps, drawn_formula, formula, result_record, wrapped
-from bridge.cli.sources import find_statement, is_own
+from bridge.cli.sources import find_source
 from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
-from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, status
+from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
 from symbolic.printing import with_names
@@ -39,8 +39,8 @@ def list_claims(*, as_json: bool) -> None:
 
 
 def show_claim(id: str, *, as_json: bool) -> None:
-    claim = None if is_own(id) else find_claim(id)
-    result = find_statement(id) if claim is None or id in PLACES else None
+    claim = find_claim(id) if is_claimed(id) else None
+    result = find_source(id).result if claim is None or id in PLACES else None
     if as_json:
         show_json((claim_record(claim) if claim else {}) | (result_record(result) if result else {}))
     elif result:
@@ -51,7 +51,7 @@ def show_claim(id: str, *, as_json: bool) -> None:
 
 def write_latex(id: str, output: Path | None, *, bibtex: bool) -> None:
     """Raw: no markup, no wrapping, so that it can be piped into a .tex or a .bib file."""
-    result = find_statement(id)
+    result = find_source(id).result
     text = (_bibtex(result) if bibtex else result.latex()) + "\n"
     if output is None:
         typer.echo(text, nl=False)

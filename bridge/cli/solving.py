@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bridge
-from bridge.cli.assignments import parameters
-from bridge.cli.comparing import check_names
+from bridge.cli.requests import Request
 from bridge.cli.terminal import progress, show, show_json, warnings_in_words
 from bridge.export.layout import parameter_words
 from bridge.registry import find_study
@@ -17,15 +16,13 @@ FIELDS = (
 )
 
 
-def run_solve(source: str, knob: str, options: Mapping[str, Any], settings: Sequence[str], *, as_json: bool) -> None:
+def run_solve(request: Request, knob: str, options: Mapping[str, Any], *, as_json: bool) -> None:
     """`options` are the keyword arguments of `bridge.solve` that the user gave. `knob` may be `error` itself."""
-    params = check_names(source, parameters(settings))
-    if knob != "error":
-        check_names(source, {knob: None})
-    with warnings_in_words(), progress(f"solving {source} for {knob}"):
-        solution = bridge.solve(source, for_=knob, **options, **params)
+    source = request.source
+    with warnings_in_words(), progress(f"solving {source.typed} for {knob}"):
+        solution = bridge.solve(source.theorem, for_=knob, **options, **request.parameters)
     conditions = [{"statement": each.statement, "kind": str(each.kind)} for each in solution.conditions]
-    study = find_study(source)
+    study = find_study(source.theorem)
     record = {"result": study.result.id, **{name: getattr(solution, name) for name in FIELDS}, "conditions": conditions}
     if as_json:
         show_json(record)

@@ -66,7 +66,7 @@ def test_an_interrupt_is_one_line(run: Command, monkeypatch: pytest.MonkeyPatch)
     ("arguments", "message"),
     [
         (["comapre"], "No such command 'comapre'"),
-        (["compare"], "Missing argument 'ID'; `boundsmith compare --help` shows how to call it."),
+        (["compare"], "Missing argument 'ID|FILE.py'; `boundsmith compare --help` shows how to call it."),
         (["show", "--nope", "x"], "No such option"),
     ],
 )
