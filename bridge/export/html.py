@@ -57,7 +57,8 @@ def _named(table: NamedTable) -> str:
 
 def _title(comparison: Comparison, columns: Layout) -> str:
     constants = columns.constants()
-    return f"{comparison.result}: {comparison.citation}" + (f"; {constants}" if constants else "")
+    head = ": ".join(filter(None, (comparison.result, comparison.citation)))
+    return head + (f"; {constants}" if constants else "")
 
 
 def _line(row: Row, words: Sequence[str], columns: Layout) -> str:

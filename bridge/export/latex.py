@@ -89,8 +89,9 @@ def _named(table: NamedTable, all_rows: bool) -> list[str]:
 
 def _caption(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> str:
     constants = [f"{_parameter(name)} $=$ {_value(columns, name, value)}" for name, value in columns.constant.items()]
+    source = f"{escape(comparison.citation)} ({escape(comparison.result)})" if comparison.citation else ""
     return (
-        f"{escape(comparison.citation)} ({escape(comparison.result)}): bounds and "
+        f"{source or escape(comparison.result)}: bounds and "
         f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
     ) + _sentence([*constants, escape(budget_words(rows))])
 

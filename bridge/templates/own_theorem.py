@@ -1,6 +1,6 @@
 """A theorem of your own: the error of two tanh layers whose activations lose a share eps of their value."""
 
-# `boundsmith compare FILE` sets the bounds beside measured errors; `show`, `latex`, `solve` and `certify` take FILE too.
+# `boundsmith compare FILE` compares its bounds with measured errors; `show`, `latex`, `solve`, `certify` take FILE too.
 
 import sympy as sp
 import torch
