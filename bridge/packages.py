@@ -18,7 +18,7 @@ from symbolic.catalogue import CLAIMS, unknown_id
 from symbolic.statements import UsageError
 
 if TYPE_CHECKING:
-    from bridge.theorem import Theorem
+    import bridge.theorem
 
 GROUP = "boundsmith.theorems"
 
@@ -29,7 +29,7 @@ class Offer:
 
     package: str
     name: str
-    theorem: "Theorem | None" = None
+    theorem: "bridge.theorem.Theorem | None" = None
     problem: str = ""
 
     @property
@@ -44,7 +44,7 @@ def offered() -> tuple[Offer, ...]:
     return tuple(_offer(each) for each in _points())
 
 
-def find_packaged(id: str) -> "Theorem":
+def find_packaged(id: str) -> "bridge.theorem.Theorem":
     """The theorem of that id. Raises UsageError for an id that no package, or more than one, offers."""
     found = [each for each in offered() if each.theorem is not None and each.id == id]
     if not found:

@@ -7,7 +7,7 @@ Nothing here imports torch before a file is read.
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from bridge.files import read_bytes, require_file
 from symbolic.statements import UsageError
 
 if TYPE_CHECKING:
-    from bridge.theorem import Theorem
+    import bridge.theorem
 
 OURS = ("boundsmith", "bridge", "numeric", "symbolic")
 PURPOSE = "theorem"
@@ -44,7 +44,7 @@ def check_file(source: str) -> None:
     require_file(split_name(source)[0], PURPOSE)
 
 
-def read_theorem(source: str) -> "Theorem":
+def read_theorem(source: str) -> "bridge.theorem.Theorem":
     """The theorem in that file, with the hash of the file and of the modules beside it that it imports.
 
     Raises UsageError for a file that is missing, that holds no theorem, or several of which none is named.
@@ -68,7 +68,7 @@ def read_theorem(source: str) -> "Theorem":
     return replace(next(iter(distinct.values())), sha256=sha256)
 
 
-def _has(found: "dict[str, Theorem]") -> str:
+def _has(found: Iterable[str]) -> str:
     return f"It has: {', '.join(found)}." if found else "It holds no theorem."
 
 

@@ -13,7 +13,7 @@ from symbolic.catalogue import find_result, is_claimed
 from symbolic.statements import Result
 
 if TYPE_CHECKING:
-    from bridge.study import Study
+    import bridge.study
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Source:
     """As typed; what the engine takes (the id, or the study of a file, which is read once); and its statement."""
 
     typed: str
-    theorem: Union[str, "Study"]
+    theorem: Union[str, "bridge.study.Study"]
     result: Result
 
     @property
