@@ -57,6 +57,7 @@ class Case(ABC):
     attackable: bool = True
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
+    claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
     result: Result
     params: dict[str, Any]
     full_params: dict[str, Any]
@@ -182,6 +183,10 @@ class Case(ABC):
         if quantity.printed is None:
             return None
         return Bound(self.ball(quantity.printed.bound), strict=quantity.printed.strict)
+
+    def claimed(self, quantity: Quantity) -> Bound | None:
+        claim = self.claims.get(quantity.name)
+        return None if claim is None else Bound(self.ball(claim.bound), strict=claim.strict)
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()

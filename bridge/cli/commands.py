@@ -159,6 +159,12 @@ def compare(
     netlist: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="A circuit, included or from a file, for machines.*.")
     ] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT", help="A bound of your own to judge too, as 'output <= 2*W_norm*exp(-p)'. Repeatable."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object and nothing else.")] = False,
     all_rows: Annotated[bool, typer.Option("--all", help="Also show the rows of the intermediate quantities.")] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Also show how loose each step of the derivation is.")] = False,
@@ -190,6 +196,7 @@ def compare(
     sources = {"text": text, "data": data, "csv": csv, "target": target}
     given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
     given |= {name: str(value) for name, value in sources.items() if value is not None}
+    given |= {"claim": claim} if claim else {}
     texts = {"machine": machine, "input": input, "netlist": netlist}
     named = {name: value for name, value in texts.items() if value is not None}
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
