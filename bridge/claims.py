@@ -51,9 +51,7 @@ def _typed(text: str) -> Claim:
     """The claim with letters that are no result's yet."""
     found = FORM.fullmatch(text)
     if found is None or found["relation"] not in ("<=", "<", ">=", ">"):
-        raise UsageError(
-            f"claim: {text!r} is not of the form QUANTITY <= FORMULA (or <, and >= or > for a lower bound)"
-        )
+        raise UsageError(f"claim: {text!r} is not of the form QUANTITY <= FORMULA (or <; a lower bound: >= or >)")
     return Claim(text.strip(), found["quantity"], found["relation"], read_claim(found["formula"])[0])
 
 

@@ -1,8 +1,8 @@
 """The record of a comparison: what `compare` returns, and what its JSON holds.
 
-A number that is absent is None (null), never NaN. Tiers are `printed`, `derived` and `instance`, and `claimed` where the
-user claims a bound; `verdict` maps each tier that has a bound to its verdict, `flags` each tier to what else has to be
-said of it.
+A number that is absent is None (null), never NaN. Tiers are `printed`, `derived`, `instance`, and `claimed` where the user
+claims a bound; `verdict` maps each tier that has a bound to its verdict, `flags` each tier to what else has to be said
+of it.
 """
 
 import math
