@@ -65,8 +65,8 @@ def compare(
     Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
     `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
 
-    `claim` is a bound of your own, such as "output <= 2*W_norm*exp(-p)", or several; each is judged as a printed one is,
-    in the tier `claimed`.
+    `claim` is a bound of your own, such as "output <= 2*W_norm*exp(-p)", or several: judged like a printed one, in the
+    tier `claimed`.
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """

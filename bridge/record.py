@@ -1,12 +1,11 @@
 """The record of a comparison: what `compare` returns, and what its JSON holds.
 
-A number that is absent is None (null), never NaN. Tiers are `printed`, `derived`, `instance`, and `claimed` where the user
-claims a bound; `verdict` maps each tier that has a bound to its verdict, `flags` each tier to what else has to be said
-of it.
+A number that is absent is None (null), never NaN. Tiers are `printed`, `derived` and `instance`, with `claimed` where a
+bound is claimed; `verdict` maps each tier that has a bound to its verdict, `flags` each tier to what else is said of it.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -15,7 +14,6 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    SerializerFunctionWrapHandler,
     field_validator,
     model_serializer,
     model_validator,
@@ -52,9 +50,8 @@ class _Claimable(BaseModel):
     """What has further fields where the user claims a bound, and does not show them elsewhere."""
 
     @model_serializer(mode="wrap")
-    def without_absent_claims(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        record: dict[str, Any] = dump(self)
-        return {name: value for name, value in record.items() if value is not None or name not in OF_CLAIMS}
+    def without_absent_claims(self, dump: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in dump(self).items() if value is not None or name not in OF_CLAIMS}
 
 
 class Witness(_Claimable):

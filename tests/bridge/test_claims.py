@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from bridge import compare, replay
 from bridge.export import comparison_csv, comparison_html, comparison_latex, load
 from bridge.record import Comparison, Row, Verdict
 from symbolic.statements import UsageError
-from tests.bridge.cli.conftest import Command, refused
 
 OWN = str(Path(__file__).parents[2] / "examples" / "own_theorem.py")
 SMALL = {"samples": 16, "attack": 10, "restarts": 2, "N": 2}
@@ -135,10 +133,3 @@ def test_what_is_no_claim_is_refused(claims: list[str], message: str) -> None:
 def test_rows_that_judge_no_claim() -> None:
     with pytest.raises(UsageError, match=r"induction.balance has rows of its own making, which judge no claim"):
         compare("induction.balance", claim="balance <= 1")
-
-
-def test_the_option(run: Command) -> None:
-    small = ("--samples", 4, "--attack", 2, "--restarts", 2, "--set", "N=2")
-    outcome = run("compare", OWN, *small, "--claim", "output <= 2*eps", "--json")
-    assert json.loads(outcome.out)["rows"][0]["verdict"]["claimed"] == "kept"
-    assert "no letter q" in refused(run("compare", OWN, "--claim", "output <= q"))

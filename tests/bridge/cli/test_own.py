@@ -59,6 +59,12 @@ def test_a_saved_witness_replays_with_the_file_and_only_with_it(run: Command, fo
     assert "another version of the file of my-theorem" in refused(run("compare", "own.py", "--witness", witness))
 
 
+def test_a_claim(run: Command) -> None:
+    outcome = run("compare", OWN, *SMALL, "--set", "N=2", "--claim", "output <= 2*eps", "--json")
+    assert json.loads(outcome.out)["rows"][0]["verdict"]["claimed"] == "kept"
+    assert "no letter q" in refused(run("compare", OWN, "--claim", "output <= q"))
+
+
 def test_solve(run: Command) -> None:
     outcome = run("solve", OWN, "--for", "eps", "--error", "1e-3", "--set", "N=6", "--json")
     assert json.loads(outcome.out)["bound"] <= 1e-3
