@@ -1,7 +1,7 @@
 """The record of a comparison: what `compare` returns, and what its JSON holds.
 
 A number that is absent is None (null), never NaN. Tiers are `printed`, `derived` and `instance`, with `claimed` where a
-bound is claimed; `verdict` maps each tier that has a bound to its verdict, `flags` each tier to what else is said of it.
+bound is claimed; `verdict` maps each tier that has a bound to its verdict, `flags` each tier to its remarks.
 """
 
 import math
