@@ -11,11 +11,12 @@ from typing import Any
 import flint
 
 from bridge.balls import BASE_BITS, as_exact
-from bridge.record import TIERS, Verdict
+from bridge.record import Verdict
 from bridge.verdicts import EQUAL_BITS
 from numeric.balls import working_precision
 from symbolic.statements import Kind, Quantity
 
+PROVABLE = ("printed", "derived", "instance")
 Number = Any  # int, float (the number itself), Fraction or ball
 
 
@@ -35,9 +36,9 @@ class Sides:
     remark: str = ""
 
     def __post_init__(self) -> None:
-        unknown = [tier for tier in self.proved if tier not in TIERS]
+        unknown = [tier for tier in self.proved if tier not in PROVABLE]
         if unknown:
-            raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(TIERS)}")
+            raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(PROVABLE)}")
 
 
 @dataclass(frozen=True)

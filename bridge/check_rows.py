@@ -3,7 +3,7 @@
 import flint
 
 from bridge.check import Check, Number, Sides, as_ball, relation
-from bridge.record import Row, Verdict, Witness
+from bridge.record import TIERS, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
@@ -43,8 +43,8 @@ def _bounds(case: Case, check: Check, sides: Sides) -> dict[str, Bound]:
     formulas = {"printed": case.printed, "derived": case.derived}
     own = {tier: formula(check.quantity) for tier, formula in formulas.items() if getattr(sides, tier) is None}
     given = {tier: _as_bound(check, tier, getattr(sides, tier)) for tier in ("printed", "derived", "instance")}
-    together = {**given, **own}
-    return {tier: bound for tier in ("printed", "derived", "instance") if (bound := together.get(tier)) is not None}
+    together = {**given, **own, "claimed": case.claimed(check.quantity)}
+    return {tier: bound for tier in TIERS if (bound := together.get(tier)) is not None}
 
 
 def _as_bound(check: Check, tier: str, number: Number | None) -> Bound | None:
@@ -88,4 +88,5 @@ def _witness(
         error_lower=float_above(found) if lower else float_below(found),
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
+        claim=case.claims[check.name].text if check.name in case.claims else None,
     )

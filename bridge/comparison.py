@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from bridge.budget import Budget
+from bridge.claims import set_claims
 from bridge.cost import Cost
 from bridge.data import Table, load_table
 from bridge.export.layout import value_words
@@ -49,6 +50,7 @@ def compare(
     data: str | None = None,
     csv: str | None = None,
     target: str | None = None,
+    claim: str | Sequence[str] = (),
     progress: Progress | None = None,
     **params: Any,
 ) -> Comparison:
@@ -63,6 +65,9 @@ def compare(
 
     Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
     `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
+
+    `claim` is a bound of your own, such as "output <= 2*W_norm*exp(-p)", or several: judged like a printed one, in the
+    tier `claimed`.
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
@@ -80,6 +85,8 @@ def compare(
     _require_affordable(study, grid, source.least(budget))
     with explained(f"compare {result_id}", grid):
         cases = [source.case(study, point, seed=budget.seed, dtype=dtype, device=device) for point in grid]
+    claims = [claim] if isinstance(claim, str) else list(claim)
+    set_claims(cases, claims)
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
     for case in cases:
         _refuse_unused(case, given)
@@ -101,7 +108,8 @@ def compare(
         result=study.result.id,
         citation=str(study.result.citation),
         params={name: _listed(value) for name, value in _with_defaults(study, params).items()},
-        environment=environment(dtype, device, budgets[0], source.words),
+        environment=environment(dtype, device, budgets[0], source.words)
+        | ({"claims": "; ".join(claims)} if claims else {}),
         rows=rows,
         tables=tables,
         automatic=list(study.automatic),
@@ -172,6 +180,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = 
         raise UsageError(f"witness: '{path}' does not give {name}")
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
+    set_claims([case], [witness.claim] if witness.claim else [])
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
     if isinstance(case, DirectCase) or witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)

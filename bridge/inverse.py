@@ -11,12 +11,12 @@ from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
 from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
+from bridge.solving.tiers import check_tier
 from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
 from bridge.study import Study, checked_number
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
-TIERS = ("derived", "printed", "instance")
 JUMP = 1e-3  # relative: a larger difference between neighbouring values is a jump of the bound
 NOT_GUARANTEED = "a printed bound is the paper's; boundsmith does not prove it"
 TRUSTED = (Kind.UPPER, Kind.EXACT)  # kinds of bound that limit an error from above
@@ -107,8 +107,7 @@ def _solved(
 def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -> None:
     """Raises UsageError for a question that no point of the study can answer."""
     result = study.result
-    if tier not in TIERS:
-        raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
+    check_tier(tier)
     if for_ in study.fixed:
         raise UsageError(f"solve: {for_} selects the network, so it cannot be solved for")
     if not any(each.derivation or (each.printed and each.scopes) for each in result.quantities):

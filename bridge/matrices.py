@@ -45,7 +45,8 @@ def read_square(
         raise UsageError(f"{name} has shape {matrix.shape}; it has to be square")
     if size is not None and matrix.shape[0] != size:
         raise UsageError(
-            f"{name} is {len(matrix)} x {len(matrix)} but {size_name} = {size}; leave {size_name} out or make them agree"
+            f"{name} is {len(matrix)} x {len(matrix)} but {size_name} = {size}; "
+            f"leave {size_name} out or make them agree"
         )
     return matrix
 

@@ -1,13 +1,17 @@
-"""What can be compared: a theorem as a value, the id of a result, a Python file. Topics register their studies here."""
+"""What can be compared: a theorem as a value, the id of a result of ours or of a package's theorem, a Python file.
+
+Topics register their studies here.
+"""
 
 from functools import cache
 from importlib import import_module
 
+from bridge.packages import find_packaged, require_unclaimed
 from bridge.study import Study
 from bridge.theorem import Theorem
 from bridge.theorem_files import is_file, read_theorem
 from bridge.theorem_study import TheoremStudy
-from symbolic.catalogue import find_result
+from symbolic.catalogue import find_result, is_claimed
 from symbolic.statements import UsageError
 
 Source = str | Theorem | Study
@@ -54,11 +58,15 @@ def studies() -> dict[str, Study]:
 def find_study(source: Source) -> Study:
     """The study of a theorem, of the theorem in a file, or of the result of an id.
 
-    Raises UsageError for an id that is unknown (with the nearest ones) or planned, and for a file without a theorem.
+    Raises UsageError for an id that is unknown (with the nearest ones), planned, or that several packages have, and for
+    a file without a theorem.
     """
     if isinstance(source, Study):
         return source
     if isinstance(source, str) and not is_file(source):
+        if not is_claimed(source):
+            return TheoremStudy(find_packaged(source))
+        require_unclaimed(source)
         return registered_study(source)
     theorem = source if isinstance(source, Theorem) else read_theorem(source)
     if theorem.id in PLACES and getattr(registered_study(theorem.id), "theorem", None) is not theorem:

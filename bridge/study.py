@@ -20,6 +20,7 @@ from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
 from bridge.data import Table
+from bridge.formats import check_device, check_dtype
 from bridge.goals import Batch, Goal
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
@@ -32,13 +33,6 @@ Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the i
 Objective = Callable[[Inputs], Tensor]  # one number for each input
 
 LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no number of more than 14,000
-
-DTYPES = {
-    "float64": torch.float64,
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
 
 
 @dataclass(frozen=True)
@@ -64,6 +58,7 @@ class Case(ABC):
     attackable: bool = True
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
+    claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
     result: Result
     params: dict[str, Any]
     full_params: dict[str, Any]
@@ -202,6 +197,10 @@ class Case(ABC):
         if quantity.printed is None:
             return None
         return Bound(self.ball(quantity.printed.bound), strict=quantity.printed.strict)
+
+    def claimed(self, quantity: Quantity) -> Bound | None:
+        claim = self.claims.get(quantity.name)
+        return None if claim is None else Bound(self.ball(claim.bound), strict=claim.strict)
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()
@@ -411,19 +410,18 @@ def _largest(default: Any) -> Any:
 
 def torch_dtype(name: str) -> torch.dtype:
     """The dtype of that name. Raises UsageError with the names that exist."""
-    if name not in DTYPES:
-        raise UsageError(f"dtype {name!r:.200} is not known; choose one of {', '.join(DTYPES)}")
-    return DTYPES[name]
+    check_dtype(name)
+    found: torch.dtype = getattr(torch, name)
+    return found
 
 
 def torch_device(name: str) -> torch.device:
     """The device of that name. Raises UsageError if this machine has none."""
+    check_device(name)
     try:
         device = torch.device(name)
     except RuntimeError:
         raise UsageError(f"device {name!r:.200} is not known; choose cpu or cuda") from None
-    if device.type not in ("cpu", "cuda"):
-        raise UsageError(f"device '{name}' is not supported; choose cpu or cuda")
     if device.type == "cpu" and device.index is not None:
         raise UsageError(f"device '{name}': there is one cpu; choose cpu")
     if device.type == "cuda" and not torch.cuda.is_available():

@@ -6,7 +6,7 @@ from bridge.export.layout import parameter_words
 from bridge.inverse import Solution
 from bridge.solving.probes import Condition
 
-UNPROVED = ", as printed, not proved by boundsmith"
+UNPROVED = ", which boundsmith does not prove as printed"
 PLURAL = {"hypothesis": "hypotheses", "obligation": "obligations"}
 
 

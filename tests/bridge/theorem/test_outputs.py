@@ -74,7 +74,7 @@ def test_an_obligation_is_decided_at_each_point() -> None:
 
 def test_solve_refuses_values_at_which_an_obligation_fails() -> None:
     assert bs.solve(obliged(), for_="eps", error=0.125).bound <= 0.125
-    with pytest.raises(bs.UsageError, match="solve: no eps gives a derived bound of 'out' of at most 0.125"):
+    with pytest.raises(bs.UsageError, match=r"solve: no eps gives a derived bound of 'out' of at most 0\.125"):
         bs.solve(obliged(), for_="eps", error=0.125, R=0.5)
     with pytest.raises(bs.UsageError, match="the derived bound of 'out' is not guaranteed"):
         bs.solve(obliged(), for_="error", R=0.5)
