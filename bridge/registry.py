@@ -1,4 +1,4 @@
-"""What can be compared: a theorem as a value, the id of a result, a Python file. Topics register their studies here."""
+"""What can be compared: a theorem as a value, the id of a result, a Python file. Topics register theirs here."""
 
 from functools import cache
 from importlib import import_module
@@ -11,7 +11,7 @@ from symbolic.catalogue import find_result
 
 Source = str | Theorem | Study
 
-# Each is imported on first use.
+# A Theorem, or a kind of Study. Each is imported on first use.
 PLACES = {
     "icgd.gradient": ("icgd.gradient", "GradientStudy"),
     "icgd.relu_sum": ("icgd.relu_sum", "ReluSumStudy"),
@@ -24,7 +24,7 @@ PLACES = {
     "icgd.trajectory": ("icgd.trajectory", "TrajectoryStudy"),
     "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
     "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
-    "induction.balance": ("induction.balance", "BalanceStudy"),
+    "induction.balance": ("induction.balance", "BALANCE"),
     "induction.losses": ("induction.losses", "LossesStudy"),
     "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
     "induction.trends": ("induction.trends", "TrendsStudy"),
@@ -66,6 +66,8 @@ def find_study(source: Source) -> Study:
 def _registered(result_id: str) -> Study:
     result = find_result(result_id)
     module, name = PLACES[result.id]
-    kind = getattr(import_module(f"bridge.{module}"), name)
-    study: Study = kind(result) if name in OF_SEVERAL else kind()
+    place = getattr(import_module(f"bridge.{module}"), name)
+    if isinstance(place, Theorem):
+        return TheoremStudy(place)
+    study: Study = place(result) if name in OF_SEVERAL else place()
     return study

@@ -43,7 +43,8 @@ class Theorem:
     What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
     inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
     given parameters by those that they imply (with the seed). `cost` estimates a point from its sizes, and `searched`
-    limits the range in which a parameter is solved for.
+    limits the range in which a parameter is solved for. `tables`, functions of parameters and weights, stand under the
+    rows.
     """
 
     statement: Result
@@ -59,6 +60,7 @@ class Theorem:
     resolve: Callable[[Mapping[str, Any], int], Mapping[str, Any]] | None = None
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
+    tables: tuple[Function, ...] = ()  # each gives a NamedTable
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:
@@ -88,6 +90,7 @@ class Theorem:
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
         if self.starts is not None:
             yield "the starts", self.starts
+        yield from (("a table", table) for table in self.tables)
 
     @property
     def networks(self) -> dict[str, Network]:
