@@ -26,7 +26,7 @@ class Sides:
 
     `found` is the quantity itself, a ball where it is enclosed (`within`, `at_most` for a run in floats); None if
     nothing was run. The row shows it, or the float `measured` where that is given. A bound that is left out is the
-    quantity's own formula, if it has one.
+    quantity's own formula, if it has one, at the parameters and at `letters`, which only these inputs give.
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
@@ -41,6 +41,7 @@ class Sides:
     instance: Number | None = None
     proved: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
+    letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
     limit: sp.Expr | None = None
     outside: str = ""
     remark: str = ""

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import flint
+import sympy as sp
 import torch
 
 from bridge.budget import Budget
@@ -19,6 +20,7 @@ from numeric.balls import float_above, float_below
 from symbolic.statements import Kind, Quantity, UsageError
 
 Bounds = dict[str, Bound]
+Letters = Mapping[sp.Symbol, Number]
 
 
 def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
@@ -64,7 +66,8 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     sides: Sides = _called(case, check, check.sides, {**asdict(budget), **inputs, **replaced})
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
-    bounds = _bounds(case, quantity, sides)
+    letters = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
+    bounds = _bounds(case, quantity, sides, {**letters, **sides.letters})
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
@@ -100,12 +103,12 @@ def _words(number: int | float) -> str:
 # Bounds.
 
 
-def _bounds(case: Case, quantity: Quantity, sides: Sides) -> Bounds:
+def _bounds(case: Case, quantity: Quantity, sides: Sides, letters: Letters) -> Bounds:
     """Those that the check gives, else the quantity's own formulas at this point."""
     strict = quantity.printed is not None and quantity.printed.strict
     found = {
-        "printed": _given(sides.printed, strict) or case.printed(quantity),
-        "derived": _given(sides.derived) or case.derived(quantity) or _closed_form(case, quantity),
+        "printed": _given(sides.printed, strict) or _printed(case, quantity, letters),
+        "derived": _given(sides.derived) or case.derived(quantity) or _of(case, quantity.closed_form, letters),
         "instance": _given(sides.instance),
     }
     return {tier: bound for tier, bound in found.items() if bound is not None}
@@ -115,8 +118,19 @@ def _given(number: Number | None, strict: bool = False) -> Bound | None:
     return None if number is None else Bound(as_ball(number), strict=strict)
 
 
-def _closed_form(case: Case, quantity: Quantity) -> Bound | None:
-    return None if quantity.closed_form is None else Bound(case.ball(quantity.closed_form))
+def _printed(case: Case, quantity: Quantity, letters: Letters) -> Bound | None:
+    if quantity.printed is None or not letters:
+        return case.printed(quantity)
+    return _of(case, quantity.printed.bound, letters, strict=quantity.printed.strict)
+
+
+def _of(case: Case, formula: sp.Expr | None, letters: Letters, *, strict: bool = False) -> Bound | None:
+    """Exact where whole numbers give a rational one (the ceiling of a logarithm, say), else enclosed."""
+    if formula is None:
+        return None
+    values = {letter: x for letter, x in {**case.values, **letters}.items() if letter in formula.free_symbols}
+    exact = formula.subs(values) if all(isinstance(x, int) for x in values.values()) else formula
+    return Bound(as_ball(exact) if exact.is_Rational else case.ball(formula, letters), strict=strict)
 
 
 # Verdicts.
