@@ -125,12 +125,13 @@ def _printed(case: Case, quantity: Quantity, letters: Letters) -> Bound | None:
 
 
 def _of(case: Case, formula: sp.Expr | None, letters: Letters, *, strict: bool = False) -> Bound | None:
-    """Exact where whole numbers give a rational one (the ceiling of a logarithm, say), else enclosed."""
+    """Enclosed; exactly if it rounds to whole numbers, as a ball of what is rounded may hold two of them."""
     if formula is None:
         return None
     values = {letter: x for letter, x in {**case.values, **letters}.items() if letter in formula.free_symbols}
-    exact = formula.subs(values) if all(isinstance(x, int) for x in values.values()) else formula
-    return Bound(as_ball(exact) if exact.is_Rational else case.ball(formula, letters), strict=strict)
+    if formula.has(sp.ceiling, sp.floor) and all(isinstance(x, int) for x in values.values()):
+        return Bound(as_ball(formula.subs(values)), strict=strict)
+    return Bound(case.ball(formula, letters), strict=strict)
 
 
 # Verdicts.

@@ -35,7 +35,7 @@ PLACES = {
     "induction.figure2": ("induction.figure2", "Figure2Study"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
-    "machines.rounding": ("machines.rounding", "RoundingStudy"),
+    "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MarginStudy"),
     "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
     "machines.turing": ("machines.turing", "TuringStudy"),

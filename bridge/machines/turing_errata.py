@@ -39,7 +39,7 @@ def _rows_over_width(states: int, symbols: int) -> sp.Expr:
     return sp.limit((counts.PAIR_ROWS / counts.W_TM).subs({counts.Z: states * t, counts.A: symbols * t}), t, sp.oo)
 
 
-def _whole(name: str, number: float, least: int) -> int:
+def _whole(name: str, number: int | float, least: int) -> int:
     """Raises UsageError for a number of a witness that is not whole, or is too small."""
     if not least <= number < 2**53 or number != int(number):
         raise UsageError(f"{theory.TURING.id}: the witness needs one whole number {name} >= {least}")
