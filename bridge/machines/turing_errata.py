@@ -30,7 +30,7 @@ def pair(network: SimulatingDecoder, Z: Tensor, A: Tensor) -> Sides:
     states, symbols = _whole("Z", Z.item(), 1), _whole("A", A.item(), 1)
     at, limit = letters(network), _rows_over_width(states, symbols)
     along = "|Z| = |A| = t" if states == symbols == 1 else f"|Z| = {states} t, |A| = {symbols} t"
-    width = f"w_TM is {plain(float(counts.W_TM.subs(at)))} with the constant 1 in w_scr"
+    width = f"with the constant 1 in w_scr, w_TM is {plain(float(counts.W_TM.subs(at)))}"
     return Sides(letters=at, limit=limit, remark=f"{width}; along {along} the ratio of rows to w_TM tends to {limit}")
 
 
