@@ -105,33 +105,38 @@ def _words(number: int | float) -> str:
 
 def _bounds(case: Case, quantity: Quantity, sides: Sides, letters: Letters) -> Bounds:
     """Those that the check gives, else the quantity's own formulas at this point."""
-    strict = quantity.printed is not None and quantity.printed.strict
+    stated = quantity.printed
+    strict = stated is not None and stated.strict
+    printed = _given(sides.printed) or _of(case, quantity, stated.bound if stated else None, letters)
     found = {
-        "printed": _given(sides.printed, strict) or _printed(case, quantity, letters),
-        "derived": _given(sides.derived) or case.derived(quantity) or _of(case, quantity.closed_form, letters),
+        "printed": None if printed is None else replace(printed, strict=strict),
+        "derived": _given(sides.derived)
+        or case.derived(quantity)
+        or _of(case, quantity, quantity.closed_form, letters),
         "instance": _given(sides.instance),
     }
     return {tier: bound for tier, bound in found.items() if bound is not None}
 
 
-def _given(number: Number | None, strict: bool = False) -> Bound | None:
-    return None if number is None else Bound(as_ball(number), strict=strict)
+def _given(number: Number | None) -> Bound | None:
+    return None if number is None else Bound(as_ball(number))
 
 
-def _printed(case: Case, quantity: Quantity, letters: Letters) -> Bound | None:
-    if quantity.printed is None or not letters:
-        return case.printed(quantity)
-    return _of(case, quantity.printed.bound, letters, strict=quantity.printed.strict)
+def _of(case: Case, quantity: Quantity, formula: sp.Expr | None, letters: Letters) -> Bound | None:
+    """Enclosed; exactly if it rounds to whole numbers, as a ball of what is rounded may hold two of them.
 
-
-def _of(case: Case, formula: sp.Expr | None, letters: Letters, *, strict: bool = False) -> Bound | None:
-    """Enclosed; exactly if it rounds to whole numbers, as a ball of what is rounded may hold two of them."""
+    Raises UsageError for a letter that has no value here.
+    """
     if formula is None:
         return None
-    values = {letter: x for letter, x in {**case.values, **letters}.items() if letter in formula.free_symbols}
+    known = {**case.values, **letters}
+    free = sorted(str(letter) for letter in formula.free_symbols if letter not in known)
+    if free:
+        raise UsageError(f"{case.result.id}: the check '{quantity.name}' gives {', '.join(free)} no value in `letters`")
+    values = {letter: known[letter] for letter in formula.free_symbols}
     if formula.has(sp.ceiling, sp.floor) and all(isinstance(x, int) for x in values.values()):
-        return Bound(as_ball(formula.subs(values)), strict=strict)
-    return Bound(case.ball(formula, letters), strict=strict)
+        return Bound(as_ball(formula.subs(values)))
+    return Bound(case.ball(formula, letters))
 
 
 # Verdicts.

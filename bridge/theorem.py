@@ -102,7 +102,8 @@ class Theorem:
     def _require_bound_letters(self) -> None:
         """Raises UsageError for a letter of a bound that neither a parameter nor an instance gives a value."""
         bound = {p.symbol for p in self.statement.parameters} | set(self.knows)
-        for quantity in self.statement.quantities:
+        checked = [check.name for check in self.checks]  # their sides may give letters
+        for quantity in (each for each in self.statement.quantities if each.name not in checked):
             formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
             letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
             free = sorted(str(letter) for letter in letters - bound)
