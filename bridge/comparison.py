@@ -130,10 +130,8 @@ def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], budget:
 
 
 def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
-    """Raises UsageError for settings that were given and that the rows of a case without inputs do not depend on."""
+    """Raises UsageError for settings that were given and that no row of the case depends on."""
     idle = {"attack": 0, "dtype": "float64"}  # these change nothing
-    if not isinstance(case, DirectCase):
-        return
     unused = [f"{name} = {x}" for name, x in given.items() if name not in case.uses and idle.get(name) != x]
     if unused:
         raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}; omit it")

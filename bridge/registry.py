@@ -16,7 +16,7 @@ from symbolic.statements import UsageError
 
 Source = str | Theorem | Study
 
-# Each is imported on first use.
+# A Theorem, or a kind of Study. Each is imported on first use.
 PLACES = {
     "icgd.gradient": ("icgd.gradient", "GradientStudy"),
     "icgd.relu_sum": ("icgd.relu_sum", "ReluSumStudy"),
@@ -29,7 +29,7 @@ PLACES = {
     "icgd.trajectory": ("icgd.trajectory", "TrajectoryStudy"),
     "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
     "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
-    "induction.balance": ("induction.balance", "BalanceStudy"),
+    "induction.balance": ("induction.balance", "BALANCE"),
     "induction.losses": ("induction.losses", "LossesStudy"),
     "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
     "induction.trends": ("induction.trends", "TrendsStudy"),
@@ -40,7 +40,7 @@ PLACES = {
     "induction.figure2": ("induction.figure2", "Figure2Study"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
-    "machines.rounding": ("machines.rounding", "RoundingStudy"),
+    "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MarginStudy"),
     "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
     "machines.turing": ("machines.turing", "TuringStudy"),
@@ -79,6 +79,8 @@ def registered_study(result_id: str) -> Study:
     """The study of the result of that id, and never of a file: for ids that records and witnesses name."""
     result = find_result(result_id)
     module, name = PLACES[result.id]
-    kind = getattr(import_module(f"bridge.{module}"), name)
-    study: Study = kind(result) if name in OF_SEVERAL else kind()
+    place = getattr(import_module(f"bridge.{module}"), name)
+    if isinstance(place, Theorem):
+        return TheoremStudy(place)
+    study: Study = place(result) if name in OF_SEVERAL else place()
     return study

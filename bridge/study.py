@@ -31,6 +31,7 @@ from symbolic.statements import Kind, Quantity, Result, UsageError
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
+SETTINGS = frozenset({"samples", "attack", "restarts", "seed", "dtype"})  # of a run
 
 LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no number of more than 14,000
 
@@ -49,13 +50,15 @@ class Case(ABC):
     `params` is what the record shows, `full_params` what rebuilds the case (a seeded matrix written out), `values`
     binds the symbols of the printed and derived tiers to exact numbers. `result` may be the study's with its quantities
     written out at this point (p[1], ..., p[N] for p[j]). An `attackable` case is attacked; one whose inputs are given
-    as they are (a text) is not.
+    as they are (a text) is not. `uses` names the settings of a run that its rows depend on; others that are given are
+    refused.
 
     The engine reads every bound through `printed`, `derived`, `instance` and `prompt_bounds`, so that a case may
     override each of them.
     """
 
     attackable: bool = True
+    uses: frozenset[str] = SETTINGS
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
@@ -164,6 +167,11 @@ class Case(ABC):
         known = ", ".join(quantity.name for quantity in self.result.quantities)
         raise UsageError(f"{self.result.id} has no quantity or check '{name}'. It has: {known}.")
 
+    @property
+    def known(self) -> Mapping[str, Any]:
+        """What the functions of a `Check` may take by name, beside inputs and settings."""
+        return self.params
+
     def refusal(self, quantity: Quantity) -> Refusal | None:
         """Why this quantity is neither measured nor attacked here; its rows show the bounds that exist."""
         return None
@@ -247,8 +255,8 @@ class DirectCase(Case):
     """A case whose rows are proofs and runs of its own: no input is drawn for it, and none is attacked.
 
     It says its rows itself; `bridge.rows.direct_row` makes one. A check that its witness replays overrides
-    `replay_check`, as in any case. `uses` names the settings of a run that its rows depend on: some of "samples",
-    "attack", "restarts" (of the attack), "seed" and "dtype" (another than float64). Others are refused if given.
+    `replay_check`, as in any case. `uses` names some of "samples", "attack", "restarts" (of the attack), "seed" and
+    "dtype" (another than float64).
     """
 
     uses: frozenset[str] = frozenset()

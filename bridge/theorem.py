@@ -44,7 +44,8 @@ class Theorem:
     What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
     inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
     given parameters by those that they imply, which `implied` names. `cost` estimates a point from its sizes, and
-    `searched` limits the range in which a parameter is solved for.
+    `searched` limits the range in which a parameter is solved for. `tables`, functions of parameters and weights, stand
+    under the rows.
     """
 
     statement: Result
@@ -61,6 +62,7 @@ class Theorem:
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
     implied: tuple[str, ...] = ()
+    tables: tuple[Function, ...] = ()  # each gives a NamedTable
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:
@@ -83,6 +85,7 @@ class Theorem:
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
         if self.starts is not None:
             yield "the starts", self.starts
+        yield from (("a table", table) for table in self.tables)
 
     @property
     def networks(self) -> dict[str, Network]:

@@ -14,14 +14,13 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS
 from bridge.budget import Budget
-from bridge.check import Check, Sides
-from bridge.check_rows import check_row
+from bridge.check_rows import check_rows, replayed_check, settings_of
 from bridge.domains import Domain, Product
 from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
-from bridge.record import Row
+from bridge.record import NamedTable, Row
 from bridge.running import Runner, distance, exact_distance
-from bridge.study import Case, Inputs, Objective, torch_device, torch_dtype
+from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
@@ -67,7 +66,8 @@ class TheoremCase(Case):
         drawn = {name for name in weights if isinstance(theorem.weights[name], Domain) or name in params}
         self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
-        self.attackable = bool(theorem.inputs)
+        self.uses = _settings(theorem)
+        self.attackable = "attack" in self.uses
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
@@ -262,31 +262,33 @@ class TheoremCase(Case):
     def constants(self) -> dict[str, Any]:
         return {}
 
+    @property
+    def known(self) -> dict[str, Any]:
+        return {**self.params, **self.weights}
+
     def checks(self, budget: Budget) -> list[Row]:
         own = [check for check in self.theorem.checks if check.params is None]
-        return [check_row(self, check, (self.sides(check, at), at)) for check in own for at in [self.inputs_of(check)]]
+        return [row for check in own for row in check_rows(self, check, budget)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         for check in self.theorem.checks:
             if check.name == name:
-                expected = {key: tuple(value.shape) for key, value in self.inputs_of(check).items()}
-                got = {key: tuple(value.shape) for key, value in inputs.items()}
-                if got != expected:
-                    raise UsageError(f"{self.result.id}: '{name}' takes inputs of shapes {expected}, got {got}")
-                return check_row(self, check, (self.sides(check, inputs), inputs))
+                return replayed_check(self, check, inputs)
         return super().replay_check(name, inputs)
 
-    def inputs_of(self, check: Check) -> Inputs:
-        """The inputs at which the check is judged."""
-        given = check.inputs if isinstance(check.inputs, Mapping) else self.runner.called(check.inputs, {})
-        return {name: torch.as_tensor(value, dtype=torch.float64) for name, value in given.items()}
-
-    def sides(self, check: Check, inputs: Inputs) -> Sides:
-        found: Sides = self.runner.called(check.sides, dict(inputs))
-        return found
+    def tables(self) -> list[NamedTable]:
+        return [self.runner.called(table, {}) for table in self.theorem.tables]
 
     def within(self, budget: Budget) -> Budget:
-        return budget if self.theorem.inputs else budget.without_attack()
+        return budget if self.attackable else budget.without_attack()
+
+
+def _settings(theorem: Theorem) -> frozenset[str]:
+    """The settings of a run that the theorem depends on: all, with inputs; the seed, with anything else drawn."""
+    if theorem.inputs:
+        return SETTINGS
+    drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
+    return frozenset(["seed"] if drawn else []).union(*map(settings_of, theorem.checks))
 
 
 def shown(value: Any) -> Any:

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from bridge.budget import Budget
-from bridge.check_rows import check_row
+from bridge.check_rows import check_rows
 from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.record import Row
+from bridge.rows import ONE_INPUT
 from bridge.study import Study
 from bridge.theorem import Function, Theorem, arguments_of
 from bridge.theorem_case import TheoremCase
@@ -65,8 +66,7 @@ class TheoremStudy(Study):
         for check in self.theorem.checks:
             if check.params is not None:
                 case = self.case(check.params, seed=0, dtype="float64", device="cpu")
-                inputs = case.inputs_of(check)
-                rows.append(check_row(case, check, (case.sides(check, inputs), inputs)))
+                rows += check_rows(case, check, ONE_INPUT)
         return rows
 
     def _weight(self, name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> Tensor:

@@ -17,6 +17,7 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
         *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
     ]
 )
+OF_CHECKS = {"samples", "attack", "restarts", "seed"}  # settings that a check may depend on
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -90,12 +91,14 @@ def _require_known_arguments(theorem: Theorem) -> None:
 
 
 def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
-    role = f"the check '{check.name}'"
-    if isinstance(check.inputs, Mapping):
-        _require_known(theorem, role, check.sides, fixed | set(check.inputs), "parameter, weight or input of the check")
-    else:  # its inputs have names when they are computed
+    role, fixed = f"the check '{check.name}'", fixed | OF_CHECKS
+    if callable(check.inputs):  # they have names when they are computed
         _require_known(theorem, f"the inputs of {role}", check.inputs, fixed, "parameter or weight")
         arguments_of(check.sides)
+        return
+    points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
+    own = {name for point in points for name in point}
+    _require_known(theorem, role, check.sides, fixed | own, "parameter, weight or input of the check")
 
 
 def _require_known(
@@ -143,7 +146,8 @@ def _letters(domain: Domain) -> set[Any]:
 def _require_bound_letters(theorem: Theorem) -> None:
     """Every letter of a bound has a value from a parameter or an instance."""
     bound = {p.symbol for p in theorem.statement.parameters} | set(theorem.knows)
-    for quantity in theorem.statement.quantities:
+    checked = [check.name for check in theorem.checks]  # their sides may give letters
+    for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
         letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
         free = sorted(str(letter) for letter in letters - bound)
