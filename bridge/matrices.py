@@ -44,9 +44,8 @@ def read_square(
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
         raise UsageError(f"{name} has shape {matrix.shape}; it has to be square")
     if size is not None and matrix.shape[0] != size:
-        raise UsageError(
-            f"{name} is {len(matrix)} x {len(matrix)} but {size_name} = {size}; leave {size_name} out or make them agree"
-        )
+        found = f"{name} is {len(matrix)} x {len(matrix)} but {size_name} = {size}"
+        raise UsageError(f"{found}; leave {size_name} out or make them agree")
     return matrix
 
 

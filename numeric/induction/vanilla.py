@@ -100,7 +100,7 @@ READ = {
 
 
 def prompt_starts(L: int, d: int, W_star: Tensor, count: int, generator: torch.Generator) -> dict[str, Tensor]:
-    """Prompts in [-1, 1] from which an attack on `vanilla` starts: uniform, signs, and of period 2, or 2 to 6, along W*.
+    """Prompts in [-1, 1] where an attack on `vanilla` starts: uniform, signs, and of period 2, or 2 to 6, along W*.
 
     y_s - x_{s-1} is first of all e^-p (x_{s-2} - x_{s-1}): alternating tokens make it as large as it can be, and sign
     vectors s, t with a large s^T W* t turn it into a change of the scores.

@@ -159,7 +159,7 @@ VANILLA = Result(
             "similarity W*, d x d: a number w for w I, a JSON matrix, @FILE with one, or random:NORM / "
             "signs:NORM (seeded, sum of absolute values NORM)",
             0.25,
-        ),  # fmt: skip
+        ),
         Parameter("leak", leak, "largest increase of the error by the gate, in units of 2 ||W*||_{1,1} e^-p", 0.01),
     ),
     hypotheses=(
