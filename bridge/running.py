@@ -131,8 +131,8 @@ class Runner:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self._on_balls(network, inputs, bits), names)
-        only = _only(inputs).double().cpu().numpy() if network.tokens is None else None
-        tokens = only if network.tokens is None else self._on_balls(network.tokens, inputs, bits)
+        given = network.tokens
+        tokens = _only(inputs).double().cpu().numpy() if given is None else self._on_balls(given, inputs, bits)
         construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
         taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
         return {
