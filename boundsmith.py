@@ -11,6 +11,8 @@ _HOMES = {
     "bridge.theorem": ("Theorem", "theorem"),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
+    "bridge.formula": ("Formula",),
+    "bridge.pair": ("Pair",),
     "bridge.domains": ("Ball", "Box", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex", "Sphere"),
     "bridge.comparison": ("compare", "replay"),
     "bridge.inverse": ("solve",),

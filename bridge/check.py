@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import flint
+import sympy as sp
 
 from bridge.balls import as_exact
 from bridge.record import TIERS, Verdict
@@ -24,12 +25,14 @@ class Sides:
 
     `found` is the quantity itself, a ball where it is rigorous; None if nothing was run. A bound that is left out is
     the quantity's own formula, if it has one. `proved` names the tiers that a proof covers beyond these inputs.
+    `rounding` is how far a float run is from `found` (0 for a count): the row then shows both.
     """
 
     found: Number | None = None
     printed: Number | None = None
     derived: Number | None = None
     instance: Number | None = None
+    rounding: float | None = None
     proved: tuple[str, ...] = ()
     remark: str = ""
 
@@ -43,7 +46,8 @@ class Sides:
 class Check:
     """A quantity whose sides are computed at `inputs`, by name: arrays, or a function of parameters that gives them.
 
-    `sides` takes parameters, weights and these inputs by name. `params` are parameters of its own, for a check that
+    `sides` takes parameters, weights and these inputs by name. `when` is a condition on parameters: at others there is
+    neither the quantity nor its row. `params` are parameters of its own, for a check that
     does not depend on those of the comparison (an erratum at a point); it is then judged once.
     """
 
@@ -51,6 +55,7 @@ class Check:
     sides: Callable[..., Sides]
     inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
+    when: sp.Basic = sp.true
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ from bridge.check import Check, Number, Sides, as_ball, relation
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import Case, Inputs
-from bridge.verdicts import Bound, float64_above
+from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
 from symbolic.statements import Kind
 
@@ -32,6 +32,10 @@ def check_row(case: Case, check: Check, judged: Judged) -> Row:
     )
     conditional = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
     row.flags = {**row.flags, **conditional}
+    if found is not None and sides.rounding is not None:
+        run = Evidence(float(found.mid()), found, sides.rounding)
+        row.exact, row.rounding = float64_above(found), sides.rounding
+        row.flags |= {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, None, [run]))}
     return row
 
 

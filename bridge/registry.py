@@ -14,7 +14,7 @@ Source = str | Theorem | Study
 # Each is imported on first use.
 PLACES = {
     "icgd.gradient": ("icgd.gradient", "GradientStudy"),
-    "icgd.relu_sum": ("icgd.relu_sum", "ReluSumStudy"),
+    "icgd.relu_sum": ("icgd.relu_sum", "RELU_SUM"),
     "icgd.forward": ("icgd.study", "StepStudy"),
     "icgd.derivative": ("icgd.study", "StepStudy"),
     "icgd.loss_gradient": ("icgd.study", "StepStudy"),
@@ -67,5 +67,7 @@ def _registered(result_id: str) -> Study:
     result = find_result(result_id)
     module, name = PLACES[result.id]
     kind = getattr(import_module(f"bridge.{module}"), name)
+    if isinstance(kind, Theorem):
+        return TheoremStudy(kind)
     study: Study = kind(result) if name in OF_SEVERAL else kind()
     return study

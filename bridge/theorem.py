@@ -15,15 +15,18 @@ from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.pair import Pair
 from bridge.transformer import Transformer
+from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
 from symbolic.derivation import Approximated
 from symbolic.inequalities import Inequality
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
-Network = Function | Transformer
+Network = Function | Transformer | Pair
 OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
+OF_DISTANCE = ("found", "truth")  # and what a distance takes
 GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
@@ -35,15 +38,21 @@ class Theorem:
     `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
     once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
     torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
-    given by the quantity whose error each makes. The same functions run on Arb balls.
+    given by the quantity whose error each makes. The same functions run on Arb balls. `built` is what they share and
+    what is built once for each network, by name, from parameters, weights and what was built before: a certified sum
+    of ReLUs, a SymPy formula. Functions take it by name as they take a weight.
 
     `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
     takes inputs gives the letter's value at a prompt, one that takes none that of the network.
 
-    What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
-    inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
-    given parameters by those that they imply (with the seed). `cost` estimates a point from its sizes, and `searched`
-    limits the range in which a parameter is solved for.
+    What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
+    gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
+    the bounds from 0 takes, for what nearly cancels; `exact_limit` is the most ball operations of an exact run.
+    `memory` gives, from parameters, the bytes that one prompt takes: prompts run in parts that fit. `starts` takes
+    `count` and a torch `generator` beside parameters and weights, and gives the inputs, (count, ...) each, where the
+    attack starts; without it they come from the domains. `resolve` completes given parameters by those that they imply
+    (with the seed). `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter is
+    solved for.
     """
 
     statement: Result
@@ -51,10 +60,15 @@ class Theorem:
     inputs: Mapping[str, Domain] = field(default_factory=dict)
     weights: Mapping[str, Domain | Function] = field(default_factory=dict)
     network: Network | Mapping[str, Network] | None = None
-    reference: Function | None = None
+    reference: Function | Pair | None = None
+    built: Mapping[str, Function] = field(default_factory=dict)
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
+    distance: Function | None = None
+    exact_bits: int = 0
+    exact_limit: int = DEFAULT_LIMIT
+    memory: Function | None = None
     starts: Function | None = None
     resolve: Callable[[Mapping[str, Any], int], Mapping[str, Any]] | None = None
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
@@ -63,13 +77,13 @@ class Theorem:
 
     def __post_init__(self) -> None:
         """Raises UsageError for a function that asks for a name that is none of the theorem's."""
-        known = {*(p.name for p in self.statement.parameters), *self.weights, *self.inputs}
+        known = {*(p.name for p in self.statement.parameters), *self.weights, *self.built, *self.inputs}
         for role, function in self.functions():
-            more = OF_STARTS if function is self.starts else ()
+            more = OF_STARTS if function is self.starts else OF_DISTANCE if function is self.distance else ()
             unknown = [name for name in arguments_of(function) if name not in known and name not in more]
             if unknown:
                 raise UsageError(
-                    f"{self.id}: {role} takes {', '.join(unknown)}, which is no parameter, weight or input; "
+                    f"{self.id}: {role} takes {', '.join(unknown)}, which is no parameter, weight, input or built; "
                     f"it may take {', '.join(sorted(known))}"
                 )
         self._require_bound_letters()
@@ -81,13 +95,14 @@ class Theorem:
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
         for network in self.networks.values():
-            yield from network.functions() if isinstance(network, Transformer) else [("the network", network)]
+            yield from network.functions() if isinstance(network, Transformer) else _written("the network", network)
         if self.reference is not None:
-            yield "the reference", self.reference
+            yield from _written("the reference", self.reference)
+        yield from ((f"what builds {name}", each) for name, each in self.built.items())
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
-        if self.starts is not None:
-            yield "the starts", self.starts
+        others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
+        yield from ((role, each) for role, each in others.items() if each is not None)
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -100,6 +115,7 @@ class Theorem:
         """Raises UsageError for a letter of a bound that neither a parameter nor an instance gives a value."""
         bound = {p.symbol for p in self.statement.parameters} | set(self.knows)
         for quantity in self.statement.quantities:
+            bound |= set(quantity.printed.unspecified) if quantity.printed else set()
             formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
             letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
             free = sorted(str(letter) for letter in letters - bound)
@@ -120,6 +136,11 @@ class Theorem:
         return self.statement._repr_latex_()
 
 
+def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]:
+    """Each implementation of the function."""
+    return [(role, each) for each in ((function.tensors, function.balls) if isinstance(function, Pair) else [function])]
+
+
 def arguments_of(function: Function) -> tuple[str, ...]:
     """The names that a function takes. Raises UsageError for one that takes any (*args, **kwargs)."""
     parameters = inspect.signature(function).parameters.values()
@@ -135,8 +156,9 @@ def theorem(
     parameters: Mapping[sp.Symbol, Any],
     inputs: Mapping[str, Domain] | None = None,
     network: Network | Mapping[str, Network] | None = None,
-    reference: Function | None = None,
+    reference: Function | Pair | None = None,
     weights: Mapping[str, Domain | Function] | None = None,
+    built: Mapping[str, Function] | None = None,
     hypotheses: Sequence[Any] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
@@ -187,6 +209,7 @@ def theorem(
         weights=weights,
         network=network,
         reference=reference,
+        built=dict(built or {}),
         knows=letters,
         checks=tuple(checks),
         inequalities=tuple(inequalities),

@@ -11,6 +11,7 @@ from bridge.budget import Budget
 from bridge.check_rows import check_row
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.memory import require_memory
 from bridge.record import Row
 from bridge.study import Study
 from bridge.theorem import Function, Theorem, arguments_of
@@ -27,6 +28,8 @@ class TheoremStudy(Study):
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
         taken = {name for function in functions for name in arguments_of(function)}
+        for name, build in reversed(list(theorem.built.items())):
+            taken |= set(arguments_of(build)) if name in taken else set()
         self.through_network = tuple(p.name for p in self.result.parameters if p.name in taken)
 
     def _drawn(self) -> list[Function]:
@@ -39,8 +42,15 @@ class TheoremStudy(Study):
         given = {name: value for name, value in params.items() if name in self.theorem.weights}
         own = {name: value for name, value in params.items() if name not in given}
         resolved = self.resolved(own if self.theorem.resolve is None else self.theorem.resolve(own, seed))
+        self._require_memory(resolved)
         weights = {name: self._weight(name, resolved, given, seed) for name in self.theorem.weights}
         return TheoremCase(self.theorem, resolved, weights, dtype, device)
+
+    def _require_memory(self, params: Mapping[str, Any]) -> None:
+        memory = self.theorem.memory
+        if memory is not None:
+            sizes = {name: params[name] for name in arguments_of(memory)}
+            require_memory(f"{self.result.id}: {params}", memory(**sizes), f"lower {', '.join(sizes)}")
 
     def missing(self, params: Mapping[str, Any]) -> list[str]:
         weights = self.theorem.weights
