@@ -13,7 +13,7 @@ _HOMES = {
     "bridge.check": ("Check", "Sides"),
     "bridge.formula": ("Formula",),
     "bridge.pair": ("Pair",),
-    "bridge.domains": ("Ball", "Box", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex", "Sphere"),
+    "bridge.domains": ("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex", "Sphere"),
     "bridge.comparison": ("compare", "replay"),
     "bridge.inverse": ("solve",),
     "bridge.certify.certifying": ("certify",),

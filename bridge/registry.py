@@ -13,7 +13,7 @@ Source = str | Theorem | Study
 
 # Each is imported on first use.
 PLACES = {
-    "icgd.gradient": ("icgd.gradient", "GradientStudy"),
+    "icgd.gradient": ("icgd.gradient", "GRADIENT"),
     "icgd.relu_sum": ("icgd.relu_sum", "RELU_SUM"),
     "icgd.forward": ("icgd.study", "StepStudy"),
     "icgd.derivative": ("icgd.study", "StepStudy"),
