@@ -101,7 +101,9 @@ class Concatenated(Domain):
 
     def _joined(self, count: int, pieces: list[Tensor]) -> Tensor:
         """(count, entries) of a batch of each part."""
-        return torch.cat([piece.reshape(count, part.entries) for part, piece in zip(self.parts, pieces, strict=True)], 1)
+        return torch.cat(
+            [piece.reshape(count, part.entries) for part, piece in zip(self.parts, pieces, strict=True)], 1
+        )
 
     def _split(self, x: Tensor) -> list[Tensor]:
         """A batch of each part, of a batch of vectors."""
