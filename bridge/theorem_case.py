@@ -97,7 +97,7 @@ class TheoremCase(Case):
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
         found = self.runner.network(inputs, names, torch.float64 if attack else self.dtype)
         truth = self.runner.reference(inputs, names)
-        return {name: self._distance(name, found[name].double(), truth[name]) for name in names}
+        return {name: self.distance(name, found[name], truth[name]) for name in names}
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         one = {name: value[0] for name, value in inputs.items()}
@@ -113,9 +113,10 @@ class TheoremCase(Case):
             found[name] = (error, float_above(sum(apart, flint.arb(0))))
         return found
 
-    def _distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
+    def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
+        """The error of a quantity at each prompt, (B): in its norm, or by the distance of the theorem."""
         if self.theorem.distance is None:
-            return distance(self._norm(name), name, found, truth)
+            return distance(self._norm(name), name, found.double(), truth)
         apart: Tensor = self.runner.batched(self.theorem.distance, {"found": found, "truth": truth})
         return apart
 
@@ -144,7 +145,7 @@ class TheoremCase(Case):
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
             runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
-        apart = [self._distance(name, *(run[name].double() for run in runs)).max() for name in names]
+        apart = [self.distance(name, *(run[name].double() for run in runs)).max() for name in names]
         ratio = torch.finfo(self.dtype).eps / torch.finfo(torch.float32).eps
         return 16 * ratio * float(torch.stack(apart).max())
 

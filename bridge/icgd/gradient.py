@@ -20,13 +20,13 @@ from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, Concatenated, Rows
 from bridge.formula import Formula
+from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
 from numeric.balls import BallArray
 from numeric.icgd.reference import empirical_loss
 from numeric.icgd.shape import Shape
 from symbolic.activations import activation as activation_named
-from symbolic.activations import loss as loss_named
 from symbolic.gradients import gradient_as_product, gradient_by_recursion
 from symbolic.icgd import gradient as theory
 from symbolic.icgd import symbols
@@ -96,9 +96,7 @@ def autograd(w: Tensor, x: Tensor, y: Tensor, shape: Shape, r: Formula, ell: For
 
 # Forward mode, by the definition of a derivative: moving V_j[a, b] by t moves z(j)[a] by t p(j-1)[b]; the tangent of
 # z(j)[a] then runs through the later layers, T(i) = diag(slopes) V_i T(i-1), and through the loss.
-def tangents(
-    w: BallArray, x: BallArray, y: BallArray, shape: Shape, r: Formula, activation: Any, loss: Any
-) -> BallArray:
+def tangents(w: Array, x: Array, y: Array, shape: Shape, r: Formula, activation: Any, loss: Any) -> Array:
     """The same in balls, with slopes from difference quotients of r and of the loss."""
     V, p, slopes = shape.matrices(w), [x], []
     for matrix in V:
@@ -116,24 +114,22 @@ def tangents(
     return torch.cat(blocks) / (2 * len(x))
 
 
-def slope_quotient(activation: Any, z: BallArray) -> BallArray:
+def slope_quotient(activation: Any, z: Array) -> Array:
     """r'(z) enclosed by a difference quotient of r; where r has no three derivatives, by r' itself."""
-    chosen = activation_named(activation)
-    if chosen.smoothness < 3:
-        return Formula(chosen.derivative(1), chosen.t)(z)
-    return _quotient(Formula(chosen.expr, chosen.t), Formula(chosen.derivative(3), chosen.t), z)
+    if activation_named(activation).smoothness < 3:
+        return activation_formula(activation, 1)(z)
+    return _quotient(activation_formula(activation), activation_formula(activation, 3), z)
 
 
-def loss_quotient(loss: Any, p: BallArray, y: BallArray) -> BallArray:
+def loss_quotient(loss: Any, p: Array, y: Array) -> Array:
     """d ell / dt at (p, y) enclosed by a difference quotient of the loss."""
-    chosen = loss_named(loss)
-    ell, third = (Formula(each, chosen.t, chosen.y) for each in (chosen.expr, sp.diff(chosen.expr, chosen.t, 3)))
+    ell, third = loss_formula(loss), loss_formula(loss, 3)
     return _quotient(lambda t: ell(t, y), lambda t: third(t, y), p)
 
 
 # Taylor: (f(z + h) - f(z - h)) / 2h = f'(z) + h^2/6 f'''(xi) with |xi - z| <= h. Remainder and rounding are alike in
 # size where h is the cube root of the precision.
-def _quotient(f: Callable[[Any], Any], third: Callable[[Any], Any], z: BallArray) -> BallArray:
+def _quotient(f: Callable[[Array], Array], third: Callable[[Array], Array], z: Array) -> Array:
     h = BallArray([flint.arb(2) ** -(z.bits // 3)], (), z.bits)
     around = BallArray([flint.arb(0, 1)], (), z.bits)  # [-1, 1]
     remainder = abs(third(z + h * around)) * h * h / 6
@@ -205,11 +201,11 @@ GRADIENT = Theorem(
     network={form: by_form(form) for form in FORMS},
     reference=Pair(tensors=autograd, balls=tangents),
     built={
-        "shape": lambda N, K, d_x, d_y: Shape(N, K, d_x, d_y),
-        "r": lambda activation: Formula(activation_named(activation).expr, activation_named(activation).t),
-        "r1": lambda activation: Formula(activation_named(activation).derivative(1), activation_named(activation).t),
-        "ell": lambda loss: Formula(loss_named(loss).expr, loss_named(loss).t, loss_named(loss).y),
-        "u": lambda loss: Formula(loss_named(loss).gradient, loss_named(loss).t, loss_named(loss).y),
+        "shape": Shape,
+        "r": activation_formula,
+        "r1": lambda activation: activation_formula(activation, 1),
+        "ell": loss_formula,
+        "u": lambda loss: loss_formula(loss, 1),
     },
     checks=(_count("parameters", parameters_off), _count("slopes", count_of_slopes)),
     distance=relative_distance,

@@ -16,11 +16,11 @@ from bridge.domains import Box
 from bridge.enclosures import supremum
 from bridge.export.numbers import plain
 from bridge.formula import Formula
+from bridge.icgd.formulas import activation_formula
 from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
 from bridge.theorem import Function, Theorem
 from numeric.balls import float_above
 from symbolic import approximation
-from symbolic.activations import activation as activation_named
 from symbolic.approximation import M, sup_f, sup_f1, sup_f2
 from symbolic.icgd import relu_sum as theory
 from symbolic.statements import UsageError
@@ -28,20 +28,14 @@ from symbolic.statements import UsageError
 RATE_STEPS = (1.0, 8.0, 64.0)  # the exponent is fitted to the accuracies eps, eps/8, eps/64
 
 
-def certified_sum(activation: Any, order: int, R: float, eps: float) -> Interpolant:
-    chosen = activation_named(activation)
-    return interpolate(chosen.derivative(order), chosen.t, R, eps=eps)
-
-
-def derivative(activation: Any, order: int) -> Formula:
-    chosen = activation_named(activation)
-    return Formula(chosen.derivative(order), chosen.t)
+def certified_sum(function: Formula, R: float, eps: float) -> Interpolant:
+    return interpolate(function.expr, *function.symbols, R, eps=eps)
 
 
 BUILT: Mapping[str, Function] = {
+    "function": lambda activation, order: activation_formula(activation, order),
     "interpolant": certified_sum,
-    "function": derivative,
-    "function_slope": lambda activation, order: derivative(activation, order + 1),
+    "function_slope": lambda activation, order: activation_formula(activation, order + 1),
 }
 
 
@@ -99,11 +93,11 @@ def one_norm(interpolant: Interpolant) -> Sides:
     return Sides(found=sum((flint.arb(abs(weight)) for weight in weights), start=flint.arb(0)), rounding=0.0)
 
 
-def rate(activation: Any, order: int, R: float, eps: float) -> Sides:
+def rate(function: Formula, R: float, eps: float) -> Sides:
     """Minus the slope of log H over log eps, least squares."""
     accuracies = [eps / step for step in RATE_STEPS]
     try:
-        counts = [certified_sum(activation, order, R, each).relu_sum.relus for each in accuracies]
+        counts = [certified_sum(function, R, each).relu_sum.relus for each in accuracies]
     except UsageError as error:
         return Sides(remark=str(error))
     steps, logs = (torch.tensor(each, dtype=torch.float64).log() for each in (RATE_STEPS, counts))
