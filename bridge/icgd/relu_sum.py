@@ -29,7 +29,8 @@ RATE_STEPS = (1.0, 8.0, 64.0)  # the exponent is fitted to the accuracies eps, e
 
 
 def certified_sum(function: Formula, R: float, eps: float) -> Interpolant:
-    return interpolate(function.expr, *function.symbols, R, eps=eps)
+    (t,) = function.symbols
+    return interpolate(function.expr, t, R, eps=eps)
 
 
 BUILT: Mapping[str, Function] = {
