@@ -11,8 +11,11 @@ _HOMES = {
     "bridge.theorem": ("Theorem", "theorem"),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
+    "bridge.formula": ("Formula",),
+    "bridge.pair": ("Pair",),
     "bridge.domains": (
-        *("Ball", "Box", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex", "SingularValues", "Sphere"),
+        *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
+        *("SingularValues", "Sphere"),
     ),
     "bridge.comparison": ("compare", "replay"),
     "bridge.inverse": ("solve",),

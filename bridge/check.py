@@ -28,7 +28,8 @@ class Sides:
 
     `found` is the quantity itself, a ball where it is enclosed (`within`, `at_most` for a run in floats); None if
     nothing was run. The row shows it, or the float `measured` where that is given. A bound that is left out is the
-    quantity's own formula, if it has one, at the parameters and at `letters`, which only these inputs give.
+    quantity's own formula, if it has one, at the parameters and at `letters`, which only these inputs give. `rounding`
+    is how far a float run is from `found` (0 for a count): the row then shows both.
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
@@ -41,6 +42,7 @@ class Sides:
     printed: Number | None = None
     derived: Number | None = None
     instance: Number | None = None
+    rounding: float | None = None
     proved: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
     letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
@@ -62,14 +64,16 @@ class Check:
     `seed`; what no function of a theorem takes has no effect on it. Several inputs in a list give a row each. An input
     with the name of a parameter, one number, replaces it: where the two differ, the row stands at no point of the grid.
 
-    `params` are parameters of its own, for a check that does not depend on those of the comparison (an erratum at a
-    point); it is then judged once.
+    `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
+    its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged
+    once.
     """
 
     quantity: Quantity
     sides: Callable[..., Sides]
     inputs: Points | Callable[..., Points] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
+    when: sp.Basic = sp.true
 
     @property
     def name(self) -> str:

@@ -87,7 +87,9 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     )
     if isinstance(sides.found, flint.arb):
         row.exact = _number(Kind.UPPER, sides.found)
-    evidence = [] if found is None else [Evidence(float(found), exact=found)]
+    if found is not None and sides.rounding is not None:
+        row.exact, row.rounding = float64_above(found), sides.rounding
+    evidence = [] if found is None else [Evidence(float(found.mid()), found, sides.rounding)]
     flags = {tier: flags_of(bound, None, evidence) for tier, bound in bounds.items()}
     row.flags = {tier: each for tier, each in flags.items() if each}
     return row

@@ -18,8 +18,8 @@ Source = str | Theorem | Study
 
 # A Theorem, or a kind of Study. Each is imported on first use.
 PLACES = {
-    "icgd.gradient": ("icgd.gradient", "GradientStudy"),
-    "icgd.relu_sum": ("icgd.relu_sum", "ReluSumStudy"),
+    "icgd.gradient": ("icgd.gradient", "GRADIENT"),
+    "icgd.relu_sum": ("icgd.relu_sum", "RELU_SUM"),
     "icgd.forward": ("icgd.study", "StepStudy"),
     "icgd.derivative": ("icgd.study", "StepStudy"),
     "icgd.loss_gradient": ("icgd.study", "StepStudy"),

@@ -4,6 +4,7 @@ Shapes: B prompts; a function is written for one of them and sees no B.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import flint
@@ -13,6 +14,7 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
+from bridge.pair import Pair
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.balls import BallArray, ball_maximum, working_precision
@@ -23,6 +25,7 @@ from numeric.network import Network
 from symbolic.statements import UsageError
 
 Arrays = Mapping[str, Any]
+LARGEST_PART = 1 << 27  # bytes that the prompts of one part take
 
 
 class Runner:
@@ -34,16 +37,19 @@ class Runner:
         self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
         self.dtype, self.device = dtype, device
         self._networks: dict[tuple[str, torch.dtype], Network] = {}
+        self.built: dict[str, Any] = {}
+        for name, build in theorem.built.items():
+            self.built[name] = self.called(build, {})
 
     # Calling.
 
     def called(self, function: Function, more: Arrays) -> Any:
-        """The function with the arguments that it takes: parameters, weights as float64 tensors, and `more`."""
+        """The function with what it takes: parameters, weights as float64 tensors, what is built, and `more`."""
         with called_for(self.role(function), function):
             return function(**self._arguments(function, more))
 
     def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
-        known = {**self.params, **self.weights, **more}
+        known = {**self.params, **self.weights, **self.built, **more}
         return {name: known[name] for name in arguments_of(function)}
 
     def role(self, function: Function) -> str:
@@ -65,14 +71,27 @@ class Runner:
             return _as_arrays(self.role(function), found, dtype, self.device)
 
         with called_for(self.role(function), function):
-            return torch.func.vmap(at_one)(given) if given else _repeated(at_one({}), inputs)
+            if not given:
+                return _repeated(at_one({}), inputs)
+            return torch.func.vmap(at_one, chunk_size=self.part)(given)
+
+    @property
+    def bytes_of_one(self) -> int:
+        """What the theorem says that one prompt takes; 0 where it says nothing."""
+        return 0 if self.theorem.memory is None else int(self.called(self.theorem.memory, {}))
+
+    @cached_property
+    def part(self) -> int | None:
+        """How many prompts run at once; None: all."""
+        return max(1, LARGEST_PART // self.bytes_of_one) if self.bytes_of_one else None
 
     def _as_tensors(self, dtype: torch.dtype) -> dict[str, Any]:
         numbers = {
             name: torch.tensor(value, dtype=torch.float64, device=self.device) if isinstance(value, float) else value
             for name, value in self.params.items()
         }
-        return numbers | {name: value.to(self.device, dtype) for name, value in self.weights.items()}
+        weights = {name: value.to(self.device, dtype) for name, value in self.weights.items()}
+        return numbers | weights | self.built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
         """A letter's value as a ball. Raises UsageError for what is no single number, and for too much work."""
@@ -90,7 +109,8 @@ class Runner:
 
     def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
         with called_for(self.role(function), function):
-            return run_on_balls(function, self._arguments(function, inputs), bits)
+            arguments, limit = self._arguments(function, inputs), self.theorem.exact_limit
+            return run_on_balls(function, arguments, bits, limit=limit)
 
     # Network and reference.
 
@@ -98,16 +118,16 @@ class Runner:
         return self._each_network(names, lambda key, wanted: self.outputs(key, inputs, wanted, dtype))
 
     def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
-        return self._named("the reference", self.batched(self._reference, inputs), names)
+        return self._named("the reference", self.batched(_on_tensors(self._reference), inputs), names)
 
     def exact_network(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
 
     def exact_reference(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
-        return self._named("the reference", self._on_balls(self._reference, inputs, bits), names)
+        return self._named("the reference", self._on_balls(_for_balls(self._reference), inputs, bits), names)
 
     @property
-    def _reference(self) -> Function:
+    def _reference(self) -> Function | Pair:
         if self.theorem.reference is None:
             raise UsageError(f"{self.theorem.id} has no reference, so no error can be measured; give reference=")
         return self.theorem.reference
@@ -133,7 +153,7 @@ class Runner:
         """What one of the networks makes of these quantities, (B, ...) each."""
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self._named("the network", self.batched(network, inputs, dtype), names)
+            return self._named("the network", self.batched(_on_tensors(network), inputs, dtype), names)
         tokens = self.tokens(network, inputs, dtype)
         taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
         return {name: self.read(network, name, taps, dtype) for name in names}
@@ -141,7 +161,7 @@ class Runner:
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self._named("the network", self._on_balls(network, inputs, bits), names)
+            return self._named("the network", self._on_balls(_for_balls(network), inputs, bits), names)
         tokens: Any
         if network.tokens is None:
             tokens = inputs[self._only_input].double().cpu().numpy()
@@ -215,6 +235,14 @@ def _key(name: str, known: Mapping[str, Any]) -> str:
 
 def _tap(name: str) -> str:
     return name.partition(".")[0]
+
+
+def _on_tensors(function: Function | Pair) -> Function:
+    return function.tensors if isinstance(function, Pair) else function
+
+
+def _for_balls(function: Function | Pair) -> Function:
+    return function.balls if isinstance(function, Pair) else function
 
 
 ORDERS = {"inf": torch.inf, "1": 1, "2": 2}

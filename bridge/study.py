@@ -202,7 +202,7 @@ class Case(ABC):
         return derivation.slacks(measured, {**values, **worst})
 
     def printed(self, quantity: Quantity) -> Bound | None:
-        if quantity.printed is None:
+        if quantity.printed is None or quantity.printed.unspecified:
             return None
         return Bound(self.ball(quantity.printed.bound), strict=quantity.printed.strict)
 

@@ -16,14 +16,16 @@ from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.pair import Pair
 from bridge.transformer import Transformer
+from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
 from symbolic.derivation import Approximated
 from symbolic.inequalities import Inequality
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
-Network = Function | Transformer
+Network = Function | Transformer | Pair
 GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
 CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
@@ -36,16 +38,21 @@ class Theorem:
     `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
     once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
     torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
-    given by the quantity whose error each makes. The same functions run on Arb balls.
+    given by the quantity whose error each makes. The same functions run on Arb balls. `built` is what they share and
+    what is built once for each network, by name, from parameters, weights and what was built before: a certified sum
+    of ReLUs, a SymPy formula. Functions take it by name as they take a weight.
 
     `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
     takes inputs gives the letter's value at a prompt, one that takes none that of the network.
 
-    What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
-    inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
-    given parameters by those that they imply, which `implied` names. `cost` estimates a point from its sizes, and
-    `searched` limits the range in which a parameter is solved for. `tables`, functions of parameters and weights, stand
-    under the rows.
+    What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
+    gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
+    the bounds from 0 takes, for what nearly cancels; `exact_limit` is the most ball operations of an exact run.
+    `memory` gives, from parameters, the bytes that one prompt takes: prompts run in parts that fit. `starts` takes
+    `count` and a torch `generator` beside parameters and weights, and gives the inputs, (count, ...) each, where the
+    attack starts; without it they come from the domains. `resolve` completes given parameters by those that they imply,
+    which `implied` names. `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter
+    is solved for. `tables`, functions of parameters and weights, stand under the rows.
     """
 
     statement: Result
@@ -53,10 +60,15 @@ class Theorem:
     inputs: Mapping[str, Domain] = field(default_factory=dict)
     weights: Mapping[str, Domain | Function] = field(default_factory=dict)
     network: Network | Mapping[str, Network] | None = None
-    reference: Function | None = None
+    reference: Function | Pair | None = None
+    built: Mapping[str, Function] = field(default_factory=dict)
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
+    distance: Function | None = None
+    exact_bits: int = 0
+    exact_limit: int = DEFAULT_LIMIT
+    memory: Function | None = None
     starts: Function | None = None
     resolve: Callable[[Mapping[str, Any], int], Mapping[str, Any]] | None = None
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
@@ -78,13 +90,14 @@ class Theorem:
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
         for network in self.networks.values():
-            yield from network.functions() if isinstance(network, Transformer) else [("the network", network)]
+            yield from network.functions() if isinstance(network, Transformer) else _written("the network", network)
         if self.reference is not None:
-            yield "the reference", self.reference
+            yield from _written("the reference", self.reference)
+        yield from ((f"what builds {name}", each) for name, each in self.built.items())
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
-        if self.starts is not None:
-            yield "the starts", self.starts
+        others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
+        yield from ((role, each) for role, each in others.items() if each is not None)
         yield from (("a table", table) for table in self.tables)
 
     @property
@@ -105,14 +118,20 @@ class Theorem:
         return self.statement._repr_latex_()
 
 
+def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]:
+    """Each implementation of the function."""
+    return [(role, each) for each in ((function.tensors, function.balls) if isinstance(function, Pair) else [function])]
+
+
 def theorem(
     id: str,
     *bounds: Approximated | Quantity,
     parameters: Mapping[sp.Symbol, Any],
     inputs: Mapping[str, Domain] | None = None,
     network: Network | Mapping[str, Network] | None = None,
-    reference: Function | None = None,
+    reference: Function | Pair | None = None,
     weights: Mapping[str, Domain | Function] | None = None,
+    built: Mapping[str, Function] | None = None,
     hypotheses: Sequence[Any] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
@@ -166,6 +185,7 @@ def theorem(
         weights=weights,
         network=network,
         reference=reference,
+        built=dict(built or {}),
         knows=letters,
         checks=tuple(checks),
         inequalities=tuple(inequalities),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +13,10 @@ import torch
 from torch import Tensor
 
 from bridge.balls import BASE_BITS
-from bridge.budget import Budget
+from bridge.budget import BLOCK, Budget
+from bridge.check import Check
 from bridge.check_rows import check_rows, replayed_check, settings_of
+from bridge.conditions import truth
 from bridge.domains import Domain, Product
 from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
@@ -27,7 +29,7 @@ from bridge.transformer_batch import LONGEST
 from numeric.attack import NowhereFinite
 from numeric.balls import BallArray, float_above
 from numeric.exact_cost import TooLargeForExact
-from symbolic.statements import Quantity, UsageError
+from symbolic.statements import Kind, Quantity, Result, UsageError
 
 ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
 
@@ -69,12 +71,24 @@ class TheoremCase(Case):
         self.uses = _settings(theorem)
         self.attackable = "attack" in self.uses
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
+        self.result = self._stated_here()
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self._prompt_formulas: dict[str, PromptFormula] = {}
         self._lengths: dict[Function | None, int] = {}
         own = [letter for letter in theorem.knows if letter not in self.values and not self._has_worst_case(letter)]
         self.values |= {letter: self._of_network[letter] for letter in own}
+
+    def _stated_here(self) -> Result:
+        """The statement without the quantities of checks whose condition does not hold here."""
+        absent = {each.name for each in self.theorem.checks if truth(each.when, self.values) is False}
+        quantities = tuple(each for each in self.theorem.statement.quantities if each.name not in absent)
+        return replace(self.theorem.statement, quantities=quantities) if absent else self.theorem.statement
+
+    @property
+    def _checks_here(self) -> list[Check]:
+        here = {quantity.name for quantity in self.result.quantities}
+        return [check for check in self.theorem.checks if check.name in here]
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
         return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
@@ -105,7 +119,9 @@ class TheoremCase(Case):
     def memory(self, budget: Budget) -> int:
         numbers = sum(value[0].numel() for value in self.domain.sample(1, torch.Generator()).values())
         weights = sum(value.numel() for value in self.weights.values())
-        return 8 * (numbers * (budget.samples + KEPT * budget.restarts) + KEPT * weights)
+        drawn = 8 * (numbers * (budget.samples + KEPT * budget.restarts) + KEPT * weights)
+        at_once = min(BLOCK, self.runner.part or BLOCK)
+        return drawn + self.runner.bytes_of_one * (4 * at_once + KEPT * budget.restarts)
 
     # Attacks: goals of this case, and of cases that differ in numbers alone, share a batch.
 
@@ -115,7 +131,8 @@ class TheoremCase(Case):
         weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
         quantities = tuple(quantity.name for quantity in self.result.quantities)
         shape = tuple(self.domain.shape.items())
-        return id(self.theorem), whole, weights, quantities, shape, self.dtype, self.device
+        built = tuple(id(each) for each in self.runner.built.values())  # of this point alone
+        return id(self.theorem), whole, weights, quantities, shape, built, self.dtype, self.device
 
     def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> Batch:
         from bridge.theorem_batch import TheoremBatch
@@ -148,10 +165,6 @@ class TheoremCase(Case):
             self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
         return {name: self.distance(name, found[name], truth[name]) for name in names}
 
-    def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
-        """The error of a quantity at each prompt, (B), in its norm."""
-        return distance(self._norm(name), name, found.double(), truth)
-
     def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
         try:
             return super().search(objective, quantity, budget)
@@ -180,16 +193,29 @@ class TheoremCase(Case):
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         one = {name: value[0] for name, value in inputs.items()}
+        bits += self.theorem.exact_bits
         network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
         with torch.no_grad():
             floats = self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
         found = {}
         for name in names:
-            norm = self._norm(name)
             pairs = zip((network, reference), floats, strict=True)
-            rounding = sum((exact_distance(norm, balls[name], run[name][0]) for balls, run in pairs), flint.arb(0))
-            found[name] = (exact_distance(norm, network[name], reference[name]), float_above(rounding))
+            apart = [self._exact_distance(name, balls[name], run[name][0], bits) for balls, run in pairs]
+            error = self._exact_distance(name, network[name], reference[name], bits)
+            found[name] = (error, float_above(sum(apart, flint.arb(0))))
         return found
+
+    def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
+        """The error of a quantity at each prompt, (B): in its norm, or by the distance of the theorem."""
+        if self.theorem.distance is None:
+            return distance(self._norm(name), name, found.double(), truth)
+        apart: Tensor = self.runner.batched(self.theorem.distance, {"found": found, "truth": truth})
+        return apart
+
+    def _exact_distance(self, name: str, found: BallArray, truth: BallArray | Tensor, bits: int) -> flint.arb:
+        if self.theorem.distance is None:
+            return exact_distance(self._norm(name), found, truth)
+        return self.runner.exact_number(self.theorem.distance, {"found": found, "truth": truth}, bits)
 
     def _norm(self, name: str) -> str:
         quantity = self.result.quantity(name)
@@ -197,9 +223,16 @@ class TheoremCase(Case):
             raise UsageError(f"{self.result.id}: '{name}' has no derivation, so the norm of its error is not known")
         return str(quantity.derivation.step(quantity.step or name).norm)
 
+    # An estimate refutes no identity: where its two sides cancel, rounding is as large as an error can be.
+    def rounding_estimate(self) -> float:
+        identities = [each for each in self.bounded() if each.kind is Kind.EXACT and each.scopes]
+        sizes = [self.trivial(each) for each in identities]
+        largest = [math.inf if size is None else float_above(size) for size in sizes]
+        return max(largest) if largest else self._estimated_rounding()
+
     # A float64 run and a float32 run differ by the rounding of float32; that of float64 is smaller in the ratio of
     # their precisions. A factor 16 for inputs where it is larger than at these.
-    def rounding_estimate(self) -> float:
+    def _estimated_rounding(self) -> float:
         inputs = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
@@ -264,14 +297,14 @@ class TheoremCase(Case):
 
     @property
     def known(self) -> dict[str, Any]:
-        return {**self.params, **self.weights}
+        return {**self.runner.params, **self.weights, **self.runner.built}
 
     def checks(self, budget: Budget) -> list[Row]:
-        own = [check for check in self.theorem.checks if check.params is None]
+        own = [check for check in self._checks_here if check.params is None]
         return [row for check in own for row in check_rows(self, check, budget)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        for check in self.theorem.checks:
+        for check in self._checks_here:
             if check.name == name:
                 return replayed_check(self, check, inputs)
         return super().replay_check(name, inputs)

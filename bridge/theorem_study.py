@@ -11,6 +11,7 @@ from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.memory import require_memory
 from bridge.record import Row
 from bridge.rows import ONE_INPUT
 from bridge.study import Study
@@ -29,6 +30,8 @@ class TheoremStudy(Study):
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
         taken = {name for function in functions for name in arguments_of(function)}
+        for name, build in reversed(list(theorem.built.items())):
+            taken |= set(arguments_of(build)) if name in taken else set()
         self.through_network = tuple(p.name for p in self.result.parameters if p.name in taken)
 
     def _drawn(self) -> list[Function]:
@@ -45,6 +48,7 @@ class TheoremStudy(Study):
         known = {name: value for name, value in params.items() if name in self._domains}
         own = {name: value for name, value in params.items() if name not in known}
         resolved = self.resolved(own if self.theorem.resolve is None else self.theorem.resolve(own, seed))
+        self._require_memory(resolved)
         weights: dict[str, Tensor] = {}
         for name in self.theorem.weights:
             weights[name] = self._weight(name, {**resolved, **weights, "seed": seed}, known)
@@ -53,6 +57,12 @@ class TheoremStudy(Study):
     @property
     def _domains(self) -> dict[str, Domain]:
         return {name: each for name, each in self.theorem.weights.items() if isinstance(each, Domain)}
+
+    def _require_memory(self, params: Mapping[str, Any]) -> None:
+        memory = self.theorem.memory
+        if memory is not None:
+            sizes = {name: params[name] for name in arguments_of(memory)}
+            require_memory(f"{self.result.id}: {params}", memory(**sizes), f"lower {', '.join(sizes)}")
 
     def missing(self, params: Mapping[str, Any]) -> list[str]:
         own = {name: value for name, value in params.items() if name not in self._domains}

@@ -18,6 +18,7 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
     ]
 )
 OF_CHECKS = {"samples", "attack", "restarts", "seed"}  # settings that a check may depend on
+OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -76,11 +77,13 @@ def _repeated(names: Sequence[str]) -> list[str]:
 
 def _require_known_arguments(theorem: Theorem) -> None:
     parameters, weights = [each.name for each in theorem.statement.parameters], list(theorem.weights)
-    fixed = {*parameters, *weights}
+    fixed = {*parameters, *weights, *theorem.built}
     places = {id(each): place for place, each in enumerate(theorem.weights.values())}
     for role, function in theorem.functions():
         if function is theorem.starts:
             _require_known(theorem, role, function, fixed | set(OF_STARTS), "parameter or weight")
+        elif function is theorem.distance:
+            _require_known(theorem, role, function, fixed | set(OF_DISTANCE), "parameter or weight")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
             _require_known(theorem, role, function, before, "parameter, earlier weight or seed")
@@ -148,6 +151,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
     bound = {p.symbol for p in theorem.statement.parameters} | set(theorem.knows)
     checked = [check.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
+        bound |= set(quantity.printed.unspecified) if quantity.printed else set()
         formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
         letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
         free = sorted(str(letter) for letter in letters - bound)

@@ -6,7 +6,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.domains import Ball, Box, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
+from bridge.domains import Ball, Box, Concatenated, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
 from symbolic.derivation import Norm
 
 n, d = sp.symbols("n d", integer=True, positive=True)
@@ -59,6 +59,8 @@ NESTED = [
     Rows(3, Box(2, low=-2, high=1)),
     Rows(4, Sphere(3)),
     Rows(2, SingularValues(2, 2, low=1, high=2)),
+    Concatenated(Box(2, 3, size=0.1), Ball(n, radius=B), Box(0, 4)).at({n: 2, B: 0.3}),
+    Concatenated(Box(n, size=sp.sqrt(2)), Rows(2, Simplex(3)), Box()).at({n: 0}),
 ]
 ALL = CONVEX + OTHERS + NESTED
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
