@@ -55,7 +55,7 @@ def test_solve_inverts_the_bound() -> None:
         bs.solve(scaled(), for_="d", error=0.125)
 
 
-# An activation that errs by eps on [-R, R]: the rules oblige the argument, of size 1 or of an unnamed size, to lie there.
+# An activation that errs by eps on [-R, R]: the argument, of size 1 or of an unnamed size, has to lie there.
 def obliged(size: Any = 1) -> bs.Theorem:
     conclusion = bs.apply_function(bs.given("x", dim=d, size=size), "out", eps=eps, lipschitz=1, size=2, radius=R)
     return bs.theorem(
@@ -74,7 +74,7 @@ def test_an_obligation_is_decided_at_each_point() -> None:
 
 def test_solve_refuses_values_at_which_an_obligation_fails() -> None:
     assert bs.solve(obliged(), for_="eps", error=0.125).bound <= 0.125
-    with pytest.raises(bs.UsageError, match="solve: no eps gives a derived bound of 'out' of at most 0.125"):
+    with pytest.raises(bs.UsageError, match=r"solve: no eps gives a derived bound of 'out' of at most 0\.125"):
         bs.solve(obliged(), for_="eps", error=0.125, R=0.5)
     with pytest.raises(bs.UsageError, match="the derived bound of 'out' is not guaranteed"):
         bs.solve(obliged(), for_="error", R=0.5)
