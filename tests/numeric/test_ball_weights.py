@@ -1,4 +1,4 @@
-"""Weights that are balls: the real number 1/3 in a construction, run exactly and refused in torch; `Construction.of`."""
+"""Weights that are balls: the real number 1/3, run exactly and refused in torch; and `Construction.of`."""
 
 import flint
 import numpy as np
