@@ -17,6 +17,7 @@ from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
 TIERS = ("derived", "printed", "instance")
+JUMP = 1e-3  # relative: a larger difference between neighbouring values is a jump of the bound
 NOT_GUARANTEED = "a printed bound is the paper's; boundsmith does not prove it"
 TRUSTED = (Kind.UPPER, Kind.EXACT)  # kinds of bound that limit an error from above
 
@@ -247,7 +248,7 @@ def _solution(
         requested=error,
         quantity=curve.quantity,
         tier=curve.tier,
-        method=_method(curve, found),
+        method=_method(curve, found, error),
         closed_form=form.text if form else None,
         params={
             **params,
@@ -261,12 +262,12 @@ def _solution(
     )
 
 
-def _method(curve: Curve, found: Found) -> str:
+def _method(curve: Curve, found: Found, error: float) -> str:
     """The searched range, the place of the answer in it, and the condition that ends it."""
     knob, (low, high) = curve.knob, found.searched
     extreme = "largest" if found.shape in RISING else "least"
-    words = f"search over {knob} from {low:.4g} to {high:.4g}, where the bound {found.shape}; "
-    words += f"the answer is the {extreme} value at which the bound is at most the requested error"
+    words = f"over {knob} from {low:.4g} to {high:.4g} the bound {found.shape}. "
+    words += f"The answer is the {extreme} {knob} found at which the bound is at most {error}"
     followers = ", ".join(f"{tie.parameter.name} = {tie.value}" for tie in curve.ties)
     words += f", with {followers}" if followers else ""
     if found.beyond is None:
@@ -277,7 +278,19 @@ def _method(curve: Curve, found: Found) -> str:
         )
     value, probe = found.beyond
     side = "above" if value > found.value else "below"
-    return words if probe.state is State.ADMISSIBLE else f"{words}; {side} it: {probe.reason}"
+    if probe.state is not State.ADMISSIBLE:
+        return f"{words}; {side} it: {probe.reason}"
+    return f"{words}{'' if isinstance(value, int) else _jump(found.probe, probe, side)}"
+
+
+def _jump(answer: Probe, beyond: Probe, side: str) -> str:
+    """Where the bound is not continuous at the answer: its values on both sides. "" for a small step."""
+    if not answer.number or not beyond.number or beyond.number <= (1 + JUMP) * answer.number:
+        return ""
+    return (
+        f". Just {side} it the bound jumps from {answer.number:.4g} to {beyond.number:.4g}, as it does where a count "
+        f"changes by one"
+    )
 
 
 def _note(study: Study, curve: Curve, target: Quantity) -> str:

@@ -91,7 +91,8 @@ class Row(BaseModel):
     norm: str = ""
     domain: str = ""
     construction: str = ""
-    meaning: str = ""
+    meaning: str = ""  # what its numbers are
+    finding: str = ""  # the violation in words with {found} and {printed}, where `found` is no value of the quantity
     remark: str = ""
     order: str = ""  # the Landau symbol inside which the printed bound stands, if any
     seed: int = 0

@@ -58,7 +58,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("icgd.diffusion", _wu("Appendix H"), "score functions learnt in context"),
     _claim("icgd.pretraining", _wu("Appendix G, Fig. 1-3"), "trained models match direct training"),
     _claim("universal.barron", _li("Appendix B", "eq. (17)-(22)"), "Barron constants of function classes"),
-    _claim("universal.covering", _li("Section 3", "eq. (23)"), "the cover that the theorem counts"),
+    _claim("universal.covering", _li("Section 3", "eq. (23)"), "the covering number in the theorem"),
     _claim("universal.sigmoid", _li("Lemma 5", "eq. (69), (75), (81)"), "a ridge cosine as clipped ramps"),
     _claim("universal.features", _li("Lemma 1"), "n random features represent the whole class"),
     _claim("universal.lasso", _li("Lemma 2, Lemma 6"), "risk and norm of near-optimal Lasso solutions"),

@@ -54,6 +54,11 @@ class Erratum:
         return ", ".join(part for part in (self.citation.label, self.citation.equations) if part)
 
     @property
+    def claim(self) -> str:
+        """Place and sentence."""
+        return f"{self.place}. In the paper: {self.sentence}"
+
+    @property
     def words(self) -> str:
-        """Sentence and repair in one line: what a table says of it."""
-        return f"{self.place}: {self.sentence}. Repair: {self.repair}."
+        """Claim and repair in one line: what a table says of it."""
+        return f"{self.claim}. Repair: {self.repair}."

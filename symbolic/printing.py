@@ -200,8 +200,7 @@ def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
     ours = RELATIONS[quantity.kind]
-    scope = "; ".join(filter(None, (quantity.norm, quantity.domain, f"{quantity.kind}, {quantity.quantifier}")))
-    about = f"{quantity.meaning} ({scope})"
+    about = f"{quantity.meaning} ({quantity.about})"
     lines = [rf"\paragraph{{{escape(quantity.name)}}} {escape(about)}."]
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
@@ -222,7 +221,8 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
 def erratum_latex(erratum: Erratum) -> str:
     """Weight, place, sentence, reading, repair, and whether the main claim survives, as running text."""
     parts = [
-        f"Erratum ({escape(str(erratum.weight))}), {erratum.citation.latex()}: {escape(erratum.sentence)}",
+        f"Erratum ({escape(str(erratum.weight))}), {erratum.citation.latex()}",
+        f"In the paper: {escape(erratum.sentence)}",
         f"Reading: {escape(erratum.reading)}",
         f"Repair: {escape(erratum.repair)}",
         f"Main claim survives: {escape(erratum.survives)}",

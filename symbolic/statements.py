@@ -50,6 +50,12 @@ class Quantifier(StrEnum):
     EXPECTATION = "in expectation"
 
 
+IN_WORDS = {Kind.EXACT: "value", Kind.UPPER: "upper bound", Kind.LOWER: "lower bound", Kind.RATE: "rate"}
+OVER = {Quantifier.EXISTS: "for at least one network"}  # the others are words already
+CONSTRUCTION = "the construction"  # as a domain
+BY_PROOF = "for the network that the proof constructs"
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter under the paper's letter in ASCII. `symbol` is None for one that is not a number (a matrix, say)."""
@@ -124,7 +130,9 @@ class Quantity:
     the paper's hypotheses (derived tier). `scopes` lists the instance bounds that exist. A rate is about the
     quantity that its name extends (`output.rate` is about `output`), as the parameter `rate_in` grows. `derive` builds
     the closed form, where it is not derived by the error calculus. `indices` are relations for the indices in its name
-    (1 <= j < N). `erratum` describes what fails where the printed bound is violated.
+    (1 <= j < N). `erratum` describes what fails where the printed bound is violated. `meaning` says what its numbers
+    are; `finding` words a violation, with {found} and {printed} for both numbers, where the one found is no value of
+    the quantity.
     """
 
     name: str
@@ -147,6 +155,7 @@ class Quantity:
     derive: Callable[[], Any] | None = None
     indices: tuple[Any, ...] = ()
     erratum: Erratum | None = None
+    finding: str = ""
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -163,6 +172,14 @@ class Quantity:
         if self.derivation is None:
             return None
         return self.general_bound().xreplace(dict(self.worst_case or {}))
+
+    @property
+    def about(self) -> str:
+        """Kind, quantifier, norm and domain in words."""
+        named = f" ({self.randomness})" if self.randomness else ""
+        constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
+        over = [BY_PROOF] if constructed else [f"{OVER.get(self.quantifier, self.quantifier)}{named}", self.domain]
+        return "; ".join(filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]]))
 
     @cached_property
     def closed_form(self) -> Any:

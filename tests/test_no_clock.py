@@ -20,6 +20,7 @@ ALLOWED = {
     "tests/bridge/cli/test_certify.py: test_stating_that_takes_too_long_is_refused": "the time is over at once",
     "tests/bridge/cli/test_certify.py: test_the_time_limit_of_a_recheck_is_longer": "it is noted, not kept",
     "bridge/certify/deadline.py": "the limit of seconds that a user may set on a proof",
+    "bridge/memory.py": "the limits of memory of this process, of which `resource` tells",
     "tests/hostile/server.py": "the guard that ends a call that hangs, and what benchmarks/hostile.py prints",
     "tests/hostile/calls.py: expressions": "a limit that is no time is refused; the others are of the benchmark",
     "tests/test_no_clock.py": "the clocks planted below",

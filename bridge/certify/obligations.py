@@ -17,6 +17,7 @@ from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError
 
 BITS = 96
+OBLIGATION = "obligation: "  # in front of the meaning of its inequality
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def obligation_inequalities(name: str, obligation: Obligation, ranges: Mapping[s
     missing = sorted(str(s) for expression, _ in claims for s in expression.free_symbols - set(ranges))
     if missing:
         raise UsageError(f"'{obligation.statement}': no range is given for {', '.join(dict.fromkeys(missing))}")
-    meaning = f"obligation: {obligation.statement}"
+    meaning = f"{OBLIGATION}{obligation.statement}"
     return [
         Inequality(
             f"{name}: {obligation.statement}", expression, _box(expression, ranges), strict=strict, meaning=meaning

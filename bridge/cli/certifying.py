@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bridge.certify.certificate import Claim, Origin, certificate_text
 from bridge.certify.deadline import Deadline, OutOfTime
-from bridge.certify.obligations import stated_obligations
+from bridge.certify.obligations import OBLIGATION, stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_inequality
 from bridge.certify.registry import STATED
@@ -219,6 +219,7 @@ def _run_blocks(run: Run) -> Iterator[Any]:
             settled = "-" if o.status is Status.REFUTED else f"{100 * _displayed_share(o):.4g} %"
             table.add_row(o.inequality.name, verdict_text(o.status), str(o.boxes), f"{o.seconds:.2f}", settled)
         yield table
+        yield from _meanings(run)
     for claim in run.claims:
         yield from _explanation(claim.outcome)
     if any(c.outcome.inequality.name.startswith(DEFINED) and c.outcome.status is not Status.PROVED for c in run.claims):
@@ -227,6 +228,14 @@ def _run_blocks(run: Run) -> Iterator[Any]:
     yield from (f"cannot be tried: {reason}" for reason in run.cannot)
     if run.interrupted:
         yield "interrupted: inequalities that were not finished are undecided"
+
+
+def _meanings(run: Run) -> Iterator[str]:
+    """What each inequality of a result states, unless its name contains it; what the user typed needs no meaning."""
+    stated = [claim.outcome.inequality for claim in run.claims] if run.origin else []
+    for each in stated:
+        if each.meaning and each.meaning.removeprefix(OBLIGATION) not in each.name:
+            yield f"{each.name}: {each.meaning}"
 
 
 def table_of(*headings: str) -> Table:

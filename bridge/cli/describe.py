@@ -80,9 +80,10 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *([f"claim (LaTeX): {result.claim}"] if result.claim else []),
         *(_heading("hypotheses") if result.hypotheses else []),
         *(f"  {h.parameter}: {formula(h.condition)}  ({h.reason})" for h in result.hypotheses),
-        *(_heading("parameters") if result.parameters or result.symbols else []),
+        *(_heading("parameters and their defaults") if result.parameters else []),
         *(f"  {p.name} = {p.default}  {p.meaning}" for p in result.parameters),
-        *(f"  {symbol}: {meaning}" for symbol, meaning in result.symbols.items()),
+        *(_heading("symbols in the formulas") if result.symbols else []),
+        *(f"  {symbol}: {meaning}{_not_the_parameter(result, symbol)}" for symbol, meaning in result.symbols.items()),
         *_heading("quantities"),
         *(line for at in range(len(result.quantities)) for line in _quantity(result.quantities, at)),
         *(_heading("derived (by the calculus)") if formulas else []),
@@ -93,17 +94,21 @@ def _result_blocks(result: Result) -> list[RenderableType]:
     ]
 
 
+def _not_the_parameter(result: Result, symbol: sp.Symbol) -> str:
+    """A remark on a symbol that has the name of a parameter and another meaning."""
+    own = {parameter.name for parameter in result.parameters if parameter.symbol != symbol}
+    return " (here, not the parameter)" if symbol.name in own else ""
+
+
 def _heading(words: str) -> list[str]:
     return ["", words]
 
 
 def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
     quantity = quantities[at]
-    named = f" ({quantity.randomness})" if quantity.randomness else ""
     lines = [
         f"  {quantity.name}: {quantity.meaning}",
-        "    "
-        + "; ".join(filter(None, (f"{quantity.kind}, {quantity.quantifier}{named}", quantity.norm, quantity.domain))),
+        f"    {quantity.about}",
     ]
     if quantity.printed:
         relation = _printed_relation(quantity, quantity.printed)
@@ -120,7 +125,7 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
 
 def _erratum(erratum: Erratum) -> list[str]:
     return [
-        f"    erratum ({erratum.weight}): {erratum.place}: {erratum.sentence}",
+        f"    erratum ({erratum.weight}): {erratum.claim}",
         f"      reading: {erratum.reading}",
         f"      repair: {erratum.repair}",
         f"      main claim survives: {erratum.survives}",

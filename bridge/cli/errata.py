@@ -47,7 +47,7 @@ def _blocks(entries: Sequence[Entry]) -> Iterator[str]:
             for entry in several:
                 yield f"\n  {entry.sentence}"
                 yield from (f"    {name}: {words}" for name, words in facts(entry))
-                yield f"    Again: {entry.command}"
+                yield f"    To check again: {entry.command}"
             yield ""
 
 

@@ -11,7 +11,7 @@ from bridge.cli.terminal import progress, show, show_json, warnings_in_words
 from bridge.export.layout import parameter_words
 from bridge.registry import find_study
 
-UNPROVED = ", as printed, not proved by boundsmith"
+UNPROVED = ", which boundsmith does not prove as printed"
 FIELDS = (
     *("name", "value", "bound", "requested", "quantity", "tier"),
     *("closed_form", "closed_form_conditions", "method", "params", "note", "of_error"),
@@ -65,6 +65,7 @@ def _answer(solution: dict[str, Any]) -> str:
     what = "error" if solution["of_error"] else "value"
     if solution["requested"] is None:
         return f"the {tier} bound on the {what} of {quantity} is {bound}"
-    verb = "implies, if the printed bound holds," if tier == "printed" else "guarantees"
-    answer = f"{solution['name']} = {solution['value']} {verb} that the {what} of {quantity} is at most {bound}"
-    return f"{answer} (requested: {solution['requested']}; {tier} bound{UNPROVED if tier == 'printed' else ''})"
+    by = f"by the {tier} bound{UNPROVED if tier == 'printed' else ''}"
+    verb = "implies" if tier == "printed" else "guarantees"
+    answer = f"{by}, {solution['name']} = {solution['value']} {verb} that the {what} of {quantity} is at most {bound}"
+    return f"{answer} (requested: {solution['requested']})"

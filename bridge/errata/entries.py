@@ -93,7 +93,7 @@ def _entry(erratum: Erratum, places: list[tuple[str, str]]) -> Entry:
         also=[id for id in dict.fromkeys(id for id, _ in places) if id != result],
         paper=erratum.citation.paper.short if erratum.citation.paper else "",
         weight=str(erratum.weight),
-        sentence=f"{erratum.place}: {erratum.sentence}",
+        sentence=erratum.claim,
         reading=erratum.reading,
         repair=erratum.repair,
         survives=erratum.survives,

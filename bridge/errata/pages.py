@@ -6,7 +6,7 @@ from itertools import groupby
 
 from bridge.errata.entries import Entry, quantity_of
 from bridge.export.latex import escape as latex_escape
-from bridge.export.numbers import against, digits_apart, plain
+from bridge.export.numbers import digits_apart, is_number, plain, stated
 from symbolic.errata import Weight
 from symbolic.statements import Kind
 
@@ -33,17 +33,21 @@ def witness_words(entry: Entry) -> str:
         return f"the difference of the sides is {plain(witness.error_lower)}, but must be >= 0"
     digits = digits_apart(printed, "", "", witness.error_lower)
     error, bound = (plain(number, digits=digits) for number in (witness.error_lower, printed))
-    return against(error, bound, "printed", kind)
+    quantity = quantity_of(entry)
+    if quantity.finding:
+        return quantity.finding.format(found=error, printed=bound)
+    return f"{is_number(quantity.meaning, error)}; {stated(bound, 'printed', kind)}"
 
 
 def facts(entry: Entry) -> list[tuple[str, str]]:
     """What is said of an erratum after its sentence, each under its name."""
+    words, meaning = witness_words(entry), quantity_of(entry).meaning
     also = [("Also in", ", ".join(entry.also))] if entry.also else []
     return [
         ("Reading", entry.reading),
         ("Repair", entry.repair),
         ("Main claim survives", entry.survives),
-        ("Witness", f"{witness_words(entry)} ({entry.result}, {entry.quantity}: {quantity_of(entry).meaning})"),
+        ("Witness", f"{words} ({entry.result}, {entry.quantity}{'' if meaning in words else f': {meaning}'})"),
         *also,
     ]
 
@@ -65,7 +69,7 @@ def markdown_page(entries: Sequence[Entry]) -> str:
             for entry in several:
                 lines += ["", f"**{_markdown(entry.sentence)}**", ""]
                 lines += [f"- {name}: {_markdown(words)}" for name, words in facts(entry)]
-                lines.append(f"- Again: `{entry.command}`")
+                lines.append(f"- To check again: `{entry.command}`")
     return "\n".join(lines) + "\n"
 
 
@@ -103,7 +107,7 @@ def latex_page(entries: Sequence[Entry]) -> str:
             for entry in several:
                 lines += [rf"\paragraph{{{latex_escape(entry.sentence)}}}", r"\begin{itemize}"]
                 lines += [rf"  \item {latex_escape(name)}: {latex_escape(words)}" for name, words in facts(entry)]
-                lines += [rf"  \item Again: \texttt{{{latex_escape(entry.command)}}}", r"\end{itemize}"]
+                lines += [rf"  \item To check again: \texttt{{{latex_escape(entry.command)}}}", r"\end{itemize}"]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
@@ -121,7 +125,7 @@ def html_page(entries: Sequence[Entry]) -> str:
             lines.append(f"<h3>{escape(weight)}</h3>")
             for entry in several:
                 items = [f"<li>{escape(name)}: {escape(words)}</li>" for name, words in facts(entry)]
-                again = f"<li>Again: <code>{escape(entry.command)}</code></li>"
+                again = f"<li>To check again: <code>{escape(entry.command)}</code></li>"
                 lines += [f"<p><b>{escape(entry.sentence)}</b></p>", f"<ul>{''.join(items)}{again}</ul>"]
     return "\n".join([*lines, "</body></html>"]) + "\n"
 

@@ -14,6 +14,7 @@ from bridge.export.layout import (
     table_cells,
     verdict_words,
 )
+from bridge.export.legend import legend
 from bridge.export.numbers import plain
 from bridge.export.violations import reasons, violations
 from bridge.record import Comparison, NamedTable, Row, Verdict
@@ -37,12 +38,18 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
             *(_line(row, words, columns) for row, *words in zip(rows, *labels.values(), strict=True)),
             "</tbody>",
             "</table>",
+            *_legend(legend(comparison, rows, columns)),
             f"<p>{escape('; '.join(filter(None, notes)))}</p>",
             *(_named(table) for table in comparison.tables),
             *(f"<p><b>{escape(each.heading)}</b> {escape(each.sentence)}</p>" for each in violations(comparison)),
             *(f"<p><b>{escape(reason.verdict)}</b> {escape(reason.sentence)}</p>" for reason in reasons(comparison)),
         ]
     )
+
+
+def _legend(entries: Sequence[tuple[str, str]]) -> list[str]:
+    lines = [f"<dt>{escape(names)}</dt><dd>{escape(meaning)}</dd>" for names, meaning in entries]
+    return ["<dl>", *lines, "</dl>"] if lines else []
 
 
 def _named(table: NamedTable) -> str:

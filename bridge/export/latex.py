@@ -15,6 +15,7 @@ from bridge.export.layout import (
     table_cells,
     verdict_words,
 )
+from bridge.export.legend import legend
 from bridge.export.numbers import latex as number
 from bridge.export.violations import reasons, violations
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row
@@ -60,7 +61,7 @@ def comparison_latex(comparison: Comparison, all_rows: bool = False) -> str:
         r"  \begin{adjustbox}{max width=\linewidth, max totalheight=0.75\textheight}",
         *_tabular(rows, columns),
         r"  \end{adjustbox}",
-        *_notes(comparison, rows),
+        *_notes(comparison, rows, columns),
         r"\end{table}",
     ]
     return "\n".join([*lines, *(line for table in comparison.tables for line in _named(table, all_rows))]) + "\n"
@@ -147,9 +148,10 @@ def _value(columns: Layout, name: str, value: object) -> str:
     return rf"${mantissa}\cdot 10^{{{int(exponent)}}}$" if e else f"${words}$"
 
 
-def _notes(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
-    """What a dash says, what the run refutes, one paragraph a quantity, and what was ruled out, one a reason."""
-    said = [words] if (words := no_verdict_words(rows)) else []
+def _notes(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> list[str]:
+    """The legend, what a dash says, what the run refutes, one paragraph a quantity, and what was ruled out."""
+    said = [_sentence(f"{names}: {meaning}" for names, meaning in legend(comparison, rows, columns))]
+    said += [no_verdict_words(rows)]
     said += [f"{violation.heading}: {violation.sentence}" for violation in violations(comparison)]
     said += [f"{reason.verdict}: {reason.sentence}" for reason in reasons(comparison)]
-    return [rf"  \par\smallskip {escape(sentence)}" for sentence in said]
+    return [rf"  \par\smallskip {escape(sentence)}" for sentence in said if sentence]

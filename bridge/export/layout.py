@@ -78,7 +78,7 @@ def layout(rows: Sequence[Row], automatic: Iterable[str] = ()) -> Layout:
 def label_columns(rows: Sequence[Row], columns: Layout) -> dict[str, list[str]]:
     """The columns of words in front of the numbers: headings, and the cell of each row."""
     cells = {"quantity": [row.quantity for row in rows]}
-    cells |= {"construction": [row.construction for row in rows]} if columns.constructed else {}
+    cells |= {"where": [row.construction for row in rows]} if columns.constructed else {}
     cells |= {"scope": [row.scope or "" for row in rows]} if columns.scoped else {}
     return cells | ({"": [SENSES[row.kind] for row in rows]} if columns.kinds else {})
 
@@ -107,7 +107,12 @@ Write = Callable[[float | None, str, str, int], str]  # number, column, kind, di
 
 
 def number_words(row: Row, name: str, write: Write) -> str:
-    """A number of the row as `write` sets it; what is printed inside O, Omega or Theta is inside it here too."""
+    """A number of the row as `write` sets it; what is printed inside O, Omega or Theta is inside it here too.
+
+    A printed order that is judged without a number is shown as O(...).
+    """
+    if name == "printed" and row.order and row.printed is None and name in row.verdict:
+        return f"{row.order}(...)"
     words = write(getattr(row, name), name, row.kind, digits_of(row))
     return f"{row.order}({words})" if name == "printed" and row.order and row.printed is not None else words
 
@@ -205,10 +210,19 @@ def budget_words(rows: Iterable[Row]) -> str:
     rows = list(rows)
     if not sampled(rows):
         return ""
-    return (
-        f"seed {_range(row.seed for row in rows)}; {_range(row.samples for row in rows)} samples; attack: "
-        f"{_range(row.attack_steps for row in rows)} steps, {_range(row.restarts for row in rows)} restarts"
-    )
+    return f"seed {_range(row.seed for row in rows)}; {_samples_words(rows)}; {_attack_words(rows)}"
+
+
+def _samples_words(rows: Sequence[Row]) -> str:
+    depending = ", depending on the row" if len({row.samples for row in rows}) > 1 else ""
+    return f"{_range(row.samples for row in rows)} samples{depending}"
+
+
+def _attack_words(rows: Sequence[Row]) -> str:
+    if not any(row.attack_steps for row in rows):
+        return "no attack"
+    steps, restarts = _range(row.attack_steps for row in rows), _range(row.restarts for row in rows)
+    return f"attack: {steps} steps, {restarts} restarts"
 
 
 def sampled(rows: Iterable[Row]) -> bool:
@@ -241,7 +255,9 @@ def group_ends(rows: Sequence[Row]) -> frozenset[int]:
 
 def _range(numbers: Iterable[int]) -> str:
     found = sorted(set(numbers)) or [0]
-    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+    if len(found) == 1:
+        return str(found[0])
+    return f"{found[0]} to {found[-1]}" if found[0] else f"up to {found[-1]}"
 
 
 def _distinct(words: Iterable[str]) -> list[str]:

@@ -36,12 +36,15 @@ def _rounding(column: str, kind: str) -> str:
     return decimal.ROUND_HALF_EVEN
 
 
-def against(error: str, bound: str, tier: str, kind: str) -> str:
-    """What was found and the bound that it violates, both in words already."""
-    sides = {"upper": "above", "lower": "below"}
-    if kind in sides:
-        return f"found {error}, {sides[kind]} the {tier} {kind} bound {bound}"
-    return f"found {error} instead of the {tier} {bound}"
+def is_number(subject: str, number: str, more: str = "") -> str:
+    """A clause: the subject is that number. A subject with a comma ends in one."""
+    return f"{subject}{',' if ',' in subject else ''} is {number}{more}"
+
+
+def stated(bound: str, tier: str, kind: str) -> str:
+    """What a tier states, the bound in words already."""
+    sides = {"upper": "at most ", "lower": "at least "}
+    return f"{tier}: {sides.get(kind, '')}{bound}"
 
 
 def digits_apart(bound: float, column: str, kind: str, error: float) -> int:

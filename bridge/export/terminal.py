@@ -21,9 +21,11 @@ from bridge.export.layout import (
     table_cells,
     verdict_words,
 )
+from bridge.export.legend import legend
 from bridge.export.numbers import DIGITS, plain
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
+from symbolic.statements import Quantifier
 
 LONGEST_CELL = 28  # characters, of a table beside the rows, that are never broken
 LONGEST_LINE = 10_000  # columns of a text that no terminal bounds
@@ -31,12 +33,14 @@ BUDGET = ("seed", "samples", "attack", "restarts")  # also in the environment; t
 
 
 def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: bool = False) -> Iterator[RenderableType]:
-    """The table of the rows, the slack of each step if requested, the footer, the violations and the refusals."""
+    """The table of the rows and its legend, the slack of each step if requested, the footer, what the run refutes."""
     rows = shown_rows(comparison, all_rows)
     columns = layout(rows, comparison.automatic)
     yield ": ".join(filter(None, (comparison.result, comparison.citation)))
     yield _statement(rows, columns)
     yield rows_table(rows, columns)
+    yield ""
+    yield from (f"{names}: {meaning}" for names, meaning in legend(comparison, rows, columns))
     if steps:
         yield from _slack(rows, columns)
     for table in comparison.tables:
@@ -98,12 +102,12 @@ def _style(verdicts: Iterable[Verdict]) -> str:
 
 
 def _statement(rows: Sequence[Row], columns: Layout) -> str:
-    """What is the same for all rows: parameters, norm, domain, quantifier."""
+    """What is the same for all rows: parameters, norm, domain, and the quantifier unless the domain names one run."""
     shared = [columns.constants()]
     inputs = [row for row in rows if row.scope] or rows  # a rate has a domain of its own
     for field in ("norm", "domain", "quantifier"):
         words = {getattr(row, field) for row in inputs}
-        shared += words if len(words) == 1 else []
+        shared += words - {Quantifier.EXISTS} if len(words) == 1 else []
     return "; ".join(word for word in shared if word)
 
 

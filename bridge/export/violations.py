@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bridge.export.layout import Layout, digits_of, found, layout
-from bridge.export.numbers import against, plain
+from bridge.export.numbers import is_number, plain, stated
 from bridge.record import TIERS, Comparison, Row, RowErratum, Verdict
 from symbolic.statements import Quantity
 
-TOO_SMALL = "(below 1e-308)"
+TOO_SMALL = "a number below 1e-308"
 ERRATUM = "erratum."  # in front of the quantities of violations, which the sentence needs not say again
 RULED_OUT = (Verdict.OUTSIDE, Verdict.NOT_REPRESENTABLE)
 NAMED = 6  # quantities; more would hide the reason
@@ -46,32 +46,40 @@ class Violation:
     def sentence(self) -> str:
         name = self.quantity.removeprefix(ERRATUM)
         if self.erratum is not None:
-            said = f"{name}: {self.erratum.place}: {self.erratum.sentence}"
-            where = "" if self.worst.params else self.remark  # the only place that names parameters of its own
-            more = [f"{part[0].upper()}{part[1:]}" for part in (self._numbers, where) if part]
+            said = f"{name}: {self.erratum.place}. In the paper: {self.erratum.sentence}"
+            where = "" if self.worst.params and self._pair else self.remark  # numbers or parameters of its own
+            rows = [f"Violated{self._rows}"] if self._rows else []
+            more = [*rows, *self._pairs, *([f"{where[0].upper()}{where[1:]}"] if where else [])]
             return " ".join(f"{part}." for part in (said, *more, f"Repair: {self.erratum.repair}"))
         head = f"{name}: {' and '.join(self.tiers)} violated"
-        return f"{'; '.join(filter(None, [head, self._numbers]))}." + (f" {self.remark}" if self.remark else "")
+        return " ".join([*(f"{part}." for part in (f"{head}{self._rows}", *self._pairs)), *filter(None, [self.remark])])
 
     @property
-    def _numbers(self) -> str:
-        """The error against the bound where it is worst, and in how many of the rows that have such a bound."""
-        rows = f"in {self.count} of {self.total} rows" if self.total > 1 else ""
-        worst = f"worst at {self.place}" if self.place and self.worst.params else ""
-        return ", ".join(filter(None, [self._pair, rows, worst]))
+    def _rows(self) -> str:
+        """In how many of the rows that have such a bound; "" for the only one."""
+        return f" in {self.count} of {self.total} rows" if self.total > 1 else ""
+
+    @property
+    def _pairs(self) -> list[str]:
+        return [f"{'Worst' if self.total > 1 else 'Found'}: {self._pair}"] if self._pair else []
 
     @property
     def _pair(self) -> str:
-        """What was found against the bound, both as the table shows them; "" where there are no two numbers."""
+        """The quantity and its bound, both as the table shows them; "" where there are no two numbers."""
         error, bound = found(self.worst), getattr(self.worst, self.worst_tier)
         if error is None or (bound is None and self.worst.samples == 0):
             return ""
         digits = digits_of(self.worst)
+        number = plain(error, digits=digits)
         bounded = TOO_SMALL if bound is None else plain(bound, self.worst_tier, self.worst.kind, digits)
+        if self.worst.finding:
+            return self.worst.finding.format(found=number, printed=bounded)
         order = self.worst.order if self.worst_tier == "printed" else None
         bounded = f"{order}({bounded})" if order else bounded
-        words = against(plain(error, digits=digits), bounded, self.worst_tier, self.worst.kind)
-        return f"{words}{_factor(self.worst, self.worst_tier)}"
+        at = f" at {self.place}" if self.place and self.worst.params else ""
+        subject = self.worst.meaning or self.quantity.removeprefix(ERRATUM)
+        words = stated(bounded, self.worst_tier, self.worst.kind)
+        return f"{is_number(subject, number, at)}; {words}{_factor(self.worst, self.worst_tier)}"
 
 
 def violations(comparison: Comparison) -> list[Violation]:
@@ -116,11 +124,12 @@ def _excess(row: Row, tier: str) -> float:
 
 
 def _factor(row: Row, tier: str) -> str:
+    """How many times an upper bound the value is, or a lower bound is the value."""
     factor = _excess(row, tier)
     words = plain(factor)
     if row.kind not in ("upper", "lower") or not 1 < factor < math.inf or words == plain(1.0):
         return ""
-    return f" by a factor of {words}"
+    return f" ({words} times {'that' if row.kind == 'upper' else 'the value'})"
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,7 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
     excess, small = (evaluate_ball(each, balls) for each in (limit.excess, signs.STILL_SMALL))
     printed, side = (float(evaluate_ball(each, balls)) for each in (limit.printed, limit.side))
     quantity = limit_quantity(limit)
-    where = (
-        f"the value is {_subject(limit)} at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
-    )
+    where = f"at {_words(limit.params)}, t = {plain(time / (case.params['L'] - 2))} (L-2)"
     if not (excess > 0 and small > 0):
         remark = f"{where}: the comparisons do not decide here"
         return direct_row(case, quantity, {"printed": Verdict.UNDECIDED}, printed=printed, remark=remark)
@@ -51,21 +49,25 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
     return direct_row(case, quantity, verdict, printed=printed, measured=side, remark=where, witness=witness, params={})
 
 
-_SUBJECTS = {"h.ramp": "h/h*", "T_1": "h/h*", "T_1.simple": "h/h*"}
+_AT_T_1 = "h/h* at the printed bound on T_1^h"
+_SUBJECTS = {"h.ramp": "h/h* at one time", "T_1": _AT_T_1, "T_1.simple": _AT_T_1}
 
 
 def _subject(limit: theory.Limit) -> str:
-    return _SUBJECTS.get(limit.of, "log(w/sigma_init)")
+    return _SUBJECTS.get(limit.of, "log(w/sigma_init) at one time")
 
 
 def limit_quantity(limit: theory.Limit) -> Quantity:
     stated = theory.TRENDS.quantity(limit.of)
-    side = "lower" if limit.kind is Kind.UPPER else "upper"
+    side, proved, claimed = (
+        ("lower", "at least", "at most") if limit.kind is Kind.UPPER else ("upper", "at most", "at least")
+    )
     return replace(
         stated,
         name=limit.name,
         kind=limit.kind,
-        meaning=f"{_subject(limit)} as printed, against a proved {side} bound",
+        meaning=f"{_subject(limit)}, from one small start; measured: a proved {side} bound on it",
+        finding=f"{_subject(limit)} is {proved} {{found}}; printed: {claimed} {{printed}}",
         norm="in balls",
         domain="one start and one time",
         remark="",
@@ -159,12 +161,18 @@ def range_words(claim: str) -> str:
 
 def outside_26(w_star: float) -> str:
     """Why (26) does not apply at this w*; "" where it is proved."""
-    if w_star <= threshold("h.overshoot.line")[0]:
+    holds, fails = threshold("h.overshoot.line")
+    if w_star <= holds:
         return ""
-    known = range_words("h.overshoot.line")
+    least, here = plain(float(fails)), f"here w* = {plain(w_star)}"
+    if w_star >= fails:
+        return (
+            f"hypothesis w* < c of (26), with some c > 0, is not met: from small starts (26) is false for every "
+            f"w* >= {least}, so that c <= {least}; {here}"
+        )
     return (
-        f"hypothesis w* < c of (26), with some c > 0, is not shown to hold: for small sigma_init, (26) is {known}; "
-        f"here w* = {plain(w_star)}"
+        f"hypothesis w* < c of (26), with some c > 0, is neither shown nor refuted: from small starts (26) is "
+        f"{range_words('h.overshoot.line')}; {here}"
     )
 
 

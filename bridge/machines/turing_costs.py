@@ -119,8 +119,8 @@ def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> 
         )
     here = ", ".join(f"{letter} = {value} {LETTERS[letter]}" for letter, value in at.items())
     return NamedTable(
-        title=f"size of this network: {here}; the ratio to the printed order is an upper bound of formula / printed "
-        f"for all {_least_sizes()}",
-        columns=["quantity", "in the network", "by the formula", "printed", "ratio to the printed order", "formula"],
+        title=f"size of this network: {here}; the column `largest ratio` is the largest of formula / printed over all "
+        f"{_least_sizes()}, or an upper bound of it",
+        columns=["quantity", "in the network", "by the formula", "printed", "largest ratio", "formula"],
         rows=rows,
     )

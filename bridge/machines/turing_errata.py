@@ -95,8 +95,8 @@ def _pair(case: DirectCase, network: SimulatingDecoder, states: int, symbols: in
         quantity,
         {"printed": Verdict.VIOLATED if grows else Verdict.UNDECIDED},
         derived=rows,
-        remark=f"w_TM is {plain(width)} with the constant 1 in w_scr; along {along} the ratio of rows to w_TM tends to "
-        f"{limit}",
+        remark=f"with the constant 1 in w_scr, w_TM is {plain(width)}; along {along} the ratio of rows to w_TM tends "
+        f"to {limit}",
         witness=witness_of(case, "pair", rows - width, numbers) if grows else None,
     )
 

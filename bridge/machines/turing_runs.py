@@ -27,8 +27,8 @@ INPUTS = {
 DIFFERS = "differs"
 TRACE = ("written", "move", "state", "location", "symbol", "i'")  # in the order in which a step happens
 LEGEND = (
-    "(line i: symbol written and move in step i, then state, location and symbol after this step; "
-    "i': the last step that wrote the cell under the head)"
+    "Line i has the symbol written and the move in step i, then state, location and symbol after this step; i' is the "
+    "last step that wrote the cell under the head."
 )
 
 
@@ -165,7 +165,7 @@ def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> Nam
         rows.append([i, *got, "same" if got == want else f"{DIFFERS}: {' '.join(map(str, want))}"])
     wrong = sum(got != want for got, want in zip(ours, theirs, strict=True))
     steps = f"{rows[0][0]}..{rows[-1][0]}"
-    title = f"{_what_happened(task)} {LEGEND}; network and simulator differ at {wrong} of the steps {steps}"
+    title = f"{_what_happened(task)}. Network and simulator differ at {wrong} of the steps {steps}. {LEGEND}"
     return NamedTable(title=title, columns=["i", *TRACE, "simulator"], rows=rows)
 
 

@@ -66,7 +66,11 @@ from symbolic.icgd.symbols import (
 # The sums of ReLUs are built on [-R, R], where R is the largest of R_1, ..., R_N: the range is chosen so that the
 # induction closes. The exact network is the case eps_r = 0.
 ARGUMENTS = MonotoneRecursion(nu * P_0, nu * sp.sqrt(K) * (beta(R) + eps_r), R)
-COVERED = Invariant(R, (), f"induction over the layers, R the largest of R_1, ..., R_N: ${ARGUMENTS.latex()}$")
+LARGEST_ARGUMENTS = (
+    f"t_1 = {ARGUMENTS.start}, t_(j+1) = {sp.sstr(ARGUMENTS.step).replace('beta(R)', 'beta(t_j)')}, with beta(t) = "
+    f"sup |r| on [-t, t], where t_j bounds the arguments of layer j"
+)
+COVERED = Invariant(R, (), f"induction over the layers; R is the largest of t_1, ..., t_N; {LARGEST_ARGUMENTS}")
 OUTPUTS = Invariant(R_u, (), "|pbar(N)[k]| <= beta(R) + eps_r = R_u since the arguments stay in [-R, R]")
 
 
@@ -323,7 +327,7 @@ SCORES = r"\max_j |v_{jk}^\top \bar{p}(j-1)|"
 def derive_range(depth: sp.Expr = N) -> Derivation:
     """The range of the arguments: nu times the norm of the layer's input, the largest of the layers."""
     hidden = sp.Piecewise((P_0, sp.Eq(depth, 1)), (sp.Max(P_0, P_hat), True))
-    return Derivation((Step("range_r", Norm.INF, "invariant", nu * hidden, reason=ARGUMENTS.latex(), latex=SCORES),))
+    return Derivation((Step("range_r", Norm.INF, "invariant", nu * hidden, reason=LARGEST_ARGUMENTS, latex=SCORES),))
 
 
 # One step a layer: what a comparison measures, and where the slack of each inequality shows.

@@ -73,9 +73,27 @@ def ranges(network: Network, which: str) -> Quantity:
     reason = "t = pbar(N)[k], y = y[k]"
     cube = Derivation((Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason=reason, latex=outputs),))
     latex, meaning, bound, derived, erratum = {
-        "range_r": (chain.SCORES, "arguments of r against R_1", printed.RANGE_R, derivation, errata.RANGE_R),
-        "range_r1": (chain.SCORES, "arguments of r' against R_2", printed.RANGE_R1, derivation, errata.RANGE_R1),
-        "range_u": (outputs, "arguments of u against R_3", printed.RANGE_U, cube, errata.RANGE_U),
+        "range_r": (
+            chain.SCORES,
+            "largest argument of r, for which Lemma 2 prints the range R_1",
+            printed.RANGE_R,
+            derivation,
+            errata.RANGE_R,
+        ),
+        "range_r1": (
+            chain.SCORES,
+            "largest argument of r', for which Lemma 3 prints the range R_2",
+            printed.RANGE_R1,
+            derivation,
+            errata.RANGE_R1,
+        ),
+        "range_u": (
+            outputs,
+            "largest argument of u, for which Lemma 4 prints the range R_3",
+            printed.RANGE_U,
+            cube,
+            errata.RANGE_U,
+        ),
     }[which]
     known = None if network.two_dimensions else bound
     step = derived.steps[-1].name
@@ -83,14 +101,14 @@ def ranges(network: Network, which: str) -> Quantity:
     return replace(quantity, scopes=(), erratum=erratum if known else None)
 
 
-_NORM = "largest column sum, (C.1)"
+_NORM = "largest column sum (C.1)"
 
 
 def forward_norms(network: Network) -> list[Quantity]:
     rows = at_first_layer(network.depth, d_y, sp.Max(K, d_y))
     reason = (
-        "queries and keys have at most one entry of absolute value <= 1 a column; each of the M_1 heads of a row adds "
-        "|c_m|"
+        "each column of Q and K has at most one nonzero entry, of absolute value at most 1; each of the M_1 heads of "
+        "a row of V_j adds |c_m|"
     )
     return [
         counted(
@@ -151,7 +169,7 @@ def backward_norms(network: Network) -> list[Quantity]:
             "norm[backward]",
             r"\max_j B_{\theta_{N+2+j}}",
             "parameter norm of layers N+3..2N+2",
-            "largest column sum, (3.18)",
+            "largest column sum (3.18)",
             sp.Integer(1),
             bound=printed.NORM_BACKWARD,
             reason="queries, keys and values copy coordinates",
@@ -185,7 +203,7 @@ def sizes(network: Network) -> list[Quantity]:
             network,
             "heads",
             r"\max_l M^l",
-            "heads of the widest attention layer",
+            "number of heads of the widest attention layer",
             "count",
             heads,
             remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^(-1/2)",
@@ -194,7 +212,7 @@ def sizes(network: Network) -> list[Quantity]:
             network,
             "relus",
             r"\max(M_1, M_2, M_3)",
-            "ReLUs of one sum, of the function that takes most",
+            "number of ReLUs of one sum, for the function that takes most",
             "count",
             sp.Max(M_1, M_2, M_3),
             remark="computed from eps where relus = 0",
@@ -203,7 +221,7 @@ def sizes(network: Network) -> list[Quantity]:
             network,
             "width",
             "D",
-            "coordinates of a token",
+            "number of coordinates of a token",
             "count",
             d_x + 2 * d_y + weights + 3 * rows + 2,
             reason="[x; y; w; p; r'; g; s; 1; t]",

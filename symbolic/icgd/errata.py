@@ -47,16 +47,17 @@ RANGE_U = Erratum(
 
 # Norms: of the layer that the proof builds.
 _HIDDEN = (
-    "Theorem 1 holds if the O of the norm hides constants, like O~, and eta is fixed first, since the norms of "
-    "layers 1..N+2 do not shrink with eta, neither as printed nor as repaired"
+    "Theorem 1 holds under two conditions: the O of the norm hides constants, as O~ does, and eta is fixed before "
+    "these constants. The second is needed because the norms of layers 1..N+2 do not shrink with eta, neither as "
+    "printed nor as repaired"
 )
 
 
 # A ReLU is homogeneous: <c Q h, c K h> V / c^2 is what <Q h, K h> V is.
 def _rescaled(values: str, statement: str) -> str:
     return (
-        f"c Q, c K and V / c^2 give the same layer with the norm c + {values} / c^2, which is often below the printed "
-        f"one, so that the {statement} itself is not refuted"
+        f"Moreover, c Q, c K and V / c^2 give the same layer with the norm c + {values} / c^2. This is often below the "
+        f"printed norm, so that the {statement} itself is not refuted"
     )
 
 
@@ -66,7 +67,7 @@ NORM_FORWARD = Erratum(
     "the layers have norms of at most 1 + K C_1",
     "D.2 has heads for k in [d] at j = N, and (C.1) adds |c_m| for each; if d > K, the norm of this layer is larger",
     "1 + max{K, d} C_1",
-    f"yes: (3.9) does not depend on norms; {_rescaled('max{K, d} C_1', 'lemma')}; {_HIDDEN}",
+    f"yes: (3.9) does not depend on norms. {_rescaled('max{K, d} C_1', 'lemma')}. {_HIDDEN}",
     (("N", 2), ("d", 8)),
 )
 NORM_DERIVATIVE = Erratum(
@@ -76,7 +77,7 @@ NORM_DERIVATIVE = Erratum(
     "D.3 prints heads for j in [N] and k in [K], whose values sum to up to N K C_2; with k in [d] at layer N they "
     "sum to (K (N-1) + d) C_2; both exceed K (N-1) C_2",
     "1 + (K (N-1) + d) C_2",
-    f"yes: (3.13) does not depend on norms; {_rescaled('(K (N-1) + d) C_2', 'lemma')}; {_HIDDEN}",
+    f"yes: (3.13) does not depend on norms. {_rescaled('(K (N-1) + d) C_2', 'lemma')}. {_HIDDEN}",
 )
 NORM_LOSS_GRADIENT = Erratum(
     Weight.PROOF,
@@ -85,8 +86,8 @@ NORM_LOSS_GRADIENT = Erratum(
     "the 1-norm induced by vectors is a column sum, and the column of the constant 1 meets every ReLU; R_3 + 1 bounds "
     "a single entry of W_1 (a row sum reaches 2 R_3 + 1), and (C.1) adds the norms of W_1 and W_2",
     "(1 + R_3) sum_k M_3^k + C_3 for the layer of D.4",
-    "yes: (3.15) does not depend on norms; splitting ReLUs until |c_m| <= C_3 / max_k M_3^k and scaling W_1 against "
-    "W_2 gives a norm of at most 2 sqrt(2 d (1 + R_3) C_3), which does not grow with their number; " + _HIDDEN,
+    "yes: (3.15) does not depend on norms. Splitting ReLUs until |c_m| <= C_3 / max_k M_3^k and scaling W_1 against "
+    "W_2 gives a norm of at most 2 sqrt(2 d (1 + R_3) C_3), which does not grow with their number. " + _HIDDEN,
     (("N", 2), ("d", 8)),
 )
 NORM_STEP = Erratum(
@@ -96,7 +97,7 @@ NORM_STEP = Erratum(
     "layer N has d neurons, so that for d > K some rows of V_N get no update from the printed heads; with heads for "
     "all d rows, the norms add up to more than 2 eta N K if d is large",
     "heads for k in [d] at j = N, and eta (n+1)/n (K (N-1) + d)",
-    "yes: the norm of this layer is O(eta) + 1, as printed and as repaired; "
+    "yes: the norm of this layer is O(eta) + 1, as printed and as repaired. "
     + _rescaled("eta (n+1)/n (K (N-1) + d)", "bound on the norm"),
     (("N", 2), ("d", 16)),
 )

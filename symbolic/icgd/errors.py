@@ -28,7 +28,7 @@ from symbolic.icgd.symbols import (
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 TWO_NORM, SUP_NORM = "2-norm, largest token", "sup norm, largest token"
-DOMAIN = "w in the box |v_jk[i]| <= B_v / sqrt(length), ||x||_2 <= B_x, ||y||_2 <= B_y"
+DOMAIN = "w in the box |v_jk[i]| <= B_v / sqrt(length of v_jk), ||x||_2 <= B_x, ||y||_2 <= B_y"
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def forward(network: Network) -> list[Quantity]:
                 network,
                 name,
                 rf"\|\bar{{p}}({at}) - p({at})\|_2",
-                f"output of layer {'N' if last else 'j'}" if network.layers is None else f"output of layer {layer}",
+                f"error of the output of layer {layer}",
                 TWO_NORM,
                 derivation,
                 bound=printed.OUTPUT_ERROR if last else printed.layer_error(layer),
@@ -138,7 +138,7 @@ def derivative(network: Network) -> list[Quantity]:
                 network,
                 name,
                 rf"\|\bar{{r}}'({at}) - r'({at})\|_\infty",
-                f"derivatives r'(V_j p(j-1)) at layer {layer}",
+                f"error of the derivatives r'(V_j p(j-1)) at layer {layer}",
                 SUP_NORM,
                 derivation,
                 bound=printed.DERIVATIVE_ERROR,
@@ -162,7 +162,7 @@ def loss_gradient(network: Network) -> list[Quantity]:
             network,
             "g.max",
             r"\|g - u(p(N), y)\|_\infty",
-            "gradient of the loss in the output, coordinate by coordinate",
+            "error of the gradient of the loss in the output, largest coordinate",
             SUP_NORM,
             network.derivation(largest),
             bound=printed.LOSS_GRADIENT_ERROR,
@@ -172,7 +172,7 @@ def loss_gradient(network: Network) -> list[Quantity]:
             network,
             "g",
             r"\|g - u(p(N), y)\|_2",
-            "gradient of the loss in the output",
+            "error of the gradient of the loss in the output",
             TWO_NORM,
             network.derivation(lambda: chain.derive_loss_gradient(depth)),
             trivial=sp.sqrt(d_y) * trivial,
@@ -188,14 +188,14 @@ def backward(network: Network) -> list[Quantity]:
         signal = _signal(network, layer, last)
         largest = partial(chain.derive_largest_of_signal, layer, network.depth, last=last)
         trivial = _twice_the_size(signal.size)
-        meaning = f"loss gradient at the arguments of layer {layer}"
+        meaning = f"error of the loss gradient at the arguments of layer {layer}"
         below = () if last or network.layers else (sp.Le(layer, network.depth - 1),)
         quantities += [
             measured(
                 network,
                 f"{name}.max",
                 rf"\|\bar{{s}}({at}) - s({at})\|_\infty",
-                f"{meaning}, coordinate by coordinate",
+                f"{meaning}, largest coordinate",
                 SUP_NORM,
                 network.derivation(largest),
                 bound=printed.BACKWARD_ERROR,
@@ -246,7 +246,7 @@ def signal_size(network: Network) -> Quantity:
         network,
         "size_s",
         _SIGNALS,
-        "size of the back-propagated signals",
+        "largest absolute value of a back-propagated signal",
         SUP_NORM,
         Derivation((step,)),
         bound=printed.BACKWARD_SIZE,
@@ -277,7 +277,7 @@ def step(network: Network) -> list[Quantity]:
             network,
             "gradient",
             r"\|\nabla \bar{L}_n(w) - \nabla L_n(w)\|_2",
-            "gradient of the risk",
+            "error of the gradient of the risk",
             "2-norm",
             derivation,
             bound=printed.GRADIENT_ERROR,
@@ -288,7 +288,7 @@ def step(network: Network) -> list[Quantity]:
             network,
             "w",
             r"\|\bar{w}^{+} - w^{+}\|_2",
-            "weights after one projected step",
+            "error of the weights after one projected step",
             "2-norm",
             derivation,
             bound=printed.STEP_ERROR,
@@ -306,7 +306,7 @@ def requested(network: Network) -> Quantity:
         network,
         "w.requested",
         r"\|\epsilon^{(l-1)}\|_2",
-        "error of one step where the accuracy eps was asked for",
+        "error of one step, where the sums of ReLUs are those computed from eps",
         "2-norm",
         derivation,
         bound=printed.REQUESTED_STEP,

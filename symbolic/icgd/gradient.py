@@ -106,10 +106,15 @@ def _quantities() -> tuple[Quantity, ...]:
         form(
             "recursion",
             "A by recursion",
-            "gradient blocks by (3.7), (3.8) against automatic differentiation",
+            "difference of the gradient blocks by (3.7), (3.8) from automatic differentiation",
             DEFINITION_3,
         ),
-        form("product", "A as product", "gradient blocks by the product of Lemma 1 against the same", LEMMA_15),
+        form(
+            "product",
+            "A as product",
+            "difference of the gradient blocks by the product of Lemma 1 from automatic differentiation",
+            LEMMA_15,
+        ),
         count(
             "parameters",
             r"|D_N - \#\text{entries of } V_1, \ldots, V_N|",

@@ -106,7 +106,7 @@ def _quantities() -> tuple[Quantity, ...]:
         Quantity(
             "error",
             r"\sup_{|t| \le R} |\bar g(t) - g(t)|",
-            "the sum of ReLUs against the function",
+            "largest error of the sum of ReLUs",
             "sup norm",
             _DOMAIN,
             Kind.UPPER,
@@ -121,7 +121,7 @@ def _quantities() -> tuple[Quantity, ...]:
         Quantity(
             "slope",
             r"\sup_{|t| \le R} |\bar g'(t) - g'(t)|",
-            "its slope against the derivative",
+            "largest error of the slope of the sum of ReLUs",
             "sup norm",
             _DOMAIN,
             Kind.UPPER,
@@ -151,7 +151,7 @@ def _quantities() -> tuple[Quantity, ...]:
         Quantity(
             "one_norm",
             r"\sum_h |c_h|",
-            "1-norm of the weights, directions of 1-norm at most 1",
+            "1-norm of the weights of the ReLUs, whose directions have 1-norm at most 1",
             "1-norm",
             "the construction",
             Kind.UPPER,
@@ -171,7 +171,7 @@ def _quantities() -> tuple[Quantity, ...]:
         Quantity(
             "relus.rate",
             r"-\frac{d \log H}{d \log \epsilon}",
-            "exponent of the number of ReLUs in 1/eps",
+            "exponent a of the number of ReLUs, of order eps^-a; printed: at most 2, up to a logarithm",
             "exponent",
             "the construction",
             Kind.RATE,
@@ -193,7 +193,7 @@ RELU_SUM = Result(
     r"H \le C(k) C_l^2 \log(1 + C_l/\epsilon)/\epsilon^2,\quad \sum_h |c_h| \le C(k) C_l,\quad \|a_h\|_1 \le 1",
     parameters=(
         Parameter("activation", None, "the activation r: tanh, sigmoid, gelu, softplus, sin or relu", "tanh"),
-        Parameter("order", order, "0 for r itself, 1 for its derivative", 0, integer=True),
+        Parameter("order", order, "order of the derivative of r that is approximated: 0 or 1", 0, integer=True),
         Parameter("R", R, "half the length of the range", 4.0),
         Parameter("eps", eps, "target accuracy", (1e-2, 1e-4)),
     ),

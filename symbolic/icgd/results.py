@@ -51,9 +51,11 @@ _PARAMETERS = {
         Parameter("eta", eta, "step size", 0.1),
         Parameter("L", L, "number of steps before the prediction, where a table is given", 8, integer=True),
         Parameter("eps", eps, "target accuracy of the gradient; it sets the sums of ReLUs where relus = 0", 0.1),
-        Parameter("relus", relus, "ReLUs for each function; 0: computed from eps", 0, integer=True),
-        Parameter("R", R_asked, "range on which r and r' are approximated; 0: the smallest sufficient one", 0.0),
-        Parameter("relus_r1", relus_r1, "ReLUs for r', where `relus` is given; 0: as many as for r", 0, integer=True),
+        Parameter("relus", relus, "number of ReLUs for each function; 0: computed from eps", 0, integer=True),
+        Parameter("R", R_asked, "r and r' are approximated on [-R, R]; 0: the smallest sufficient R", 0.0),
+        Parameter(
+            "relus_r1", relus_r1, "number of ReLUs for r', where `relus` is given; 0: as many as for r", 0, integer=True
+        ),
         Parameter("activation", None, "the activation r (tanh, sigmoid, gelu, softplus, sin, ...)", "tanh"),
         Parameter("loss", None, "the loss of one coordinate (square, huber, log_cosh, logistic)", "square"),
     )
@@ -64,15 +66,15 @@ _WITHOUT_LOSS = tuple(name for name in _ONE_DIMENSION if name not in ("eta", "lo
 _WITHOUT_STEP = tuple(name for name in _ONE_DIMENSION if name != "eta")
 
 _REASONS = {
-    "N": "the network has an output layer; the paper has N >= 2, and its formulas cover N = 1 where K = d",
+    "N": "the network has an output layer; the paper assumes N >= 2, and its formulas also hold for N = 1 if K = d",
     "K": "K must be at least 1",
     "d": "x and y must have at least one coordinate",
     "d_x": "x must have at least one coordinate",
     "d_y": "y must have at least one coordinate",
     "n": "the risk is a mean over the examples",
-    "relus": "a count; 0: computed from eps",
-    "relus_r1": "a count; 0: as many as for r",
-    "R": "half the length of a range; 0: the derived one",
+    "relus": "a number of ReLUs; 0: computed from eps",
+    "relus_r1": "a number of ReLUs; 0: as many as for r",
+    "R": "half the length of the range [-R, R]; 0: computed by the derivation",
     "B_v": "Theorem 1 assumes B_v > 0",
     "B_x": "Lemma 2 assumes B_x > 0",
     "B_y": "the outputs are bounded",
@@ -158,7 +160,7 @@ def _result(
 
 
 _ON_RANGES = (
-    "Lemma 2 leaves open whether max_j includes j = 0; B_r and B_r' are read with it (B_r >= B_x).",
+    "Lemma 2 leaves open whether the maximum over j in B_r and B_r' includes j = 0; here it does, so that B_r >= B_x.",
     "An R below the derived range is run as asked: the sums of ReLUs are then certified on [-R, R] alone.",
 )
 

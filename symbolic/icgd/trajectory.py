@@ -129,7 +129,7 @@ def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
     return Quantity(
         name,
         rf"\|w^{{{sp.latex(sp.sympify(steps))}}} - w_{{\mathrm{{GD}}}}^{{{sp.latex(sp.sympify(steps))}}}\|_2",
-        "the transformer's iterate against projected gradient descent",
+        "distance of the transformer's iterate from that of projected gradient descent",
         "2-norm",
         _PATH,
         Kind.UPPER,

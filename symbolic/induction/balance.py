@@ -137,7 +137,7 @@ BALANCE = Result(
         _quantity(
             "others",
             r"\dim\{Q : \dot Q = 0\} - 1",
-            "conserved polynomials of degree 2 or less in (w_Q, w_K, h) beside w_Q^2 - w_K^2",
+            "number of conserved polynomials of degree 2 or less in (w_Q, w_K, h) beside w_Q^2 - w_K^2",
             "a count",
             None,
         ),

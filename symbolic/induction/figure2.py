@@ -48,11 +48,23 @@ def _claim(
 
 KEPT, LEARNT = sp.Rational(99, 100), sp.Rational(1, 100)
 QUANTITIES = (
-    _claim("T_I", r"T_{\rm I}", "4-gram loss down to 0.01 of its start", Kind.EXACT, None, CAPTION),
-    _claim("T_o", "T_o", "h reaches h*", Kind.EXACT, None, CAPTION),
-    _claim("T_II", r"T_{\rm II}", "loss of the induction head down to 0.99 of that at T_o", Kind.EXACT, None, CAPTION),
+    _claim("T_I", r"T_{\rm I}", "time at which the 4-gram loss is 0.01 of its start", Kind.EXACT, None, CAPTION),
+    _claim("T_o", "T_o", "time at which h reaches h*", Kind.EXACT, None, CAPTION),
     _claim(
-        "T_III", r"T_{\rm III}", "loss of the induction head down to 0.01 of that at T_o", Kind.EXACT, None, CAPTION
+        "T_II",
+        r"T_{\rm II}",
+        "time at which the loss of the induction head is 0.99 of that at T_o",
+        Kind.EXACT,
+        None,
+        CAPTION,
+    ),
+    _claim(
+        "T_III",
+        r"T_{\rm III}",
+        "time at which the loss of the induction head is 0.01 of that at T_o",
+        Kind.EXACT,
+        None,
+        CAPTION,
     ),
     _claim(
         "left",
@@ -74,7 +86,7 @@ QUANTITIES = (
     _claim(
         "phases",
         r"\#\text{phases}",
-        "phases of the run: those that end at T_I < T_II < T_III, if reached, and the last",
+        "number of phases of the run: those that end at T_I < T_II < T_III, if reached, and the last",
         Kind.EXACT,
         sp.Integer(4),
         CAPTION,
@@ -83,7 +95,7 @@ QUANTITIES = (
     _claim(
         "separation",
         r"T_{\rm II}/T_{\rm I}",
-        "end of the plateau over the end of phase I",
+        "ratio of the end of the plateau to the end of phase I",
         Kind.LOWER,
         sp.Integer(1),
         Citation(WANG2024, "Theorem 5.5", "T_I = O(1), T_II >> 1"),
@@ -92,7 +104,7 @@ QUANTITIES = (
     _claim(
         "plateau",
         r"w(T_{\rm II})/w^\star",
-        "w at the end of the plateau",
+        "w/w* at the end of the plateau",
         Kind.LOWER,
         LEARNT,
         THEOREM,
@@ -119,7 +131,7 @@ QUANTITIES = (
     _claim(
         "growth",
         r"w(T_{\rm II})/\sigma_{\rm init}",
-        "how much w has grown at T_II",
+        "w/sigma_init at T_II",
         Kind.EXACT,
         None,
         CAPTION,
@@ -127,7 +139,7 @@ QUANTITIES = (
     _claim(
         "overshoot",
         r"\max_t h/h^\star",
-        "largest h over h*",
+        "largest h/h*",
         Kind.UPPER,
         OVERSHOOT,
         Citation(WANG2024, "Appendix C.2", "(26)"),

@@ -318,7 +318,7 @@ FIRST_STAGE = Result(
         _quantity(
             "q.sign",
             r"q'(\tilde p)",
-            "q' <= 0",
+            "q' at p~ = sigma_init; printed: at most 0 at all p~",
             Kind.UPPER,
             printed=Printed(sp.Integer(0), _APPENDIX),
             remark="holds for every L and p~",
@@ -373,14 +373,14 @@ FIRST_STAGE = Result(
         _quantity(
             "start.short",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "the same for short inputs, certified",
+            "as start, for short inputs, certified",
             Kind.LOWER,
             domain="all p~ >= 0, g_0 in (0, g*], p(0) in [0, log 2], w_K w_Q = 0",
         ),
         _quantity(
             "start.long",
             r"\dot{\tilde p}/(u g_0 g^\star/Z_n(r))",
-            "the same at the start p~ = sigma_init, for a long input and a small alpha",
+            "as start, at p~ = sigma_init, for a long input and a small alpha",
             Kind.LOWER,
             printed=Printed(sp.Integer(0), Citation(WANG2024, "Lemma 5.3", "(12)"), strict=True),
             domain=START_DOMAIN,

@@ -175,8 +175,15 @@ def stated_inequalities(params: Mapping[str, Any]) -> list[Inequality]:
     because = {x: f"x in [0, {NEAREST}]; nearer to 1 each term is positive"}
     box = {x: (sp.Integer(0), NEAREST)}
     return [
-        Inequality("convex", second, box, strict=True, meaning="C''(x)/x", because=because),
-        Inequality("stretch", growth, box, strict=True, meaning="(C(x)/x)'/x", because=because),
+        Inequality("convex", second, box, strict=True, meaning="C''(x)/x > 0, so that C is convex", because=because),
+        Inequality(
+            "stretch",
+            growth,
+            box,
+            strict=True,
+            meaning="(C(x)/x)'/x > 0, so that C(ax) >= a C(x) for a >= 1",
+            because=because,
+        ),
         superadditive_inequality(),
     ]
 
@@ -188,7 +195,7 @@ def superadditive_inequality() -> Inequality:
         phi(a + b) - phi(a) - phi(b),
         {a: (sp.Rational(1, 16), NEAREST), b: (sp.Rational(1, 16), NEAREST)},
         where=(NEAREST - a - b,),
-        meaning="C(a+b) - C(a) - C(b)",
+        meaning="C(a+b) >= C(a) + C(b)",
         because=dict.fromkeys((a, b), "both at least 1/16: at 0 there is equality; 'stretch' covers all"),
     )
 
@@ -198,7 +205,7 @@ _LEMMA, _STEP = Citation(WANG2024, "Lemma D.6"), Citation(WANG2024, "Appendix C.
 ANY_WEIGHTS = Erratum(
     Weight.STATEMENT,
     _LEMMA,
-    sentence="an auxiliary lemma: for convex f and x <_w y the inequality holds with any weights w_i >= 0 of sum 1",
+    sentence="for convex f and x <_w y the inequality holds with any weights w_i >= 0 of sum 1 (an auxiliary lemma)",
     reading="x <_w y is as in Definition D.5, with both vectors in decreasing order; the weights (0, 1) refute it for "
     "f(x) = x and the positive weights (1/8, 7/8) for f(x) = x^2",
     repair="equal weights (Karamata), or x and y decreasing with sum_{i<=k} w_i (y_i - x_i) >= 0, and = 0 at k = n "
@@ -232,7 +239,7 @@ KARAMATA = Result(
         _quantity(
             "weighted",
             r"\sum w_i f(x_i)",
-            "sum of w_i f(x_i), against that of y",
+            "sum of w_i f(x_i); printed: at most that of w_i f(y_i)",
             Kind.UPPER,
             _MAJORISED,
             erratum=ANY_WEIGHTS,
@@ -240,7 +247,7 @@ KARAMATA = Result(
         _quantity(
             "weighted.square",
             r"\sum w_i x_i^2",
-            "the same with f(x) = x^2 and all weights positive",
+            "sum of w_i f(x_i) for f(x) = x^2 and positive weights; printed: at most that of w_i f(y_i)",
             Kind.UPPER,
             _MAJORISED,
             erratum=ANY_WEIGHTS,
@@ -248,14 +255,14 @@ KARAMATA = Result(
         _quantity(
             "equal",
             r"\sum f(x_i)",
-            "equal weights (Karamata): largest left minus right",
+            "largest difference of left and right side for equal weights (Karamata)",
             Kind.UPPER,
             "f convex, x majorised by y, equal weights",
         ),
         _quantity(
             "fuchs",
             r"\sum w_i f(x_i)",
-            "Fuchs' weighted condition: largest left minus right",
+            "largest difference of left and right side under Fuchs' weighted condition",
             Kind.UPPER,
             "f convex, x and y decreasing, sum_{i<=k} w_i (y_i - x_i) >= 0, = 0 at k = n",
         ),

@@ -45,7 +45,7 @@ def _estimate(name: str, meaning: str, domain: str, citation: Citation, remark: 
     return Quantity(
         name,
         "f",
-        meaning,
+        f"smallest difference of the sides of {meaning}",
         norm="smallest value of the difference of the sides",
         domain=domain,
         kind=Kind.LOWER,
@@ -84,10 +84,10 @@ LYAPUNOV_GRAM = Result(
     parameters=(),
     hypotheses=(),
     quantities=(
-        _constant("decay", "dG/dt <= -c g*^2 G^2, exact M and m", _ALL_U, _GRAM, gram.PRINTED_CONSTANT),
+        _constant("decay", "constant c in dG/dt <= -c g*^2 G^2, exact M and m", _ALL_U, _GRAM, gram.PRINTED_CONSTANT),
         _constant(
             "decay.reached",
-            "the same where the flow gets",
+            "constant c in dG/dt <= -c g*^2 G^2 where the flow gets",
             _REACHED_U,
             _GRAM,
             gram.PRINTED_CONSTANT,
@@ -95,7 +95,7 @@ LYAPUNOV_GRAM = Result(
         ),
         _constant(
             "decay.perturbed",
-            "the same for the paper's flow, |xi_i| <= 10^-4",
+            "constant c in dG/dt <= -c g*^2 G^2 for the paper's flow, |xi_i| <= 10^-4",
             _REACHED_U,
             _GRAM,
             gram.PRINTED_CONSTANT,
@@ -153,7 +153,7 @@ LYAPUNOV_HEAD = Result(
     quantities=(
         _constant(
             "decay.printed_flow",
-            "(L-2) dG/dt <= -c v* h*^2 G, the paper's flow",
+            "constant c in (L-2) dG/dt <= -c v* h*^2 G along the paper's flow",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
@@ -161,7 +161,7 @@ LYAPUNOV_HEAD = Result(
         ),
         _constant(
             "decay.true_flow",
-            "the same along (12), w_Q = w_K = w",
+            "constant c in (L-2) dG/dt <= -c v* h*^2 G along (12), w_Q = w_K = w",
             _BOX,
             _HEAD,
             head.PRINTED_CONSTANT,
@@ -171,7 +171,7 @@ LYAPUNOV_HEAD = Result(
         Quantity(
             "quadratic",
             "c",
-            "dV/dt <= -c V/(L-2) for a quadratic V of the linearisation, along (12)",
+            "constant c in dV/dt <= -c V/(L-2) for a quadratic V of the linearisation, along (12)",
             norm="a rate in tau = t/(L-2)",
             domain="v*/4 < v < v*, h* < h < 1.02 h*, at this v* and h*",
             kind=Kind.LOWER,

@@ -14,7 +14,7 @@ def _c2(place: str) -> Citation:
 SMALL_FACTOR = Erratum(
     Weight.NOTATION,
     _c2("(24), (25) first bound"),
-    sentence="h approaches its plateau at the rate (1 - 0.01 w*^4)^(-1/2) per L-2",
+    sentence="h approaches its plateau at the rate (1 - 0.01 w*^4)^(-1/2) per time L-2",
     reading="w <= 0.01 w* gives 0.01^4 under the root, as elsewhere in the same line; with 0.01 both bounds fail, by "
     "less than one part in a thousand, at the small start w* = 0.49, alpha* = 1, sigma_init = 2^-20",
     repair="0.01^4 in place of 0.01",
@@ -57,7 +57,7 @@ GROWTH_BELOW = Erratum(
 OVERSHOOT_FACTOR = Erratum(
     Weight.PROOF,
     _c2("Step II.2"),
-    sentence="h < 1.02 h* for t > T_2^h whenever v* <= 0.3",
+    sentence="h < 1.02 h* for t > T_2^h whenever v* <= 0.3, that is w* <= 0.5477",
     reading="it recalls (26), which is stated for w* < c with some c > 0; from a small start h comes near its plateau "
     "h* psi(v*) and turns above it, so h exceeds 1.02 h* for every w* >= 0.444 (v* = 0.197)",
     repair="h <= R(w*) h* < 1.07 h* for v* <= 0.3",

@@ -212,35 +212,67 @@ def _claim(
 
 _ONE = sp.Integer(1)
 QUANTITIES = (
-    _claim("h.optimum", r"\inf_{t>T_1^h} h/h^\star", "h stays above h* once there", Kind.LOWER, _ONE, "(P1.1)", _ALONG),
-    _claim("w.optimum", r"\sup_t w/w^\star", "w stays below w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG),
-    _claim("w.growth", r"\inf_t \dot w/w", "w increases", Kind.LOWER, sp.Integer(0), "(P1.2)", _ALONG),
+    _claim(
+        "h.optimum",
+        r"\inf_{t>T_1^h} h/h^\star",
+        "smallest h/h* after h has reached h*",
+        Kind.LOWER,
+        _ONE,
+        "(P1.1)",
+        _ALONG,
+    ),
+    _claim("w.optimum", r"\sup_t w/w^\star", "largest w/w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG),
+    _claim(
+        "w.growth",
+        r"\inf_t \dot w/w",
+        "smallest growth rate of w, (dw/dt)/w",
+        Kind.LOWER,
+        sp.Integer(0),
+        "(P1.2)",
+        _ALONG,
+    ),
     _claim(
         "h.turns",
         r"\#\{t: \dot h = 0\}",
-        "number of turning points of h, a maximum",
+        "number of turning points of h (one: its maximum)",
         Kind.EXACT,
         _ONE,
         "(P1.3)",
         _ALONG,
     ),
-    _claim("w.turn", r"w(T_2^h)", "w where h turns", Kind.LOWER, W_TURN, "(23)", _ALONG),
+    _claim("w.turn", r"w(T_2^h)", "w at the turning point of h", Kind.LOWER, W_TURN, "(23)", _ALONG),
     _claim(
         "w.turn.half",
         r"w(T_2^h)/w^\star",
-        "w/w* where h turns",
+        "w/w* at the turning point of h",
         Kind.LOWER,
         sp.Rational(1, 2),
         "(23)",
         _ALONG,
         "derived: 1/sqrt(3), the limit of w_turn/w* as w* -> 0",
     ),
-    _claim("h.turn", r"h(T_2^h)/h^\star", "h/h* at the maximum of h", Kind.UPPER, R_TURN, "R(w*)", _ALONG),
-    _claim("h.overshoot", r"\sup_{t\ge T_1^h} h/h^\star", "largest h over h*", Kind.UPPER, OVERSHOOT, "(26)", _BELOW_C),
+    _claim(
+        "h.turn",
+        r"h(T_2^h)/h^\star",
+        "h/h* at the turning point of h, its maximum",
+        Kind.UPPER,
+        R_TURN,
+        "R(w*)",
+        _ALONG,
+    ),
+    _claim(
+        "h.overshoot",
+        r"\sup_{t\ge T_1^h} h/h^\star",
+        "largest h/h* after h has reached h*",
+        Kind.UPPER,
+        OVERSHOOT,
+        "(26)",
+        _BELOW_C,
+    ),
     _claim(
         "h.ramp",
         r"\inf_t h/h_{(24)}",
-        "h against the right side of (24)",
+        "smallest ratio of h to the right side of (24)",
         Kind.LOWER,
         _ONE,
         "(24)",
@@ -250,7 +282,7 @@ QUANTITIES = (
     Quantity(
         "h.ramp.repaired",
         r"\inf_t h/h_{\text{repaired}}",
-        "h against h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau",
+        "smallest ratio of h to (24) repaired, h* psi(v*) - (h* psi(v*) - sigma_init) e^-tau",
         "absolute value",
         "while w <= w*/sqrt(2) and t <= T_1^h",
         Kind.LOWER,
@@ -260,7 +292,7 @@ QUANTITIES = (
     _claim(
         "T_1",
         r"T_1^h",
-        "time until h = h*",
+        "time at which h = h* (first bound of (25))",
         Kind.UPPER,
         T_1_FIRST,
         "(25), first bound",
@@ -270,7 +302,7 @@ QUANTITIES = (
     _claim(
         "T_1.simple",
         r"T_1^h",
-        "time until h = h*, simpler bound",
+        "time at which h = h* (second bound of (25))",
         Kind.UPPER,
         T_1_SECOND,
         "(25), second bound",
@@ -280,7 +312,7 @@ QUANTITIES = (
     _claim(
         "w.rate.above",
         r"\sup_t \log(w/\sigma)/\tau",
-        "mean growth rate of log w, upper bound",
+        "largest mean growth rate log(w/sigma_init) (L-2)/t until w = w*/2",
         Kind.UPPER,
         sp.expand(LOG_W_PRINTED_ABOVE / TAU),
         "(27)",
@@ -290,7 +322,7 @@ QUANTITIES = (
     _claim(
         "T_half",
         r"T_{1/2}^w",
-        "time until w = w*/2",
+        "time at which w = w*/2 (first bound of (28))",
         Kind.LOWER,
         T_HALF_FIRST,
         "(28), first bound",
@@ -300,7 +332,7 @@ QUANTITIES = (
     _claim(
         "T_half.simple",
         r"T_{1/2}^w",
-        "time until w = w*/2, simpler bound",
+        "time at which w = w*/2 (second bound of (28))",
         Kind.LOWER,
         T_HALF_SECOND,
         "(28), second bound",
@@ -309,7 +341,7 @@ QUANTITIES = (
     _claim(
         "w.rate.below",
         r"\inf_t \log(w/\sigma)/\tau",
-        "mean growth rate of log w, lower bound",
+        "smallest mean growth rate log(w/sigma_init) (L-2)/t until w = w*/2",
         Kind.LOWER,
         sp.expand(LOG_W_PRINTED_BELOW / TAU),
         "(29)",
@@ -336,6 +368,7 @@ DERIVED: dict[str, sp.Expr] = {
 
 
 # For which w* the bounds hold: printed is the domain where the paper uses them, if it gives a number.
+_BETWEEN = "between derived (proved for w* up to there) and measured (false from there on)"
 _THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
     "h.turn.line": (
         "largest w* with R(w*) <= 1 + 0.04 w*",
@@ -345,14 +378,14 @@ _THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
         None,
     ),
     "h.overshoot.line": (
-        "largest w* with h/h* <= 1 + 0.04375 w* from every small start",
+        "largest w* with h <= (1 + 0.04375 w*) h* from every small start",
         None,
         "(26)",
         "between derived and measured the answer depends on alpha* and the flow; Figure 2 has w* = 0.49",
         None,
     ),
     "h.overshoot.constant": (
-        "largest w* with h/h* <= 1.02 from every small start",
+        "largest w* with h <= 1.02 h* from every small start",
         sp.sqrt(sp.Rational(3, 10)),
         "Step II.2, v* <= 0.3",
         "",
@@ -374,7 +407,7 @@ def threshold_quantity(claim: str) -> Quantity:
     return Quantity(
         claim,
         r"w^\star_{\max}",
-        meaning,
+        f"{meaning}; {_BETWEEN}",
         "w*",
         "0 < w* < 1/sqrt(2), sigma_init small enough",
         Kind.EXACT,
@@ -383,6 +416,7 @@ def threshold_quantity(claim: str) -> Quantity:
         scopes=(),
         remark=remark,
         erratum=erratum,
+        finding="the bound fails from small starts for every w* >= {found}; printed: it holds for all w* <= {printed}",
     )
 
 

@@ -116,7 +116,7 @@ def _quantities() -> tuple[Quantity, ...]:
     output = step(
         "output",
         r"\|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
-        "last output token against IH_2, key 1 masked in layer 2",
+        "error of the last output token against IH_2, key 1 masked in layer 2",
         "sup norm",
         4 * W_norm * _KERNEL_PRINTED,
         two,
@@ -145,7 +145,7 @@ def _quantities() -> tuple[Quantity, ...]:
                 "mask_3",
                 "mask (3)",
                 sp.Integer(0),
-                "last output token against IH_2, mask (3) taken literally in layer 2",
+                "error of the last output token against IH_2, mask (3) taken literally in layer 2",
                 "",
                 FIRST_KEY,
             ),
@@ -153,7 +153,8 @@ def _quantities() -> tuple[Quantity, ...]:
                 "gated",
                 "gated",
                 GATE,
-                "the same for a network that keeps mask (3), with one more coordinate (D = 2d + 1) and a larger W_K",
+                "error of the last output token against IH_2, mask (3) kept, and a gate in layer 2 that lowers the "
+                "weight of key 1 (one more coordinate, D = 2d + 1, and a larger W_K)",
                 "layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network is "
                 "outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
                 "p/2 (for W* = 0 the gate is infinite: a mask)",
@@ -165,7 +166,7 @@ def _quantities() -> tuple[Quantity, ...]:
         step(
             "y",
             r"\sup_s \|y_s - x_{s-1}\|_\infty",
-            "layer 1 against the previous token",
+            "largest error of layer 1 against the previous token",
             "sup norm, sup over s",
             2 * _KERNEL_PRINTED,
             two,
@@ -173,7 +174,7 @@ def _quantities() -> tuple[Quantity, ...]:
         step(
             "scores",
             r"\sup_s |x_L^\top W^\star (y_s - x_{s-1})|",
-            "scores of layer 2",
+            "largest error of the scores of layer 2",
             "sup norm over s",
             2 * W_norm * _KERNEL_PRINTED,
             2 * W_norm,
@@ -181,7 +182,7 @@ def _quantities() -> tuple[Quantity, ...]:
         step(
             "attention",
             r"\|\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})\|_1",
-            "attention weights of layer 2",
+            "error of the attention weights of layer 2",
             "1-norm",
             4 * W_norm * _KERNEL_PRINTED,
             two,
@@ -191,7 +192,7 @@ def _quantities() -> tuple[Quantity, ...]:
         Quantity(
             "weights",
             r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)",
-            "parameter norms of layer 2",
+            "larger parameter norm of W_K and W_Q of layer 2",
             "spectral norm",
             "the construction",
             Kind.UPPER,
@@ -204,7 +205,7 @@ def _quantities() -> tuple[Quantity, ...]:
         Quantity(
             "output.rate",
             r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
-            "exponential rate in p",
+            "rate a of the decay e^(-a p) of the error `output`",
             "sup norm",
             _DOMAIN,
             Kind.RATE,
@@ -234,7 +235,12 @@ VANILLA = Result(
             "(seeded, sum of absolute values NORM)",
             0.25,
         ),
-        Parameter("leak", leak, "largest increase of the error by the gate, in units of 2 ||W*||_{1,1} e^-p", 0.01),
+        Parameter(
+            "leak",
+            leak,
+            "largest increase of the error by the gate of output.gated, in units of 2 ||W*||_{1,1} e^-p",
+            0.01,
+        ),
     ),
     hypotheses=(
         Hypothesis("p", sp.Gt(p, 0, evaluate=False), "the bias has to fall off"),

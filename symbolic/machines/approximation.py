@@ -157,13 +157,13 @@ QUANTITIES = (
     ),
     _quantity(
         "positive", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
-        "predictions whose margin has the wrong sign",
+        "number of predictions whose margin has the wrong sign",
         Kind.EXACT, norm="a count", domain="F continuous in theta", printed=Printed(sp.Integer(0), _SECTION),
         derive=lambda: sp.Integer(0),
     ),
     _quantity(
         "positive.hard_max", r"\#\{\theta : (\rho > 0) \ne (F \text{ is right})\}",
-        "predictions whose margin has the wrong sign, at a jump of F", Kind.EXACT, norm="a count",
+        "number of predictions whose margin has the wrong sign, at a jump of F", Kind.EXACT, norm="a count",
         domain="F with hard-max attention, ties averaged, at a tie", printed=Printed(sp.Integer(0), _SECTION),
         remark="the property is read where the minimum in (2.1) is attained; no proof needs it elsewhere",
     ),

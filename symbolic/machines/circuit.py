@@ -165,7 +165,7 @@ CIRCUIT = Result(
         _quantity(
             "outputs",
             r"\#\{x : F(x, \theta) \neq 2 G(x) - 1\}",
-            "inputs on which some output differs from the direct evaluation of the gates",
+            "number of inputs on which some output differs from the direct evaluation of the gates",
             "a count",
             Kind.EXACT,
             domain=f"{_CIRCUITS}, every input of m bits",
@@ -203,7 +203,7 @@ CIRCUIT = Result(
         _quantity(
             "depth",
             r"\text{depth}",
-            "ReLU layers",
+            "number of ReLU layers",
             "a count",
             Kind.EXACT,
             printed=Printed(q, Citation(WEI2021, "Theorem 3.1"), order=Order.THETA),

@@ -237,7 +237,8 @@ def _quantity(name: str, latex: str, meaning: str, domain: str, kind: Kind, **mo
 
 QUANTITIES = (
     _quantity(
-        "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|", "the ReLU net against round", "all real z",
+        "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|",
+        "largest difference of the ReLU net from round", "all real z",
         Kind.EXACT, norm="absolute value", derive=rounding_gap,
         printed=Printed(sp.Integer(0), Citation(WEI2021, "Proposition 3.4")),
         remark="the x of the middle piece 3x - 1 is read as z",

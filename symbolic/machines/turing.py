@@ -26,7 +26,7 @@ PARAMETERS = (
     Parameter("input", None, TAPE, ""),
     Parameter("T", T, "number of steps; 0: as many as the simulator needs to halt", 0, integer=True),
     Parameter("eps", eps, "error of softmax attention against hard max, for the rows of softmax", 0.1),
-    Parameter("work", work, "limit on the total number of steps of the random inputs", 2**14, integer=True),
+    Parameter("work", work, "largest total number of steps that are run on random inputs", 2**14, integer=True),
 )
 HYPOTHESES = (
     Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),
@@ -38,7 +38,7 @@ HYPOTHESES = (
 )
 
 _DOMAIN = "every step of every input that is run"
-_STEPS = "steps at which the network and the simulator differ"
+_DIFFER = "number of steps at which network and simulator differ in"
 
 
 def _wei(label: str, equations: str = "") -> Citation:
@@ -50,8 +50,8 @@ def _at_each_step(name: str, latex: str, meaning: str, citation: Citation | None
     return Quantity(
         name,
         rf"\#\{{i : {latex}\}}",
-        meaning,
-        _STEPS,
+        f"{_DIFFER} {meaning}",
+        "a count",
         _DOMAIN,
         Kind.EXACT,
         Quantifier.FOR_ALL,
@@ -75,17 +75,20 @@ STEPS = (
         "location", r"h^{pos_3} \ne \mathrm{Bin}(l_i)", "the location of the head", _wei("Lemma C.2", "(C.5)")
     ),
     _at_each_step(
-        "found", r"h^{scr_4}_1 \ne 1(i' > 0)", "whether an earlier step wrote there", _wei("Claim C.4", "(C.8)")
+        "found",
+        r"h^{scr_4}_1 \ne 1(i' > 0)",
+        "whether an earlier step wrote at this location",
+        _wei("Claim C.4", "(C.8)"),
     ),
     _at_each_step(
         "search",
         r"h^{scr_3} \ne \mathrm{Bin}_j(i')",
-        "each bit of the binary search for i'",
+        "some bit of the binary search for i'",
         _wei("Claim C.5", "(C.11)"),
         "in case 2 of the proof the t <= i' that agree with i' on the first j bits have (j+1)-th bit 0; all others "
         "lose 2 on the first j bits",
     ),
-    _at_each_step("last_visit", r"\mathrm{Bin}(i') \ne h^{scr_3}", "all bits of i'", _wei("Claim C.5", "(C.13)")),
+    _at_each_step("last_visit", r"\mathrm{Bin}(i') \ne h^{scr_3}", "the bits of i'", _wei("Claim C.5", "(C.13)")),
     _at_each_step(
         "from_input",
         r"h^{scr_2} \ne x_{l_i}",
@@ -98,8 +101,8 @@ STEPS = (
 ANSWER = Quantity(
     "answer",
     r"\#\{x : \hat F(x) \ne 2 G(x) - 1\}",
-    "accepted or rejected, after T steps",
-    "inputs on which the network and the simulator differ",
+    "number of inputs on which network and simulator differ in the answer after T steps",
+    "a count",
     "every input that is run and halts within T steps",
     Kind.EXACT,
     Quantifier.FOR_ALL,
@@ -110,7 +113,7 @@ ANSWER = Quantity(
 ROUNDING = Quantity(
     "rounding",
     r"\max |h - \mathrm{bit}|",
-    "distance of the network's numbers from the nearest bit, in the format of the run",
+    "largest distance of the network's numbers from the nearest bit, in the format of the run",
     "largest absolute value over the quantities above",
     _DOMAIN,
     Kind.UPPER,
@@ -126,13 +129,13 @@ def _of_softmax() -> tuple[Quantity, ...]:
         _at_each_step(
             "softmax",
             r"\text{any of them}",
-            "the same network with softmax in place of hard max: all quantities above",
+            "any of the quantities above, with softmax in place of hard max",
             None,
         ),
         Quantity(
             "leak",
             r"\varepsilon_{\beta}",
-            "error of a coordinate of softmax attention against hard max, before the correction",
+            "largest error of a coordinate of softmax attention against hard max, before the correction",
             "sup norm",
             "n keys, a largest score that leads by 1, values that are bits",
             Kind.UPPER,
@@ -146,7 +149,7 @@ def _of_softmax() -> tuple[Quantity, ...]:
         Quantity(
             "inverse_temperature",
             r"\beta",
-            "inverse temperature at which every quantity is exact",
+            "inverse temperature at which all of these counts are 0",
             "a number",
             "n keys, a largest score that leads by 1",
             Kind.UPPER,
@@ -187,7 +190,7 @@ def _norm(lemma: counts.Lemma) -> Quantity:
     return _cost(
         f"norm[{lemma.label}]",
         rf"\|\theta_{{\mathrm{{{lemma.label}}}}}\|_1",
-        f"parameters of {lemma.cited}: {lemma.meaning}",
+        f"1-norm of the parameters of {lemma.cited}: {lemma.meaning}",
         "entrywise 1-norm",
         Printed(lemma.order, _wei(lemma.cited), order=Order.O),
         partial(counts.norm, lemma.label),
@@ -224,7 +227,7 @@ DEFINITIONS = (
     Quantity(
         "width_bits",
         r"w_{pos}",
-        "bits that encode every i with 0 <= i <= T",
+        "number of bits that encode every i with 0 <= i <= T",
         "a count",
         "T >= 2",
         Kind.EXACT,
@@ -237,7 +240,7 @@ DEFINITIONS = (
     Quantity(
         "pair",
         r"|\mathcal{Z}||\mathcal{A}| + w_{TM}",
-        "rows of W_1 in the proof of Lemma C.1, against the width w_TM of all hidden representations",
+        "number of rows of W_1 in the proof of Lemma C.1; printed: O(w_TM), the width of a hidden representation",
         "a count",
         "|Z|, |A| large",
         Kind.EXACT,
@@ -253,7 +256,7 @@ COSTS = (
     _cost(
         "width",
         "w",
-        "coordinates of the stream",
+        "number of coordinates of the stream",
         "a count",
         Printed(counts.WIDTH_ORDER, _wei("Theorem 4.1", "w >~ k|A| + log T"), order=Order.O),
         counts.width,
@@ -262,7 +265,7 @@ COSTS = (
     _cost(
         "depth",
         "d",
-        "decoder layers",
+        "number of decoder layers",
         "a count",
         Printed(w_pos, _wei("Theorem 4.1", "d of order log T"), order=Order.O),
         counts.depth,
@@ -272,7 +275,7 @@ COSTS = (
     _cost(
         "norm",
         r"\|\theta\|_1",
-        "all parameters, those of the corrections and of the copies through unused modules included",
+        "1-norm of all parameters, with the corrections and the copies through unused modules",
         "entrywise 1-norm",
         None,
         counts.total,
@@ -281,7 +284,7 @@ COSTS = (
     _cost(
         "parameters",
         "p",
-        "parameters of a decoder of this width and depth, zeros included",
+        "number of parameters of a decoder of this width and depth, with zeros",
         "a count",
         None,
         counts.parameters,

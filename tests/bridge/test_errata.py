@@ -93,7 +93,7 @@ def test_the_command_lists_a_result(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run("errata induction.vanilla", capsys)
     assert code == 0
     assert "Main claim survives: yes: " in out
-    assert "Again: boundsmith errata induction.vanilla --quantity" in out
+    assert "To check again: boundsmith errata induction.vanilla --quantity" in out
 
 
 def test_the_json_has_every_key(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def test_for_a_rising_bound_the_largest_whole_number_is_returned() -> None:
     solution = solve("induction.vanilla", for_="L", error=0.267, p=2)
     assert solution.bound <= 0.267
     assert solve("induction.vanilla", for_="error", L=solution.value + 1, p=2).bound > 0.267
-    assert "the bound increases; the answer is the largest value at which" in solution.method
+    assert "the bound increases. The answer is the largest L found at which" in solution.method
 
 
 def test_a_printed_answer_is_not_guaranteed_and_names_its_errata() -> None:
@@ -217,7 +217,7 @@ def test_of_a_bound_that_falls_and_then_rises_the_least_value_is_returned(error:
     solution = solve(OwnStudy(k + 1 / k, {k: 3.3}), for_="k", error=error)
     assert solution.bound <= error
     assert value is None or solution.value == pytest.approx(value, rel=1e-9)
-    assert "first decreases, then increases; the answer is the least value at which" in solution.method
+    assert "first decreases, then increases. The answer is the least k found at which" in solution.method
 
 
 def test_a_minimum_above_the_error_is_named() -> None:

@@ -94,7 +94,7 @@ def test_the_footer_and_one_violation_a_quantity(run: Command, calls: Calls) -> 
     assert "seed 0; 64 samples; attack: 200 steps, 4 restarts" in out
     assert "torch 2.13.0, dtype float64, device cpu" in out
     assert out.count("violated: ") == 1
-    assert "violated: output.mask_3: printed violated; found 0.25, above the printed upper bound" in out
+    assert "violated: output.mask_3: printed violated in 8 of 8 rows. Worst: " in out
 
 
 def test_a_row_that_is_not_run_says_why(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,8 +48,9 @@ def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
         assert hypothesis.reason in outcome.out
     for quantity in result.quantities:
         assert f"{quantity.name}: {quantity.meaning}" in outcome.out
-        for field in (quantity.kind, quantity.quantifier, quantity.norm, quantity.domain, quantity.remark):
-            assert field in outcome.out
+        assert f"    {quantity.about}\n" in outcome.out
+        assert quantity.norm in quantity.about
+        assert quantity.remark in outcome.out
         for step in quantity.derivation.steps if quantity.derivation else ():
             assert f"    {step.name if step.latex else f'e_{step.name}'} <= " in outcome.out
             assert step.rule in outcome.out

@@ -43,8 +43,8 @@ def test_the_answer_keeps_all_its_digits(run: Command, asked: list[dict[str, Any
     outcome = run("solve", ID, "--for", "p", "--error", "1e-3", "--set", "L=8", "--quantity", "output")
     assert asked == [{"id": ID, "for_": "p", "error": 1e-3, "quantity": "output", "L": 8}]
     assert outcome.out.splitlines() == [
-        f"{ID}: p = 7.600902376208978 guarantees that the error of output is at most 0.000999999999999762 "
-        "(requested: 0.001; derived bound).",
+        f"{ID}: by the derived bound, p = 7.600902376208978 guarantees that the error of output is at most "
+        "0.000999999999999762 (requested: 0.001).",
         "At L = 8, W_star = 2 x 2 matrix.",
         "Checked at this point: hypothesis p > 0; obligation L p <= 1.",
         "Closed form: p = log(2/error), where error > 0, p > 0.",

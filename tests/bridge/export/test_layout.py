@@ -15,6 +15,7 @@ from bridge.export.layout import (
     value_words,
     verdict_words,
 )
+from bridge.export.legend import legend
 from bridge.export.numbers import DIGITS, plain
 from bridge.export.tables import comparison_csv
 from bridge.export.violations import reasons, violations
@@ -110,7 +111,7 @@ def test_parameter_values_in_words(value: object, words: str) -> None:
 
 def test_columns_say_which_construction_a_row_is_of() -> None:
     rows = [_row(construction="L -> oo", measured=1.0), _row(construction="L = 8", measured=2.0)]
-    assert label_columns(rows, layout(rows)) == {"quantity": ["output"] * 2, "construction": ["L -> oo", "L = 8"]}
+    assert label_columns(rows, layout(rows)) == {"quantity": ["output"] * 2, "where": ["L -> oo", "L = 8"]}
     apart = [_row(construction="masked"), _row(quantity="y", construction="gated")]
     assert label_columns(apart, layout(apart)) == {"quantity": ["output", "y"]}
 
@@ -131,12 +132,16 @@ def test_what_has_no_verdict_is_explained() -> None:
 
 def test_nothing_is_said_of_inputs_where_there_are_none() -> None:
     assert budget_words([_row(measured=1.0)]) == ""
-    assert budget_words([_row(measured=1.0), _row(samples=4)]).startswith("seed 0; 0 to 4 samples")
+    assert budget_words([_row(measured=1.0), _row(samples=4)]).startswith(
+        "seed 0; up to 4 samples, depending on the row; no attack"
+    )
 
 
 def test_budget() -> None:
     assert budget_words(comparison().rows) == "seed 0; 64 samples; attack: 200 steps, 4 restarts"
-    assert "8 to 64 samples" in budget_words([_row(samples=8), _row(samples=64)])
+    assert "8 to 64 samples, depending on the row" in budget_words([_row(samples=8), _row(samples=64)])
+    attacked = budget_words([_row(samples=8), _row(samples=8, attack_steps=5, restarts=2)])
+    assert attacked == "seed 0; 8 samples; attack: up to 5 steps, up to 2 restarts"
 
 
 def test_one_violation_a_quantity_with_the_worst_row() -> None:
@@ -147,9 +152,9 @@ def test_one_violation_a_quantity_with_the_worst_row() -> None:
     assert violation.worst.params["p"] == 8
     assert violation.worst.params["L"] == 8
     assert violation.sentence == (
-        "output.mask_3: printed violated; found 0.25, above the printed upper bound 3.356e-04 by a factor of 745, in "
-        "8 of 8 rows, worst at p = 8, L = 8. mask (3) shows key 1 to the last query, 100% of the time & at a cost of "
-        "1/L"
+        "output.mask_3: printed violated in 8 of 8 rows. Worst: last output token against IH_2 is 0.25 at p = 8, "
+        "L = 8; printed: at most 3.356e-04 (745 times that). mask (3) shows key 1 to the last query, 100% of the time "
+        "& at a cost of 1/L"
     )
 
 
@@ -172,9 +177,9 @@ def test_violations_of_other_kinds() -> None:
         _row(quantity="kept", printed=1.0, measured=0.5, verdict={"printed": Verdict.KEPT}),
     ]
     assert [violation.sentence for violation in violations(record)] == [
-        "lower: printed violated; found 0.25, below the printed lower bound 1 by a factor of 4.",
-        "rate: printed violated; found 0.5 instead of the printed 1.",
-        "zero: printed violated; found 0.5, above the printed upper bound 0.",
+        "lower: printed violated. Found: lower is 0.25; printed: at least 1 (4 times the value).",
+        "rate: printed violated. Found: rate is 0.5; printed: 1.",
+        "zero: printed violated. Found: zero is 0.5; printed: at most 0.",
     ]
 
 
@@ -186,7 +191,7 @@ def test_a_violation_is_named_once_and_has_no_place() -> None:
         _row(quantity="erratum.slip", printed=1.0, measured=2.0, verdict=violated, samples=1),
     ]
     assert [violation.sentence for violation in violations(record)] == [
-        "slip: printed violated; found 2, above the printed upper bound 1 by a factor of 2."
+        "slip: printed violated. Found: slip is 2; printed: at most 1 (2 times that)."
     ]
 
 
@@ -210,14 +215,56 @@ def test_an_erratum_is_named_with_its_weight_and_its_repair() -> None:
     assert verdict_words(row) == "printed: violated (constant); derived: kept"
     assert violation.heading == "erratum (constant)"
     assert violation.sentence == (
-        "terms: Lemma 2, (3.9): the sum has 3 terms. Found 4, above the printed upper bound 3 by a factor of 1.333. "
-        "Repair: it has 4."
+        "terms: Lemma 2, (3.9). In the paper: the sum has 3 terms. Found: terms is 4; printed: at most 3 (1.333 times "
+        "that). Repair: it has 4."
     )
     record.rows[0].params, record.rows[0].remark = {}, "at L = 7"
-    assert "by a factor of 1.333. At L = 7. Repair" in violations(record)[0].sentence
+    assert "(1.333 times that). At L = 7. Repair" in violations(record)[0].sentence
     said = str(record)
     assert "erratum (constant): terms: Lemma 2" in said
     assert "boundsmith errata induction.vanilla" in said
+
+
+def test_the_numbers_of_a_violation_are_named_by_the_meaning_or_in_the_words_of_the_quantity() -> None:
+    record = comparison()
+    numbers = {"printed": 3.0, "measured": 4.0, "verdict": {"printed": Verdict.VIOLATED}, "erratum": ERRATUM}
+    record.rows = [_row(quantity="terms", meaning="number of terms, all counted", params={"L": 7}, **numbers)]
+    assert "Found: number of terms, all counted, is 4; printed: at most 3 (" in violations(record)[0].sentence
+    record.rows[0].finding = "it fails from {found} on; printed: up to {printed}"
+    assert "Found: it fails from 4 on; printed: up to 3. Repair" in violations(record)[0].sentence
+    record.rows[0].measured, record.rows[0].remark = None, "the ratio grows"
+    assert "has 3 terms. The ratio grows. Repair" in violations(record)[0].sentence
+
+
+def test_the_legend_names_what_is_shown() -> None:
+    record = comparison()
+    record.rows = [
+        _row(quantity="p[1]", meaning="error of a layer", params={"leak": 0.01, "p": 1}),
+        _row(quantity="y", meaning="error of y", params={"leak": 0.01, "p": 2}),
+        _row(quantity="p[2]", meaning="error of a layer", params={"leak": 0.01, "p": 1}),
+        _row(quantity="unnamed", params={"leak": 0.01, "p": 1}),
+    ]
+    rows, leak = record.rows, find_result("induction.vanilla").parameter("leak").meaning
+    entries = [("p[1], p[2]", "error of a layer"), ("y", "error of y"), ("parameter leak", leak)]
+    assert legend(record, rows, layout(rows)) == entries
+    assert all(f"\n{names}: {meaning}" in str(record) for names, meaning in entries)
+    record.result = "own.theorem"
+    assert legend(record, rows, layout(rows)) == entries[:2]
+
+
+def test_the_legend_explains_the_values_of_an_option_and_no_letters() -> None:
+    record = comparison()
+    record.result = "induction.trends"
+    record.rows = [_row(params={"flow": "printed", "alpha": 1.0, "sigma_init": 0.1, "L": 8, "w_star": 0.3})]
+    assert [names for names, _ in legend(record, record.rows, layout(record.rows))] == ["parameter flow"]
+    record.result, record.rows = "icgd.step", [_row(params={"activation": "tanh", "eps": 0.1, "relus": 8})]
+    assert [names for names, _ in legend(record, record.rows, layout(record.rows))] == ["parameter relus"]
+
+
+def test_a_judged_order_without_a_number_is_no_dash() -> None:
+    row = _row(order="O", verdict={"printed": Verdict.VIOLATED}, derived=80.0)
+    assert number_words(row, "printed", plain) == "O(...)"
+    assert number_words(_row(order="O", verdict={"derived": Verdict.KEPT}), "printed", plain) == "-"
 
 
 def test_violated_alone_is_for_the_statement_and_for_bounds_of_ours() -> None:
@@ -240,7 +287,7 @@ def test_a_violated_bound_and_the_error_beyond_it_never_look_equal() -> None:
     assert digits_of(row) == 9
     assert number_words(row, "printed", plain) == "0.1"
     assert number_words(row, "measured", plain) == "0.100000002"
-    assert "found 0.100000002, above the printed upper bound 0.1." in violations(record)[0].sentence
+    assert "is 0.100000002; printed: at most 0.1." in violations(record)[0].sentence
     assert digits_of(_row(printed=0.1, measured=0.2, verdict=verdict)) == DIGITS
     assert digits_of(_row(printed=0.1, verdict=verdict)) == DIGITS
 
@@ -250,7 +297,7 @@ def test_one_value_reads_alike_in_the_table_and_in_the_sentence() -> None:
     record = comparison()
     record.rows = [row]
     assert number_words(row, "printed", plain) == "1.022"
-    assert "found 1.042, above the printed upper bound 1.022 " in violations(record)[0].sentence
+    assert "is 1.042; printed: at most 1.022 " in violations(record)[0].sentence
 
 
 def test_a_parameter_that_is_computed_from_the_others_is_shown_as_automatic() -> None:
@@ -353,7 +400,7 @@ def test_a_refuted_bound_below_float64_is_named_as_such() -> None:
     made = compare("induction.vanilla", p=(8, 800), L=8, samples=2, attack=0)
     (violation,) = violations(made)
     assert "p = 800" in violation.sentence
-    assert "above the printed upper bound (below 1e-308)" in violation.sentence
+    assert "printed: at most a number below 1e-308" in violation.sentence
 
 
 def test_a_csv_has_the_erratum_of_a_row_in_columns_of_its_own() -> None:

@@ -77,7 +77,7 @@ def test_an_input_longer_than_the_steps_reach_is_run(table: str, word: str, left
     made = case(machine=str(path), input=word)
     assert made._main.differences == made._main.answers == 0
     assert made._of_softmax(random_inputs(made.task, 0, 0, 0))[1].verdict == {"derived": Verdict.KEPT}
-    assert f"in step 1; tape at the end: {left} (" in made.tables()[0].title
+    assert f"in step 1; tape at the end: {left}. " in made.tables()[0].title
     given = torch.tensor([1.0] * 200, dtype=torch.float64)
     assert made.replay_check("state", {"input": given}).measured == 0
 
@@ -281,9 +281,9 @@ def test_the_trace_is_the_simulators() -> None:
     assert cells["state"] == [simulated.machine.states[z] for z in simulated.state]
     assert cells["written"][1:] == [simulated.machine.alphabet[u] for u in simulated.written[1:]]
     assert trace.columns == ["i", "written", "move", "state", "location", "symbol", "i'", "simulator"]
-    assert costs.columns[1:] == ["in the network", "by the formula", "printed", "ratio to the printed order", "formula"]
+    assert costs.columns[1:] == ["in the network", "by the formula", "printed", "largest ratio", "formula"]
     assert all(row[1] == row[2] for row in costs.rows)
-    assert "for all Z >= 2, A >= 2, w_pos >= 2" in costs.title
+    assert "over all Z >= 2, A >= 2, w_pos >= 2" in costs.title
 
 
 def test_a_two_way_trace_counts_cells_from_where_the_head_starts() -> None:
@@ -297,16 +297,16 @@ def test_a_two_way_trace_counts_cells_from_where_the_head_starts() -> None:
 @pytest.mark.parametrize(
     ("machine", "word", "begins"),
     [
-        ("palindrome", "0110", "palindrome accepts '0110' in step 15; tape at the end: blank (line i"),
-        ("palindrome", "01", "palindrome rejects '01' in step 4; tape at the end: _1 ("),
-        ("increment", "1" * 50, f"increment accepts '{'1' * 29}...' in step 151; tape at the end: 1{'0' * 36}... ("),
+        ("palindrome", "0110", "palindrome accepts '0110' in step 15; tape at the end: blank. Network"),
+        ("palindrome", "01", "palindrome rejects '01' in step 4; tape at the end: _1. "),
+        ("increment", "1" * 50, f"increment accepts '{'1' * 29}...' in step 151; tape at the end: 1{'0' * 36}.... "),
     ],
     ids=["accepts", "rejects", "long"],
 )
 def test_the_title_of_the_trace_says_what_happened(machine: str, word: str, begins: str) -> None:
     made = case(machine=machine, input=word)
     assert made.tables()[0].title.startswith(begins)
-    assert made.tables()[0].title.endswith(f"; network and simulator differ at 0 of the steps 0..{made.task.T}")
+    assert f". Network and simulator differ at 0 of the steps 0..{made.task.T}. " in made.tables()[0].title
 
 
 def test_the_parameters_show_the_steps_that_were_taken() -> None:
