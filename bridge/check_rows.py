@@ -112,7 +112,8 @@ def _bounds(case: Case, quantity: Quantity, sides: Sides, letters: Letters) -> B
     """Those that the check gives, else the quantity's own formulas at this point."""
     stated = quantity.printed
     strict = stated is not None and stated.strict
-    printed = _given(sides.printed) or _of(case, quantity, stated.bound if stated else None, letters)
+    formula = stated.bound if stated is not None and not stated.unspecified else None
+    printed = _given(sides.printed) or _of(case, quantity, formula, letters)
     found = {
         "printed": None if printed is None else replace(printed, strict=strict),
         "claimed": case.claimed(quantity),

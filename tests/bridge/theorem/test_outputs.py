@@ -55,7 +55,7 @@ def test_solve_inverts_the_bound() -> None:
         bs.solve(scaled(), for_="d", error=0.125)
 
 
-# An activation that errs by eps on [-R, R]: the rules oblige the argument, of size 1 or unnamed, to lie there.
+# An activation that errs by eps on [-R, R]: the argument, of size 1 or of an unnamed size, has to lie there.
 def obliged(size: Any = 1) -> bs.Theorem:
     conclusion = bs.apply_function(bs.given("x", dim=d, size=size), "out", eps=eps, lipschitz=1, size=2, radius=R)
     return bs.theorem(
