@@ -11,7 +11,7 @@ import torch
 from bridge.budget import Budget
 from bridge.check import Check, Number, Sides, as_ball, implies, of_order, relation
 from bridge.export.numbers import plain
-from bridge.record import Row, Verdict, Witness
+from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.theorem import Function, arguments_of
@@ -85,13 +85,11 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         else None,
         params={} if elsewhere else None if check.params is None else dict(check.params),
     )
-    if isinstance(sides.found, flint.arb):
-        row.exact = _number(Kind.UPPER, sides.found)
+    row.flags = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
     if found is not None and sides.rounding is not None:
+        run = Evidence(float(found.mid()), found, sides.rounding)
         row.exact, row.rounding = float64_above(found), sides.rounding
-    evidence = [] if found is None else [Evidence(float(found.mid()), found, sides.rounding)]
-    flags = {tier: flags_of(bound, None, evidence) for tier, bound in bounds.items()}
-    row.flags = {tier: each for tier, each in flags.items() if each}
+        row.flags |= {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, None, [run]))}
     return row
 
 

@@ -59,7 +59,9 @@ def spread(tokens: Any) -> Any:
 def parameter_norms(p: float, W_star: Any) -> Sides:
     head = networks.vanilla(p, W_star).head(2, "match")
     norms = [spectral_norm(weights.dense()) for weights in (head.query, head.key) if weights is not None]
-    return Sides(found=ball_maximum([flint.arb(norm.lower).union(flint.arb(norm.upper)) for norm in norms]))
+    return Sides(
+        found=ball_maximum([flint.arb(norm.lower).union(flint.arb(norm.upper)) for norm in norms]), rounding=0.0
+    )
 
 
 # The float runs by their entries; the exact runs, a few for each quantity, up to the largest that is tried.
