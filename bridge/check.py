@@ -112,8 +112,10 @@ def relation(kind: Kind, found: flint.arb, bound: flint.arb, *, strict: bool = F
     if kind is Kind.EXACT:
         return _identity(found, bound)
     low, high = (found, bound) if kind is Kind.UPPER else (bound, found)  # low <= high, or low < high
-    if low > high or (strict and (low >= high or _equal(low, high))):
+    if low > high or (strict and low >= high):
         return Verdict.VIOLATED
+    if strict:
+        return Verdict.KEPT if low < high else Verdict.UNDECIDED
     return Verdict.KEPT if low <= high or _equal(low, high) else Verdict.UNDECIDED
 
 

@@ -114,7 +114,7 @@ def _bounds(case: Case, quantity: Quantity, sides: Sides, letters: Letters) -> B
     printed = _given(sides.printed) or _of(case, quantity, formula, letters)
     found = {
         "printed": None if printed is None else replace(printed, strict=strict),
-        "claimed": case.claimed(quantity),
+        "claimed": case.claimed(quantity, {s: x for s, x in letters.items() if s in case.values}),
         "derived": _given(sides.derived)
         or case.derived(quantity)
         or _of(case, quantity, quantity.closed_form, letters),

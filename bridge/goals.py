@@ -45,7 +45,12 @@ def goals_of(quantities: Iterable[Quantity]) -> list[Goal]:
     return [Goal(quantity, scope) for quantity in quantities for scope in (None, *prompt_scopes(quantity))]
 
 
+BESIDE_NONE = 1e200  # ranks an error whose bound is 0 above every ratio, and by its size
+
+
 def ratio(errors: Tensor, bounds: Tensor) -> Tensor:
-    """error / bound; where the bound is 0 (the error is too, up to rounding) the ratio counts as 0."""
+    """error / bound, what an attack raises. Beside a bound that is not positive (or nan) an error ranks above all
+    others: such an input is always looked at exactly."""
     positive = bounds > 0
-    return torch.where(positive, errors / torch.where(positive, bounds, torch.ones_like(bounds)), 0.0)
+    beside_none = errors * BESIDE_NONE
+    return torch.where(positive, errors / torch.where(positive, bounds, torch.ones_like(bounds)), beside_none)

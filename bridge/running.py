@@ -63,7 +63,8 @@ class Runner:
         `inputs` may hold parameters and weights too: those of each prompt.
         """
         fixed, names = self._as_tensors(dtype), arguments_of(function)
-        given = {name: value.to(dtype) for name, value in inputs.items() if name in names}
+        # Copies: a function that changes its argument in place must not change the sample.
+        given = {name: value.to(dtype, copy=True) for name, value in inputs.items() if name in names}
 
         def at_one(prompt: dict[str, Tensor]) -> Any:
             known = {**fixed, **prompt}
@@ -90,7 +91,7 @@ class Runner:
             name: torch.tensor(value, dtype=torch.float64, device=self.device) if isinstance(value, float) else value
             for name, value in self.params.items()
         }
-        weights = {name: value.to(self.device, dtype) for name, value in self.weights.items()}
+        weights = {name: value.to(self.device, dtype, copy=True) for name, value in self.weights.items()}
         return numbers | weights | self.built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
@@ -259,14 +260,20 @@ def distance(norm: str, name: str, found: Tensor, truth: Tensor) -> Tensor:
 
 
 def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flint.arb:
-    """The norm of the difference, enclosed."""
+    """The norm of the difference, enclosed. Raises UsageError for shapes that differ."""
+    if tuple(one.shape) != tuple(other.shape):
+        raise UsageError(
+            f"two runs of one quantity give arrays of the shapes {tuple(one.shape)} and {tuple(other.shape)}"
+        )
     apart = one - (other.double().cpu().numpy() if isinstance(other, Tensor) else other)
     with working_precision(one.bits):
         sizes = [abs(ball) for ball in apart.balls]
         if norm == "inf":
             return ball_maximum(sizes)
-        total = sum((size if norm == "1" else size * size for size in sizes), start=flint.arb(0))
-        return total if norm == "1" else total.sqrt()
+        if norm == "1":
+            return sum(sizes, start=flint.arb(0))
+        total = sum((size * size for size in sizes), start=flint.arb(0))
+        return total.sqrt() if total > 0 else flint.arb(0).union(total.abs_upper().sqrt())  # all may be 0
 
 
 def _as_arrays(role: str, found: Any, dtype: torch.dtype, device: torch.device) -> Any:

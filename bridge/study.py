@@ -206,9 +206,10 @@ class Case(ABC):
             return None
         return Bound(self.ball(quantity.printed.bound), strict=quantity.printed.strict)
 
-    def claimed(self, quantity: Quantity) -> Bound | None:
+    def claimed(self, quantity: Quantity, letters: Mapping[sp.Symbol, Any] | None = None) -> Bound | None:
+        """The bound that was claimed, at this point; `letters` have values of their own."""
         claim = self.claims.get(quantity.name)
-        return None if claim is None else Bound(self.ball(claim.bound), strict=claim.strict)
+        return None if claim is None else Bound(self.ball(claim.bound, letters), strict=claim.strict)
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()

@@ -28,6 +28,8 @@ Function = Callable[..., Any]  # of some parameters, weights and inputs by name;
 Network = Function | Transformer | Pair
 GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
 CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
+SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
+UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
 
@@ -100,6 +102,16 @@ class Theorem:
         others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
         yield from ((role, each) for role, each in others.items() if each is not None)
         yield from (("a table", table) for table in self.tables)
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The weights that a witness stores: those drawn by the seed that no parameter specifies."""
+        named = {p.name for p in self.statement.parameters}
+        return tuple(
+            name
+            for name, each in self.weights.items()
+            if isinstance(each, Domain) or ("seed" in arguments_of(each) and name not in named)
+        )
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -247,9 +259,17 @@ def _parameter(symbol: sp.Symbol, default: Any) -> Parameter:
 
 
 def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
-    """What the symbols themselves say: positive, or not negative."""
+    """What the symbols themselves assume, which the derivation may have used. Raises UsageError for what is no sign."""
     found = []
     for symbol in parameters:
+        others = [each for each in UNCHECKED if getattr(symbol, f"is_{each}")]
+        if others:
+            raise UsageError(f"the parameter {symbol} is declared {others[0]}, which is not checked; leave that out")
+        for declared, relation in SIGNS.items():
+            if getattr(symbol, f"is_{declared}"):
+                condition = relation(symbol, 0, evaluate=False)
+                found.append(Hypothesis(symbol.name, condition, f"{symbol.name} is declared {declared}"))
+                break
         if symbol.is_positive:
             least = sp.Ge(symbol, 1, evaluate=False) if symbol.is_integer else sp.Gt(symbol, 0, evaluate=False)
             found.append(Hypothesis(symbol.name, least, f"{symbol.name} is declared positive"))

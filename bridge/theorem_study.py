@@ -45,7 +45,7 @@ class TheoremStudy(Study):
 
     def point(self, params: Mapping[str, Any], seed: int) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The parameters, all of them, and the weights. `params` may hold the weights of a witness."""
-        known = {name: value for name, value in params.items() if name in self._domains}
+        known = {name: value for name, value in params.items() if name in self.theorem.recorded}
         own = {name: value for name, value in params.items() if name not in known}
         resolved = self.resolved(own if self.theorem.resolve is None else self.theorem.resolve(own, seed))
         self._require_memory(resolved)
@@ -54,10 +54,6 @@ class TheoremStudy(Study):
             weights[name] = self._weight(name, {**resolved, **weights, "seed": seed}, known)
         return resolved, weights
 
-    @property
-    def _domains(self) -> dict[str, Domain]:
-        return {name: each for name, each in self.theorem.weights.items() if isinstance(each, Domain)}
-
     def _require_memory(self, params: Mapping[str, Any]) -> None:
         memory = self.theorem.memory
         if memory is not None:
@@ -65,8 +61,8 @@ class TheoremStudy(Study):
             require_memory(f"{self.result.id}: {params}", memory(**sizes), f"lower {', '.join(sizes)}")
 
     def missing(self, params: Mapping[str, Any]) -> list[str]:
-        own = {name: value for name, value in params.items() if name not in self._domains}
-        return [*super().missing(own), *(name for name in self._domains if name not in params)]
+        own = {name: value for name, value in params.items() if name not in self.theorem.recorded}
+        return [*super().missing(own), *(name for name in self.theorem.recorded if name not in params)]
 
     def refutable(self) -> tuple[Quantity, ...]:
         return tuple(each for each in self.result.quantities if each.erratum is not None)

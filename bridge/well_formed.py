@@ -148,7 +148,8 @@ def _letters(domain: Domain) -> set[Any]:
 
 def _require_bound_letters(theorem: Theorem) -> None:
     """Every letter of a bound has a value from a parameter or an instance."""
-    bound = {p.symbol for p in theorem.statement.parameters} | set(theorem.knows)
+    of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
+    bound = {p.symbol for p in theorem.statement.parameters} | of_network
     checked = [check.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()

@@ -60,7 +60,7 @@ own = bs.theorem(
     "ridge",
     prediction,
     parameters={alpha: 0.25, beta: 1.0, lamda: 0.1, L: (4, 16), n: 16, d: 4, B_x: 1.0, B_y: 1.0},
-    hypotheses=[alpha <= beta, d <= n],
+    hypotheses=[alpha < beta, d <= n],
     inputs={
         "X": bs.SingularValues(n, d, low=sp.sqrt(n * alpha), high=sp.sqrt(n * beta)),
         "y": bs.Box(n, size=B_y),

@@ -25,7 +25,7 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     recursion = _recursion(name, premise, one)
     owed = tuple(each for each in _kept(premise, one) if each not in recursion.obligations)
     recursion = replace(recursion, obligations=recursion.obligations + owed)
-    return iterate(x, name, recursion, depth, size=one.size)
+    return iterate(x, name, recursion, depth, size=x.size)  # of any depth, 0 too: a layer keeps the size
 
 
 def _recursion(name: str, premise: Approximated, one: Approximated) -> LinearRecursion:
