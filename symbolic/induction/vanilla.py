@@ -79,7 +79,7 @@ FIRST_KEY = Erratum(
     "s = 2 .. L-1",
     reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows; for every y_1, the prompt "
     "x_L = 0, x_1 = 1, x_2 = ... = -1 gives an error of 2/(L-1); nothing fails if the sum over s = 2 .. L-1, as in "
-    "(10), defines the mask of layer 2",
+    "A.1, defines the mask of layer 2",
     repair="key 1 masked in layer 2, which gives an error of at most 2 ||W*||_{1,1} e^-p for tokens in [-1, 1]^d, "
     "p > 0 and L >= 3",
     survives="yes: with key 1 masked in layer 2; whether another network with mask (3) and D = 2d meets the bound is "
