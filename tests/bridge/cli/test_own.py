@@ -182,7 +182,7 @@ def test_the_new_file_is_a_program(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.startswith("my-theorem\n")
-    assert "Solution(name='eps'" in done.stdout
+    assert "The answer is the largest eps found at which the bound is at most 0.001." in done.stdout
 
 
 def test_new_overwrites_nothing(run: Command, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_an_engine_whose_ratio_leaves_out_an_error_is_noticed(seen: Seen, monkey
     "plant",
     [
         lambda patch: patch.setattr(rows, "_slackness", lambda row: -row.ratio),
-        lambda patch: patch.setattr(measure, "_ratio", lambda errors, bounds: bounds / errors),
+        lambda patch: patch.setattr(measure, "ratio", lambda errors, bounds: bounds / errors),
     ],
     ids=["of two searches", "of the random inputs"],
 )
