@@ -101,7 +101,9 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
     own = {name for point in points for name in point}
-    _require_known(theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting")
+    _require_known(
+        theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
+    )
 
 
 def _require_known(
