@@ -74,6 +74,7 @@ class Theorem:
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
     implied: tuple[str, ...] = ()
+    entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
     tables: tuple[Function, ...] = ()  # each gives a NamedTable
     sha256: str | None = None  # of the file that it was read from
 
@@ -189,6 +190,7 @@ def theorem(
         knows=letters,
         checks=tuple(checks),
         inequalities=tuple(inequalities),
+        entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
     )
 
 

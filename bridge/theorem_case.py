@@ -20,6 +20,7 @@ from bridge.conditions import truth
 from bridge.domains import Domain, Product
 from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
+from bridge.premises import require_covered, require_entries
 from bridge.record import NamedTable, Row
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
@@ -74,6 +75,8 @@ class TheoremCase(Case):
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.domain = Product(dict(theorem.inputs)).at(self.values)
+        called = {name: str(each) for name, each in theorem.inputs.items()}
+        require_covered(self.result.id, self.bounded(), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self._prompt_formulas: dict[str, PromptFormula] = {}
         self._lengths: dict[Function | None, int] = {}
@@ -167,6 +170,9 @@ class TheoremCase(Case):
         for name in () if attack else names:
             self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
             self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
+            if name in self.theorem.entries:
+                entries = found[name][0].numel()
+                require_entries(self.result.id, name, self.theorem.entries[name], entries, self.values)
         return {name: self.distance(name, found[name], truth[name]) for name in names}
 
     def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:

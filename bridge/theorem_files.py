@@ -8,7 +8,7 @@ import hashlib
 import importlib.util
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -82,7 +82,8 @@ def _module(path: Path) -> tuple[ModuleType, str]:
     sys.modules[module.__name__] = module  # dataclasses and pickles in the file look their module up
     with _beside(path.resolve().parent) as imported:
         try:
-            exec(compile(text, str(path), "exec"), vars(module))
+            with redirect_stdout(sys.stderr):  # standard output is the command's: a table, JSON, LaTeX
+                exec(compile(text, str(path), "exec"), vars(module))
         except (Exception, SystemExit) as error:
             raise OwnFileError(str(path)) from error
     return module, hashlib.sha256(b"".join([text, *(each.read_bytes() for each in imported)])).hexdigest()

@@ -32,7 +32,7 @@ class Norm(StrEnum):
 def as_norm(value: Any) -> Norm:
     """`value` as a norm. Raises DerivationError if it is not one."""
     try:
-        return Norm(value)
+        return Norm(str(value))
     except ValueError:
         raise DerivationError(f"the norm {value!r} is not one of {', '.join(Norm)}") from None
 

@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.layers import iterate, recursion_from
+from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Approximated, DerivationError, given
 from symbolic.obligations import Obligation, shown_at_most
 
@@ -21,10 +22,21 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     """
     premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=x.size, error=sp.Dummy("e", nonnegative=True))
     one = layer(premise)
-    recursion = recursion_from(premise, one)
+    recursion = _recursion(name, premise, one)
     owed = tuple(each for each in _kept(premise, one) if each not in recursion.obligations)
     recursion = replace(recursion, obligations=recursion.obligations + owed)
     return iterate(x, name, recursion, depth, size=one.size)
+
+
+def _recursion(name: str, premise: Approximated, one: Approximated) -> LinearRecursion:
+    try:
+        return recursion_from(premise, one)
+    except DerivationError as error:
+        raise DerivationError(
+            f"repeat: one layer of '{name}' has the bound {sp.sstr(one.error)}, and the size {sp.sstr(one.size)} for "
+            f"an argument of size {sp.sstr(premise.size)}; a layer needs a bound that is affine in the error "
+            f"{premise.error} of its argument (softmax(..., affine=True) has one) and has to keep its size ({error})"
+        ) from error
 
 
 # A bound that does not depend on the size of the premise lets layers differ in it (`recursion_from`). Equal layers
