@@ -8,13 +8,13 @@ import flint
 import sympy as sp
 import torch
 
+from bridge.arguments import Function, arguments_of, called_for
 from bridge.budget import Budget
 from bridge.check import Check, Number, Sides, as_ball, implies, of_order, relation
 from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
-from bridge.theorem import Function, arguments_of
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
 from symbolic.statements import Kind, Quantity, UsageError
@@ -57,7 +57,8 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
             f"{case.result.id}: the check '{check.name}' takes {', '.join(unknown)}, which is no parameter, weight, "
             f"input of the check or setting; it may take {', '.join(sorted(known))}"
         )
-    return function(**{name: known[name] for name in arguments_of(function)})
+    with called_for(f"{case.result.id}: the check '{check.name}'", function):
+        return function(**{name: known[name] for name in arguments_of(function)})
 
 
 def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:

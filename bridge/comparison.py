@@ -146,10 +146,21 @@ def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[R
         for case, budget in zip(cases, budgets, strict=True):
             progress(len(found), len(cases), _label(case))
             if case in groups and budget.attack:
-                points |= zip(groups[case], searched(groups[case], _measured(case), budget), strict=True)
+                points |= _found_together(groups[case], budget)
             found.append((case, _rows(case, budget, points.pop(case, None))))
     progress(len(cases), len(cases), "done")
     return [*(row for _, rows in found for row in rows), *rate_rows(found, budgets[0])]
+
+
+def _found_together(group: Sequence[Case], budget: Budget) -> dict[Case, Points]:
+    """What the attack finds for cases of one company; nothing if it fails.
+
+    Each case then attacks by itself, after its random inputs: a refusal names an input of those if one fails.
+    """
+    try:
+        return dict(zip(group, searched(group, _measured(group[0]), budget), strict=True))
+    except UsageError:
+        return {}
 
 
 def replay(path: str, theorem: "Source | None" = None) -> Row:

@@ -7,7 +7,7 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.goals import Goal, goals_of, ratio
 from bridge.study import Case, Inputs
-from numeric.attack import attack_groups
+from numeric.attack import NowhereFinite, attack_groups
 from symbolic.statements import Quantity, UsageError
 
 AT_ONCE = 2**28  # bytes of one batch: a number that no machine decides, so that a record does not depend on it
@@ -53,14 +53,15 @@ def _batches(cells: Sequence[Cell], budget: Budget) -> Iterator[Sequence[Cell]]:
 def _searched_together(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:
     try:
         return _ascended(cells, budget)
-    except (UsageError, RuntimeError, TypeError):
+    except (UsageError, RuntimeError, TypeError, NowhereFinite) as error:
         # A function may take a parameter as one number but not as one for each restart: `if eps > 0`, `math.sqrt(eps)`.
         # Then each case is attacked by itself; an error that remains is raised there.
-        cases = list(dict.fromkeys(case for case, _ in cells))
-        if len(cases) == 1:
+        own = [[cell for cell in cells if cell[0] is case] for case in dict.fromkeys(case for case, _ in cells)]
+        if len(own) > 1:
+            return [found for part in own for found in _searched_together(part, budget)]
+        if not isinstance(error, NowhereFinite):
             raise
-        own = [[cell for cell in cells if cell[0] is case] for case in cases]
-        return [found for part in own for found in _ascended(part, budget)]
+        return [_searched_alone(case, goal, budget) for case, goal in cells]  # names the quantity
 
 
 def _ascended(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:

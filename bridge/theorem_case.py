@@ -38,6 +38,7 @@ KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
+BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,10 @@ class TheoremCase(Case):
     # Attacks: goals of this case, and of cases that differ in numbers alone, share a batch.
 
     @property
-    def company(self) -> Hashable:
+    def company(self) -> Hashable | None:
+        """None for a subclass with a search, errors or bounds of its own, which no batch would use."""
+        if any(getattr(type(self), name) is not getattr(TheoremCase, name) for name in BATCHED):
+            return None
         whole = tuple((name, _kept(value)) for name, value in self.runner.params.items())
         weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
         quantities = tuple(quantity.name for quantity in self.result.quantities)

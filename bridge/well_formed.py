@@ -94,14 +94,16 @@ def _require_known_arguments(theorem: Theorem) -> None:
 
 
 def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
-    role, fixed = f"the check '{check.name}'", fixed | OF_CHECKS
+    role = f"the check '{check.name}'"
     if callable(check.inputs):  # they have names when they are computed
         _require_known(theorem, f"the inputs of {role}", check.inputs, fixed, "parameter or weight")
         arguments_of(check.sides)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
     own = {name for point in points for name in point}
-    _require_known(theorem, role, check.sides, fixed | own, "parameter, weight or input of the check")
+    _require_known(
+        theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
+    )
 
 
 def _require_known(

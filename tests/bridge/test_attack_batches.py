@@ -20,6 +20,7 @@ from bridge.record import Verdict
 from bridge.searches import companies, memory_at_once, searched
 from bridge.study import Case, Inputs
 from bridge.theorem import Theorem
+from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
 from examples import gradient_step, own_theorem
 from numeric.construction import Construction, Embedding, RelativePositions
@@ -219,6 +220,27 @@ def test_a_function_that_takes_a_parameter_as_one_number_is_attacked_point_by_po
 def test_a_function_that_branches_on_its_input_is_still_refused() -> None:
     with pytest.raises(UsageError, match="branches on a value of its inputs"):
         bs.compare(three(lambda x, eps, K: shrunk(x, eps, K) if x.sum() > 0 else shrunk(x, 0.0, K)), samples=2)
+
+
+def test_an_error_that_is_nowhere_finite_in_float64_is_named() -> None:
+    def large(x: Any, eps: Any, K: Any) -> dict[str, Any]:
+        return {**shrunk(x, eps, K), "second": 1e200 * (1e200 * K * x)}
+
+    with pytest.raises(UsageError, match="three: the error of 'second' is not finite in float64 at any input that the"):
+        bs.compare(three(large), samples=2)
+
+
+@pytest.mark.parametrize("name", ["search", "errors", "prompt_bounds"])
+def test_a_case_with_a_method_of_its_own_is_attacked_by_it(name: str) -> None:
+    counted = Calls(getattr(TheoremCase, name))
+    own = type("OwnCase", (TheoremCase,), {name: lambda case, *given, **more: counted(case, *given, **more)})
+    study = TheoremStudy(three())
+    case = own(study.theorem, *study.point({"eps": 0.1}, 0), "float64", "cpu")
+    assert companies([case]) == []
+    searched([case], measured(case), BUDGET)
+    goals = goals_of(measured(case))
+    runs = sum(goal.scope is not None or name == "errors" for goal in goals) * (BUDGET.attack + 1)
+    assert counted.count == (len(goals) if name == "search" else runs)
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1, Verdict.KEPT), (0.9, Verdict.VIOLATED)])

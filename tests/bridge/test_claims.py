@@ -131,5 +131,5 @@ def test_what_is_no_claim_is_refused(claims: list[str], message: str) -> None:
 
 
 def test_rows_that_judge_no_claim() -> None:
-    with pytest.raises(UsageError, match=r"induction.balance has rows of its own making, which judge no claim"):
-        compare("induction.balance", claim="balance <= 1")
+    with pytest.raises(UsageError, match=r"induction.losses has rows of its own making, which judge no claim"):
+        compare("induction.losses", claim="head <= 1")

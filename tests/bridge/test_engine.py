@@ -113,7 +113,8 @@ class ToyStudy(TheoremStudy):
 def use(monkeypatch: pytest.MonkeyPatch, case_class: type[ToyCase]) -> None:
     study = ToyStudy()
     study.case_class = case_class
-    monkeypatch.setattr(engine, "find_study", lambda result_id: study)
+    for name in ("find_study", "registered_study"):  # compare, and replay
+        monkeypatch.setattr(engine, name, lambda result_id: study)
 
 
 @pytest.fixture

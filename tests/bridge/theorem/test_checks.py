@@ -164,17 +164,16 @@ def test_a_bound_with_a_failing_or_an_open_obligation_is_outside_or_conditional(
 ) -> None:
     from bridge import theorem_case
 
-    printed = bs.Printed(eps, bs.Citation(None, "a draft"))
-    theorem = checked(bs.Check(quantity(printed=printed), lambda: bs.Sides(found=1)))
+    theorem = checked(bs.Check(quantity(), lambda: bs.Sides(found=1)))
     bound = Bound(flint.arb(2), conditional=True)
-    monkeypatch.setattr(theorem_case.TheoremCase, "printed", lambda case, quantity: bound)
+    monkeypatch.setattr(theorem_case.TheoremCase, "derived", lambda case, quantity: bound)
     row = row_of(theorem)
-    assert row.verdict == {"printed": Verdict.KEPT}
-    assert row.flags["printed"] == [Flag.CONDITIONAL]
+    assert row.verdict == {"derived": Verdict.KEPT}
+    assert row.flags["derived"] == [Flag.CONDITIONAL]
     failing = Bound(flint.arb(2), conditional=True, outside="hypothesis violated: eps >= 1")
-    monkeypatch.setattr(theorem_case.TheoremCase, "printed", lambda case, quantity: failing)
+    monkeypatch.setattr(theorem_case.TheoremCase, "derived", lambda case, quantity: failing)
     row = row_of(theorem)
-    assert row.verdict == {"printed": Verdict.OUTSIDE}
+    assert row.verdict == {"derived": Verdict.OUTSIDE}
     assert "hypothesis violated: eps >= 1" in row.remark
 
 
@@ -224,5 +223,5 @@ def test_a_checks_name_is_that_of_no_other_quantity() -> None:
 
 
 def test_a_theorem_of_checks_alone_takes_no_attack() -> None:
-    with pytest.raises(bs.UsageError, match="checked has no input that an attack could move; leave out attack = 5"):
+    with pytest.raises(bs.UsageError, match="attack = 5 has no effect on any row of checked; omit it"):
         bs.compare(of_length(bs.Kind.UPPER, 4), attack=5)

@@ -64,9 +64,10 @@ def test_what_holds_no_theorem_is_refused(command: str, tmp_path: Path, run: Com
     assert refused(run(command, empty)) == expected
     assert refused(run(command, f"{empty}:own")) == f"'{empty}' has no theorem 'own'. It holds no theorem."
     missing = str(tmp_path / "missing.py")
-    assert refused(run(command, missing)) == f"'{missing}': No such file or directory; give a Python file, or an id"
-    (tmp_path / "folder.py").mkdir()
-    assert "Is a directory; give a Python file, or an id" in refused(run(command, tmp_path / "folder.py"))
+    assert refused(run(command, missing)) == f"theorem: there is no file '{missing}'"
+    folder = tmp_path / "folder.py"
+    folder.mkdir()
+    assert refused(run(command, folder)) == f"theorem: '{folder}' is a folder; name a file"
     assert str(tmp_path) in refused(run(command, tmp_path))
 
 

@@ -5,13 +5,14 @@ Each property is a function of a comparison; planted engines that break it have 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import flint
 import pytest
 import torch
 
 import boundsmith as bs
-from bridge import measure, rows
+from bridge import measure, rows, theorem_batch
 from bridge.measure import Found
 from bridge.record import Comparison, Verdict
 from bridge.registry import find_study
@@ -133,20 +134,26 @@ def test_an_engine_whose_ratio_leaves_out_an_error_is_noticed(seen: Seen, monkey
     assert not ratio_is_of_the_largest_error(compared(uneven()), seen)
 
 
+def inverted(errors: torch.Tensor, bounds: torch.Tensor) -> torch.Tensor:
+    return bounds / errors
+
+
 @pytest.mark.parametrize(
-    "plant",
+    ("places", "settings"),
     [
-        lambda patch: patch.setattr(rows, "_slackness", lambda row: -row.ratio),
-        lambda patch: patch.setattr(measure, "_ratio", lambda errors, bounds: bounds / errors),
+        ([(rows, "_slackness", lambda row: -row.ratio)], {}),
+        ([(measure, "ratio", inverted)], {"attack": 0}),
+        ([(measure, "ratio", inverted), (theorem_batch, "ratio", inverted)], {}),
     ],
-    ids=["of two searches", "of the random inputs"],
+    ids=["of two searches", "of the random inputs", "of all inputs"],
 )
 def test_an_engine_that_picks_the_input_furthest_from_its_bound_is_noticed(
-    plant: Callable[[pytest.MonkeyPatch], None], seen: Seen, monkeypatch: pytest.MonkeyPatch
+    places: list[tuple[Any, str, Any]], settings: dict[str, int], seen: Seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theorem = uneven()
-    plant(monkeypatch)
-    assert not prompt_row_is_the_closest(theorem, compared(theorem), seen)
+    for place in places:
+        monkeypatch.setattr(*place)
+    assert not prompt_row_is_the_closest(theorem, compared(theorem, **settings), seen)
 
 
 OTHER = {

@@ -69,15 +69,21 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
     "a relation of other letters": ({"hypotheses": [n >= 2]}, "the hypothesis n >= 2 is not a relation between para"),
     "a check of an unknown name": (
         {"checks": [check(sides=lambda zeta: zeta)]},
-        "the check 'area' takes zeta, which is no parameter, weight or input of the check; it may take d, eps",
+        "the check 'area' takes zeta, which is no parameter, weight, input of the check or setting; it may take "
+        "attack, d, eps, restarts, samples, seed",
     ),
     "a check of an input of the theorem": (
         {"checks": [check(sides=lambda x, s: x, inputs={"s": 1.0})]},
-        "the check 'area' takes x, which is no parameter, weight or input of the check; it may take d, eps, s",
+        "the check 'area' takes x, which is no parameter, weight, input of the check or setting; it may take "
+        "attack, d, eps, restarts, s, samples, seed",
     ),
     "inputs of a check of an unknown name": (
         {"checks": [check(inputs=lambda x: {})]},
-        "the inputs of the check 'area' takes x, which is no parameter or weight",
+        "the inputs of the check 'area' takes x, which is no parameter or weight; it may take d, eps",
+    ),
+    "inputs of a check that take a setting": (
+        {"checks": [check(inputs=lambda seed: {})]},
+        "the inputs of the check 'area' takes seed, which is no parameter or weight; it may take d, eps",
     ),
     "two quantities of one name": ({"checks": [check(), check()]}, "scaled: area names more than one quantity"),
 }
@@ -187,7 +193,10 @@ RUN: dict[str, tuple[dict[str, Any], str]] = {
         {"hypotheses": [eps > 1]},
         "scaled: eps = 0.01 does not meet eps > 1 (a hypothesis of the theorem)",
     ),
-    "a check that fails": ({"checks": [check(sides=lambda: 1 / 0)]}, "raised ZeroDivisionError: division by zero"),
+    "a check that fails": (
+        {"checks": [check(sides=lambda: 1 / 0)]},
+        "scaled: the check 'area' raised ZeroDivisionError: division by zero (test_",
+    ),
 }
 
 
