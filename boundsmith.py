@@ -11,7 +11,12 @@ _HOMES = {
     "bridge.theorem": ("Theorem", "theorem"),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
-    "bridge.domains": ("Ball", "Box", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex", "Sphere"),
+    "bridge.formula": ("Formula",),
+    "bridge.pair": ("Pair",),
+    "bridge.domains": (
+        *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
+        *("SingularValues", "Sphere"),
+    ),
     "bridge.comparison": ("compare", "replay"),
     "bridge.inverse": ("solve",),
     "bridge.certify.certifying": ("certify",),

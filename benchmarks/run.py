@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
 import torch
 
 from benchmarks import icgd, icgd_bounds, induction_training, lowering, lyapunov, phases
 from bridge import compare
+from bridge.domains import Box
 from numeric.attack import attack, box_project
 from numeric.exact import run_exact
-from numeric.induction.vanilla import induction_head, prompt_starts, random_prompts, vanilla
+from numeric.induction.vanilla import induction_head, prompt_starts, vanilla
 from numeric.network import Network
 from symbolic.catalogue import results
 
@@ -35,8 +35,8 @@ def main() -> None:
 
 def structured_against_dense() -> None:
     """The vanilla induction head at L = 512, d = 16: block maps and geometric kernels against full matrices."""
-    construction = vanilla(4.0, torch.eye(16, dtype=torch.float64).numpy() / 16)
-    x = random_prompts(512, 16, 16, seed=0)
+    construction = vanilla(4.0, torch.eye(16, dtype=torch.float64) / 16)
+    x = Box(512, 16).sample(16, seeded())
     times = {
         name: best_time(partial(forward, Network(construction, dense=dense), x))
         for name, dense in (("structured", False), ("dense", True))
@@ -46,16 +46,21 @@ def structured_against_dense() -> None:
 
 
 def vanilla_at_full_size() -> None:
-    W = np.eye(16) / 16
-    network, matrix = Network(vanilla(2.0, W)), torch.tensor(W)
-    starts, prompt = prompt_starts(512, 16, W, restarts=12, seed=0), random_prompts(512, 16, 1, seed=0)[0].numpy()
+    W_star = torch.eye(16, dtype=torch.float64) / 16
+    construction = vanilla(2.0, W_star)
+    network, target = Network(construction), torch.func.vmap(lambda x: induction_head(x, W_star)["output"])
+    starts, prompt = prompt_starts(512, 16, W_star, 12, seeded()), Box(512, 16).sample(1, seeded())[0].numpy()
 
     def error(x: torch.Tensor) -> torch.Tensor:
-        return (network(x) - induction_head(x, matrix)).abs().amax(1)
+        return (network(x) - target(x)).abs().amax(1)
 
-    attacked = best_time(lambda: attack(error, starts, box_project(-1.0, 1.0), steps=60, seed=0), repeats=1)
-    exact = best_time(lambda: run_exact(vanilla(2.0, W), prompt), repeats=1)
+    attacked = best_time(lambda: attack(error, starts["x"], box_project(-1.0, 1.0), steps=60, seed=0), repeats=1)
+    exact = best_time(lambda: run_exact(construction, prompt), repeats=1)
     print(f"induction.vanilla, L = 512, d = 16: 60 attack steps {attacked:.2f} s, exact run {exact:.2f} s")
+
+
+def seeded() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
 
 
 def command_line() -> None:

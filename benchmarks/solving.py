@@ -18,12 +18,13 @@ from typing import Any
 
 from bridge import compare, solve
 from bridge.budget import Budget
-from bridge.inverse import NOT_GUARANTEED, TIERS, Solution
+from bridge.inverse import NOT_GUARANTEED, Solution
 from bridge.measure import measure
 from bridge.record import Flag, Row, Verdict
 from bridge.registry import PLACES, find_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows
 from bridge.solving.probes import State, probe
+from bridge.solving.tiers import TIERS
 from bridge.study import Case, DirectCase, Study
 from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError

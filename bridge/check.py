@@ -4,53 +4,76 @@ A lower bound, an identity, a limit, a proof, a count, an erratum: the theorem g
 the witness and its replay.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import flint
+import sympy as sp
 
-from bridge.balls import as_exact
-from bridge.record import TIERS, Verdict
+from bridge.balls import BASE_BITS, as_exact
+from bridge.record import Verdict
 from bridge.verdicts import EQUAL_BITS
-from symbolic.statements import Kind, Quantity
+from numeric.balls import working_precision
+from symbolic.statements import Kind, Order, Quantity
 
-Number = Any  # int, float (the number itself), Fraction or ball
+PROVABLE = ("printed", "derived", "instance")
+Number = Any  # int, float (the number itself), Fraction, SymPy number or ball
+Points = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Sides:
     """What was found at some inputs, and what bounds it there.
 
-    `found` is the quantity itself, a ball where it is rigorous; None if nothing was run. A bound that is left out is
-    the quantity's own formula, if it has one. `proved` names the tiers that a proof covers beyond these inputs.
+    `found` is the quantity itself, a ball where it is enclosed (`within`, `at_most` for a run in floats); None if
+    nothing was run. The row shows it, or the float `measured` where that is given. A bound that is left out is the
+    quantity's own formula, if it has one, at the parameters and at `letters`, which only these inputs give. `rounding`
+    is how far a float run is from `found` (0 for a count): the row then shows both.
+
+    `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
+    well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
+    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol: `printed`
+    is then that expression with all constants 1. `outside` names the hypothesis that does not hold at these inputs.
     """
 
     found: Number | None = None
+    measured: float | None = None
     printed: Number | None = None
     derived: Number | None = None
     instance: Number | None = None
+    rounding: float | None = None
     proved: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
+    letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
+    limit: sp.Expr | None = None
+    outside: str = ""
     remark: str = ""
 
     def __post_init__(self) -> None:
-        unknown = [tier for tier in self.proved if tier not in TIERS]
+        unknown = [tier for tier in (*self.proved, *self.computed) if tier not in PROVABLE]
         if unknown:
-            raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(TIERS)}")
+            raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(PROVABLE)}")
 
 
 @dataclass(frozen=True)
 class Check:
     """A quantity whose sides are computed at `inputs`, by name: arrays, or a function of parameters that gives them.
 
-    `sides` takes parameters, weights and these inputs by name. `params` are parameters of its own, for a check that
-    does not depend on those of the comparison (an erratum at a point); it is then judged once.
+    `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts` and
+    `seed`; what no function of a theorem takes has no effect on it. Several inputs in a list give a row each. An input
+    with the name of a parameter, one number, replaces it: where the two differ, the row stands at no point of the grid.
+
+    `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
+    its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged
+    once.
     """
 
     quantity: Quantity
     sides: Callable[..., Sides]
-    inputs: Mapping[str, Any] | Callable[..., Mapping[str, Any]] = field(default_factory=dict)
+    inputs: Points | Callable[..., Points] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
+    when: sp.Basic = sp.true
 
     @property
     def name(self) -> str:
@@ -58,13 +81,24 @@ class Check:
 
 
 def as_ball(number: Number) -> flint.arb:
-    """An enclosure of the number, exact for ints, floats and Fractions."""
+    """An enclosure of the number: ints and floats exactly, a Fraction to many more bits than a float has."""
     if isinstance(number, flint.arb):
         return number
     exact = as_exact(number)
     if isinstance(exact, int):
         return flint.arb(exact)
-    return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
+    with working_precision(BASE_BITS):
+        return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
+
+
+def within(number: float, accuracy: float) -> flint.arb:
+    """What a run in floats gives, true to an absolute accuracy."""
+    return flint.arb(number, accuracy)
+
+
+def at_most(number: float, accuracy: float) -> flint.arb:
+    """A least value >= 0 of which a search found this one, true to a relative accuracy."""
+    return flint.arb(0).union(flint.arb(number) * (1 + flint.arb(accuracy)))
 
 
 def relation(kind: Kind, found: flint.arb, bound: flint.arb, *, strict: bool = False) -> Verdict:
@@ -78,9 +112,25 @@ def relation(kind: Kind, found: flint.arb, bound: flint.arb, *, strict: bool = F
     if kind is Kind.EXACT:
         return _identity(found, bound)
     low, high = (found, bound) if kind is Kind.UPPER else (bound, found)  # low <= high, or low < high
-    if low > high or (strict and (low >= high or _equal(low, high))):
+    if low > high or (strict and low >= high):
         return Verdict.VIOLATED
+    if strict:
+        return Verdict.KEPT if low < high else Verdict.UNDECIDED
     return Verdict.KEPT if low <= high or _equal(low, high) else Verdict.UNDECIDED
+
+
+def implies(kind: Kind, known: flint.arb, bound: flint.arb, *, strict: bool = False) -> bool:
+    """Whether a bound of this kind follows from a known one: a rate only from the same one."""
+    same = Kind.EXACT if kind is Kind.RATE else kind
+    return relation(same, known, bound, strict=strict) is Verdict.KEPT
+
+
+def of_order(order: Order, limit: sp.Expr) -> Verdict:
+    """The verdict on a Landau symbol from the limit of the quantity over the expression inside, along one path."""
+    refuted = {Order.O: limit == sp.oo, Order.OMEGA: limit == 0, Order.THETA: limit in (0, sp.oo)}
+    if refuted.get(order, False):
+        return Verdict.VIOLATED
+    return Verdict.CONSISTENT if limit.is_finite else Verdict.UNDECIDED
 
 
 def _identity(found: flint.arb, bound: flint.arb) -> Verdict:

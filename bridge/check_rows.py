@@ -1,64 +1,196 @@
-"""The row of a check: its sides judged by the kind of its quantity, with a witness where a bound fails."""
+"""The rows of a check: its sides judged by the kind of its quantity, with a witness where a bound fails."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
 
 import flint
+import sympy as sp
+import torch
 
-from bridge.check import Check, Number, Sides, as_ball, relation
+from bridge.arguments import Function, arguments_of, called_for
+from bridge.budget import Budget
+from bridge.check import Check, Number, Sides, as_ball, implies, of_order, relation
+from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
-from bridge.rows import direct_row
-from bridge.study import Case, Inputs
-from bridge.verdicts import Bound, float64_above
+from bridge.rows import ONE_INPUT, direct_row
+from bridge.study import SETTINGS, Case, Inputs
+from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
-from symbolic.statements import Kind
+from symbolic.statements import Kind, Quantity, UsageError
 
-Judged = tuple[Sides, Inputs]
+Bounds = dict[str, Bound]
+Letters = Mapping[sp.Symbol, Number]
 
 
-def check_row(case: Case, check: Check, judged: Judged) -> Row:
+def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
+    """One row for each point at which the check is judged."""
+    return [_row(case, check, inputs, budget) for inputs in _points(case, check)]
+
+
+def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
+    """The row at the inputs of a witness. Raises UsageError for inputs of other names or shapes."""
+    expected = {name: tuple(value.shape) for name, value in _points(case, check)[0].items()}
+    got = {name: tuple(value.shape) for name, value in inputs.items()}
+    if got != expected:
+        raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {expected}, got {got}")
+    return _row(case, check, inputs, ONE_INPUT)
+
+
+def settings_of(check: Check) -> frozenset[str]:
+    """The settings of a run that the check depends on."""
+    functions = [check.sides, *([check.inputs] if callable(check.inputs) else [])]
+    return SETTINGS & {name for function in functions for name in arguments_of(function)}
+
+
+def _points(case: Case, check: Check) -> list[Inputs]:
+    given = _called(case, check, check.inputs, {}) if callable(check.inputs) else check.inputs
+    points = [given] if isinstance(given, Mapping) else given
+    return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
+
+
+def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any]) -> Any:
+    known = {**case.known, **more}
+    unknown = [name for name in arguments_of(function) if name not in known]
+    if unknown:
+        raise UsageError(
+            f"{case.result.id}: the check '{check.name}' takes {', '.join(unknown)}, which is no parameter, weight, "
+            f"input of the check or setting; it may take {', '.join(sorted(known))}"
+        )
+    with called_for(f"{case.result.id}: the check '{check.name}'", function):
+        return function(**{name: known[name] for name in arguments_of(function)})
+
+
+def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
-    sides, inputs = judged
-    bounds = _bounds(case, check, sides)
+    replaced = _replaced(case, inputs)
+    sides: Sides = _called(case, check, check.sides, {**asdict(budget), **inputs, **replaced})
+    elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
+    quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
+    letters = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
+    bounds = _bounds(case, quantity, sides, {**letters, **sides.letters})
     found = None if sides.found is None else as_ball(sides.found)
-    verdict = {tier: _verdict(check, tier, bound, found, sides) for tier, bound in bounds.items()}
-    numbers = {tier: _number(check.quantity.kind, bound.ball) for tier, bound in bounds.items()}
+    verdict = _verdicts(quantity, bounds, found, sides)
+    numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
+    if sides.limit is not None:
+        numbers.pop("printed", None)
     row = direct_row(
         case,
-        check.quantity,
+        quantity,
         verdict,
         **numbers,
-        measured=None if found is None else _number(_opposite(check.quantity.kind), found),
-        remark="; ".join(filter(None, [sides.remark, *(bound.outside for bound in bounds.values())])),
-        witness=_witness(case, check, inputs, found, numbers) if Verdict.VIOLATED in verdict.values() else None,
-        params=None if check.params is None else dict(check.params),
+        measured=_shown(quantity.kind, found, sides),
+        remark="; ".join(filter(None, [sides.remark, *_complaints(quantity, bounds, found, sides)])),
+        witness=_witness(case, check, inputs, _error(quantity, bounds, found), numbers)
+        if Verdict.VIOLATED in verdict.values()
+        else None,
+        params={} if elsewhere else None if check.params is None else dict(check.params),
     )
-    conditional = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
-    row.flags = {**row.flags, **conditional}
+    row.flags = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
+    if found is not None and sides.rounding is not None:
+        run = Evidence(float(found.mid()), found, sides.rounding)
+        row.exact, row.rounding = float64_above(found), sides.rounding
+        row.flags |= {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, None, [run]))}
     return row
 
 
-def _bounds(case: Case, check: Check, sides: Sides) -> dict[str, Bound]:
+def _replaced(case: Case, inputs: Inputs) -> dict[str, int | float]:
+    """The parameters that inputs replace. Raises UsageError for what is not a number that the parameter takes."""
+    numbers = [each.name for each in case.result.parameters if each.symbol is not None]
+    return {name: case.result.number(name, inputs[name].item()) for name in numbers if name in inputs}
+
+
+def _words(number: int | float) -> str:
+    return str(number) if isinstance(number, int) else plain(number)
+
+
+# Bounds.
+
+
+def _bounds(case: Case, quantity: Quantity, sides: Sides, letters: Letters) -> Bounds:
     """Those that the check gives, else the quantity's own formulas at this point."""
-    formulas = {"printed": case.printed, "derived": case.derived}
-    own = {tier: formula(check.quantity) for tier, formula in formulas.items() if getattr(sides, tier) is None}
-    given = {tier: _as_bound(check, tier, getattr(sides, tier)) for tier in ("printed", "derived", "instance")}
-    together = {**given, **own}
-    return {tier: bound for tier in ("printed", "derived", "instance") if (bound := together.get(tier)) is not None}
+    stated = quantity.printed
+    strict = stated is not None and stated.strict
+    formula = stated.bound if stated is not None and not stated.unspecified else None
+    printed = _given(sides.printed) or _of(case, quantity, formula, letters)
+    found = {
+        "printed": None if printed is None else replace(printed, strict=strict),
+        "claimed": case.claimed(quantity, {s: x for s, x in letters.items() if s in case.values}),
+        "derived": _given(sides.derived)
+        or case.derived(quantity)
+        or _of(case, quantity, quantity.closed_form, letters),
+        "instance": _given(sides.instance),
+    }
+    return {tier: bound for tier, bound in found.items() if bound is not None}
 
 
-def _as_bound(check: Check, tier: str, number: Number | None) -> Bound | None:
-    if number is None:
+def _given(number: Number | None) -> Bound | None:
+    return None if number is None else Bound(as_ball(number))
+
+
+def _of(case: Case, quantity: Quantity, formula: sp.Expr | None, letters: Letters) -> Bound | None:
+    """Enclosed; exactly if it rounds to whole numbers, as a ball of what is rounded may hold two of them.
+
+    Raises UsageError for a letter that has no value here.
+    """
+    if formula is None:
         return None
-    printed = check.quantity.printed
-    return Bound(as_ball(number), strict=tier == "printed" and printed is not None and printed.strict)
+    known = {**case.values, **letters}
+    free = sorted(str(letter) for letter in formula.free_symbols if letter not in known)
+    if free:
+        raise UsageError(f"{case.result.id}: the check '{quantity.name}' gives {', '.join(free)} no value in `letters`")
+    values = {letter: known[letter] for letter in formula.free_symbols}
+    if formula.has(sp.ceiling, sp.floor) and all(isinstance(x, int) for x in values.values()):
+        return Bound(as_ball(formula.subs(values)))
+    return Bound(case.ball(formula, letters))
 
 
-def _verdict(check: Check, tier: str, bound: Bound, found: flint.arb | None, sides: Sides) -> Verdict:
+# Verdicts.
+
+
+def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
+    if sides.limit is not None:
+        return {} if quantity.printed is None else {"printed": of_order(quantity.printed.order, sides.limit)}
+    return {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+
+
+def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
     """A proof and a run that contradict each other are undecided: one of them is wrong."""
-    if bound.outside:
+    run = _of_run(kind, bounds[tier], found)
+    supported = _covered(kind, tier, bounds, sides) or tier in sides.computed
+    if bounds[tier].outside or (sides.outside and not supported):
         return Verdict.OUTSIDE
-    run = None if found is None else relation(check.quantity.kind, found, bound.ball, strict=bound.strict)
-    if tier in sides.proved:
-        return Verdict.UNDECIDED if run is Verdict.VIOLATED else Verdict.PROVED
+    if supported and run is Verdict.VIOLATED:
+        return Verdict.UNDECIDED
+    if supported:
+        return Verdict.KEPT if tier in sides.computed else Verdict.PROVED
     return run or Verdict.UNDECIDED
+
+
+def _of_run(kind: Kind, bound: Bound, found: flint.arb | None) -> Verdict | None:
+    return None if found is None else relation(kind, found, bound.ball, strict=bound.strict)
+
+
+def _covered(kind: Kind, tier: str, bounds: Bounds, sides: Sides) -> bool:
+    """Whether the bound is proved, or follows from one that is."""
+    known = [bounds[each].ball for each in sides.proved if each in bounds and not bounds[each].outside]
+    bound = bounds[tier]
+    return tier in sides.proved or any(implies(kind, each, bound.ball, strict=bound.strict) for each in known)
+
+
+def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> list[str]:
+    kind = quantity.kind
+    contradicted = [
+        tier
+        for tier, bound in bounds.items()
+        if _covered(kind, tier, bounds, sides) and _of_run(kind, bound, found) is Verdict.VIOLATED
+    ]
+    one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
+    outside = [sides.outside, *(bound.outside for bound in bounds.values())]
+    return [*outside, one_is_wrong if contradicted else ""]
+
+
+# Numbers.
 
 
 def _number(kind: Kind, ball: flint.arb) -> float | None:
@@ -66,23 +198,34 @@ def _number(kind: Kind, ball: flint.arb) -> float | None:
     return float_below(ball) if kind is Kind.LOWER else float64_above(ball)
 
 
-def _opposite(kind: Kind) -> Kind:
-    """Of what is found: above a lower bound it is rounded up, as errors are."""
-    return Kind.UPPER if kind is Kind.LOWER else kind
+def _shown(kind: Kind, found: flint.arb | None, sides: Sides) -> float | None:
+    """What is found above a lower bound is rounded up, as errors are."""
+    if sides.measured is not None or found is None:
+        return sides.measured
+    return _number(Kind.UPPER if kind is Kind.LOWER else kind, found)
+
+
+def _error(quantity: Quantity, bounds: Bounds, found: flint.arb | None) -> float | None:
+    """What a witness shows: what was found, rounded to the bound's side; of an order, how far the two sides differ."""
+    if found is not None:
+        return float_above(found) if quantity.kind is Kind.LOWER else float_below(found)
+    if {"printed", "derived"} <= bounds.keys():
+        return float_below(abs(bounds["derived"].ball - bounds["printed"].ball))
+    return None
 
 
 def _witness(
-    case: Case, check: Check, inputs: Inputs, found: flint.arb | None, numbers: dict[str, float | None]
+    case: Case, check: Check, inputs: Inputs, error: float | None, numbers: dict[str, float | None]
 ) -> Witness | None:
-    if found is None:
+    if error is None:
         return None
-    lower = check.quantity.kind is Kind.LOWER
     return Witness(
         result=case.result.id,
         quantity=check.name,
-        params=case.full_params if check.params is None else dict(check.params),
+        params=case.full_params,
         inputs={name: value.tolist() for name, value in inputs.items()},
-        error_lower=float_above(found) if lower else float_below(found),
+        error_lower=error,
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
+        claim=case.claims[check.name].text if check.name in case.claims else None,
     )

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from bridge.budget import Budget
+from bridge.claims import set_claims
 from bridge.cost import Cost
 from bridge.data import Table, load_table
 from bridge.export.layout import value_words
@@ -23,8 +24,9 @@ from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
-from bridge.registry import Source, find_study
+from bridge.registry import PLACES, Source, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
+from bridge.searches import Points, companies, memory_at_once, searched
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
@@ -48,6 +50,7 @@ def compare(
     data: str | None = None,
     csv: str | None = None,
     target: str | None = None,
+    claim: str | Sequence[str] = (),
     progress: Progress | None = None,
     **params: Any,
 ) -> Comparison:
@@ -62,6 +65,9 @@ def compare(
 
     Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
     `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
+
+    `claim` is a bound of your own, such as "output <= 2*W_norm*exp(-p)", or several: judged like a printed one, in the
+    tier `claimed`.
 
     Raises UsageError for anything the call gets wrong, before anything long is started.
     """
@@ -79,14 +85,21 @@ def compare(
     _require_affordable(study, grid, source.least(budget))
     with explained(f"compare {result_id}", grid):
         cases = [source.case(study, point, seed=budget.seed, dtype=dtype, device=device) for point in grid]
+    claims = [claim] if isinstance(claim, str) else list(claim)
+    set_claims(cases, claims)
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
     for case in cases:
         _refuse_unused(case, given)
     if attack and not all(case.attackable for case in cases):
-        raise UsageError(f"compare: {source.words} is measured as it is and not attacked; leave out attack = {attack}")
+        which = f"{result_id} has no input that an attack could move"
+        which = which if source.random else f"{source.words} is measured as it is and not attacked"
+        raise UsageError(f"compare: {which}; leave out attack = {attack}")
     for case, each in zip(cases, budgets, strict=True):
         require_memory(f"compare {_label(case)}", case.memory(each), REMEDY)
     with explained(f"compare {result_id}", grid):
+        for group in companies(cases) if budgets[0].attack else []:
+            needed = memory_at_once(group, _measured(group[0]), budgets[0])
+            require_memory(f"compare {_label(group[0])}", needed, REMEDY)
         rows = _run(cases, budgets, progress or (lambda done, total, label: None))
         with one_thread():
             rows += study.checks() if source.random else []
@@ -95,7 +108,8 @@ def compare(
         result=study.result.id,
         citation=str(study.result.citation),
         params={name: _listed(value) for name, value in _with_defaults(study, params).items()},
-        environment=environment(dtype, device, budgets[0], source.words),
+        environment=environment(dtype, device, budgets[0], source.words)
+        | ({"claims": "; ".join(claims)} if claims else {}),
         rows=rows,
         tables=tables,
         automatic=list(study.automatic),
@@ -116,10 +130,8 @@ def _require_affordable(study: Study, grid: Sequence[Mapping[str, Any]], budget:
 
 
 def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
-    """Raises UsageError for settings that were given and that the rows of a case without inputs do not depend on."""
+    """Raises UsageError for settings that were given and that no row of the case depends on."""
     idle = {"attack": 0, "dtype": "float64"}  # these change nothing
-    if not isinstance(case, DirectCase):
-        return
     unused = [f"{name} = {x}" for name, x in given.items() if name not in case.uses and idle.get(name) != x]
     if unused:
         raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}; omit it")
@@ -128,12 +140,27 @@ def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
 def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:
     """The rows of all cases, then those of the rates along the grid."""
     found: list[tuple[Case, list[Row]]] = []
+    points: dict[Case, Points] = {}
+    groups = {group[0]: group for group in companies(cases)}
     with one_thread():
         for case, budget in zip(cases, budgets, strict=True):
             progress(len(found), len(cases), _label(case))
-            found.append((case, _rows(case, budget)))
+            if case in groups and budget.attack:
+                points |= _found_together(groups[case], budget)
+            found.append((case, _rows(case, budget, points.pop(case, None))))
     progress(len(cases), len(cases), "done")
     return [*(row for _, rows in found for row in rows), *rate_rows(found, budgets[0])]
+
+
+def _found_together(group: Sequence[Case], budget: Budget) -> dict[Case, Points]:
+    """What the attack finds for cases of one company; nothing if it fails.
+
+    Each case then attacks by itself, after its random inputs: a refusal names an input of those if one fails.
+    """
+    try:
+        return dict(zip(group, searched(group, _measured(group[0]), budget), strict=True))
+    except UsageError:
+        return {}
 
 
 def replay(path: str, theorem: "Source | None" = None) -> Row:
@@ -162,6 +189,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = 
         raise UsageError(f"witness: '{path}' does not give {name}")
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
+    set_claims([case], [witness.claim] if witness.claim else [])
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
     if isinstance(case, DirectCase) or witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)
@@ -179,7 +207,11 @@ def _study_of(witness: Witness, path: str, theorem: "Source | None") -> Study:
             f"witness: '{path}' is about {witness.result}, a theorem from a file; give that file: "
             f"boundsmith compare --witness {path} FILE.py"
         )
-    study = find_study(witness.result if theorem is None else theorem)
+    if theorem is None and witness.result not in PLACES:
+        raise UsageError(
+            f"witness: '{path}' is about {witness.result}, a theorem of your own; give it: bs.replay('{path}', theorem)"
+        )
+    study = registered_study(witness.result) if theorem is None else find_study(theorem)
     if study.result.id != witness.result:
         raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {study.result.id}.")
     if study.sha256 != witness.sha256:
@@ -261,14 +293,19 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
     return _Source(f"table {table.source}", table=table)
 
 
-def _rows(case: Case, budget: Budget) -> list[Row]:
+def _measured(case: Case) -> list[Quantity]:
+    """The quantities whose errors are measured."""
+    return [q for q in case.bounded() if q.scopes and case.refusal(q) is None]
+
+
+def _rows(case: Case, budget: Budget, points: Points | None) -> list[Row]:
+    """`points` are those that the attack has found; None: it is still to be made."""
     if isinstance(case, DirectCase):
         return case.rows(budget)
-    stated = case.bounded()
+    stated, measured = case.bounded(), _measured(case)
     refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
-    measured = [q for q in stated if q.scopes and q.name not in refused]
     constants = [q for q in stated if not q.scopes and q.name not in refused]
-    measurement = measure(case, measured, budget)
+    measurement = measure(case, measured, budget, points)
     return [
         *(row for q in measured for row in quantity_rows(case, q, measurement, budget)),
         *constant_rows(case, constants, budget),

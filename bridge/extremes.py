@@ -34,7 +34,7 @@ def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
         raise UsageError(f"{call}: the flow cannot be integrated at {where}: {error}") from error
     except Exception as error:
         cause = f"{type(error).__name__}: {error}".splitlines()[0][:SHOWN]
-        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
+        if is_out_of_memory(error):
             raise UsageError(f"{call}: more memory is needed than is available; lower the sizes ({cause})") from error
         extreme = [words for point in points for words in extremes(point)]
         if not extreme or isinstance(error, BUGS):
@@ -43,6 +43,10 @@ def explained(call: str, points: Sequence[Mapping[str, Any]]) -> Iterator[None]:
             f"{call}: {', '.join(dict.fromkeys(extreme))} leads to numbers that float64 arithmetic cannot hold "
             f"({cause}); take values between {SMALLEST:g} and {LARGEST:g}"
         ) from error
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY)
 
 
 def extremes(point: Mapping[str, Any]) -> list[str]:

@@ -2,8 +2,10 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
+from typing import BinaryIO
 
 from symbolic.statements import UsageError
 
@@ -15,13 +17,25 @@ def read_bytes(path: str, purpose: str, most: int = MOST_BYTES) -> bytes:
 
     A device or a pipe is refused before it is opened: some never end, and opening a pipe waits for a writer.
     """
+    with _opened(path, purpose, most) as file:
+        return _read(file.read, path, purpose, most)
+
+
+def require_file(path: str, purpose: str, most: int = MOST_BYTES) -> None:
+    """Raises UsageError for a file that `read_bytes` would refuse; reads nothing."""
+    with _opened(path, purpose, most):
+        pass
+
+
+@contextmanager
+def _opened(path: str, purpose: str, most: int) -> Iterator[BinaryIO]:
     if "\0" in path:
         raise UsageError(f"{purpose}: {path!r} is not a path")
     try:
         _require_file(os.stat(path), path, purpose, most)
         with open(path, "rb", opener=_without_waiting) as file:
             _require_file(os.fstat(file.fileno()), path, purpose, most)
-            return _read(file.read, path, purpose, most)
+            yield file
     except FileNotFoundError:
         raise UsageError(f"{purpose}: there is no file '{path}'") from None
     except IsADirectoryError:

@@ -11,12 +11,12 @@ from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
 from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
+from bridge.solving.tiers import check_tier
 from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
 from bridge.study import Study, checked_number
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
 
-TIERS = ("derived", "printed", "instance")
 JUMP = 1e-3  # relative: a larger difference between neighbouring values is a jump of the bound
 NOT_GUARANTEED = "a printed bound is the paper's; boundsmith does not prove it"
 TRUSTED = (Kind.UPPER, Kind.EXACT)  # kinds of bound that limit an error from above
@@ -44,6 +44,14 @@ class Solution:
     closed_form_conditions: tuple[str, ...] = ()
     note: str = ""
     of_error: bool = field(default=True)
+    result: str = ""
+    automatic: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The sentences that the command prints."""
+        from bridge.export.answers import sentences
+
+        return "\n".join(sentences(self))
 
 
 def solve(
@@ -99,8 +107,7 @@ def _solved(
 def _check_call(study: Study, for_: str, error: float | int | None, tier: str) -> None:
     """Raises UsageError for a question that no point of the study can answer."""
     result = study.result
-    if tier not in TIERS:
-        raise UsageError(f"solve: tier '{tier}' is not one of {', '.join(TIERS)}")
+    check_tier(tier)
     if for_ in study.fixed:
         raise UsageError(f"solve: {for_} selects the network, so it cannot be solved for")
     if not any(each.derivation or (each.printed and each.scopes) for each in result.quantities):
@@ -187,6 +194,7 @@ def _error_at(study: Study, curve: Curve) -> Solution:
     return Solution(
         "error", bound, bound, None, curve.quantity, curve.tier, "evaluated", None, params,
         conditions_at(study.result, probe.bound, list(params)), (), _note(study, curve, target), bool(target.scopes),
+        study.result.id, study.automatic,
     )  # fmt: skip
 
 
@@ -259,6 +267,8 @@ def _solution(
         closed_form_conditions=form.conditions if form else (),
         note=_note(study, curve, target),
         of_error=bool(target.scopes),
+        result=study.result.id,
+        automatic=study.automatic,
     )
 
 
@@ -288,8 +298,8 @@ def _jump(answer: Probe, beyond: Probe, side: str) -> str:
     if not answer.number or not beyond.number or beyond.number <= (1 + JUMP) * answer.number:
         return ""
     return (
-        f". Just {side} it the bound jumps from {answer.number:.4g} to {beyond.number:.4g}, as it does where a count "
-        f"changes by one"
+        f". Just {side} it the bound jumps from {answer.number:.4g} to {beyond.number:.4g}, which happens where a "
+        f"whole number in the network, such as a number of ReLUs, changes by one"
     )
 
 

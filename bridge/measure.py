@@ -9,6 +9,8 @@ import torch
 
 from bridge.balls import MOST_BITS, bits_for
 from bridge.budget import BLOCK, Budget
+from bridge.goals import prompt_scopes, ratio
+from bridge.searches import Points, searched
 from bridge.study import Case, Inputs
 from bridge.verdicts import Evidence
 from numeric.exact_cost import TooLargeForExact
@@ -34,13 +36,11 @@ class Measurement:
     by_ratio: dict[tuple[str, str], list[Found]]
 
 
-def prompt_scopes(quantity: Quantity) -> list[str]:
-    """The scopes whose bound depends on the prompt."""
-    return [scope for scope in quantity.scopes if scope != "network"]
+def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Points | None = None) -> Measurement:
+    """Sample, attack and re-run the worst inputs in exact arithmetic.
 
-
-def measure(case: Case, quantities: list[Quantity], budget: Budget) -> Measurement:
-    """Sample, attack and re-run the worst inputs in exact arithmetic."""
+    `points` are those that an attack has found; None: it is still to be made.
+    """
     if not quantities:
         return Measurement({}, {})
     sample = case.sample(budget.samples, budget.seed)
@@ -51,13 +51,14 @@ def measure(case: Case, quantities: list[Quantity], budget: Budget) -> Measureme
     for q in quantities:
         by_error[q.name] = [_worst(case, q, sample, errors[q.name])]
         for scope in prompt_scopes(q):
-            ratios = _ratio(errors[q.name], _prompt_bounds(case, q, sample, scope))
+            ratios = ratio(errors[q.name], _prompt_bounds(case, q, sample, scope))
             by_ratio[q.name, scope] = [_worst(case, q, sample, ratios)]
     if budget.attack:
+        (attacked,) = searched([case], quantities, budget) if points is None else [points]
         for q in quantities:
-            by_error[q.name].append(_attack(case, q, budget))
+            by_error[q.name].append(_at_point(case, q, attacked[q.name, None]))
             for scope in prompt_scopes(q):
-                by_ratio[q.name, scope].append(_attack(case, q, budget, scope))
+                by_ratio[q.name, scope].append(_at_point(case, q, attacked[q.name, scope]))
     return Measurement(by_error, by_ratio)
 
 
@@ -65,22 +66,8 @@ def _prompt_bounds(case: Case, quantity: Quantity, inputs: Inputs, scope: str) -
     return _in_blocks(lambda part: {"bound": case.prompt_bounds(quantity, part, scope)}, inputs)["bound"]
 
 
-def _attack(case: Case, quantity: Quantity, budget: Budget, scope: str | None = None) -> Found:
-    """The worst input that gradient ascent finds: by the error, or by its ratio to the prompt bound of `scope`."""
-
-    def objective(inputs: Inputs) -> torch.Tensor:
-        error = case.errors(inputs, [quantity.name], attack=True)[quantity.name]
-        return error if scope is None else _ratio(error, case.prompt_bounds(quantity, inputs, scope))
-
-    found = case.search(objective, quantity, budget)
-    inputs = {name: value.unsqueeze(0) for name, value in found.items()}
-    return evidence_at(case, quantity, case.admit(inputs))
-
-
-def _ratio(errors: torch.Tensor, bounds: torch.Tensor) -> torch.Tensor:
-    """error / bound; where the bound is 0 (the error is too, up to rounding) the ratio counts as 0."""
-    positive = bounds > 0
-    return torch.where(positive, errors / torch.where(positive, bounds, torch.ones_like(bounds)), 0.0)
+def _at_point(case: Case, quantity: Quantity, found: Inputs) -> Found:
+    return evidence_at(case, quantity, case.admit({name: value.unsqueeze(0) for name, value in found.items()}))
 
 
 def _worst(case: Case, quantity: Quantity, inputs: Inputs, by: torch.Tensor) -> Found:

@@ -1,17 +1,26 @@
 """The record of a comparison: what `compare` returns, and what its JSON holds.
 
-A number that is absent is None (null), never NaN. Tiers are `printed`, `derived` and `instance`; `verdict` maps each
-tier that has a bound to its verdict, `flags` each tier to what else has to be said of it.
+A number that is absent is None (null), never NaN. Tiers are `printed`, `derived` and `instance`, with `claimed` where a
+bound is claimed; `verdict` maps each tier that has a bound to its verdict, `flags` each tier to its remarks.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-TIERS = ("printed", "derived", "instance")
+TIERS = ("printed", "claimed", "derived", "instance")
+OF_CLAIMS = ("claim", "claimed", "claimed_ratio")  # fields that a record has only where a bound is claimed
 AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
 
 
@@ -37,7 +46,15 @@ class Flag(StrEnum):
     ROUNDED_ABOVE = "above a bound by rounding"  # the float error is; exact arithmetic puts it within
 
 
-class Witness(BaseModel):
+class _Claimable(BaseModel):
+    """What has further fields where the user claims a bound, and does not show them elsewhere."""
+
+    @model_serializer(mode="wrap")
+    def without_absent_claims(self, dump: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in dump(self).items() if value is not None or name not in OF_CLAIMS}
+
+
+class Witness(_Claimable):
     """The input at which a bound fails, exact (float64 values print to the digits that give them back)."""
 
     model_config = ConfigDict(extra="forbid")
@@ -51,6 +68,7 @@ class Witness(BaseModel):
     bounds: dict[str, float]
     file: str | None = None
     sha256: str | None = None  # of the Python file that holds the theorem, where one does
+    claim: str | None = None  # the bound that the user claimed, as typed
 
 
 class RowErratum(BaseModel):
@@ -66,7 +84,7 @@ class RowErratum(BaseModel):
     survives: str
 
 
-class Row(BaseModel):
+class Row(_Claimable):
     """One quantity at one point of the grid: its bounds, what was measured, and the verdict on each tier."""
 
     model_config = ConfigDict(extra="forbid")
@@ -77,12 +95,14 @@ class Row(BaseModel):
     scope: str | None = None
     params: dict[str, Any]
     printed: float | None = None
+    claimed: float | None = None
     derived: float | None = None
     instance: float | None = None
     measured: float | None = None  # largest error over the random (or real) inputs
     attacked: float | None = None  # largest error that the attack found
     rounding: float | None = None  # largest distance of the two interpreters at the worst inputs
     ratio: float | None = None  # sharpest tier of ours over the largest error seen (exact where it is known)
+    claimed_ratio: float | None = None  # the claimed bound over the same error: how much sharper it could be
     verdict: dict[str, Verdict] = Field(default_factory=dict)
     witness: Witness | None = None
     erratum: RowErratum | None = None  # of the printed tier, where it is violated and the result says what fails
@@ -101,7 +121,7 @@ class Row(BaseModel):
     restarts: int = 0
     slack: dict[str, float] = Field(default_factory=dict)
 
-    @field_validator("printed", "derived", "instance", "measured", "attacked", "rounding", "ratio", "exact")
+    @field_validator(*TIERS, "measured", "attacked", "rounding", "ratio", "claimed_ratio", "exact")
     @classmethod
     def absent_rather_than_nan(cls, number: float | None) -> float | None:
         return number if number is not None and math.isfinite(number) else None

@@ -1,20 +1,25 @@
-"""What can be compared: a theorem as a value, the id of a result, a Python file. Topics register their studies here."""
+"""What can be compared: a theorem as a value, the id of a result of ours or of a package's theorem, a Python file.
+
+Topics register their studies here.
+"""
 
 from functools import cache
 from importlib import import_module
 
+from bridge.packages import find_packaged, require_unclaimed
 from bridge.study import Study
 from bridge.theorem import Theorem
 from bridge.theorem_files import is_file, read_theorem
 from bridge.theorem_study import TheoremStudy
-from symbolic.catalogue import find_result
+from symbolic.catalogue import find_result, is_claimed
+from symbolic.statements import UsageError
 
 Source = str | Theorem | Study
 
-# Each is imported on first use.
+# A Theorem, or a kind of Study. Each is imported on first use.
 PLACES = {
-    "icgd.gradient": ("icgd.gradient", "GradientStudy"),
-    "icgd.relu_sum": ("icgd.relu_sum", "ReluSumStudy"),
+    "icgd.gradient": ("icgd.gradient", "GRADIENT"),
+    "icgd.relu_sum": ("icgd.relu_sum", "RELU_SUM"),
     "icgd.forward": ("icgd.study", "StepStudy"),
     "icgd.derivative": ("icgd.study", "StepStudy"),
     "icgd.loss_gradient": ("icgd.study", "StepStudy"),
@@ -24,7 +29,7 @@ PLACES = {
     "icgd.trajectory": ("icgd.trajectory", "TrajectoryStudy"),
     "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
     "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
-    "induction.balance": ("induction.balance", "BalanceStudy"),
+    "induction.balance": ("induction.balance", "BALANCE"),
     "induction.losses": ("induction.losses", "LossesStudy"),
     "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
     "induction.trends": ("induction.trends", "TrendsStudy"),
@@ -35,7 +40,7 @@ PLACES = {
     "induction.figure2": ("induction.figure2", "Figure2Study"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
-    "machines.rounding": ("machines.rounding", "RoundingStudy"),
+    "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MarginStudy"),
     "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
     "machines.turing": ("machines.turing", "TuringStudy"),
@@ -53,19 +58,29 @@ def studies() -> dict[str, Study]:
 def find_study(source: Source) -> Study:
     """The study of a theorem, of the theorem in a file, or of the result of an id.
 
-    Raises UsageError for an id that is unknown (with the nearest ones) or planned, and for a file without a theorem.
+    Raises UsageError for an id that is unknown (with the nearest ones), planned, or that several packages have, and for
+    a file without a theorem.
     """
     if isinstance(source, Study):
         return source
-    if isinstance(source, Theorem):
-        return TheoremStudy(source)
-    return TheoremStudy(read_theorem(source)) if is_file(source) else _registered(source)
+    if isinstance(source, str) and not is_file(source):
+        if not is_claimed(source):
+            return TheoremStudy(find_packaged(source))
+        require_unclaimed(source)
+        return registered_study(source)
+    theorem = source if isinstance(source, Theorem) else read_theorem(source)
+    if theorem.id in PLACES and getattr(registered_study(theorem.id), "theorem", None) is not theorem:
+        raise UsageError(f"the id '{theorem.id}' is that of a result of boundsmith; give your theorem another id")
+    return TheoremStudy(theorem)
 
 
 @cache
-def _registered(result_id: str) -> Study:
+def registered_study(result_id: str) -> Study:
+    """The study of the result of that id, and never of a file: for ids that records and witnesses name."""
     result = find_result(result_id)
     module, name = PLACES[result.id]
-    kind = getattr(import_module(f"bridge.{module}"), name)
-    study: Study = kind(result) if name in OF_SEVERAL else kind()
+    place = getattr(import_module(f"bridge.{module}"), name)
+    if isinstance(place, Theorem):
+        return TheoremStudy(place)
+    study: Study = place(result) if name in OF_SEVERAL else place()
     return study

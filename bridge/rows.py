@@ -49,7 +49,7 @@ def _network_row(case: Case, quantity: Quantity, found: list[Found], budget: Bud
 
 def _stated(case: Case, quantity: Quantity) -> OpenTiers:
     """The tiers that do not depend on the network."""
-    return {"printed": case.printed(quantity), "derived": case.derived(quantity)}
+    return {"printed": case.printed(quantity), "claimed": case.claimed(quantity), "derived": case.derived(quantity)}
 
 
 def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], budget: Budget) -> Row:
@@ -119,6 +119,7 @@ def direct_row(
     verdict: dict[str, Verdict],
     *,
     printed: float | None = None,
+    claimed: float | None = None,
     derived: float | None = None,
     instance: float | None = None,
     measured: float | None = None,
@@ -148,11 +149,13 @@ def direct_row(
         meaning=quantity.meaning,
         finding=quantity.finding,
         printed=printed,
+        claimed=claimed,
         derived=derived,
         instance=instance,
         measured=measured,
         attacked=attacked,
-        ratio=_ratio_of(quantity.kind, [x for x in (derived, instance) if x is not None], measured or attacked),
+        claimed_ratio=_ratio_of(quantity.kind, _known(claimed), _known(measured, attacked)),
+        ratio=_ratio_of(quantity.kind, _known(derived, instance), _known(measured, attacked)),
         verdict=verdict,
         remark=said,
         witness=witness,
@@ -170,11 +173,16 @@ def _erratum(quantity: Quantity, verdict: Mapping[str, Verdict]) -> RowErratum |
     return RowErratum(**{name: str(text) for name, text in texts.items()})
 
 
-def _ratio_of(kind: Kind, ours: list[float], found: float | None) -> float | None:
-    """The sharpest of our bounds over what was found; None where there is neither, and for a rate."""
+def _known(*numbers: float | None) -> list[float]:
+    return [number for number in numbers if number is not None]
+
+
+def _ratio_of(kind: Kind, ours: list[float], found: list[float]) -> float | None:
+    """The sharpest of our bounds over what was found closest to it; None where there is neither, and for a rate."""
     if not ours or not found or kind is Kind.RATE:
         return None
-    return (max(ours) if kind is Kind.LOWER else min(ours)) / found
+    sharpest, closest = (max(ours), min(found)) if kind is Kind.LOWER else (min(ours), max(found))
+    return sharpest / closest if closest else None
 
 
 def _order(quantity: Quantity) -> str:
@@ -201,7 +209,8 @@ def judged_row(
         attacked=evidence[1].measured if len(evidence) > 1 else None,
         exact=_exact_error(evidence),
         rounding=max((piece.rounding for piece in evidence if piece.rounding is not None), default=None),
-        ratio=_ratio(bounds, evidence),
+        ratio=_ratio(_ours(bounds), evidence),
+        claimed_ratio=_ratio([bounds["claimed"]] if "claimed" in bounds else [], evidence),
         verdict=verdict,
         erratum=_erratum(quantity, verdict),
         flags=_flags(case, quantity, bounds, evidence),
@@ -228,6 +237,7 @@ def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, budget
         attack_steps=budget.attack,
         restarts=budget.restarts,
         printed=numbers.get("printed"),
+        claimed=numbers.get("claimed"),
         derived=numbers.get("derived"),
         instance=numbers.get("instance"),
         **what_was_found,
@@ -285,9 +295,13 @@ def _exact_error(evidence: list[Evidence]) -> float | None:
     return max((error for error in known if error is not None), default=None)
 
 
-def _ratio(tiers: Tiers, evidence: list[Evidence]) -> float | None:
-    """The sharpest tier of ours over the largest error seen (exact where that is known); None where either is 0."""
-    ours = [bound.ball for tier, bound in tiers.items() if tier != "printed"]
+def _ours(tiers: Tiers) -> list[Bound]:
+    return [bound for tier, bound in tiers.items() if tier in ("derived", "instance")]
+
+
+def _ratio(bounds: list[Bound], evidence: list[Evidence]) -> float | None:
+    """The sharpest bound over the largest error seen (exact where that is known); None where either is 0."""
+    ours = [bound.ball for bound in bounds]
     seen = [flint.arb(piece.measured) if piece.exact is None else piece.exact for piece in evidence]
     if not ours or not seen or not all(error > 0 for error in seen):
         return None
@@ -317,4 +331,5 @@ def _witness(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, fo
         error_lower=surely(worst),
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
+        claim=case.claims[quantity.name].text if quantity.name in case.claims else None,
     )

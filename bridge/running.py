@@ -4,24 +4,28 @@ Shapes: B prompts; a function is written for one of them and sees no B.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import flint
 import torch
 from torch import Tensor
 
+from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
-from bridge.theorem import Function, Theorem, arguments_of
+from bridge.pair import Pair
+from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.balls import BallArray, ball_maximum, working_precision
 from numeric.balls.running import call_on_balls, run_on_balls
 from numeric.exact import run_exact
+from numeric.exact_cost import TooLargeForExact
 from numeric.network import Network
 from symbolic.statements import UsageError
 
 Arrays = Mapping[str, Any]
-DEPENDS_ON_DATA = "data-dependent control flow"  # of torch, on a branch under vmap
+LARGEST_PART = 1 << 27  # bytes that the prompts of one part take
 
 
 class Runner:
@@ -33,126 +37,178 @@ class Runner:
         self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
         self.dtype, self.device = dtype, device
         self._networks: dict[tuple[str, torch.dtype], Network] = {}
+        self.built: dict[str, Any] = {}
+        for name, build in theorem.built.items():
+            self.built[name] = self.called(build, {})
 
     # Calling.
 
     def called(self, function: Function, more: Arrays) -> Any:
-        """The function with the arguments that it takes: parameters, weights as float64 tensors, and `more`."""
-        return function(**self._arguments(function, more))
+        """The function with what it takes: parameters, weights as float64 tensors, what is built, and `more`."""
+        with called_for(self.role(function), function):
+            return function(**self._arguments(function, more))
 
     def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
-        known = {**self.params, **self.weights, **more}
+        known = {**self.params, **self.weights, **self.built, **more}
         return {name: known[name] for name in arguments_of(function)}
 
+    def role(self, function: Function) -> str:
+        """What the function is in the theorem, for messages."""
+        roles = [role for role, each in self.theorem.functions() if each is function]
+        return f"{self.theorem.id}: {roles[0] if roles else getattr(function, '__name__', repr(function))}"
+
     def batched(self, function: Function, inputs: Mapping[str, Tensor], dtype: torch.dtype = torch.float64) -> Any:
-        """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions."""
-        fixed = self._as_tensors(dtype)
-        given = {name: value.to(dtype) for name, value in inputs.items() if name in arguments_of(function)}
-        if not given:
-            raise UsageError(f"{self.theorem.id}: {_name(function)} takes no input")
+        """The function at each prompt of the batch, (B, ...): numbers become tensors without dimensions.
+
+        `inputs` may hold parameters and weights too: those of each prompt.
+        """
+        fixed, names = self._as_tensors(dtype), arguments_of(function)
+        # Copies: a function that changes its argument in place must not change the sample.
+        given = {name: value.to(dtype, copy=True) for name, value in inputs.items() if name in names}
 
         def at_one(prompt: dict[str, Tensor]) -> Any:
             known = {**fixed, **prompt}
-            return function(**{name: known[name] for name in arguments_of(function)})
+            found = function(**{name: known[name] for name in names})
+            return _as_arrays(self.role(function), found, dtype, self.device)
 
-        try:
-            return torch.func.vmap(at_one)(given)
-        except RuntimeError as error:
-            if DEPENDS_ON_DATA in str(error):
-                raise UsageError(
-                    f"{self.theorem.id}: {_name(function)} branches on a value of its inputs; write torch.where, "
-                    f"torch.clamp or torch.maximum, which work on a batch and on balls"
-                ) from error
-            raise
+        with called_for(self.role(function), function):
+            if not given:
+                return _repeated(at_one({}), inputs)
+            return torch.func.vmap(at_one, chunk_size=self.part)(given)
+
+    @property
+    def bytes_of_one(self) -> int:
+        """What the theorem says that one prompt takes; 0 where it says nothing."""
+        return 0 if self.theorem.memory is None else int(self.called(self.theorem.memory, {}))
+
+    @cached_property
+    def part(self) -> int | None:
+        """How many prompts run at once; None: all."""
+        return max(1, LARGEST_PART // self.bytes_of_one) if self.bytes_of_one else None
 
     def _as_tensors(self, dtype: torch.dtype) -> dict[str, Any]:
         numbers = {
             name: torch.tensor(value, dtype=torch.float64, device=self.device) if isinstance(value, float) else value
             for name, value in self.params.items()
         }
-        return numbers | {name: value.to(self.device, dtype) for name, value in self.weights.items()}
+        weights = {name: value.to(self.device, dtype, copy=True) for name, value in self.weights.items()}
+        return numbers | weights | self.built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:
-        """A letter's value as a ball. Raises UsageError for what is no single number."""
-        found = self._on_balls(function, inputs, bits)
+        """A letter's value as a ball. Raises UsageError for what is no single number, and for too much work."""
+        try:
+            found = self._on_balls(function, inputs, bits)
+        except TooLargeForExact as error:
+            raise UsageError(f"{self.role(function)} is too large for exact arithmetic; lower the sizes") from error
         if isinstance(found, BallArray):
             if found.shape != ():
                 raise UsageError(
-                    f"{self.theorem.id}: {_name(function)} gives an array of shape {found.shape}, no number"
+                    f"{self.role(function)} gives an array of shape {tuple(found.shape)}; return one number"
                 )
             return found.balls[0]
         return as_ball(found)
 
     def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
-        return run_on_balls(function, self._arguments(function, inputs), bits)
+        with called_for(self.role(function), function):
+            arguments, limit = self._arguments(function, inputs), self.theorem.exact_limit
+            return run_on_balls(function, arguments, bits, limit=limit)
 
     # Network and reference.
 
     def network(self, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
-        return self._each_network(names, lambda key, wanted: self._run(key, inputs, wanted, dtype))
+        return self._each_network(names, lambda key, wanted: self.outputs(key, inputs, wanted, dtype))
 
     def reference(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
-        return self._named("the reference", self.batched(self._reference, inputs), names)
+        return self._named("the reference", self.batched(_on_tensors(self._reference), inputs), names)
 
     def exact_network(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         return self._each_network(names, lambda key, wanted: self._exact_run(key, inputs, wanted, bits))
 
     def exact_reference(self, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
-        return self._named("the reference", self._on_balls(self._reference, inputs, bits), names)
+        return self._named("the reference", self._on_balls(_for_balls(self._reference), inputs, bits), names)
 
     @property
-    def _reference(self) -> Function:
+    def _reference(self) -> Function | Pair:
         if self.theorem.reference is None:
             raise UsageError(f"{self.theorem.id} has no reference, so no error can be measured; give reference=")
         return self.theorem.reference
 
     def _each_network(self, names: Sequence[str], run: Callable[[str, list[str]], dict[str, Any]]) -> dict[str, Any]:
         """Each network once, for the quantities whose errors it makes."""
-        networks = self.theorem.networks
         groups: dict[str, list[str]] = {}
         for name in names:
-            key = name if name in networks else ""
-            if key not in networks:
-                raise UsageError(f"{self.theorem.id} has no network for '{name}', so its error cannot be measured")
-            groups.setdefault(key, []).append(name)
+            groups.setdefault(self.network_key(name), []).append(name)
         return {name: found for key, wanted in groups.items() for name, found in run(key, wanted).items()}
 
-    def _run(
+    def network_key(self, name: str) -> str:
+        """Which of the theorem's networks makes the error of that quantity."""
+        networks = self.theorem.networks
+        key = name if name in networks else ""
+        if key not in networks:
+            raise UsageError(f"{self.theorem.id} has no network for '{name}', so its error cannot be measured")
+        return key
+
+    def outputs(
         self, key: str, inputs: Mapping[str, Tensor], names: Sequence[str], dtype: torch.dtype
     ) -> dict[str, Tensor]:
+        """What one of the networks makes of these quantities, (B, ...) each."""
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self._named("the network", self.batched(network, inputs, dtype), names)
-        tokens = self.batched(network.tokens, inputs, dtype).to(dtype)  # (B, L, width)
-        taps = self._torch_network(key, dtype).run(tokens, _without_output(self._taps(network, names)))
-        return {name: self._read(network, name, taps, dtype) for name in names}
+            return self._named("the network", self.batched(_on_tensors(network), inputs, dtype), names)
+        tokens = self.tokens(network, inputs, dtype)
+        taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
+        return {name: self.read(network, name, taps, dtype) for name in names}
 
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
-            return self._named("the network", self._on_balls(network, inputs, bits), names)
-        tokens = self._on_balls(network.tokens, inputs, bits)
-        construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
-        taps = run_exact(construction, tokens, bits, _without_output(self._taps(network, names)))
+            return self._named("the network", self._on_balls(_for_balls(network), inputs, bits), names)
+        tokens: Any
+        if network.tokens is None:
+            tokens = inputs[self._only_input].double().cpu().numpy()
+        else:
+            tokens = self._on_balls(network.tokens, inputs, bits)
+        with called_for(self.role(network.build), network.build):
+            construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
+        taps = run_exact(construction, tokens, bits, self.taps(network, names))
         return {
-            name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[name]
+            name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
             for name in names
         }
 
     def _named(self, role: str, found: Any, names: Sequence[str]) -> dict[str, Any]:
         """What a function returned, by quantity. Raises UsageError for a quantity that it does not return."""
         by_name = found if isinstance(found, Mapping) else dict.fromkeys(names, found)
-        missing = [name for name in names if name not in by_name]
+        keys = {name: _key(name, by_name) for name in names}
+        missing = [name for name, key in keys.items() if key not in by_name]
         if missing:
             raise UsageError(
                 f"{self.theorem.id}: {role} returns {', '.join(by_name)}, but not {', '.join(missing)}; return a dict "
                 f"with an array for each quantity"
             )
-        return {name: by_name[name] for name in names}
+        return {name: by_name[key] for name, key in keys.items()}
 
     # Transformers.
 
-    def _torch_network(self, key: str, dtype: torch.dtype) -> Network:
+    def transformer(self, name: str) -> Transformer:
+        """The one that makes the error of that quantity."""
+        network = self.theorem.networks[self.network_key(name)]
+        assert isinstance(network, Transformer)  # asked of transformers only
+        return network
+
+    def tokens(self, network: Transformer, inputs: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+        """The prompts as they enter, (B, L, width)."""
+        found = inputs[self._only_input] if network.tokens is None else self.batched(network.tokens, inputs, dtype)
+        return found.to(dtype)
+
+    @property
+    def _only_input(self) -> str:
+        """The input of a network whose tokens are its only input."""
+        (name,) = self.theorem.inputs
+        return name
+
+    def torch_network(self, key: str, dtype: torch.dtype) -> Network:
+        """The transformer of that key, with its weights in that dtype."""
         if (key, dtype) not in self._networks:
             network = self.theorem.networks[key]
             assert isinstance(network, Transformer)  # a function has no weights to be kept
@@ -160,20 +216,34 @@ class Runner:
             self._networks[key, dtype] = Network(construction, dtype=dtype, device=self.device)
         return self._networks[key, dtype]
 
-    def _taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
-        """The taps from which these quantities are read."""
-        wanted = [arguments_of(network.read[name]) if name in network.read else (name,) for name in names]
-        return sorted({tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights})
+    def taps(self, network: Transformer, names: Sequence[str]) -> list[str]:
+        """The taps from which these quantities are read, but the output, which there always is."""
+        wanted = [arguments_of(network.read[name]) if name in network.read else (_tap(name),) for name in names]
+        taps = {tap for each in wanted for tap in each if tap not in self.params and tap not in self.weights}
+        return sorted(taps - {"output"})
 
-    def _read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
+    def read(self, network: Transformer, name: str, taps: Mapping[str, Tensor], dtype: torch.dtype) -> Tensor:
         if name not in network.read:
-            return taps[name]
+            return taps[_tap(name)]
         found: Tensor = self.batched(network.read[name], taps, dtype)
         return found
 
 
-def _without_output(taps: Sequence[str]) -> list[str]:
-    return [tap for tap in taps if tap != "output"]
+def _key(name: str, known: Mapping[str, Any]) -> str:
+    """Its own name; that of its quantity for a variant, `output.gated`, that has no entry of its own."""
+    return name if name in known else name.partition(".")[0]
+
+
+def _tap(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _on_tensors(function: Function | Pair) -> Function:
+    return function.tensors if isinstance(function, Pair) else function
+
+
+def _for_balls(function: Function | Pair) -> Function:
+    return function.balls if isinstance(function, Pair) else function
 
 
 ORDERS = {"inf": torch.inf, "1": 1, "2": 2}
@@ -190,15 +260,38 @@ def distance(norm: str, name: str, found: Tensor, truth: Tensor) -> Tensor:
 
 
 def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flint.arb:
-    """The norm of the difference, enclosed."""
+    """The norm of the difference, enclosed. Raises UsageError for shapes that differ."""
+    if tuple(one.shape) != tuple(other.shape):
+        raise UsageError(
+            f"two runs of one quantity give arrays of the shapes {tuple(one.shape)} and {tuple(other.shape)}"
+        )
     apart = one - (other.double().cpu().numpy() if isinstance(other, Tensor) else other)
     with working_precision(one.bits):
         sizes = [abs(ball) for ball in apart.balls]
         if norm == "inf":
             return ball_maximum(sizes)
-        total = sum((size if norm == "1" else size * size for size in sizes), start=flint.arb(0))
-        return total if norm == "1" else total.sqrt()
+        if norm == "1":
+            return sum(sizes, start=flint.arb(0))
+        total = sum((size * size for size in sizes), start=flint.arb(0))
+        return total.sqrt() if total > 0 else flint.arb(0).union(total.abs_upper().sqrt())  # all may be 0
 
 
-def _name(function: Function) -> str:
-    return f"the function {getattr(function, '__name__', repr(function))}"
+def _as_arrays(role: str, found: Any, dtype: torch.dtype, device: torch.device) -> Any:
+    """What a function returned, numbers as tensors. Raises UsageError for what is neither array nor {name: array}."""
+    if isinstance(found, Mapping):
+        return {name: _as_arrays(role, each, dtype, device) for name, each in found.items()}
+    if isinstance(found, int | float):
+        return torch.tensor(found, dtype=dtype, device=device)
+    if not isinstance(found, Tensor):
+        raise UsageError(
+            f"{role} returns {type(found).__name__}; return an array (torch.stack joins several), or a dict with an "
+            f"array for each quantity"
+        )
+    return found
+
+
+def _repeated(found: Any, inputs: Mapping[str, Tensor]) -> Any:
+    """What does not depend on the inputs, once for each of them."""
+    if isinstance(found, Mapping):
+        return {name: _repeated(each, inputs) for name, each in found.items()}
+    return found.expand(len(next(iter(inputs.values()))), *found.shape)

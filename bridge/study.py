@@ -5,7 +5,7 @@ does the rest and knows no topic.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,8 @@ from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
 from bridge.data import Table
+from bridge.formats import check_device, check_dtype
+from bridge.goals import Batch, Goal
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
@@ -29,15 +31,9 @@ from symbolic.statements import Kind, Quantity, Result, UsageError
 
 Inputs = dict[str, Tensor]  # name to tensor, the first dimension counting the inputs
 Objective = Callable[[Inputs], Tensor]  # one number for each input
+SETTINGS = frozenset({"samples", "attack", "restarts", "seed", "dtype"})  # of a run
 
 LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no number of more than 14,000
-
-DTYPES = {
-    "float64": torch.float64,
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
 
 
 @dataclass(frozen=True)
@@ -54,15 +50,18 @@ class Case(ABC):
     `params` is what the record shows, `full_params` what rebuilds the case (a seeded matrix written out), `values`
     binds the symbols of the printed and derived tiers to exact numbers. `result` may be the study's with its quantities
     written out at this point (p[1], ..., p[N] for p[j]). An `attackable` case is attacked; one whose inputs are given
-    as they are (a text) is not.
+    as they are (a text) is not. `uses` names the settings of a run that its rows depend on; others that are given are
+    refused.
 
     The engine reads every bound through `printed`, `derived`, `instance` and `prompt_bounds`, so that a case may
     override each of them.
     """
 
     attackable: bool = True
+    uses: frozenset[str] = SETTINGS
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
+    claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
     result: Result
     params: dict[str, Any]
     full_params: dict[str, Any]
@@ -88,6 +87,19 @@ class Case(ABC):
         found = attack(objective, starts, self.project, steps=budget.attack, seed=budget.seed).witness
         assert isinstance(found, dict)  # the attack keeps the structure of its starts
         return found
+
+    @property
+    def company(self) -> Hashable | None:
+        """Equal for cases with the same quantities whose goals one `batch` takes; None: `search` finds goal by goal."""
+        return None
+
+    def batch(self, cells: "Sequence[tuple[Case, Goal]]", budget: Budget) -> Batch:
+        """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
+        raise NotImplementedError(f"{type(self).__name__} is in no company")
+
+    def search_memory(self, budget: Budget) -> int:
+        """About how many bytes the restarts of one goal take in a batch."""
+        return 0
 
     @abstractmethod
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
@@ -155,6 +167,11 @@ class Case(ABC):
         known = ", ".join(quantity.name for quantity in self.result.quantities)
         raise UsageError(f"{self.result.id} has no quantity or check '{name}'. It has: {known}.")
 
+    @property
+    def known(self) -> Mapping[str, Any]:
+        """What the functions of a `Check` may take by name, beside inputs and settings."""
+        return self.params
+
     def refusal(self, quantity: Quantity) -> Refusal | None:
         """Why this quantity is neither measured nor attacked here; its rows show the bounds that exist."""
         return None
@@ -185,9 +202,14 @@ class Case(ABC):
         return derivation.slacks(measured, {**values, **worst})
 
     def printed(self, quantity: Quantity) -> Bound | None:
-        if quantity.printed is None:
+        if quantity.printed is None or quantity.printed.unspecified:
             return None
         return Bound(self.ball(quantity.printed.bound), strict=quantity.printed.strict)
+
+    def claimed(self, quantity: Quantity, letters: Mapping[sp.Symbol, Any] | None = None) -> Bound | None:
+        """The bound that was claimed, at this point; `letters` have values of their own."""
+        claim = self.claims.get(quantity.name)
+        return None if claim is None else Bound(self.ball(claim.bound, letters), strict=claim.strict)
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()
@@ -234,8 +256,8 @@ class DirectCase(Case):
     """A case whose rows are proofs and runs of its own: no input is drawn for it, and none is attacked.
 
     It says its rows itself; `bridge.rows.direct_row` makes one. A check that its witness replays overrides
-    `replay_check`, as in any case. `uses` names the settings of a run that its rows depend on: some of "samples",
-    "attack", "restarts" (of the attack), "seed" and "dtype" (another than float64). Others are refused if given.
+    `replay_check`, as in any case. `uses` names some of "samples", "attack", "restarts" (of the attack), "seed" and
+    "dtype" (another than float64).
     """
 
     uses: frozenset[str] = frozenset()
@@ -397,19 +419,18 @@ def _largest(default: Any) -> Any:
 
 def torch_dtype(name: str) -> torch.dtype:
     """The dtype of that name. Raises UsageError with the names that exist."""
-    if name not in DTYPES:
-        raise UsageError(f"dtype {name!r:.200} is not known; choose one of {', '.join(DTYPES)}")
-    return DTYPES[name]
+    check_dtype(name)
+    found: torch.dtype = getattr(torch, name)
+    return found
 
 
 def torch_device(name: str) -> torch.device:
     """The device of that name. Raises UsageError if this machine has none."""
+    check_device(name)
     try:
         device = torch.device(name)
     except RuntimeError:
         raise UsageError(f"device {name!r:.200} is not known; choose cpu or cuda") from None
-    if device.type not in ("cpu", "cuda"):
-        raise UsageError(f"device '{name}' is not supported; choose cpu or cuda")
     if device.type == "cpu" and device.index is not None:
         raise UsageError(f"device '{name}': there is one cpu; choose cpu")
     if device.type == "cuda" and not torch.cuda.is_available():

@@ -3,6 +3,7 @@
 A byte becomes a vector of signs in [-1, 1]^d: its own eight bits for d = 8, seeded signs beyond.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,10 @@ from torch import Tensor
 
 from bridge.budget import Budget
 from bridge.files import read_bytes
-from bridge.induction.vanilla import VanillaCase
+from bridge.induction.vanilla import VANILLA
 from bridge.record import Row
 from bridge.study import Inputs
-from numeric.induction import vanilla as networks
+from bridge.theorem_case import TheoremCase
 from symbolic.statements import UsageError
 
 BYTES = 256
@@ -55,18 +56,18 @@ def cut_windows(content: bytes, L: int, count: int, seed: int, path: str) -> Win
     return Windows(context, data[places + L], repeated)
 
 
-class TextCase(VanillaCase):
+class TextCase(TheoremCase):
     """Theorem 4.1 at one (p, L, d, W*), the inputs being windows of a text."""
 
-    attackable = False
-
-    def __init__(self, params: dict[str, Any], W_star: np.ndarray, dtype: str, device: str, path: str) -> None:
-        self.bytes_as_signs = embed_bytes(len(W_star))
-        self.path, self.content = path, read_bytes(path, "--text")
-        super().__init__(params, W_star, dtype, device)
-        cut_windows(
-            self.content, self.L, 1, 0, path
-        )  # raises UsageError for a text that is too short, before anything runs
+    def __init__(
+        self, params: Mapping[str, Any], weights: Mapping[str, Tensor], dtype: str, device: str, path: str
+    ) -> None:
+        self.bytes_as_signs = embed_bytes(int(params["d"]))
+        self.L, self.path, self.content = int(params["L"]), path, read_bytes(path, "--text")
+        super().__init__(VANILLA, params, weights, dtype, device)
+        self.attackable = False
+        # Raises UsageError for a text that is too short, before anything runs.
+        cut_windows(self.content, self.L, 1, 0, path)
 
     def windows(self, count: int, seed: int) -> Windows:
         return cut_windows(self.content, self.L, count, seed, self.path)
@@ -82,8 +83,8 @@ class TextCase(VanillaCase):
         """How often network and IH_2 give the next byte after a repeated context, and how often they agree."""
         windows = self.windows(budget.samples, budget.seed)
         x = self.embedded(windows)["x"]
-        network = self.decode(self.networks["masked", self.dtype].run(x, [])["output"])
-        target = self.decode(networks.induction_head(x.double(), self.W_star))
+        network = self.decode(self.runner.network({"x": x}, ["output"], self.dtype)["output"])
+        target = self.decode(self.runner.reference({"x": x}, ["output"])["output"])
         common = np.bincount(np.frombuffer(self.content, dtype=np.uint8), minlength=BYTES).argmax()
         shares = {
             "prediction.network": (network == windows.following, "network: next byte right after a repeated context"),

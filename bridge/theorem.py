@@ -4,27 +4,32 @@
 reads everything off them that they already say.
 """
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
+from sympy.logic.boolalg import Boolean
 
+from bridge.arguments import arguments_of
 from bridge.budget import Budget
 from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.pair import Pair
 from bridge.transformer import Transformer
+from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
 from symbolic.derivation import Approximated
 from symbolic.inequalities import Inequality
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
-Network = Function | Transformer
-OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
+Network = Function | Transformer | Pair
 GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
+CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
+SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
+UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
 
 
@@ -35,15 +40,21 @@ class Theorem:
     `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
     once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
     torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
-    given by the quantity whose error each makes. The same functions run on Arb balls.
+    given by the quantity whose error each makes. The same functions run on Arb balls. `built` is what they share and
+    what is built once for each network, by name, from parameters, weights and what was built before: a certified sum
+    of ReLUs, a SymPy formula. Functions take it by name as they take a weight.
 
     `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
     takes inputs gives the letter's value at a prompt, one that takes none that of the network.
 
-    What few theorems need: `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
-    inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` completes
-    given parameters by those that they imply (with the seed). `cost` estimates a point from its sizes, and `searched`
-    limits the range in which a parameter is solved for.
+    What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
+    gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
+    the bounds from 0 takes, for what nearly cancels; `exact_limit` is the most ball operations of an exact run.
+    `memory` gives, from parameters, the bytes that one prompt takes: prompts run in parts that fit. `starts` takes
+    `count` and a torch `generator` beside parameters and weights, and gives the inputs, (count, ...) each, where the
+    attack starts; without it they come from the domains. `resolve` completes given parameters by those that they imply,
+    which `implied` names. `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter
+    is solved for. `tables`, functions of parameters and weights, stand under the rows.
     """
 
     statement: Result
@@ -51,28 +62,29 @@ class Theorem:
     inputs: Mapping[str, Domain] = field(default_factory=dict)
     weights: Mapping[str, Domain | Function] = field(default_factory=dict)
     network: Network | Mapping[str, Network] | None = None
-    reference: Function | None = None
+    reference: Function | Pair | None = None
+    built: Mapping[str, Function] = field(default_factory=dict)
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
+    distance: Function | None = None
+    exact_bits: int = 0
+    exact_limit: int = DEFAULT_LIMIT
+    memory: Function | None = None
     starts: Function | None = None
     resolve: Callable[[Mapping[str, Any], int], Mapping[str, Any]] | None = None
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
+    implied: tuple[str, ...] = ()
+    entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
+    tables: tuple[Function, ...] = ()  # each gives a NamedTable
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a function that asks for a name that is none of the theorem's."""
-        known = {*(p.name for p in self.statement.parameters), *self.weights, *self.inputs}
-        for role, function in self.functions():
-            more = OF_STARTS if function is self.starts else ()
-            unknown = [name for name in arguments_of(function) if name not in known and name not in more]
-            if unknown:
-                raise UsageError(
-                    f"{self.id}: {role} takes {', '.join(unknown)}, which is no parameter, weight or input; "
-                    f"it may take {', '.join(sorted(known))}"
-                )
-        self._require_bound_letters()
+        """Raises UsageError for a function, domain or letter that names what the theorem does not have."""
+        from bridge.well_formed import require_well_formed
+
+        require_well_formed(self)
 
     @property
     def id(self) -> str:
@@ -81,13 +93,25 @@ class Theorem:
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
         for network in self.networks.values():
-            yield from network.functions() if isinstance(network, Transformer) else [("the network", network)]
+            yield from network.functions() if isinstance(network, Transformer) else _written("the network", network)
         if self.reference is not None:
-            yield "the reference", self.reference
+            yield from _written("the reference", self.reference)
+        yield from ((f"what builds {name}", each) for name, each in self.built.items())
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
-        if self.starts is not None:
-            yield "the starts", self.starts
+        others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
+        yield from ((role, each) for role, each in others.items() if each is not None)
+        yield from (("a table", table) for table in self.tables)
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The weights that a witness stores: those drawn by the seed that no parameter specifies."""
+        named = {p.name for p in self.statement.parameters}
+        return tuple(
+            name
+            for name, each in self.weights.items()
+            if isinstance(each, Domain) or ("seed" in arguments_of(each) and name not in named)
+        )
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -95,19 +119,6 @@ class Theorem:
         if self.network is None:
             return {}
         return dict(self.network) if isinstance(self.network, Mapping) else {"": self.network}
-
-    def _require_bound_letters(self) -> None:
-        """Raises UsageError for a letter of a bound that neither a parameter nor an instance gives a value."""
-        bound = {p.symbol for p in self.statement.parameters} | set(self.knows)
-        for quantity in self.statement.quantities:
-            formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
-            letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
-            free = sorted(str(letter) for letter in letters - bound)
-            if free:
-                raise UsageError(
-                    f"{self.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
-                    f"parameter, or give its worst case in `worst`, or a function in `knows`"
-                )
 
     def scope_of(self, function: Function) -> str:
         """`prompt` for a function of the inputs, else `network`."""
@@ -120,13 +131,9 @@ class Theorem:
         return self.statement._repr_latex_()
 
 
-def arguments_of(function: Function) -> tuple[str, ...]:
-    """The names that a function takes. Raises UsageError for one that takes any (*args, **kwargs)."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
-        name = getattr(function, "__name__", "a function")
-        raise UsageError(f"{name} takes *args or **kwargs; name the parameters, weights and inputs that it takes")
-    return tuple(each.name for each in parameters if each.default is each.empty)
+def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]:
+    """Each implementation of the function."""
+    return [(role, each) for each in ((function.tensors, function.balls) if isinstance(function, Pair) else [function])]
 
 
 def theorem(
@@ -135,8 +142,9 @@ def theorem(
     parameters: Mapping[sp.Symbol, Any],
     inputs: Mapping[str, Domain] | None = None,
     network: Network | Mapping[str, Network] | None = None,
-    reference: Function | None = None,
+    reference: Function | Pair | None = None,
     weights: Mapping[str, Domain | Function] | None = None,
+    built: Mapping[str, Function] | None = None,
     hypotheses: Sequence[Any] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
@@ -151,14 +159,17 @@ def theorem(
 
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations. `worst` replaces letters of the derivation by what the hypotheses allow;
-    `printed` gives the draft's own formula for a quantity, by name. The other arguments are those of `Theorem`.
+    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `printed` gives the
+    draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
+    hypotheses allow. The other arguments are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
+    _require_conclusions(id, bounds, parameters)
     letters = {letter: _functions(given) for letter, given in (knows or {}).items()}
     inputs, weights = dict(inputs or {}), dict(weights or {})
-    known = {letter: letter for letter in letters if letter in parameters} | dict(worst or {})
+    known = {letter: letter for letter in letters if letter in parameters}
+    known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
     where = _where(inputs, weights)
@@ -169,14 +180,14 @@ def theorem(
         raise UsageError(f"{id}: `printed` names {', '.join(unknown)}, which is no quantity; it has: {names}")
     if not quantities and not checks:
         raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
-    stated = [_printed(each, (printed or {}).get(each.name), citation) for each in quantities]
+    stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
     statement = Result(
         id=id,
         title=title or id,
         citation=citation,
         claim=claim,
         parameters=tuple(_parameter(symbol, default) for symbol, default in parameters.items()),
-        hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses)),
+        hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
         quantities=(*stated, *(check.quantity for check in checks)),
         notation={symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK},
     )
@@ -187,10 +198,24 @@ def theorem(
         weights=weights,
         network=network,
         reference=reference,
+        built=dict(built or {}),
         knows=letters,
         checks=tuple(checks),
         inequalities=tuple(inequalities),
+        entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
     )
+
+
+def _require_conclusions(id: str, bounds: Sequence[Any], parameters: Mapping[Any, Any]) -> None:
+    """Raises UsageError for arguments of another sort."""
+    others = [f"{each}" for each in bounds if not isinstance(each, Approximated | Quantity)]
+    if others:
+        raise UsageError(
+            f"{id}: {others[0]:.80} is no conclusion of a derivation; derive one by the rules, from bs.given(...) on"
+        )
+    others = [f"{each!r}" for each in parameters if not isinstance(each, sp.Symbol)]
+    if others:
+        raise UsageError(f"{id}: the parameter {others[0]:.80} is no symbol; give {{sp.Symbol('n'): 8}}, not names")
 
 
 def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
@@ -203,7 +228,7 @@ def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
 
 
 def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, sp.Expr], at_prompt: set[sp.Symbol], where: str
+    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: str
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
@@ -216,17 +241,16 @@ def _quantity(
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
         quantifier=Quantifier.FOR_ALL,
         derivation=conclusion.derivation,
-        worst_case={letter: sp.sympify(value) for letter, value in worst.items()},
+        worst_case=dict(worst),
         scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
     )
 
 
-def _printed(quantity: Quantity, formula: Any, citation: Citation) -> Quantity:
+def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:
     if formula is None:
         return quantity
-    return replace(
-        quantity, printed=formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
-    )
+    printed = formula if isinstance(formula, Printed) else Printed(sp.sympify(formula), citation)
+    return replace(quantity, printed=replace(printed, bound=printed.bound.xreplace(dict(worst))))
 
 
 def _parameter(symbol: sp.Symbol, default: Any) -> Parameter:
@@ -235,9 +259,17 @@ def _parameter(symbol: sp.Symbol, default: Any) -> Parameter:
 
 
 def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
-    """What the symbols themselves say: positive, or not negative."""
+    """What the symbols themselves assume, which the derivation may have used. Raises UsageError for what is no sign."""
     found = []
     for symbol in parameters:
+        others = [each for each in UNCHECKED if getattr(symbol, f"is_{each}")]
+        if others:
+            raise UsageError(f"the parameter {symbol} is declared {others[0]}, which is not checked; leave that out")
+        for declared, relation in SIGNS.items():
+            if getattr(symbol, f"is_{declared}"):
+                condition = relation(symbol, 0, evaluate=False)
+                found.append(Hypothesis(symbol.name, condition, f"{symbol.name} is declared {declared}"))
+                break
         if symbol.is_positive:
             least = sp.Ge(symbol, 1, evaluate=False) if symbol.is_integer else sp.Gt(symbol, 0, evaluate=False)
             found.append(Hypothesis(symbol.name, least, f"{symbol.name} is declared positive"))
@@ -249,7 +281,9 @@ def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:
 def _hypothesis(given: Any, parameters: Mapping[sp.Symbol, Any]) -> Hypothesis:
     if isinstance(given, Hypothesis):
         return given
+    if given == sp.false:
+        raise UsageError(f"a hypothesis is False whatever the parameters are: {CONTRADICTION}")
     letters = sorted(getattr(given, "free_symbols", ()), key=str)
-    if not letters or any(letter not in parameters for letter in letters):
+    if not isinstance(given, Boolean) or not letters or any(letter not in parameters for letter in letters):
         raise UsageError(f"the hypothesis {given} is not a relation between parameters; give one such as n >= 2")
     return Hypothesis(str(letters[0]), given, "a hypothesis of the theorem")

@@ -1,28 +1,59 @@
 """A theorem at one point of the grid: its functions on tensors and on balls, its domains, its letters, its checks."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.budget import Budget
-from bridge.check import Check, Sides
-from bridge.check_rows import check_row
-from bridge.domains import Product
-from bridge.lowering import lower
-from bridge.record import Row
+from bridge.balls import BASE_BITS
+from bridge.budget import BLOCK, Budget
+from bridge.check import Check
+from bridge.check_rows import check_rows, replayed_check, settings_of
+from bridge.conditions import truth
+from bridge.domains import Domain, Product
+from bridge.goals import Batch, Goal
+from bridge.lowering import Lowered, lower
+from bridge.premises import require_covered, require_entries
+from bridge.record import NamedTable, Row
 from bridge.running import Runner, distance, exact_distance
-from bridge.study import Case, Inputs, torch_device, torch_dtype
+from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
-from numeric.balls import float_above
-from symbolic.statements import Quantity, UsageError
+from bridge.transformer import Transformer
+from bridge.transformer_batch import LONGEST
+from numeric.attack import NowhereFinite
+from numeric.balls import BallArray, float_above
+from numeric.exact_cost import TooLargeForExact
+from symbolic.statements import Kind, Quantity, Result, UsageError
 
+ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
+
+KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
+SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
+BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
+
+
+@dataclass(frozen=True)
+class PromptFormula:
+    """A bound on tensors, and its letters in the order of its arguments."""
+
+    letters: tuple[sp.Symbol, ...]
+    bound: Lowered
+
+
+def _kept(value: Any) -> Any:
+    """What two points of one company agree in: any two floats do; an array or a list only with itself."""
+    if isinstance(value, float):
+        return float
+    return value if isinstance(value, int | str) else id(value)
 
 
 class TheoremCase(Case):
@@ -33,16 +64,35 @@ class TheoremCase(Case):
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
         self.checked = frozenset(check.name for check in theorem.checks)
-        self.params = dict(params)
+        self.params = {name: shown(value) for name, value in params.items()}
         self.weights = dict(weights)
-        self.full_params = {**self.params, **{name: value.tolist() for name, value in weights.items()}}
+        # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
+        drawn = {name for name in weights if name in theorem.recorded or name in params}
+        self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
-        self.attackable = bool(theorem.inputs)
+        self.uses = _settings(theorem)
+        self.attackable = "attack" in self.uses
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
+        self.result = self._stated_here()
         self.domain = Product(dict(theorem.inputs)).at(self.values)
-        self.runner = Runner(theorem, self.params, self.weights, self.dtype, self.device)
+        called = {name: str(each) for name, each in theorem.inputs.items()}
+        require_covered(self.result.id, self.bounded(), self.domain.domains, called, self.values)
+        self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
+        self._prompt_formulas: dict[str, PromptFormula] = {}
+        self._lengths: dict[Function | None, int] = {}
         own = [letter for letter in theorem.knows if letter not in self.values and not self._has_worst_case(letter)]
         self.values |= {letter: self._of_network[letter] for letter in own}
+
+    def _stated_here(self) -> Result:
+        """The statement without the quantities of checks whose condition does not hold here."""
+        absent = {each.name for each in self.theorem.checks if truth(each.when, self.values) is False}
+        quantities = tuple(each for each in self.theorem.statement.quantities if each.name not in absent)
+        return replace(self.theorem.statement, quantities=quantities) if absent else self.theorem.statement
+
+    @property
+    def _checks_here(self) -> list[Check]:
+        here = {quantity.name for quantity in self.result.quantities}
+        return [check for check in self.theorem.checks if check.name in here]
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
         return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
@@ -73,27 +123,109 @@ class TheoremCase(Case):
     def memory(self, budget: Budget) -> int:
         numbers = sum(value[0].numel() for value in self.domain.sample(1, torch.Generator()).values())
         weights = sum(value.numel() for value in self.weights.values())
-        return 8 * (numbers * (budget.samples + KEPT * budget.restarts) + KEPT * weights)
+        drawn = 8 * (numbers * (budget.samples + KEPT * budget.restarts) + KEPT * weights)
+        at_once = min(BLOCK, self.runner.part or BLOCK)
+        return drawn + self.runner.bytes_of_one * (4 * at_once + KEPT * budget.restarts)
+
+    # Attacks: goals of this case, and of cases that differ in numbers alone, share a batch.
+
+    @property
+    def company(self) -> Hashable | None:
+        """None for a subclass with a search, errors or bounds of its own, which no batch would use."""
+        if any(getattr(type(self), name) is not getattr(TheoremCase, name) for name in BATCHED):
+            return None
+        whole = tuple((name, _kept(value)) for name, value in self.runner.params.items())
+        weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
+        quantities = tuple(quantity.name for quantity in self.result.quantities)
+        shape = tuple(self.domain.shape.items())
+        built = tuple(id(each) for each in self.runner.built.values())  # of this point alone
+        return id(self.theorem), whole, weights, quantities, shape, built, self.dtype, self.device
+
+    def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> Batch:
+        from bridge.theorem_batch import TheoremBatch
+
+        own = [(case, goal) for case, goal in cells if isinstance(case, TheoremCase)]
+        return TheoremBatch(own, budget)
+
+    def search_memory(self, budget: Budget) -> int:
+        numbers = sum(math.prod(shape) for shape in self.domain.shape.values())
+        numbers += sum(value.numel() for value in self.weights.values())
+        lengths = [self.length(each) for each in self.theorem.networks.values() if isinstance(each, Transformer)]
+        kernel = max((length**2 for length in lengths if length <= LONGEST), default=0)
+        return 8 * budget.restarts * (KEPT * numbers + KEPT_SCORES * kernel)
+
+    def length(self, transformer: Transformer) -> int:
+        """The number of tokens of a prompt."""
+        if transformer.tokens not in self._lengths:
+            prompt = self.domain.sample(1, torch.Generator().manual_seed(0))
+            on_device = {name: value.to(self.device) for name, value in prompt.items()}
+            self._lengths[transformer.tokens] = self.runner.tokens(transformer, on_device, torch.float64).shape[1]
+        return self._lengths[transformer.tokens]
 
     # Errors.
 
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
         found = self.runner.network(inputs, names, torch.float64 if attack else self.dtype)
         truth = self.runner.reference(inputs, names)
-        return {name: distance(self._norm(name), name, found[name].double(), truth[name]) for name in names}
+        for name in () if attack else names:
+            self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
+            self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
+            if name in self.theorem.entries:
+                entries = found[name][0].numel()
+                require_entries(self.result.id, name, self.theorem.entries[name], entries, self.values)
+        return {name: self.distance(name, found[name], truth[name]) for name in names}
+
+    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+        try:
+            return super().search(objective, quantity, budget)
+        except NowhereFinite as error:
+            raise UsageError(
+                f"{self.result.id}: the error of '{quantity.name}' is not finite in float64 at any input that the "
+                f"attack visited; take parameters of smaller size, or attack = 0"
+            ) from error
+
+    def _require_defined(self, role: str, name: str, inputs: Inputs, found: Tensor, exactly: ExactRun) -> None:
+        """Raises UsageError for an input at which this is no finite number, neither in floats nor in exact arithmetic.
+
+        A float run may overflow, in low precision soon: the exact run decides; float64, where that is too large.
+        """
+        undefined = (~found.reshape(len(found), -1).isfinite().all(1)).nonzero().flatten()
+        if len(undefined) == 0:
+            return
+        one = {key: value[int(undefined[0])] for key, value in inputs.items()}
+        try:
+            finite = bool(exactly(one, [name], BASE_BITS)[name].sup_norm().is_finite())
+        except TooLargeForExact:
+            finite = self.dtype is not torch.float64
+        if not finite:
+            at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
+            raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         one = {name: value[0] for name, value in inputs.items()}
+        bits += self.theorem.exact_bits
         network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
         with torch.no_grad():
             floats = self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
         found = {}
         for name in names:
-            norm = self._norm(name)
             pairs = zip((network, reference), floats, strict=True)
-            rounding = sum((exact_distance(norm, balls[name], run[name][0]) for balls, run in pairs), flint.arb(0))
-            found[name] = (exact_distance(norm, network[name], reference[name]), float_above(rounding))
+            apart = [self._exact_distance(name, balls[name], run[name][0], bits) for balls, run in pairs]
+            error = self._exact_distance(name, network[name], reference[name], bits)
+            found[name] = (error, float_above(sum(apart, flint.arb(0))))
         return found
+
+    def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
+        """The error of a quantity at each prompt, (B): in its norm, or by the distance of the theorem."""
+        if self.theorem.distance is None:
+            return distance(self._norm(name), name, found.double(), truth)
+        apart: Tensor = self.runner.batched(self.theorem.distance, {"found": found, "truth": truth})
+        return apart
+
+    def _exact_distance(self, name: str, found: BallArray, truth: BallArray | Tensor, bits: int) -> flint.arb:
+        if self.theorem.distance is None:
+            return exact_distance(self._norm(name), found, truth)
+        return self.runner.exact_number(self.theorem.distance, {"found": found, "truth": truth}, bits)
 
     def _norm(self, name: str) -> str:
         quantity = self.result.quantity(name)
@@ -101,14 +233,21 @@ class TheoremCase(Case):
             raise UsageError(f"{self.result.id}: '{name}' has no derivation, so the norm of its error is not known")
         return str(quantity.derivation.step(quantity.step or name).norm)
 
+    # An estimate refutes no identity: where its two sides cancel, rounding is as large as an error can be.
+    def rounding_estimate(self) -> float:
+        identities = [each for each in self.bounded() if each.kind is Kind.EXACT and each.scopes]
+        sizes = [self.trivial(each) for each in identities]
+        largest = [math.inf if size is None else float_above(size) for size in sizes]
+        return max(largest) if largest else self._estimated_rounding()
+
     # A float64 run and a float32 run differ by the rounding of float32; that of float64 is smaller in the ratio of
     # their precisions. A factor 16 for inputs where it is larger than at these.
-    def rounding_estimate(self) -> float:
+    def _estimated_rounding(self) -> float:
         inputs = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
         names = [quantity.name for quantity in self.bounded()]
         with torch.no_grad():
             runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
-        apart = [distance(self._norm(name), name, *(run[name].double() for run in runs)).max() for name in names]
+        apart = [self.distance(name, *(run[name].double() for run in runs)).max() for name in names]
         ratio = torch.finfo(self.dtype).eps / torch.finfo(torch.float32).eps
         return 16 * ratio * float(torch.stack(apart).max())
 
@@ -118,7 +257,7 @@ class TheoremCase(Case):
         if scope == "network" or inputs is None:
             return dict(self._of_network)
         one = {name: value[0] for name, value in inputs.items()}
-        at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self._prompt_functions.items()}
+        at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self.prompt_functions.items()}
         return {**self._of_network, **at_prompt}
 
     @cached_property
@@ -131,7 +270,7 @@ class TheoremCase(Case):
         return found
 
     @cached_property
-    def _prompt_functions(self) -> dict[sp.Symbol, Function]:
+    def prompt_functions(self) -> dict[sp.Symbol, Function]:
         return {
             letter: each
             for letter, functions in self.theorem.knows.items()
@@ -140,44 +279,69 @@ class TheoremCase(Case):
         }
 
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        letters = self._prompt_functions
-        worst = {s: x for s, x in (quantity.worst_case or {}).items() if s not in letters and s not in self._of_network}
-        whole = {s: x for s, x in self.values.items() if isinstance(x, int) and s not in self._of_network}
-        bound = quantity.general_bound().xreplace(worst).subs(whole)
-        numbers = {**self.values, **self._of_network}
-        arguments = tuple(sorted(bound.free_symbols, key=str))
-        at_prompt = {s: self.runner.batched(letters[s], inputs) for s in arguments if s in letters}
+        formula, letters = self.prompt_formula(quantity), self.prompt_functions
+        at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
-        values = [at_prompt[s] if s in at_prompt else like * float(numbers[s]) for s in arguments]
-        return lower(bound, "torch", args=arguments)(*values) * like
+        values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
+        return formula.bound(*values) * like
+
+    def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
+        """The bound at a prompt, in the letters that are no integers; lowered once, as an attack asks at each step."""
+        if quantity.name not in self._prompt_formulas:
+            known = {*self.prompt_functions, *self._of_network}
+            worst = {s: x for s, x in (quantity.worst_case or {}).items() if s not in known}
+            whole = {s: x for s, x in self.values.items() if isinstance(x, int) and s not in self._of_network}
+            bound = quantity.general_bound().xreplace(worst).subs(whole)
+            letters = tuple(sorted(bound.free_symbols, key=str))
+            self._prompt_formulas[quantity.name] = PromptFormula(letters, lower(bound, "torch", args=letters))
+        return self._prompt_formulas[quantity.name]
+
+    def number(self, letter: sp.Symbol) -> float:
+        """A letter that is the same at every prompt."""
+        return float({**self.values, **self._of_network}[letter])
 
     # Checks.
 
     def constants(self) -> dict[str, Any]:
         return {}
 
+    @property
+    def known(self) -> dict[str, Any]:
+        return {**self.runner.params, **self.weights, **self.runner.built}
+
     def checks(self, budget: Budget) -> list[Row]:
-        own = [check for check in self.theorem.checks if check.params is None]
-        return [check_row(self, check, (self.sides(check, at), at)) for check in own for at in [self.inputs_of(check)]]
+        own = [check for check in self._checks_here if check.params is None]
+        return [row for check in own for row in check_rows(self, check, budget)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        for check in self.theorem.checks:
+        for check in self._checks_here:
             if check.name == name:
-                expected = {key: tuple(value.shape) for key, value in self.inputs_of(check).items()}
-                got = {key: tuple(value.shape) for key, value in inputs.items()}
-                if got != expected:
-                    raise UsageError(f"{self.result.id}: '{name}' takes inputs of shapes {expected}, got {got}")
-                return check_row(self, check, (self.sides(check, inputs), inputs))
+                return replayed_check(self, check, inputs)
         return super().replay_check(name, inputs)
 
-    def inputs_of(self, check: Check) -> Inputs:
-        """The inputs at which the check is judged."""
-        given = check.inputs if isinstance(check.inputs, Mapping) else self.runner.called(check.inputs, {})
-        return {name: torch.as_tensor(value, dtype=torch.float64) for name, value in given.items()}
-
-    def sides(self, check: Check, inputs: Inputs) -> Sides:
-        found: Sides = self.runner.called(check.sides, dict(inputs))
-        return found
+    def tables(self) -> list[NamedTable]:
+        return [self.runner.called(table, {}) for table in self.theorem.tables]
 
     def within(self, budget: Budget) -> Budget:
-        return budget if self.theorem.inputs else budget.without_attack()
+        return budget if self.attackable else budget.without_attack()
+
+
+def _settings(theorem: Theorem) -> frozenset[str]:
+    """The settings of a run that the theorem depends on: all, with inputs; the seed, with anything else drawn."""
+    if theorem.inputs:
+        return SETTINGS
+    drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
+    return frozenset(["seed"] if drawn else []).union(*map(settings_of, theorem.checks))
+
+
+def shown(value: Any) -> Any:
+    """A parameter as tables show it: a matrix by its size."""
+    if isinstance(value, int | float | str):
+        return value
+    return " x ".join(map(str, np.shape(value))) + " matrix" if np.ndim(value) else value
+
+
+def _entries(value: Tensor) -> str:
+    """The entries, the first few of many."""
+    entries = ", ".join(f"{entry:.6g}" for entry in value.flatten()[:SHOWN].tolist())
+    return f"[{entries}{', ...' if value.numel() > SHOWN else ''}]"

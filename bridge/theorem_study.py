@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 
 from bridge.budget import Budget
-from bridge.check_rows import check_row
+from bridge.check_rows import check_rows
 from bridge.cost import Cost
 from bridge.domains import Domain
+from bridge.memory import require_memory
 from bridge.record import Row
+from bridge.rows import ONE_INPUT
 from bridge.study import Study
 from bridge.theorem import Function, Theorem, arguments_of
 from bridge.theorem_case import TheoremCase
@@ -24,9 +26,12 @@ class TheoremStudy(Study):
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
         self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
+        self.implied = theorem.implied
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
         taken = {name for function in functions for name in arguments_of(function)}
+        for name, build in reversed(list(theorem.built.items())):
+            taken |= set(arguments_of(build)) if name in taken else set()
         self.through_network = tuple(p.name for p in self.result.parameters if p.name in taken)
 
     def _drawn(self) -> list[Function]:
@@ -36,16 +41,28 @@ class TheoremStudy(Study):
         return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
-        given = {name: value for name, value in params.items() if name in self.theorem.weights}
-        own = {name: value for name, value in params.items() if name not in given}
+        return TheoremCase(self.theorem, *self.point(params, seed), dtype, device)
+
+    def point(self, params: Mapping[str, Any], seed: int) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """The parameters, all of them, and the weights. `params` may hold the weights of a witness."""
+        known = {name: value for name, value in params.items() if name in self.theorem.recorded}
+        own = {name: value for name, value in params.items() if name not in known}
         resolved = self.resolved(own if self.theorem.resolve is None else self.theorem.resolve(own, seed))
-        weights = {name: self._weight(name, resolved, given, seed) for name in self.theorem.weights}
-        return TheoremCase(self.theorem, resolved, weights, dtype, device)
+        self._require_memory(resolved)
+        weights: dict[str, Tensor] = {}
+        for name in self.theorem.weights:
+            weights[name] = self._weight(name, {**resolved, **weights, "seed": seed}, known)
+        return resolved, weights
+
+    def _require_memory(self, params: Mapping[str, Any]) -> None:
+        memory = self.theorem.memory
+        if memory is not None:
+            sizes = {name: params[name] for name in arguments_of(memory)}
+            require_memory(f"{self.result.id}: {params}", memory(**sizes), f"lower {', '.join(sizes)}")
 
     def missing(self, params: Mapping[str, Any]) -> list[str]:
-        weights = self.theorem.weights
-        own = {name: value for name, value in params.items() if name not in weights}
-        return [*super().missing(own), *(name for name in weights if name not in params)]
+        own = {name: value for name, value in params.items() if name not in self.theorem.recorded}
+        return [*super().missing(own), *(name for name in self.theorem.recorded if name not in params)]
 
     def refutable(self) -> tuple[Quantity, ...]:
         return tuple(each for each in self.result.quantities if each.erratum is not None)
@@ -55,20 +72,20 @@ class TheoremStudy(Study):
         for check in self.theorem.checks:
             if check.params is not None:
                 case = self.case(check.params, seed=0, dtype="float64", device="cpu")
-                inputs = case.inputs_of(check)
-                rows.append(check_row(case, check, (case.sides(check, inputs), inputs)))
+                rows += check_rows(case, check, ONE_INPUT)
         return rows
 
-    def _weight(self, name: str, params: Mapping[str, Any], given: Mapping[str, Any], seed: int) -> Tensor:
+    def _weight(self, name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> Tensor:
         """As a witness gives it, or drawn: each weight by its own generator, so that none moves with another."""
         drawn_from = self.theorem.weights[name]
         if name in given:
-            return self._checked(name, given[name], params)
+            return self._checked(name, given[name], known)
         if not isinstance(drawn_from, Domain):
-            return _float64(drawn_from(**{each: params[each] for each in arguments_of(drawn_from)}))
+            return _float64(drawn_from(**{each: known[each] for each in arguments_of(drawn_from)}))
         place = list(self.theorem.weights).index(name)
-        generator = torch.Generator().manual_seed(int(np.random.SeedSequence([seed, place]).generate_state(1)[0]))
-        return self._domain(drawn_from, params).sample(1, generator)[0]
+        seeds = np.random.SeedSequence([known["seed"], place])
+        generator = torch.Generator().manual_seed(int(seeds.generate_state(1)[0]))
+        return self._domain(drawn_from, known).sample(1, generator)[0]
 
     def _checked(self, name: str, value: Any, params: Mapping[str, Any]) -> Tensor:
         try:
@@ -86,4 +103,4 @@ class TheoremStudy(Study):
 
 
 def _float64(value: Any) -> Tensor:
-    return torch.as_tensor(np.asarray(value), dtype=torch.float64)
+    return torch.as_tensor(value if isinstance(value, Tensor) else np.asarray(value), dtype=torch.float64)

@@ -13,14 +13,16 @@ class Transformer:
 
     `build` takes parameters and weights by name and returns a `Construction`. Its exact run gets them as balls, so that
     a weight such as eta/n is the real number and not its rounding. `tokens` takes inputs and parameters and returns the
-    tokens (L, width) of one prompt. `read` maps a quantity to a function of the construction's taps by name (`output`
-    among them) and of parameters; a quantity that it leaves out is the tap of its own name.
+    tokens (L, width) of one prompt; without it they are the only input. `read` maps a quantity to a function of the
+    construction's taps by name (`output` among them) and of parameters; a quantity that it leaves out is the tap of its
+    own name.
     """
 
     build: Function
-    tokens: Function
+    tokens: Function | None = None
     read: Mapping[str, Function] = field(default_factory=dict)
 
     def functions(self) -> Iterable[tuple[str, Function]]:
         yield "the transformer", self.build
-        yield "its tokens", self.tokens
+        if self.tokens is not None:
+            yield "the tokens of the transformer", self.tokens

@@ -63,4 +63,4 @@ own = bs.theorem(
 
 if __name__ == "__main__":
     print(bs.compare(own))
-    print(bs.solve(own, for_="beta", error=1e-3))
+    print(bs.solve(own, for_="beta", error=1e-3).value)

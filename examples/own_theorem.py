@@ -21,6 +21,9 @@ def layer(p):
     return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1)
 
 
+output = bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N)
+
+
 # p after each layer.
 def states(W, x, N, gain=1.0):
     found = [x]
@@ -31,7 +34,7 @@ def states(W, x, N, gain=1.0):
 
 own = bs.theorem(
     "analog-tanh",
-    bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N),
+    output,
     parameters={eps: 0.01, K: 1.5, N: (2, 6), d: 8},
     hypotheses=[eps < 1],
     weights={"W": bs.Rows(d, bs.Ball(d, norm=1, radius=K))},
@@ -51,5 +54,5 @@ own = bs.theorem(
 
 if __name__ == "__main__":
     print(bs.compare(own))
-    print(bs.solve(own, for_="eps", error=1e-3, N=6))
+    print(bs.solve(own, for_="eps", error=1e-3, N=6).value)
     print(own.latex())

@@ -1,9 +1,9 @@
 """Projected gradient ascent over many restarts at once: how large can the error get inside the hypotheses?
 
 Errors may be of any size, 1e-14 as well as 1, so that only signs and normalised gradients are used. The best point is
-kept; a value that is not finite never wins.
+kept; a value that is not finite never wins. Several attacks share a batch as groups of restarts.
 
-Shapes: R restarts, ... the shape of one variable.
+Shapes: R restarts, G groups of R / G restarts, ... the shape of one variable.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,6 +22,10 @@ Variables: TypeAlias = Tensor | tuple[Tensor, ...] | dict[str, Tensor]
 GROWTH, SHRINKING = 1.3, 0.5  # of a restart's step, after a step that ascends and after one that does not
 SMALLEST_STEP = 1e-3  # relative to the first step: below it a restart is kicked
 LARGEST_STEP = 4.0  # relative to the first step
+
+
+class NowhereFinite(ValueError):  # noqa: N818  (the name states the fault)
+    """The objective was finite at none of the points that an attack visited."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +57,39 @@ def attack(
     `step_size` is relative to the largest absolute entry of each variable's starts. A restart that ascends takes a
     larger step next; one that does not goes back, takes a smaller one and changes between sign steps and normalised
     gradient steps; one that is stuck (steps too small, zero or undefined gradient) is kicked from its best point.
-    Deterministic for a seed. Raises ValueError when the objective is finite at none of the points visited.
+    Deterministic for a seed. Raises NowhereFinite when the objective is finite at none of the points visited.
     """
-    ascent = _Ascent(objective, starts, project, step_size, torch.Generator().manual_seed(seed))
-    history = [ascent.best_value()]
+    return attack_groups(objective, starts, project, 1, steps=steps, step_size=step_size, seed=seed)[0]
+
+
+def attack_groups(
+    objective: Callable[..., Tensor],
+    starts: Variables,
+    project: Callable[..., Variables],
+    groups: int,
+    *,
+    steps: int,
+    step_size: Number = 0.5,
+    seed: int,
+) -> list[AttackResult]:
+    """G attacks in one batch, each by its own R / G consecutive restarts: `attack` on each group, with this seed.
+
+    The objective may differ from group to group. What a group visits does not depend on the other groups, as long as
+    the objective at one restart does not. Raises ValueError for restarts that do not divide into groups, and when the
+    objective is finite nowhere in a group.
+    """
+    ascent = _Ascent(objective, starts, project, step_size, groups, torch.Generator().manual_seed(seed))
+    history = [ascent.best_of_groups()]
     for _ in range(steps):
         ascent.step()
-        history.append(ascent.best_value())
-    if history[-1] == -torch.inf:
-        raise ValueError("attack: the objective was not finite at any point visited. Check it at the starts.")
-    return AttackResult(history[-1], ascent.witness(), tuple(history), steps, ascent.restarts)
+        history.append(ascent.best_of_groups())
+    if bool((history[-1] == -torch.inf).any()):
+        raise NowhereFinite("attack: the objective was not finite at any point visited. Check it at the starts.")
+    witnesses, histories = ascent.witnesses(), torch.stack(history, 1).tolist()  # G, (G, 1 + steps)
+    return [
+        AttackResult(values[-1], witness, tuple(values), steps, ascent.restarts // groups)
+        for witness, values in zip(witnesses, histories, strict=True)
+    ]
 
 
 def box_project(lower: Number | Tensor, upper: Number | Tensor) -> Callable[[Variables], Variables]:
@@ -86,25 +113,30 @@ class _Ascent:
         starts: Variables,
         project: Callable[..., Variables],
         step_size: Number,
+        groups: int,
         generator: torch.Generator,
     ) -> None:
         self.objective, self.project, self.structure = objective, project, starts
-        self.step_size, self.generator = float(step_size), generator
+        self.step_size, self.groups, self.generator = float(step_size), groups, generator
         self.points = self._projected([leaf.detach().clone() for leaf in _leaves(starts)])  # each (R, ...)
         self.restarts = self.points[0].shape[0]
-        # A start of zeros has no scale: take 1.
-        self.scales = [float(leaf.abs().max()) or 1.0 for leaf in self.points]
+        if self.restarts % groups:
+            raise ValueError(f"attack: {self.restarts} restarts do not divide into {groups} groups of equal size.")
+        self.scales = [self._scales(leaf) for leaf in self.points]  # each (R, 1, ...)
         self.values, self.gradients = self._evaluate(self.points)  # (R), each (R, ...)
         self.best_points, self.best_values = self.points, self.values
         self.sizes = torch.full_like(self.values, step_size)  # (R)
-        self.signed = torch.arange(self.restarts, device=self.values.device) % 2 == 0  # (R)
+        signed = torch.arange(self.restarts // groups, device=self.values.device) % 2 == 0  # (R / G)
+        self.signed = signed.repeat(groups)  # (R)
 
-    def best_value(self) -> float:
-        return float(self.best_values.max())
+    def best_of_groups(self) -> Float[Tensor, " G"]:
+        return self.best_values.view(self.groups, -1).amax(1)
 
-    def witness(self) -> Variables:
-        winner = int(self.best_values.argmax())
-        return _rebuild(self.structure, [leaf[winner].clone() for leaf in self.best_points])
+    def witnesses(self) -> list[Variables]:
+        size = self.restarts // self.groups
+        winners = self.best_values.view(self.groups, size).argmax(1).tolist()  # G
+        places = [group * size + winner for group, winner in enumerate(winners)]
+        return [_rebuild(self.structure, [leaf[place].clone() for leaf in self.best_points]) for place in places]
 
     def step(self) -> None:
         stuck = (self.sizes < SMALLEST_STEP * self.step_size) | self._flat()  # (R)
@@ -132,13 +164,22 @@ class _Ascent:
         largest = torch.stack([leaf.flatten(1).abs().amax(1) for leaf in self.gradients])  # (leaves, R)
         return (largest == 0).all(0)
 
-    def _kicked(self, best: Tensor, scale: float) -> Tensor:
-        noise = 2 * torch.rand(best.shape, generator=self.generator, dtype=torch.float64) - 1  # (R, ...)
-        # Near or far is not known beforehand: lengths between 1/100 and 1 of the first step, uniform in the logarithm.
-        length = 10 ** (-2 * torch.rand(self.restarts, generator=self.generator, dtype=torch.float64))  # (R)
-        return best + self.step_size * scale * (_per_restart(length, noise) * noise).to(best)
+    def _scales(self, leaf: Tensor) -> Tensor:
+        """The largest absolute entry among the starts of a restart's group."""
+        largest = leaf.abs().reshape(self.groups, -1).amax(1)  # (G)
+        # Starts of zeros have no scale: take 1.
+        largest = torch.where(largest > 0, largest, 1.0)
+        return _per_restart(largest.repeat_interleave(self.restarts // self.groups), leaf)  # (R, 1, ...)
 
-    def _ascended(self, point: Tensor, gradient: Tensor, scale: float) -> Tensor:
+    def _kicked(self, best: Tensor, scale: Tensor) -> Tensor:
+        size = self.restarts // self.groups
+        noise = 2 * torch.rand(size, *best.shape[1:], generator=self.generator, dtype=torch.float64) - 1  # (R / G, ...)
+        # Near or far is not known beforehand: lengths between 1/100 and 1 of the first step, uniform in the logarithm.
+        length = 10 ** (-2 * torch.rand(size, generator=self.generator, dtype=torch.float64))  # (R / G)
+        kick = (_per_restart(length, noise) * noise).to(best)  # (R / G, ...)
+        return best + self.step_size * scale * kick.repeat(self.groups, *[1] * (best.ndim - 1))
+
+    def _ascended(self, point: Tensor, gradient: Tensor, scale: Tensor) -> Tensor:
         largest = _per_restart(gradient.flatten(1).abs().amax(1), gradient)  # (R, 1, ...)
         normalised = gradient / torch.where(largest > 0, largest, 1.0)  # (R, ...)
         direction = _choose(self.signed, gradient.sign(), normalised)  # (R, ...)

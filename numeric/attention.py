@@ -141,9 +141,9 @@ def allowed_keys(positions: RelativePositions, lags: Int[Tensor, "Q L"]) -> Bool
     return (lags >= 0) & (keys >= positions.first_key - 1)  # (Q, L)
 
 
-def masked_softmax(logits: Float[Tensor, "B Q L"], allowed: Bool[Tensor, "Q L"]) -> Float[Tensor, "B Q L"]:
+def masked_softmax(logits: Float[Tensor, "B Q L"], allowed: Bool[Tensor, "... Q L"]) -> Float[Tensor, "B Q L"]:
     """Softmax over the allowed keys; a query without any has weight 0 everywhere and a finite (zero) gradient."""
-    empty = ~allowed.any(dim=-1, keepdim=True)  # (Q, 1)
+    empty = ~allowed.any(dim=-1, keepdim=True)  # (..., Q, 1)
     # A row of -infinity alone would give nan; its logits are set to 0 and its weights are masked again below.
     finite = logits.masked_fill(~allowed, -torch.inf).masked_fill(empty, 0.0)  # (B, Q, L)
     return torch.softmax(finite, dim=-1).masked_fill(~allowed, 0.0)  # (B, Q, L)

@@ -176,12 +176,15 @@ def _image_or_zero(images: Mapping[str, Tensor], name: str, size: int, tokens: T
 
 def frozen_array(array: np.ndarray | Tensor | BallArray) -> np.ndarray:
     """A read-only copy: of float64, or of balls (dtype object)."""
+    if isinstance(array, Tensor):
+        array = array.detach().cpu().double().numpy()
     if isinstance(array, BallArray):
         copy = np.array(array.balls, dtype=object).reshape(array.shape)
     elif isinstance(array, np.ndarray) and array.dtype == object:
         copy = array.copy()
     else:
-        copy = np.array(array, dtype=np.float64)
+        floats = array.double().numpy(force=True) if isinstance(array, Tensor) else array
+        copy = np.array(floats, dtype=np.float64)
     copy.setflags(write=False)
     return copy
 

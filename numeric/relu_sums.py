@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 import flint
 import numpy as np
@@ -19,7 +20,8 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from numeric.balls import Arb
+from numeric.balls import Arb, BallArray
+from numeric.balls.elementwise import entrywise
 from numeric.maps import Number
 
 POINTS_AT_ONCE = 1 << 22  # entries of the (points, ReLUs) table that `heads` holds at a time
@@ -170,21 +172,28 @@ class ReluSum:
         """The literal sum over all ReLUs at each point, in t's dtype."""
         return literal_sum(self.weights, self.directions, t.unsqueeze(-1))
 
-    def __call__(self, t: Tensor) -> Tensor:
-        """The same function by look-up: one cell's line a point; differentiable, its gradient the cell's slope."""
+    def __call__(self, t: Any) -> Any:
+        """The same function by look-up: one cell's line a point; differentiable, its gradient the cell's slope.
+
+        Arrays of balls are enclosed point by point, as by `exact`.
+        """
+        if isinstance(t, BallArray):
+            return entrywise(self.exact)(t)
         slopes, intercepts = self.lines(t.dtype, t.device)
         cell = self.cell_of(t)  # (...)
-        return torch.addcmul(intercepts.take(cell), slopes.take(cell), t)
+        return torch.addcmul(_at(cell, intercepts), _at(cell, slopes), t)
 
-    def slope(self, t: Tensor) -> Tensor:
-        """The slope of the cell of each point (at a knot: of the one on its right)."""
-        return self.lines(t.dtype, t.device)[0].take(self.cell_of(t))
+    def slope(self, t: Any) -> Any:
+        """The slope of the cell of each point (at a knot: of the one on its right; of exact balls: both slopes)."""
+        if isinstance(t, BallArray):
+            return entrywise(self.exact_slope)(t)
+        return _at(self.cell_of(t), self.lines(t.dtype, t.device)[0])
 
     def cell_of(self, t: Tensor) -> Tensor:
         """The index of the cell of each point, those beyond the ends counting to the outermost; 0 for nan."""
         # Half floats cannot count to M: places are found in float64, everything else stays in t's dtype.
         place = (t.detach().double() + self.radius).mul_(self.cells / (2 * self.radius))  # (...)
-        return place.clamp_(0, self.cells - 1).long().clamp_(min=0)
+        return place.clamp(0, self.cells - 1).long().clamp(min=0)
 
     def lines(self, dtype: torch.dtype, device: torch.device | str) -> tuple[Tensor, Tensor]:
         """Slope and intercept of each cell in the given dtype, on the given device; kept for the next call."""
@@ -405,6 +414,11 @@ def literal_sum(weights: np.ndarray, directions: np.ndarray, z: Tensor) -> Tenso
         c = torch.tensor(weights[start : start + block], dtype=z.dtype, device=z.device)  # (h)
         total = total + torch.relu(z @ a[:, :-1].T + a[:, -1]) @ c
     return total
+
+
+def _at(index: Tensor, table: Tensor) -> Tensor:
+    """The entries of the table at an index of any shape; unlike `take`, it has a rule for vmap."""
+    return table.index_select(0, index.flatten()).view(index.shape)
 
 
 def _combined(alpha: int, t: Tensor, beta: int, y: Tensor) -> Tensor:

@@ -69,8 +69,8 @@ ACTIVATIONS: Mapping[str, Activation] = {
 }
 
 
-def activation(name: str) -> Activation:
-    """The activation of that name. Raises UsageError that lists the known names."""
+def activation(name: object) -> Activation:
+    """The activation of that name. Raises UsageError that lists the known names, also for what is no name."""
     return _named("activation", name, ACTIVATIONS)
 
 
@@ -160,12 +160,14 @@ LOSSES: Mapping[str, Loss] = {
 }
 
 
-def loss(name: str) -> Loss:
-    """The loss of that name. Raises UsageError that lists the known names."""
+def loss(name: object) -> Loss:
+    """The loss of that name. Raises UsageError that lists the known names, also for what is no name."""
     return _named("loss", name, LOSSES)
 
 
-def _named(what: str, name: str, known: Mapping[str, Named]) -> Named:
+def _named(what: str, name: object, known: Mapping[str, Named]) -> Named:
+    if not isinstance(name, str):
+        raise UsageError(f"{what} = {name!r} is not a name; give one of {', '.join(known)}")
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=2, cutoff=0.4)

@@ -1,6 +1,7 @@
 """All claims that boundsmith is to make executable, with their citations; `status` is running or planned."""
 
 import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -133,6 +134,11 @@ PLACES = {
 }
 
 
+def is_claimed(id: str) -> bool:
+    """Whether the catalogue has that id, running or planned."""
+    return any(claim.id == id for claim in CLAIMS)
+
+
 @cache
 def results() -> dict[str, Result]:
     """The registered Results, by id."""
@@ -149,9 +155,14 @@ def find_claim(id: str) -> Claim:
     ids = {claim.id: claim for claim in CLAIMS}
     if id in ids:
         return ids[id]
-    near = difflib.get_close_matches(id, ids, n=3, cutoff=0.4)
+    raise UsageError(unknown_id(id))
+
+
+def unknown_id(id: str, others: Iterable[str] = ()) -> str:
+    """What to say of an id that is neither in the catalogue nor one of `others`, with the nearest ones."""
+    near = difflib.get_close_matches(id, [*(claim.id for claim in CLAIMS), *others], n=3, cutoff=0.4)
     hint = f" Nearest: {', '.join(near)}." if near else ""
-    raise UsageError(f"there is no result '{id}'.{hint} `boundsmith list` shows all ids.")
+    return f"there is no result '{id}'.{hint} `boundsmith list` shows all ids."
 
 
 def find_result(id: str) -> Result:

@@ -29,10 +29,13 @@ class Norm(StrEnum):
         return {"inf": r"\infty", "1": "1", "2": "2"}[self.value]
 
 
+NormName = Norm | str | int | float  # "2" or 2, "inf" or infinity
+
+
 def as_norm(value: Any) -> Norm:
     """`value` as a norm. Raises DerivationError if it is not one."""
     try:
-        return Norm(value)
+        return Norm(str(value))
     except ValueError:
         raise DerivationError(f"the norm {value!r} is not one of {', '.join(Norm)}") from None
 
@@ -223,7 +226,7 @@ def given(
     name: str,
     *,
     dim: Any,
-    norm: Norm = Norm.INF,
+    norm: NormName = Norm.INF,
     size: Any,
     error: Any = 0,
     radius: Any = None,

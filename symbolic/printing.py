@@ -233,10 +233,11 @@ def erratum_latex(erratum: Erratum) -> str:
 def result_latex(result: Result) -> str:
     """A LaTeX fragment (for amsmath): claim, hypotheses, quantities printed and derived, derivations, remarks."""
     lines = [
-        rf"% {result.id}: {result.citation}",
+        rf"% {result.id}: {result.citation}".removesuffix(": "),
         rf"\subsection*{{{escape(result.title)}}}",
-        ", ".join(filter(None, (escape(result.id), result.citation.latex()))) + ".",
     ]
+    source = [escape(result.id) if result.id != result.title else "", result.citation.latex()]
+    lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
     lines += [rf"\[ {result.claim} \]"] if result.claim else []
     if result.hypotheses:
         conditions = ",\\; ".join(latex(h.condition, result.notation) for h in result.hypotheses)

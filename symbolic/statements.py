@@ -90,13 +90,17 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Printed:
-    """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts."""
+    """The paper's formula exactly as printed, with its citation; `in_letters` if the paper names its parts.
+
+    A formula with constants that the paper leaves `unspecified` is shown; no row judges it.
+    """
 
     bound: sp.Expr
     citation: Citation
     strict: bool = False
     order: Order = Order.NONE
     in_letters: sp.Expr | None = None
+    unspecified: tuple[sp.Symbol, ...] = ()
 
     @property
     def shown(self) -> sp.Expr:

@@ -1,5 +1,6 @@
 """Work counted in operations, which are the same on a busy machine as on an idle one."""
 
+import functools
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
@@ -27,8 +28,23 @@ def lines(run: Callable[[], object]) -> int:
     return count
 
 
+class Calls:
+    """A function with the same signature that counts its calls; under vmap a batch is one call."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.count = function, 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.count += 1
+        return self.function(*args, **kwargs)
+
+
 class Tensors(TorchFunctionMode):
-    """Inside this context: how many numbers torch's functions return in all, and in the largest tensor."""
+    """Inside this context: how many numbers torch's functions store anew in all, and in the largest tensor.
+
+    Views and results in place share the storage of an argument and store nothing, except inside vmap.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,10 +54,18 @@ class Tensors(TorchFunctionMode):
         self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        sizes = [each.numel() for each in _tensors(result)]
+        held = {_storage(each) for each in _tensors([*args, *(kwargs or {}).values()])}
+        sizes = [each.numel() for each in _tensors(result) if _storage(each) not in held]
         self.numbers += sum(sizes)
         self.largest = max(self.largest, *sizes, 0)
         return result
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except NotImplementedError:  # a batched tensor inside vmap
+        return id(tensor)
 
 
 def _tensors(result: object) -> list[torch.Tensor]:

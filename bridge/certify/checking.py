@@ -21,7 +21,8 @@ from bridge.certify.proving import Box, Leaf, Status
 from bridge.certify.stating import belongs, family, reasons, same_claim, stated_now
 from bridge.certify.words import box_text, short
 from bridge.lowering import LoweringError
-from bridge.registry import PLACES, find_study
+from bridge.registry import PLACES, registered_study
+from bridge.theorem_files import is_file
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -137,7 +138,7 @@ def _load_topics(records: Iterable[Any]) -> None:
     origins = [record.get("origin") for record in records if isinstance(record, dict)]
     results = [origin.get("result") for origin in origins if isinstance(origin, dict)]
     for result in {result for result in results if isinstance(result, str)} & PLACES.keys():
-        find_study(result)
+        registered_study(result)
 
 
 def _skipped(each: _Distinct) -> CheckedClaim:
@@ -184,6 +185,8 @@ class _Run:
         key = _key(origin)
         if key not in self._stated:
             self.deadline.check()
+            if is_file(origin.result):
+                raise UsageError(f"'{origin.result:.200}' is a file, and no file that a certificate names is run")
             self._stated[key] = stated_now(origin.result, dict(origin.parameters))
         return self._stated[key]
 

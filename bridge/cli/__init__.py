@@ -1,4 +1,4 @@
-"""The command line: `boundsmith list | show | latex | solve | compare | certify`.
+"""The command line: `boundsmith list | show | latex | solve | compare | certify | errata | new`.
 
 Nothing here imports SymPy, torch, pydantic or matplotlib before a command needs it, so that `--help` is instant.
 """

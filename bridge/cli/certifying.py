@@ -22,10 +22,9 @@ from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_i
 from bridge.certify.registry import STATED
 from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
 from bridge.certify.words import box_text, short
-from bridge.cli.assignments import parameters
-from bridge.cli.comparing import check_names
 from bridge.cli.entry import INTERRUPTED
-from bridge.cli.sources import find_statement, is_own
+from bridge.cli.requests import Request
+from bridge.cli.sources import Source
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.files import check_writable, write_text
 from bridge.registry import find_study
@@ -52,19 +51,19 @@ class Run:
 
 
 def run_certify(
-    id: str, quantity: str | None, settings: Sequence[str], seconds: float | None, output: Path | None, *, as_json: bool
+    request: Request, quantity: str | None, seconds: float | None, output: Path | None, *, as_json: bool
 ) -> None:
     """Proves every inequality that the result states at these parameters, its open obligations among them."""
-    given = check_names(id, parameters(settings))
-    params = {p.name: p.default for p in find_statement(id).parameters if p.default is not None} | given
+    source, id, theorem = request.source, request.source.typed, request.source.theorem
+    params = {p.name: p.default for p in source.result.parameters if p.default is not None} | request.parameters
     seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
-    study = find_study(id)  # loads its topic before the clock runs
+    find_study(theorem)  # loads its topic before the clock runs
     deadline = Deadline(seconds, alarmed=True)
     try:
         with progress(f"stating the inequalities of {id}"), deadline.interrupting():
-            params = _without_choices(id, params, deadline)
-            stated, cannot = stated_now(id, params), stated_obligations(id, params)[1]
+            params = _without_choices(source, params, deadline)
+            stated, cannot = stated_now(theorem, params), stated_obligations(theorem, params)[1]
     except OutOfTime:
         raise UsageError(
             f"{id}: its inequalities could not be stated within --seconds {seconds:g}; allow more time, or choose "
@@ -72,32 +71,34 @@ def run_certify(
         ) from None
     chosen = [each for each in stated if quantity is None or belongs(each.name, quantity)]
     if not chosen and (quantity is not None or not cannot):
-        raise UsageError(_nothing_to_prove(id, quantity, [each.name for each in stated], cannot))
-    origin = None if is_own(id) else Origin(id, quantity or "", params)  # a file is not read again by a re-check
-    _run(Run(study.result.id, chosen, seconds, origin, cannot), output, as_json)
+        raise UsageError(_nothing_to_prove(source, quantity, [each.name for each in stated], cannot))
+    origin = None if source.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
+    _run(Run(source.result.id, chosen, seconds, origin, cannot), output, as_json)
 
 
-def _without_choices(id: str, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
+def _without_choices(source: Source, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
     """The parameters without lists of choices, if every choice states the same inequalities; else UsageError."""
     kept = {name: value for name, value in params.items() if not has_choices(value)}
     for name in params.keys() - kept.keys():
         deadline.check()
-        first, *others = (stated_now(id, kept | {name: choice}) for choice in params[name])
+        first, *others = (stated_now(source.theorem, kept | {name: choice}) for choice in params[name])
         if not all(same_statements(first, other) for other in others):
             choices = ", ".join(map(str, params[name]))
             raise UsageError(
-                f"{id} states different inequalities for each {name}; choose one by --set {name}=..., from {choices}."
+                f"{source.typed} states different inequalities for each {name}; choose one by --set {name}=..., "
+                f"from {choices}."
             )
     return kept
 
 
-def _nothing_to_prove(id: str, quantity: str | None, names: Sequence[str], cannot: Sequence[str]) -> str:
+def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str], cannot: Sequence[str]) -> str:
+    id = source.typed
     if not names:
         why = f" ({'; '.join(cannot)})" if cannot else ""
-        certifiable = ", ".join(STATED)
+        others = "give it some by `inequalities=`" if source.is_own else f"these do: {', '.join(STATED)}"
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
-            f"bounds. These do: {certifiable}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
+            f"bounds; {others}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
         )
     names = list(dict.fromkeys(family(name) for name in names))
     near = difflib.get_close_matches(quantity or "", names, n=2, cutoff=0.4)

@@ -24,7 +24,12 @@ def _output_file(text: str) -> Path:
 
 
 Id = Annotated[
-    str, typer.Argument(metavar="ID", help="A result, such as induction.vanilla; `boundsmith list` shows all.")
+    str,
+    typer.Argument(
+        metavar="ID|FILE.py",
+        help="A result, such as induction.vanilla (`boundsmith list` shows all), or a Python file with a theorem of "
+        "your own; FILE.py:NAME where it holds several.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Settings = Annotated[
@@ -101,11 +106,15 @@ def solve(
     json: Json = False,
 ) -> None:
     """Find the value of a parameter that guarantees an error; with `--for error`, the error for given values."""
-    from bridge.cli.solving import run_solve
+    from bridge.cli.requests import check_solve, request
 
     options = {"error": error, "quantity": quantity, "tier": tier}
     given = {name: value for name, value in options.items() if value is not None}
-    run_solve(id, knob, given, settings or [], as_json=json)
+    asked = request(id, settings or [])
+    check_solve(asked, knob, given)
+    from bridge.cli.solving import run_solve
+
+    run_solve(asked, knob, given, as_json=json)
 
 
 @app.command()
@@ -150,6 +159,12 @@ def compare(
     netlist: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="A circuit, included or from a file, for machines.*.")
     ] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT", help="A bound of your own to judge too, as 'output <= 2*W_norm*exp(-p)'. Repeatable."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object and nothing else.")] = False,
     all_rows: Annotated[bool, typer.Option("--all", help="Also show the rows of the intermediate quantities.")] = False,
     steps: Annotated[bool, typer.Option("--steps", help="Also show how loose each step of the derivation is.")] = False,
@@ -173,26 +188,36 @@ def compare(
     witness: Annotated[Path | None, typer.Option(metavar="FILE", help="Only check a saved witness again.")] = None,
 ) -> None:
     """Compare printed, derived and instance bounds with measured and attacked errors."""
-    from bridge.cli.comparing import Outputs, run_compare, run_replay
+    from bridge.cli.outputs import Outputs
+    from bridge.cli.requests import check_compare, check_replay, request
 
     numbers = {"seed": seed, "samples": samples, "attack": attack, "restarts": restarts}
     settings_of_run = {**numbers, "dtype": dtype, "device": device}
     sources = {"text": text, "data": data, "csv": csv, "target": target}
     given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
     given |= {name: str(value) for name, value in sources.items() if value is not None}
+    given |= {"claim": claim} if claim else {}
     texts = {"machine": machine, "input": input, "netlist": netlist}
     named = {name: value for name, value in texts.items() if value is not None}
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
     if witness is None:
-        run_compare(id, settings or [], grid or [], given, outputs, named)
+        check_compare(given, outputs)
+        asked = request(id, settings or [], grid or [], named)
+        from bridge.cli.comparing import run_compare
+
+        run_compare(asked, given, outputs)
     else:
-        run_replay(id, witness, [*(settings or []), *(grid or []), *given, *named], outputs)
+        check_replay(witness, [*(settings or []), *(grid or []), *given, *named], outputs)
+        asked = request(id, [])
+        from bridge.cli.comparing import run_replay
+
+        run_replay(asked.source, witness, as_json=json)
 
 
 @app.command()
 def certify(
     id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The result whose inequalities are to be proved.")
+        str | None, typer.Argument(metavar="[ID|FILE.py]", help="The theorem whose inequalities are to be proved.")
     ] = None,
     quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only the inequalities of this quantity.")] = None,
     settings: Settings = None,
@@ -231,14 +256,15 @@ def certify(
     inequality in the file is decided and confirmed, 1 if not (also if the time limit is reached), and 2 if the file is
     not a certificate.
     """
-    from bridge.cli.certifying import run_certify, run_expression
-    from bridge.cli.rechecking import run_check
+    from bridge.cli.requests import request
     from symbolic.statements import UsageError
 
     typed = {"--range": ranges, "--where": where}
     of_result = {"--quantity": quantity, "--set": settings}
     if check is not None:
         others = {"ID": id, "--expression": expression, "--output": output, **typed, **of_result}
+        from bridge.cli.rechecking import run_check
+
         run_check(check, others, seconds, as_json=json)
         return
     if (id is None) == (expression is None):
@@ -251,9 +277,24 @@ def certify(
         raise UsageError(f"certify: {', '.join(misplaced)} goes with {partner}.")
     if expression is None:
         assert id is not None  # one of the two is given
-        run_certify(id, quantity, settings or [], seconds, output, as_json=json)
+        asked = request(id, settings or [])
+        from bridge.cli.certifying import run_certify
+
+        run_certify(asked, quantity, seconds, output, as_json=json)
     else:
+        from bridge.cli.certifying import run_expression
+
         run_expression(expression, ranges or [], where or [], seconds, output, as_json=json)
+
+
+@app.command()
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", parser=_output_file, help="The file to write.")],
+) -> None:
+    """Write a file with a theorem of your own to start from; it runs as it is."""
+    from bridge.cli.starting import run_new
+
+    run_new(file)
 
 
 @app.command()

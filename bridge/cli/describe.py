@@ -1,6 +1,7 @@
 """`boundsmith list`, `show` and `latex`: the catalogue and a Result, as text or as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import sympy as sp
@@ -8,39 +9,59 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 
-from bridge.cli.description import claim_record, derivation_steps, drawn_formula, formula, result_record, wrapped
-from bridge.cli.sources import find_statement, is_own
+from bridge.cli.description import (
+    claim_record,
+    derivation_steps,
+    drawn_formula,
+    formula,
+    offer_record,
+    result_record,
+    wrapped,
+)
+from bridge.cli.sources import find_source
 from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
-from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, status
+from bridge.packages import clashes, offered
+from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
 from symbolic.printing import with_names
-from symbolic.statements import Formula, Kind, Printed, Quantity, Result
+from symbolic.statements import Formula, Kind, Printed, Quantity, Result, UsageError
 
 TALL = 6  # lines of a formula
 NARROW = 18  # columns of a list's citation and claim, so that it fits a terminal of 80
+STYLES = {"running": "green", "planned": "dim", "broken": "red"}
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: "<=", Kind.LOWER: ">=", Kind.RATE: "~"}
 
 
 def list_claims(*, as_json: bool) -> None:
+    """The catalogue, then the theorems of each installed package."""
+    ours = [claim_record(claim) for claim in CLAIMS]
     if as_json:
-        show_json([claim_record(claim) for claim in CLAIMS])
+        show_json([*ours, *map(offer_record, offered())])
         return
+    show(_listing(ours))
+    for package, offers in groupby(offered(), key=lambda each: each.package):
+        show("", f"of the package {package}:", _listing([offer_record(each) for each in offers]))
+    if several := clashes():
+        show("", *several)
+
+
+def _listing(records: Sequence[Mapping[str, str]]) -> Table:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    table.add_column("id", no_wrap=True, min_width=max(len(claim.id) for claim in CLAIMS))
+    table.add_column("id", no_wrap=True, min_width=max(len(record["id"]) for record in records))
     table.add_column("status", no_wrap=True, min_width=len("running"))
     table.add_column("citation", min_width=NARROW)
     table.add_column("claim", min_width=NARROW)
-    for claim in CLAIMS:
-        style = "green" if status(claim) == "running" else "dim"
-        table.add_row(claim.id, status(claim), str(claim.citation), claim.summary, style=style)
-    show(table)
+    for record in records:
+        cells = (record[name] for name in ("id", "status", "citation", "summary"))
+        table.add_row(*cells, style=STYLES[record["status"]])
+    return table
 
 
 def show_claim(id: str, *, as_json: bool) -> None:
-    claim = None if is_own(id) else find_claim(id)
-    result = find_statement(id) if claim is None or id in PLACES else None
+    claim = find_claim(id) if is_claimed(id) else None
+    result = find_source(id).result if claim is None or id in PLACES else None
     if as_json:
         show_json((claim_record(claim) if claim else {}) | (result_record(result) if result else {}))
     elif result:
@@ -51,8 +72,10 @@ def show_claim(id: str, *, as_json: bool) -> None:
 
 def write_latex(id: str, output: Path | None, *, bibtex: bool) -> None:
     """Raw: no markup, no wrapping, so that it can be piped into a .tex or a .bib file."""
-    result = find_statement(id)
+    result = find_source(id).result
     text = (_bibtex(result) if bibtex else result.latex()) + "\n"
+    if bibtex and not text.strip():
+        raise UsageError(f"{result.id} cites no paper with a BibTeX entry.")
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -75,7 +98,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
     steps = [line for step in derivation_steps(result) for line in _step(step)]
     formulas = [line for each in result.formulas for line in _derived_formula(each)]
     return [
-        f"{result.id}: {result.title}",
+        result.id if result.title == result.id else f"{result.id}: {result.title}",
         *([str(result.citation)] if str(result.citation) else []),
         *([f"claim (LaTeX): {result.claim}"] if result.claim else []),
         *(_heading("hypotheses") if result.hypotheses else []),
@@ -97,7 +120,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
 def _not_the_parameter(result: Result, symbol: sp.Symbol) -> str:
     """A remark on a symbol that has the name of a parameter and another meaning."""
     own = {parameter.name for parameter in result.parameters if parameter.symbol != symbol}
-    return " (here, not the parameter)" if symbol.name in own else ""
+    return " (in the formulas; the parameter above is another number)" if symbol.name in own else ""
 
 
 def _heading(words: str) -> list[str]:

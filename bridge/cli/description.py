@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from bridge.packages import Offer
 from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
@@ -17,6 +18,15 @@ BREAKABLE = re.compile(r"(?:[^*,(]|\*\*)*[*,(]|(?:[^*,(]|\*\*)+")
 
 def claim_record(claim: Claim) -> dict[str, Any]:
     return {"id": claim.id, "citation": str(claim.citation), "status": status(claim), "summary": claim.summary}
+
+
+def offer_record(offer: Offer) -> dict[str, str]:
+    """As that of a claim, with the package; one that cannot be used is broken, and its summary says why."""
+    if offer.theorem is None:
+        return {"id": offer.id, "citation": "", "status": "broken", "summary": offer.problem, "package": offer.package}
+    result = offer.theorem.statement
+    summary = {"citation": str(result.citation), "status": "running", "summary": result.title}
+    return {"id": offer.id, **summary, "package": offer.package}
 
 
 def result_record(result: Result) -> dict[str, Any]:

@@ -1,21 +1,43 @@
 """What a command is about: the id of a result, or a Python file with a theorem of the user's own.
 
-An id is looked up without torch, so that a command that only shows formulas, or refuses, answers at once.
+The statement of a result of ours is found without torch, so that a command that only shows formulas, or refuses,
+answers at once.
 """
 
-from symbolic.catalogue import find_result
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Union
+
+from bridge.packages import find_packaged, require_unclaimed
+from bridge.theorem_files import check_file, is_file
+from symbolic.catalogue import find_result, is_claimed
 from symbolic.statements import Result
 
-
-def is_own(source: str) -> bool:
-    """Whether it names a file (`own.py`, `own.py:NAME`) and not an id."""
-    return source.partition(".py:")[0].endswith(".py") or ".py:" in source
+if TYPE_CHECKING:
+    import bridge.study
 
 
-def find_statement(source: str) -> Result:
-    """The statement of the theorem. Raises UsageError for an unknown id and for a file without one."""
-    if not is_own(source):
-        return find_result(source)
-    from bridge.registry import find_study
+@dataclass(frozen=True)
+class Source:
+    """As typed; what the engine takes (the id, or the study of a file, which is read once); and its statement."""
 
-    return find_study(source).result
+    typed: str
+    theorem: Union[str, "bridge.study.Study"]
+    result: Result
+
+    @property
+    def is_own(self) -> bool:
+        return is_file(self.typed)
+
+
+def find_source(typed: str) -> Source:
+    """Raises UsageError for an unknown id and for a file without a theorem."""
+    if is_file(typed):
+        check_file(typed)
+        from bridge.registry import find_study
+
+        study = find_study(typed)
+        return Source(typed, study, study.result)
+    if not is_claimed(typed):
+        return Source(typed, typed, find_packaged(typed).statement)
+    require_unclaimed(typed)
+    return Source(typed, typed, find_result(typed))

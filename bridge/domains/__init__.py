@@ -2,7 +2,20 @@
 
 from bridge.domains.boxes import Box, Integers, Signs
 from bridge.domains.domain import Domain
-from bridge.domains.products import Product, Rows
+from bridge.domains.products import Concatenated, Product, Rows
+from bridge.domains.spectra import SingularValues
 from bridge.domains.spheres import Ball, Simplex, Sphere
 
-__all__ = ["Domain", "Box", "Ball", "Sphere", "Signs", "Simplex", "Integers", "Rows", "Product"]
+__all__ = [
+    "Domain",
+    "Box",
+    "Ball",
+    "Sphere",
+    "Signs",
+    "Simplex",
+    "SingularValues",
+    "Integers",
+    "Rows",
+    "Concatenated",
+    "Product",
+]

@@ -30,12 +30,13 @@ class Domain(ABC):
     Laws, at numbers:
     - `complaint` is None for every sample, corner and start, and for every projection without nan;
     - `project(project(x))` equals `project(x)` bitwise;
-    - no element has a norm above `bound` (beyond the tolerance below), and some corner attains it, up to rounding.
+    - no element has a norm above `bound` (beyond the tolerance below), and some corner attains it, up to rounding
+      (SingularValues says where).
 
-    Membership is decided by exact arithmetic on the entries. Sphere and Simplex, which floating point cannot meet
-    exactly, have a tolerance that depends on the dtype of the tensor; Signs rounds its size to that dtype. Check a
-    tensor in the dtype in which it was formed. Random tensors are float64 on the CPU, the same for a seed of the
-    generator; `project(x.to(dtype))` takes them to another dtype.
+    Membership is decided by exact or ball arithmetic on the entries. What floating point cannot meet exactly (Sphere,
+    Simplex, SingularValues in a narrow interval) has a tolerance that depends on the dtype of the tensor; Signs rounds
+    its size to that dtype. Check a tensor in the dtype in which it was formed. Random tensors are float64 on the CPU,
+    the same for a seed of the generator; `project(x.to(dtype))` takes them to another dtype.
     """
 
     shape: tuple[int | sp.Expr, ...]  # of an element: ints, and expressions where letters are

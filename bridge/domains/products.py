@@ -1,4 +1,4 @@
-"""Domains made of domains: rows that each lie in one, and named inputs."""
+"""Domains made of domains: rows that each lie in one, vectors joined of several, and named inputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,6 +59,59 @@ class Rows(Domain):
 
     def _arguments(self) -> list[str]:
         return [str(self.shape[0]), str(self.row)]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Concatenated(Domain):
+    """Concatenated(*parts): vectors of the entries of one element of each part, in turn, row by row.
+
+    The parameters of a network as one vector, each layer in a domain of its own.
+    """
+
+    parts: tuple[Domain, ...]
+
+    def __init__(self, *parts: Domain) -> None:
+        self._set(shape=(as_dimension(sp.Add(*(sp.Mul(*part.shape) for part in parts))),), parts=parts)
+
+    def at(self, values: Values) -> Self:
+        return self.rebuilt(*(part.at(values) for part in self.parts))
+
+    def sample(self, count: int, generator: torch.Generator) -> Tensor:
+        return self._joined(count, [part.sample(count, generator) for part in self.parts])
+
+    def corners(self, count: int, generator: torch.Generator) -> Tensor:
+        """All parts of one element are corners of one kind, so that they attain the bound together."""
+        return self._joined(count, [part.corners(count, generator) for part in self.parts])
+
+    def project(self, x: Tensor) -> Tensor:
+        self.require_batch(x)
+        pieces = zip(self.parts, self._split(x), strict=True)
+        return self._joined(len(x), [part.project(piece) for part, piece in pieces])
+
+    def bound(self, norm: Norm) -> sp.Expr:
+        bounds = [part.bound(norm) for part in self.parts if 0 not in part.shape]
+        if norm is Norm.INF:
+            return sp.Max(0, *bounds)
+        return sp.Add(*bounds) if norm is Norm.ONE else sp.sqrt(sp.Add(*(each**2 for each in bounds)))
+
+    def outside(self, x: Tensor) -> str | None:
+        pieces = zip(self.parts, self._split(x.unsqueeze(0)), strict=True)
+        complaints = [part.outside(piece[0]) for part, piece in pieces]
+        return next((f"part {place}: {each}" for place, each in enumerate(complaints) if each), None)
+
+    def _joined(self, count: int, pieces: list[Tensor]) -> Tensor:
+        """(count, entries) of a batch of each part."""
+        return torch.cat(
+            [piece.reshape(count, part.entries) for part, piece in zip(self.parts, pieces, strict=True)], 1
+        )
+
+    def _split(self, x: Tensor) -> list[Tensor]:
+        """A batch of each part, of a batch of vectors."""
+        pieces = x.split([part.entries for part in self.parts], 1)
+        return [piece.reshape(len(x), *part.dims) for part, piece in zip(self.parts, pieces, strict=True)]
+
+    def _arguments(self) -> list[str]:
+        return [str(part) for part in self.parts]
 
 
 @dataclass(frozen=True, init=False, repr=False)

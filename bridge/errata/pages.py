@@ -13,7 +13,8 @@ from symbolic.statements import Kind
 TITLE = "Errata"
 INTRODUCTION = (
     "Printed sentences that a run or a proof of boundsmith refutes, each under all its hypotheses and in its most "
-    "favourable reading. The weight says what fails; only the first weight is about a statement that the paper makes."
+    "favourable reading. The weight says what fails; only the first weight is about a statement that the paper makes. "
+    "What follows 'In the paper:' says in our words what stands there."
 )
 
 

@@ -26,7 +26,7 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
     columns = layout(rows, comparison.automatic)
     hidden = len(comparison.rows) - len(rows)
     labels = label_columns(rows, columns)
-    headings = [*labels, *columns.varying, *columns.numbers, "verdict"]
+    headings = [*labels, *columns.varying, *columns.headings(), "verdict"]
     also_hidden = f"{hidden} rows of other quantities hidden" if hidden else ""
     notes = [budget_words(rows), no_verdict_words(rows), also_hidden]
     return "\n".join(
@@ -64,7 +64,8 @@ def _named(table: NamedTable) -> str:
 
 def _title(comparison: Comparison, columns: Layout) -> str:
     constants = columns.constants()
-    return f"{comparison.result}: {comparison.citation}" + (f"; {constants}" if constants else "")
+    head = ": ".join(filter(None, (comparison.result, comparison.citation)))
+    return head + (f"; {constants}" if constants else "")
 
 
 def _line(row: Row, words: Sequence[str], columns: Layout) -> str:

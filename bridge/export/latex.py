@@ -90,8 +90,9 @@ def _named(table: NamedTable, all_rows: bool) -> list[str]:
 
 def _caption(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> str:
     constants = [f"{_parameter(name)} $=$ {_value(columns, name, value)}" for name, value in columns.constant.items()]
+    source = f"{escape(comparison.citation)} ({escape(comparison.result)})" if comparison.citation else ""
     return (
-        f"{escape(comparison.citation)} ({escape(comparison.result)}): bounds and "
+        f"{source or escape(comparison.result)}: bounds and "
         f"{'largest errors found' if sampled(rows) else 'what was measured'}. "
     ) + _sentence([*constants, escape(budget_words(rows))])
 
@@ -103,7 +104,7 @@ def _sentence(parts: Iterable[str]) -> str:
 
 def _tabular(rows: Sequence[Row], columns: Layout) -> list[str]:
     labels = list(label_columns(rows, columns))
-    headings = [*labels, *(_parameter(name) for name in columns.varying), *columns.numbers, "verdict"]
+    headings = [*labels, *(_parameter(name) for name in columns.varying), *columns.headings(), "verdict"]
     alignment = "l" * len(labels) + "r" * (len(columns.varying) + len(columns.numbers)) + "l"
     return [
         rf"  \begin{{tabular}}{{{alignment}}}",

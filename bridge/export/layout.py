@@ -11,7 +11,7 @@ from bridge.record import AUTOMATIC, TIERS, Comparison, NamedTable, Row, Verdict
 from symbolic.errata import Weight
 from symbolic.statements import Kind
 
-NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio")
+NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio", "claimed_ratio")
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
 BESIDE_FINAL = ("gradient", "w")  # shown with them: what the network emulates, from which its predictions follow
 LONGEST_VALUE = 32
@@ -40,6 +40,10 @@ class Layout:
     def value(self, name: str, value: Any) -> str:
         """The value of that parameter in words."""
         return parameter_words(name, value, self.automatic)
+
+    def headings(self) -> list[str]:
+        """Those of the numbers."""
+        return [name.replace("_", " ") for name in self.numbers]
 
     def grid(self, row: Row) -> list[str]:
         """The row's values of the parameters that vary."""

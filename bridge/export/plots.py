@@ -22,13 +22,14 @@ from bridge.record import Comparison, Row, Verdict
 from symbolic.statements import UsageError
 
 PANELS = 6  # more would be too small to read
-LINES = ("printed", "derived", "instance")
+LINES = ("printed", "claimed", "derived", "instance")
 POINTS = ("measured", "attacked", "rounding")
 TITLE_SIZE = 10  # points
 CHARACTER, LINE = 0.58 * TITLE_SIZE / 72, 1.2 * TITLE_SIZE / 72  # inches that a character and a line of the title take
 # Okabe and Ito's palette, which colour-blind readers can tell apart; bounds are lines, what was found are points.
 STYLES: dict[str, dict[str, Any]] = {
     "printed": {"color": "#000000", "linestyle": "-", "marker": "_"},
+    "claimed": {"color": "#CC79A7", "linestyle": ":", "marker": "."},
     "derived": {"color": "#0072B2", "linestyle": "--", "marker": "."},
     "instance": {"color": "#009E73", "linestyle": "-.", "marker": "."},
     "measured": {"color": "#E69F00", "linestyle": "none", "marker": "o"},

@@ -66,8 +66,8 @@ def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
         table.add_column(heading, no_wrap=True, min_width=max(map(len, cells), default=0))
     for name in columns.varying:
         _add_unbroken(table, name, [columns.value(name, row.params.get(name)) for row in rows])
-    for name in columns.numbers:
-        _add_unbroken(table, name, [number_words(row, name, plain) for row in rows])
+    for name, heading in zip(columns.numbers, columns.headings(), strict=True):
+        _add_unbroken(table, heading, [number_words(row, name, plain) for row in rows])
     longest = max((len(verdict_words(row)) for row in rows), default=0)
     table.add_column("verdict", min_width=max(len("verdict"), min(longest, 30)))
     ends = group_ends(rows)

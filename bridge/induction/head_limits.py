@@ -50,11 +50,11 @@ def limit_row(case: DirectCase, limit: theory.Limit, time: float) -> Row:
 
 
 _AT_T_1 = "h/h* at the printed bound on T_1^h"
-_SUBJECTS = {"h.ramp": "h/h* at one time", "T_1": _AT_T_1, "T_1.simple": _AT_T_1}
+_SUBJECTS = {"h.ramp": "h/h* at a fixed time t from a fixed small sigma_init", "T_1": _AT_T_1, "T_1.simple": _AT_T_1}
 
 
 def _subject(limit: theory.Limit) -> str:
-    return _SUBJECTS.get(limit.of, "log(w/sigma_init) at one time")
+    return _SUBJECTS.get(limit.of, "log(w/sigma_init) at a fixed time t from a fixed small sigma_init")
 
 
 def limit_quantity(limit: theory.Limit) -> Quantity:

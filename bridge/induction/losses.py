@@ -210,7 +210,7 @@ class LossesCase(DirectCase):
             quantity=name,
             params=self.full_params,
             inputs=inputs,
-            error_lower=float_below(abs(compared.printed - compared.derived)),
+            error_lower=float_below(compared.derived),
             bounds={"printed": float(compared.printed)},
         )
 

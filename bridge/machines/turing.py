@@ -8,10 +8,11 @@ import torch
 
 from bridge.balls import as_exact, evaluate_ball
 from bridge.budget import Budget
+from bridge.check_rows import check_rows, replayed_check
 from bridge.export.numbers import plain
 from bridge.machines.machine_files import written
 from bridge.machines.turing_costs import cost_rows, cost_table
-from bridge.machines.turing_errata import definition_rows, replayed_definition, witness_of
+from bridge.machines.turing_errata import DEFINITIONS
 from bridge.machines.turing_leak import LEAK_STEPS, measured_leak
 from bridge.machines.turing_runs import (
     INPUTS,
@@ -25,7 +26,7 @@ from bridge.machines.turing_runs import (
     task_of,
     trace_table,
 )
-from bridge.record import NamedTable, Row, Verdict
+from bridge.record import NamedTable, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from numeric.balls import float_above
@@ -56,6 +57,10 @@ class TuringCase(DirectCase):
     def network(self) -> SimulatingDecoder:
         return simulating_decoder(self.task.machine, self.task.T)
 
+    @property
+    def known(self) -> dict[str, Any]:
+        return {**self.params, "network": self.network}
+
     def rows(self, budget: Budget) -> list[Row]:
         drawn = random_inputs(self.task, budget.samples, self.params["work"], budget.seed)
         runs = [self._main, *([self._run(drawn.inputs, drawn.traces)] if drawn.inputs else [])]
@@ -64,7 +69,8 @@ class TuringCase(DirectCase):
         for row in rows:
             row.samples, row.seed = 1 + len(drawn.inputs), budget.seed
             row.remark = "; ".join(filter(None, [row.remark, self._run_summary(drawn)]))
-        return [*rows, *definition_rows(self, self.task.T, self.network), *cost_rows(self, self.network, theory.COSTS)]
+        definitions = [row for check in DEFINITIONS for row in check_rows(self, check, budget)]
+        return [*rows, *definitions, *cost_rows(self, self.network, theory.COSTS)]
 
     def tables(self) -> list[NamedTable]:
         return [trace_table(self.network, self._main, self.task), cost_table(self.network, theory.COSTS)]
@@ -111,8 +117,13 @@ class TuringCase(DirectCase):
         if wrong and where:
             tokens, place = where
             remark = "; ".join(filter(None, [place, remark, OURS]))
-            witness = witness_of(
-                self, quantity.name, float(wrong), {"input": as_tensor(self.task.machine, tokens)}, 0.0
+            witness = Witness(
+                result=self.result.id,
+                quantity=quantity.name,
+                params=self.full_params,
+                inputs={"input": as_tensor(self.task.machine, tokens).tolist()},
+                error_lower=float(wrong),
+                bounds={"printed": 0.0},
             )
         return direct_row(
             self,
@@ -192,9 +203,9 @@ class TuringCase(DirectCase):
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         """A refuted row again, from its witness."""
-        row = replayed_definition(self, self.network, name, inputs)
-        if row is not None:
-            return row
+        for check in DEFINITIONS:
+            if check.name == name:
+                return replayed_check(self, check, inputs)
         stated = {q.name: q for q in (*theory.STEPS, theory.ANSWER, self.result.quantity("softmax"))}
         if name not in stated or set(inputs) != {"input"}:
             return super().replay_check(name, inputs)

@@ -119,8 +119,8 @@ def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> 
         )
     here = ", ".join(f"{letter} = {value} {LETTERS[letter]}" for letter, value in at.items())
     return NamedTable(
-        title=f"size of this network: {here}; the column `largest ratio` is the largest of formula / printed over all "
-        f"{_least_sizes()}, or an upper bound of it",
+        title=f"size of this network: {here}; the column `largest ratio` is the supremum of the quotient "
+        f"formula/printed over all {_least_sizes()}, or an upper bound on this supremum",
         columns=["quantity", "in the network", "by the formula", "printed", "largest ratio", "formula"],
         rows=rows,
     )

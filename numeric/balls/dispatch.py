@@ -12,7 +12,7 @@ from numeric.balls import elementwise, factories, products, reductions, shapes
 from numeric.balls.arbs import working_precision
 from numeric.balls.array import array_of
 from numeric.balls.entries import Entries
-from numeric.balls.errors import BallsError, UnavailableAttribute, remedy_for, spelling, unavailable
+from numeric.balls.errors import ROUNDS, BallsError, UnavailableAttribute, remedy_for, spelling, unavailable
 
 _WITHOUT_EFFECT = frozenset(
     ("device", "layout", "pin_memory", "requires_grad", "memory_format", "non_blocking", "copy", "_stacklevel")
@@ -21,10 +21,12 @@ _RENAMED = {"axis": "dim", "keepdims": "keepdim"}
 
 
 def same(x: Any, *args: Any, **kwargs: Any) -> Any:
-    """Copies and changes of the floating-point format: real numbers have none."""
+    """Copies. Real numbers have no format: float64 counts as one; a coarser one would round, which balls do not."""
     for value in [*args, *kwargs.values()]:
         if isinstance(value, torch.dtype) and not value.is_floating_point:
             raise BallsError("Tensor.to", f"dtype={value}", remedy_for("long", FUNCTIONS))
+        if isinstance(value, torch.dtype) and value is not torch.float64:
+            raise BallsError("Tensor.to", f"dtype={value}", ROUNDS)
     return array_of(x)
 
 
@@ -38,7 +40,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **reductions.FUNCTIONS,
     **products.FUNCTIONS,
     **factories.FUNCTIONS,
-    **dict.fromkeys(("to", "double", "float", "half", "bfloat16", "type_as"), same),
+    **dict.fromkeys(("to", "double", "type_as"), same),
     **dict.fromkeys(("clone", "detach", "contiguous", "cpu", "data"), same),
 }
 

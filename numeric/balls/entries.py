@@ -94,6 +94,11 @@ class Entries:
     def __setitem__(self, key: Any, value: Any) -> None:
         call("__setitem__", self, key, value)
 
+    def _changed(self: AnyEntries, other: Any) -> AnyEntries:
+        raise BallsError("an operator such as +=", "changes its argument in place", "Write x = x + y: a new array.")
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = _changed
+
     def reshape(self: AnyEntries, *shape: Any) -> AnyEntries:
         return call("reshape", self, *shape)
 

@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+ROUNDS = "A coarser format rounds, which balls do not: state the rounding as a perturbation of its own."
+
 # What to write in place of an operation that has no meaning for balls. Keys are names of torch.
 _REMEDIES = {
     **dict.fromkeys(
@@ -24,6 +26,7 @@ _REMEDIES = {
         ("__setitem__", "index_put_", "copy_", "fill_", "scatter", "scatter_", "scatter_add", "index_add"),
         "Balls never change in place: build the result with torch.stack, torch.cat or torch.where.",
     ),
+    **dict.fromkeys(("half", "bfloat16", "float"), ROUNDS),
     **dict.fromkeys(
         ("rand", "randn", "rand_like", "randn_like", "normal", "bernoulli", "dropout", "uniform_", "normal_"),
         "Draw random numbers outside the function and pass them as an argument.",

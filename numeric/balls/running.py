@@ -25,6 +25,7 @@ from numeric.balls.dispatch import FUNCTIONS, arrays_in, call_named, name_of
 from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, remedy_for, spelling
 from numeric.balls.factories import FACTORIES, gives_integers
+from numeric.balls.integers import ExactInteger
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBallOperations
 
 # Attributes and methods of a tensor that compute nothing.
@@ -66,9 +67,10 @@ def run_on_balls(
 ) -> Any:
     """function(**arguments) in balls at `bits` bits: a BallArray, or a dict, tuple or list of them.
 
-    Float tensors, float arrays and floats enter exactly, a float as an array without axes; integers, integer tensors
-    and everything else are passed as they are. A result that is a number or a tensor becomes exact balls. Raises
-    `TooLargeForExact` when the run takes more than `limit` ball operations, counted as in `numeric.exact_cost`.
+    Float tensors, float arrays and floats enter exactly, a float as an array without axes; the quotient of integers is
+    exact too. Integer tensors and everything else are passed as they are. A result that is a number or a tensor becomes
+    exact balls. Raises `TooLargeForExact` when the run takes more than `limit` ball operations, counted as in
+    `numeric.exact_cost`.
     """
     with working_precision(bits):
         return _result(_name(function), call_on_balls(function, arguments, bits, limit=limit))
@@ -91,6 +93,8 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _argument(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ExactInteger(value)
     floats = isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
     return array_of(value) if floats or _is_float(value) else value
 

@@ -119,7 +119,8 @@ def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
 
 
 def narrow(x: Any, dim: int, start: int, length: int) -> Any:
-    return movedim(movedim(x, dim, 0)[start : start + length], 0, dim)
+    first = start if start >= 0 else start + kept(x).shape[dim]
+    return movedim(movedim(x, dim, 0)[first : first + length], 0, dim)
 
 
 def select(x: Any, dim: int, index: int) -> Any:

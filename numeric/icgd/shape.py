@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
-from torch import Tensor
 
 from numeric.stream import StreamError
 
@@ -50,12 +50,12 @@ class Shape:
         ends = np.cumsum([rows * columns for rows, columns in self.sizes]).tolist()
         return tuple(slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True))
 
-    def matrices(self, w: Tensor) -> list[Tensor]:
-        """V_1, ..., V_N of w (..., D_w), each (..., rows, columns)."""
+    def matrices(self, w: Any) -> list[Any]:
+        """V_1, ..., V_N of w (..., D_w), a tensor or an array of balls, each (..., rows, columns)."""
         if w.shape[-1] != self.parameters:
             raise StreamError(f"{self}.matrices", f"w of shape {tuple(w.shape)}", f"Give (..., {self.parameters}).")
         pieces = zip(self.slices, self.sizes, strict=True)
-        return [w[..., where].unflatten(-1, size) for where, size in pieces]  # each (..., rows, columns)
+        return [w[..., where].reshape(*w.shape[:-1], *size) for where, size in pieces]  # each (..., rows, columns)
 
     def half_widths(self, B_v: float) -> tuple[float, ...]:
         """For each layer the half width B_v / sqrt(columns) of the box W, rounded down.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr, as_norm
+from symbolic.derivation import Approximated, NormName, Step, as_expr, as_norm
 from symbolic.obligations import nonnegative, whole
 
 
@@ -16,7 +16,7 @@ def linear_map(
     *,
     operator_norm: Any,
     dim: Any,
-    target: Norm | None = None,
+    target: NormName | None = None,
     bias: Any = 0,
     radius: Any = None,
     reason: str = "",

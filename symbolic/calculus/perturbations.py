@@ -13,7 +13,7 @@ from symbolic.derivation import (
     Approximated,
     Derivation,
     DerivationError,
-    Norm,
+    NormName,
     Obligation,
     Step,
     as_expr,
@@ -38,7 +38,7 @@ def perturbed_map(
     operator_norm: Any,
     perturbation: Any,
     dim: Any,
-    target: Norm | None = None,
+    target: NormName | None = None,
     perturbed_norm: Any = None,
     pooled: bool = False,
     reason: str = "",
@@ -191,7 +191,7 @@ def perturbed_function(
     size: Any,
     eps: Any = 0,
     dim: Any = None,
-    target: Norm | None = None,
+    target: NormName | None = None,
     reason: str = "",
 ) -> Approximated:
     """F_hat(x_hat) against F(x): ||F_hat - F|| <= eps and F is Lipschitz, from x's norm to `target` (x's own)."""

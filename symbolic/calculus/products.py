@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr, as_norm
+from symbolic.derivation import Approximated, NormName, Step, as_expr, as_norm
 from symbolic.obligations import nonnegative, whole
 
 
@@ -17,7 +17,7 @@ def bilinear(
     name: str,
     *,
     constant: Any = 1,
-    norm: Norm | None = None,
+    norm: NormName | None = None,
     dim: Any = None,
     approximate_size: Any = None,
     reason: str = "",

@@ -1,12 +1,15 @@
 """Rule 7 for a network of equal layers: one layer is derived, and repeated to any symbolic depth."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
 from symbolic.calculus.layers import iterate, recursion_from
-from symbolic.derivation import Approximated, given
+from symbolic.calculus.recursions import LinearRecursion
+from symbolic.derivation import Approximated, DerivationError, given
+from symbolic.obligations import Obligation, shown_at_most
 
 
 # A layer is derived once, from a premise whose error is a symbol e; its bound is the step of a recursion in e, which
@@ -19,4 +22,31 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     """
     premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=x.size, error=sp.Dummy("e", nonnegative=True))
     one = layer(premise)
-    return iterate(x, name, recursion_from(premise, one), depth, size=one.size)
+    recursion = _recursion(name, premise, one)
+    owed = tuple(each for each in _kept(premise, one) if each not in recursion.obligations)
+    recursion = replace(recursion, obligations=recursion.obligations + owed)
+    return iterate(x, name, recursion, depth, size=x.size)  # of any depth, 0 too: a layer keeps the size
+
+
+def _recursion(name: str, premise: Approximated, one: Approximated) -> LinearRecursion:
+    try:
+        return recursion_from(premise, one)
+    except DerivationError as error:
+        raise DerivationError(
+            f"repeat: one layer of '{name}' has the bound {sp.sstr(one.error)}, and the size {sp.sstr(one.size)} for "
+            f"an argument of size {sp.sstr(premise.size)}; a layer needs a bound that is affine in the error "
+            f"{premise.error} of its argument (softmax(..., affine=True) has one) and has to keep its size ({error})"
+        ) from error
+
+
+# A bound that does not depend on the size of the premise lets layers differ in it (`recursion_from`). Equal layers
+# have one size for all depths, so here the layer has to keep it in any case.
+def _kept(premise: Approximated, one: Approximated) -> tuple[Obligation, ...]:
+    """The obligation under which the layer keeps the size of its argument, if that is not certain."""
+    if sp.simplify(one.dim - premise.dim) != 0:
+        raise DerivationError(f"repeat: '{one.name}' has {one.dim} coordinates, and its argument {premise.dim}")
+    smaller = shown_at_most(one.size, premise.size)
+    if smaller == sp.false:
+        raise DerivationError(f"repeat: '{one.name}' has the size {one.size}, above that of its argument")
+    obligation = Obligation(f"the size of '{one.name}' is at most that of the layer's premise", smaller)
+    return (obligation,) if obligation.open else ()

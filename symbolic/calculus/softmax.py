@@ -25,9 +25,16 @@ from symbolic.obligations import nonnegative, real, whole
 # q_j; so with P = q(A) the new weight is at most P' = P e^(2e) / (P e^(2e) + 1 - P), and P' - P is largest at
 # P = 1 / (1 + e^e), where it is tanh(e / 2). Equality: two keys, theta = (-e/2, e/2), theta' = (e/2, -e/2).
 # (The usual 2 |theta' - theta|_inf, Lemma D.1 of wang2024, is twice the slope at 0 and exceeds the trivial 2.)
-def softmax(scores: Approximated, name: str, *, reason: str = "") -> Approximated:
-    """softmax of approximated scores: sup norm in, 1-norm out; at most 2 tanh(e/2) <= min(e, 2)."""
+def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: str = "") -> Approximated:
+    """softmax of approximated scores: sup norm in, 1-norm out; at most 2 tanh(e/2) <= min(e, 2).
+
+    `affine`: the larger bound e, which is affine in the error, so that layers with it can be repeated.
+    """
     require_norm("softmax", scores, Norm.INF)
+    if affine:  # tanh(x) <= x
+        step = Step(name, Norm.ONE, "softmax", scores.error_symbol, premises=(scores.name,), sharp=False,
+                    reason=reason or "||softmax(t') - softmax(t)||_1 <= ||t' - t||_inf")  # fmt: skip
+        return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
     step = Step(
         name,
         Norm.ONE,

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr, as_norm
+from symbolic.derivation import Approximated, DerivationError, Norm, NormName, Step, as_expr, as_norm
 from symbolic.obligations import real
 
 
@@ -85,7 +85,7 @@ def _join(norm: Norm, parts: list[sp.Expr]) -> sp.Expr:
 
 # ||v||_inf <= ||v||_2 <= ||v||_1 (equality: one non-zero coordinate), and towards the smaller exponents
 # ||v||_1 <= sqrt(dim) ||v||_2 <= dim ||v||_inf, ||v||_2 <= sqrt(dim) ||v||_inf (equality: all coordinates equal).
-def change_norm(x: Approximated, target: Norm, name: str, *, reason: str = "") -> Approximated:
+def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "") -> Approximated:
     """The same value stated in another norm, with the factor that dimension costs."""
     target = as_norm(target)
     factor = norm_change_factor(x.norm, target, x.dim)

@@ -47,9 +47,8 @@ RANGE_U = Erratum(
 
 # Norms: of the layer that the proof builds.
 _HIDDEN = (
-    "Theorem 1 holds under two conditions: the O of the norm hides constants, as O~ does, and eta is fixed before "
-    "these constants. The second is needed because the norms of layers 1..N+2 do not shrink with eta, neither as "
-    "printed nor as repaired"
+    "Theorem 1 holds if the O of its norm hides constants, as its O~ does. They may depend on eta, which the theorem "
+    "fixes first; the norms of layers 1..N+2 do not shrink with eta, neither as printed nor as repaired"
 )
 
 
@@ -148,7 +147,7 @@ CONSTANT_OF_THE_RISK = Erratum(
     _cite("Corollary 1.1", "L_f"),
     "L_f is the Lipschitz constant of L_n within W",
     "the proof applies Lemma 14, whose L_f is the constant of the gradient; the constant of L_n does not bound it, and "
-    "is small if W is small; the run that shows this uses errors of the size that Theorem 1 allows, no transformer",
+    "can be small if W is small; the run that shows this uses errors of the size that Theorem 1 allows, no transformer",
     "L_f is the Lipschitz constant of the gradient of L_n, as in Lemma 14",
     "yes: Corollary 1.1 holds with the L_f of Lemma 14, the projected w_GD, and eta in place of n",
 )

@@ -51,12 +51,13 @@ def rate_ratio() -> sp.Expr:
 
 _LEMMA = Citation(WANG2024, "Lemma 5.4", "Lemma C.1")
 _DOMAIN = "training stage II, |w_Q w_K| < 1/2"
+_RATIO = "the printed rate of w over the rate of w_Q = w_K in the flow (12)"
 
 
 RATE_OF_W = Erratum(
     Weight.NOTATION,
     Citation(WANG2024, "Appendix C.2", "dw/dt after (22)"),
-    sentence="the rate of w is twice the rate that the gradient flow (12) gives w_Q = w_K",
+    sentence="dw/dt is printed as the gradient flow of one parameter w, twice the rate that (12) gives w_Q = w_K",
     reading="the printed rate is that of a single parameter w, since -dL/dw with w_Q = w_K = w in (22) adds the "
     "derivatives in w_Q and in w_K; Section 5.2 redefines theta with one parameter w_KQ, for which (12) gives the "
     "printed rate; for the w_Q and w_K of Lemma 5.4, (12) does not",
@@ -73,6 +74,7 @@ def _quantity(
     printed: Printed | None,
     remark: str = "",
     erratum: Erratum | None = None,
+    finding: str = "",
 ) -> Quantity:
     return Quantity(
         name,
@@ -86,6 +88,7 @@ def _quantity(
         scopes=(),
         remark=remark,
         erratum=erratum,
+        finding=finding,
     )
 
 
@@ -144,10 +147,11 @@ BALANCE = Result(
         _quantity(
             "rate",
             r"\dot w / \dot w_Q",
-            "the printed rate of w over the rate of w_Q = w_K in the flow (12)",
+            _RATIO,
             "a ratio",
             Printed(sp.Integer(1), Citation(WANG2024, "Appendix C.2", "dw/dt after (22)")),
             erratum=RATE_OF_W,
+            finding=f"{_RATIO} is {{found}}; it would be {{printed}} if they agreed",
         ),
     ),
     notation=NOTATION,

@@ -201,6 +201,7 @@ def _quantity(
     printed: Printed | None,
     remark: str,
     erratum: Erratum | None = None,
+    finding: str = "",
 ) -> Quantity:
     return Quantity(
         name,
@@ -215,13 +216,16 @@ def _quantity(
         randomness="" if name == "squares" else "x_1 .. x_L" if name != "gaussian" else "X, Y, Z",
         remark=remark,
         erratum=erratum,
+        finding=finding,
     )
 
 
 def _early(name: str, latex: str, meaning: str, of: Quantity, remark: str) -> Quantity:
     """The same printed loss, set beside the network whose sums end at L-2."""
     words = f"{meaning}, network with sums to s = L-2, as (10) prints them"
-    return _quantity(name, latex, words, of.domain, of.printed, remark, UPPER_END)
+    printed = of.printed
+    finding = f"{words}, is {{found}}; by {printed.citation.equations}: {{printed}}" if printed else ""
+    return _quantity(name, latex, words, of.domain, printed, remark, UPPER_END, finding)
 
 
 def _quantities() -> tuple[Quantity, ...]:

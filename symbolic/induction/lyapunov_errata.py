@@ -24,8 +24,8 @@ ESTIMATES = {
     "estimate.phi": _step(
         "bound of phi",
         "phi(v + v*) <= phi(2 v*) <= 1 for v* <= 0.3",
-        "inside the region, both phi(2 v*) and phi(v + v*) exceed 1 for v* near 0.3; phi(2 v*) <= 1 holds only for "
-        "v* <= 0.2818",
+        "inside the region, both phi(2 v*) and phi(v + v*) exceed 1 for v* near 0.3 and v near v*; phi(2 v*) <= 1 "
+        "holds only for v* <= 0.2818",
         "phi(v + v*) <= phi(2 v*) <= 1.172 for v* <= 0.3",
     ),
     "estimate.psi_difference": _step(

@@ -57,7 +57,7 @@ GROWTH_BELOW = Erratum(
 OVERSHOOT_FACTOR = Erratum(
     Weight.PROOF,
     _c2("Step II.2"),
-    sentence="h < 1.02 h* for t > T_2^h whenever v* <= 0.3, that is w* <= 0.5477",
+    sentence="h < 1.02 h* for t > T_2^h whenever v* <= 0.3 (in w*: 0.5477)",
     reading="it recalls (26), which is stated for w* < c with some c > 0; from a small start h comes near its plateau "
     "h* psi(v*) and turns above it, so h exceeds 1.02 h* for every w* >= 0.444 (v* = 0.197)",
     repair="h <= R(w*) h* < 1.07 h* for v* <= 0.3",

@@ -368,7 +368,10 @@ DERIVED: dict[str, sp.Expr] = {
 
 
 # For which w* the bounds hold: printed is the domain where the paper uses them, if it gives a number.
-_BETWEEN = "between derived (proved for w* up to there) and measured (false from there on)"
+_BETWEEN = "its value lies between column derived (the bound is proved up to it) and column measured (false from it on)"
+_FAILS = (
+    "the bound fails from small starts for every w* >= {found}; printed: it holds for all v* <= 0.3 (in w*: {printed})"
+)
 _THRESHOLDS: dict[str, tuple[str, sp.Expr | None, str, str, Erratum | None]] = {
     "h.turn.line": (
         "largest w* with R(w*) <= 1 + 0.04 w*",
@@ -416,7 +419,7 @@ def threshold_quantity(claim: str) -> Quantity:
         scopes=(),
         remark=remark,
         erratum=erratum,
-        finding="the bound fails from small starts for every w* >= {found}; printed: it holds for all w* <= {printed}",
+        finding="" if printed is None else _FAILS,
     )
 
 

@@ -4,6 +4,9 @@ The network computes y_s = sum over t < s of softmax(-p (s-1-t)) x_t in its firs
 softmax(x_L^T W* y_s) in its second; the target IH_2 has x_{s-1} in the place of y_s. Tokens lie in [-1, 1]^d.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import sympy as sp
 
 from symbolic.calculus import attend, concentrate, exclude, linear_map, softmax
@@ -15,18 +18,14 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 p = sp.Symbol("p", positive=True)
 L = sp.Symbol("L", integer=True, positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
-W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}, the sum of the absolute values of the entries
+W_norm = sp.Symbol("W_norm", nonnegative=True)  # ||W*||_{1,1}
 W_frobenius = sp.Symbol("W_frobenius", nonnegative=True)  # ||W*||_F
-gate = sp.Symbol("gate", nonnegative=True)  # the lead in score of the keys s >= 2 over the key s = 1
-leak = sp.Symbol("leak", positive=True)  # the largest addition of the gated construction, over 2 ||W*||_{1,1} e^-p
+gate = sp.Symbol("gate", nonnegative=True)
+leak = sp.Symbol("leak", positive=True)
+# Bounded by the hypotheses, known better at an instance:
+omega, diameter, radius = sp.symbols("omega delta rho", nonnegative=True)
 
 NOTATION = {W_norm: r"\|W^\star\|_{1,1}", W_frobenius: r"\|W^\star\|_F", leak: r"\lambda", gate: r"\gamma"}
-
-# Bounded by the hypotheses, known better at an instance:
-omega = sp.Symbol("omega", nonnegative=True)  # sup of ||W*^T x_L||_1 over the last tokens at hand
-diameter = sp.Symbol("delta", nonnegative=True)  # largest sup-norm distance of two context tokens
-radius = sp.Symbol("rho", nonnegative=True)  # sup-norm distance of the values x_2 .. x_{L-1} from a common centre
-
 SYMBOLS = {
     W_norm: "sum of the absolute values of the entries of W*",
     omega: "largest 1-norm of W*^T x_L over the allowed last tokens (all inputs, or one prompt)",
@@ -36,8 +35,7 @@ SYMBOLS = {
     leak: "the gate of output.gated may increase the error by at most leak * 2 W_norm e^-p",
 }
 
-# Wang et al. name no domain for the tokens; two steps of A.1 need |x| <= 1 in each coordinate, so tokens lie in
-# [-1, 1]^d here. Then ||W*^T x_L||_1 <= ||W*||_{1,1}, diameter 2, radius 1.
+# On tokens in [-1, 1]^d: ||W*^T x_L||_1 <= ||W*||_{1,1}.
 WORST_CASE = {omega: W_norm, diameter: sp.Integer(2), radius: sp.Integer(1)}
 
 
@@ -61,8 +59,7 @@ def derive_with_first_key() -> Derivation:
     (y_s is an average of tokens, so |x_L^T W* y_s| <= omega; the gate is 0 with the mask (3) taken literally.)
     """
     # x_1 against an average of the values: at most the diameter of the cube.
-    leaking = exclude(derive_output(), "output+key1", count=L - 2, lead=gate - omega, diameter=2)
-    return leaking.derivation
+    return exclude(derive_output(), "output+key1", count=L - 2, lead=gate - omega, diameter=2).derivation
 
 
 # The gated construction shifts the scores of the keys s >= 2 by the gate. Its leak is largest at L = 3, at most
@@ -82,7 +79,7 @@ FIRST_KEY = Erratum(
     "s = 2 .. L-1",
     reading="key 1 has y_1 = 0 and a weight of order 1/L that does not vanish as p grows; for every y_1, the prompt "
     "x_L = 0, x_1 = 1, x_2 = ... = -1 gives an error of 2/(L-1); nothing fails if the sum over s = 2 .. L-1, as in "
-    "(10), defines the mask of layer 2",
+    "A.1, defines the mask of layer 2",
     repair="key 1 masked in layer 2, which gives an error of at most 2 ||W*||_{1,1} e^-p for tokens in [-1, 1]^d, "
     "p > 0 and L >= 3",
     survives="yes: with key 1 masked in layer 2; whether another network with mask (3) and D = 2d meets the bound is "
@@ -91,132 +88,67 @@ FIRST_KEY = Erratum(
 
 
 def _quantities() -> tuple[Quantity, ...]:
-    chain = derive_output().derivation
-    leaking = derive_with_first_key()
+    chain, leaking = derive_output().derivation, derive_with_first_key()
+    network, two = ("network",), sp.Integer(2)
 
-    def step(name: str, latex: str, meaning: str, norm: str, printed: sp.Expr, trivial: sp.Expr) -> Quantity:
+    def step(name: str, latex: str, meaning: str, norm: str, printed: sp.Expr, trivial: sp.Expr = two) -> Quantity:
+        citation, scopes = (_A1, (*network, "prompt")) if name == "output" else (_CHAIN, network)
+        claim = Printed(printed, citation)
         return Quantity(
-            name,
-            latex,
-            meaning,
-            norm,
-            _DOMAIN,
-            Kind.UPPER,
-            Quantifier.FOR_ALL,
-            chain,
-            name,
-            WORST_CASE,
-            Printed(printed, _A1 if name == "output" else _CHAIN),
-            "masked",
-            scopes=("network", "prompt") if name == "output" else ("network",),
-            trivial=trivial,
-        )
+            name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, chain, name, WORST_CASE, claim,
+            construction="masked", scopes=scopes, trivial=trivial,
+        )  # fmt: skip
 
-    two = sp.Integer(2)
+    def variant(name: str, words: str, opening: sp.Expr, meaning: str, **more: Any) -> Quantity:
+        latex = rf"\|\mathrm{{TF}}^{{\text{{{words}}}}}_{{-1}} - \mathrm{{IH}}_2\|_\infty"
+        return replace(
+            output, name=f"output.{name}", latex_symbol=latex, meaning=meaning, derivation=leaking, step="output+key1",
+            worst_case={**WORST_CASE, gate: opening}, construction=name, scopes=network, **more,
+        )  # fmt: skip
+
     output = step(
-        "output",
-        r"\|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
-        "error of the last output token against IH_2, key 1 masked in layer 2",
-        "sup norm",
+        "output", r"\|\mathrm{TF}_{-1} - \mathrm{IH}_2\|_\infty",
+        "error of the last output token against IH_2, key 1 masked in layer 2", "sup norm",
         4 * W_norm * _KERNEL_PRINTED,
-        two,
-    )
-    variants = [
-        Quantity(
-            f"output.{name}",
-            rf"\|\mathrm{{TF}}^{{\text{{{words}}}}}_{{-1}} - \mathrm{{IH}}_2\|_\infty",
-            meaning,
-            output.norm,
-            _DOMAIN,
-            Kind.UPPER,
-            Quantifier.FOR_ALL,
-            leaking,
-            "output+key1",
-            {**WORST_CASE, gate: opening},
-            output.printed,
-            name,
-            scopes=("network",),
-            trivial=two,
-            remark=remark,
-            erratum=erratum,
-        )
-        for name, words, opening, meaning, remark, erratum in (
-            (
-                "mask_3",
-                "mask (3)",
-                sp.Integer(0),
-                "error of the last output token against IH_2, mask (3) taken literally in layer 2",
-                "",
-                FIRST_KEY,
-            ),
-            (
-                "gated",
-                "gated",
-                GATE,
-                "error of the last output token against IH_2, mask (3) kept, and a gate in layer 2 that lowers the "
-                "weight of key 1 (one more coordinate, D = 2d + 1, and a larger W_K)",
-                "layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network is "
-                "outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
-                "p/2 (for W* = 0 the gate is infinite: a mask)",
-                None,
-            ),
-        )
-    ]
+    )  # fmt: skip
+    weights = r"\|\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})\|_1"
+    largest = r"\sup_s |x_L^\top W^\star (y_s - x_{s-1})|"
     return (
         step(
-            "y",
-            r"\sup_s \|y_s - x_{s-1}\|_\infty",
-            "largest error of layer 1 against the previous token",
-            "sup norm, sup over s",
-            2 * _KERNEL_PRINTED,
-            two,
+            "y", r"\sup_s \|y_s - x_{s-1}\|_\infty", "largest error of layer 1 against the previous token",
+            "sup norm, sup over s", 2 * _KERNEL_PRINTED,
         ),
         step(
-            "scores",
-            r"\sup_s |x_L^\top W^\star (y_s - x_{s-1})|",
-            "largest error of the scores of layer 2",
-            "sup norm over s",
-            2 * W_norm * _KERNEL_PRINTED,
-            2 * W_norm,
+            "scores", largest, "largest error of the scores of layer 2", "sup norm over s",
+            2 * W_norm * _KERNEL_PRINTED, 2 * W_norm,
         ),
-        step(
-            "attention",
-            r"\|\mathrm{softmax}_s(x_L^\top W^\star y_s) - \mathrm{softmax}_s(x_L^\top W^\star x_{s-1})\|_1",
-            "error of the attention weights of layer 2",
-            "1-norm",
-            4 * W_norm * _KERNEL_PRINTED,
-            two,
-        ),
+        step("attention", weights, "error of the attention weights of layer 2", "1-norm", 4 * W_norm * _KERNEL_PRINTED),
         output,
-        *variants,
-        Quantity(
-            "weights",
-            r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)",
-            "larger parameter norm of W_K and W_Q of layer 2",
-            "spectral norm",
-            "the construction",
-            Kind.UPPER,
-            Quantifier.EXISTS,
-            printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1")),
-            construction="masked",
-            scopes=(),
-            remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
+        variant(
+            "mask_3", "mask (3)", sp.Integer(0),
+            "error of the last output token against IH_2, mask (3) taken literally in layer 2", erratum=FIRST_KEY,
+        ),
+        variant(
+            "gated", "gated", GATE,
+            "error of the last output token against IH_2, mask (3) kept, and a gate in layer 2 that lowers the weight "
+            "of key 1 (one more coordinate, D = 2d + 1, and a larger W_K)",
+            remark="layer 1 computes an indicator of s >= 2, by which layer 2 adds a gate to these scores; the network "
+            "is outside the printed class, D = 2d and ||W_K|| = O(1, ||W*||_F), since W_K has the entry gate/2, about "
+            "p/2 (for W* = 0 the gate is infinite: a mask)",
         ),
         Quantity(
-            "output.rate",
-            r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
-            "rate a of the decay e^(-a p) of the error `output`",
-            "sup norm",
-            _DOMAIN,
-            Kind.RATE,
-            Quantifier.FOR_ALL,
-            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1"), strict=False),
-            construction="masked",
-            scopes=(),
-            rate_in="p",
-            remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
+            "weights", r"\max(\|W_K^{(2,1)}\|, \|W_Q^{(2,1)}\|)", "larger parameter norm of W_K and W_Q of layer 2",
+            "spectral norm", "the construction", Kind.UPPER, Quantifier.EXISTS,
+            printed=Printed(sp.Max(1, W_frobenius), Citation(WANG2024, "Theorem 4.1")), construction="masked",
+            scopes=(), remark="printed as O(1, ||W*||_F); the constant is taken to be 1",
         ),
-    )
+        Quantity(
+            "output.rate", r"-\frac{d \log \|\mathrm{TF}_{-1} - \mathrm{IH}_2\|}{dp}",
+            "rate a of the decay e^(-a p) of the error `output`", "sup norm", _DOMAIN, Kind.RATE, Quantifier.FOR_ALL,
+            printed=Printed(sp.Integer(1), Citation(WANG2024, "Theorem 4.1")), construction="masked", scopes=(),
+            rate_in="p", remark="printed as C e^-p with one C for all lengths: slope -1 of the log error in p",
+        ),
+    )  # fmt: skip
 
 
 VANILLA = Result(
@@ -231,8 +163,8 @@ VANILLA = Result(
         Parameter(
             "W_star",
             None,
-            "similarity W*, d x d: a number w for w I, a JSON matrix, @FILE with one, or random:NORM / signs:NORM "
-            "(seeded, sum of absolute values NORM)",
+            "similarity W*, d x d: a number w for w I, a JSON matrix, @FILE with one, or random:NORM / "
+            "signs:NORM (seeded, sum of absolute values NORM)",
             0.25,
         ),
         Parameter(

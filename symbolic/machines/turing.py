@@ -149,7 +149,7 @@ def _of_softmax() -> tuple[Quantity, ...]:
         Quantity(
             "inverse_temperature",
             r"\beta",
-            "inverse temperature at which all of these counts are 0",
+            "inverse temperature at which network and simulator agree in all quantities above",
             "a number",
             "n keys, a largest score that leads by 1",
             Kind.UPPER,

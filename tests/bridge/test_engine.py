@@ -1,7 +1,7 @@
 """What a study may ask of the engine: quantities of its own at each point, more scopes, checks, tables, words."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,14 @@ from bridge.budget import Budget
 from bridge.data import Table
 from bridge.export import comparison_csv, comparison_latex
 from bridge.export.terminal import comparison_blocks
-from bridge.induction.vanilla import VanillaCase, VanillaStudy
+from bridge.induction.vanilla import VANILLA as HEAD
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Row, Verdict
 from bridge.rows import judged_row
 from bridge.study import Inputs, Objective, Refusal
+from bridge.theorem import Theorem
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
 from bridge.verdicts import Bound
 from numeric.exact_cost import TooLargeForExact
 from symbolic.induction.vanilla import VANILLA
@@ -33,29 +36,17 @@ WORD = Parameter("activation", None, "a word", "tanh")
 
 def written_out(activation: str) -> tuple[Quantity, ...]:
     """The output under another name, which the study's own result does not have, with one more scope."""
-    output = replace(VANILLA.quantity("output"), step="output", name=f"output[{activation}]")
-    rate = replace(VANILLA.quantity("output.rate"), name=f"output[{activation}].rate")
+    output = replace(VANILLA.quantity("output"), step="output", name=f"output.{activation}")
+    rate = replace(VANILLA.quantity("output.rate"), name=f"output.{activation}.rate")
     return (replace(output, scopes=("network", "prompt", LOCAL)), rate, VANILLA.quantity("weights"))
 
 
-class ToyCase(VanillaCase):
+class ToyCase(TheoremCase):
     """Theorem 4.1 with a word as parameter, and quantities whose names hold it."""
 
-    def __init__(self, params: dict[str, Any], *more: Any) -> None:
-        super().__init__(params, *more)
-        self.result = replace(VANILLA, parameters=(*VANILLA.parameters, WORD), quantities=written_out(self.word))
-
-    @property
-    def word(self) -> str:
-        return str(self.params["activation"])
-
-    def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, torch.Tensor]:
-        found = super().errors(inputs, [name.partition("[")[0] for name in names], attack=attack)
-        return dict(zip(names, found.values(), strict=True))
-
-    def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        found = super().exact(inputs, [name.partition("[")[0] for name in names], bits)
-        return dict(zip(names, found.values(), strict=True))
+    def __init__(self, theorem: Theorem, params: Mapping[str, Any], *more: Any) -> None:
+        super().__init__(theorem, params, *more)
+        self.result = replace(theorem.statement, quantities=written_out(str(params["activation"])))
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
         bound = super().instance(quantity, scope, inputs)
@@ -70,7 +61,7 @@ class Refuting(ToyCase):
     """Finds that 0 is no bound on its output."""
 
     def checks(self, budget: Budget) -> list[Row]:
-        return [self._never_zero(self.sample(1, budget.seed), budget)]
+        return [*super().checks(budget), self._never_zero(self.sample(1, budget.seed), budget)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         return self._never_zero(inputs, Budget(1, 0, 0, 0)) if name == "never_zero" else super().replay_check(name, {})
@@ -95,20 +86,23 @@ class Unbuildable(ToyCase):
 
 
 class Still(ToyCase):
-    attackable = False
+    def __init__(self, *point: Any) -> None:
+        super().__init__(*point)
+        self.attackable = False
 
 
-class ToyStudy(VanillaStudy):
-    result = replace(VANILLA, parameters=(*VANILLA.parameters, WORD))
+class ToyStudy(TheoremStudy):
     case_class: type[ToyCase] = ToyCase
 
+    def __init__(self) -> None:
+        super().__init__(replace(HEAD, statement=replace(VANILLA, parameters=(*VANILLA.parameters, WORD))))
+
     def case(self, params: Any, *, seed: int, dtype: str, device: str) -> ToyCase:
-        resolved, W_star = self._resolve(params, seed)
-        return self.case_class({**resolved, "activation": params["activation"]}, W_star, dtype, device)
+        return self.case_class(self.theorem, *self.point(params, seed), dtype, device)
 
     def data_case(self, params: Any, table: Table, *, seed: int, dtype: str, device: str) -> ToyCase:
         case = self.case(params, seed=seed, dtype=dtype, device=device)
-        rows = torch.as_tensor(table.features[: case.L, : case.d]).clamp(-1, 1)
+        rows = torch.as_tensor(table.features[: case.params["L"], : case.params["d"]]).clamp(-1, 1)
         case.sample = lambda count, seed: {"x": rows.expand(count, -1, -1)}  # type: ignore[method-assign]
         return case
 
@@ -119,7 +113,8 @@ class ToyStudy(VanillaStudy):
 def use(monkeypatch: pytest.MonkeyPatch, case_class: type[ToyCase]) -> None:
     study = ToyStudy()
     study.case_class = case_class
-    monkeypatch.setattr(engine, "find_study", lambda result_id: study)
+    for name in ("find_study", "registered_study"):  # compare, and replay
+        monkeypatch.setattr(engine, name, lambda result_id: study)
 
 
 @pytest.fixture
@@ -144,7 +139,7 @@ def test_the_quantities_are_those_of_the_case() -> None:
     assert [(row.quantity, row.scope) for row in rows] == [
         (name, scope)
         for word in ("tanh", "gelu")
-        for name, scope in ((f"output[{word}]", "network"), (f"output[{word}]", "prompt"), (f"output[{word}]", LOCAL),
+        for name, scope in ((f"output.{word}", "network"), (f"output.{word}", "prompt"), (f"output.{word}", LOCAL),
                             ("weights", None))
     ]  # fmt: skip
 
@@ -154,8 +149,8 @@ def test_rates_are_those_of_the_cases_that_state_them() -> None:
     rows = run(activation=("tanh", "gelu"), p=(1, 2, 3)).rows
     rates = [row for row in rows if row.quantity.endswith(".rate")]
     assert [(row.quantity, row.params["activation"]) for row in rates] == [
-        ("output[tanh].rate", "tanh"),
-        ("output[gelu].rate", "gelu"),
+        ("output.tanh.rate", "tanh"),
+        ("output.gelu.rate", "gelu"),
     ]
 
 
@@ -250,7 +245,7 @@ def test_a_case_may_search_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> No
     class Corner(ToyCase):
         def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
             assert objective(self.sample(3, 0)).shape == (3,)
-            return {"x": torch.ones(self.L, self.d)}
+            return {"x": torch.ones(self.params["L"], self.params["d"])}
 
     use(monkeypatch, Corner)
     (row,) = (row for row in run() if row.scope == "network")
@@ -333,8 +328,6 @@ def test_sources_that_cannot_serve_are_refused(call: dict[str, str], message: st
 
 
 def test_a_parameter_has_its_default_unless_the_others_imply_it() -> None:
-    class Plain(ToyStudy):
-        implied = ()
-
+    plain = TheoremStudy(replace(HEAD, implied=()))
     assert "d" not in engine.grid_of(ToyStudy(), {})[0]
-    assert engine.grid_of(Plain(), {})[0]["d"] == 4
+    assert engine.grid_of(plain, {})[0]["d"] == 4

@@ -7,8 +7,9 @@ import pytest
 import sympy as sp
 
 from bridge import compare
-from bridge.induction.vanilla import VanillaCase, VanillaStudy
+from bridge.induction.vanilla import VanillaStudy
 from bridge.record import Flag, Row, Verdict
+from bridge.theorem_case import TheoremCase
 from bridge.verdicts import Evidence, flags_of, judge
 from symbolic.derivation import Derivation, Obligation
 from symbolic.induction.vanilla import VANILLA, L
@@ -22,12 +23,12 @@ def with_obligation(condition: object) -> Quantity:
 
 
 @pytest.fixture
-def case() -> VanillaCase:
+def case() -> TheoremCase:
     params = {"p": 1, "L": 8, "d": 1, "W_star": 1.0}
     return VanillaStudy().case(params, seed=0, dtype="float64", device="cpu")
 
 
-def test_obligations_are_looked_up_at_the_parameters(case: VanillaCase) -> None:
+def test_obligations_are_looked_up_at_the_parameters(case: TheoremCase) -> None:
     small = [Evidence(1e-3, None, 1e-16)]
     met, failing = case.derived(with_obligation(sp.Ge(L, 5))), case.derived(with_obligation(sp.Ge(L, 9)))
     unknown = case.derived(with_obligation(sp.Ge(sp.Symbol("unknown"), 9)))
@@ -43,10 +44,10 @@ def test_without_an_exact_run_nothing_below_the_rounding_counts_as_kept(monkeypa
     from bridge import measure
     from numeric.exact_cost import ExactCost, TooLargeForExact
 
-    def refuse(self: VanillaCase, *arguments: object) -> None:
+    def refuse(self: TheoremCase, *arguments: object) -> None:
         raise TooLargeForExact("induction.vanilla", 8, ExactCost(10, 10), 1)
 
-    monkeypatch.setattr(VanillaCase, "exact", refuse)
+    monkeypatch.setattr(TheoremCase, "exact", refuse)
     assert measure.TooLargeForExact is TooLargeForExact
     rows = compare("induction.vanilla", p=(2, 800), L=8, samples=4, attack=5, restarts=2).rows
     for row in rows:

@@ -14,7 +14,10 @@ from bridge.comparison import DEFAULTS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-SNIPPETS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+TUTORIAL = re.search(r"^## A theorem of your own\n(.*?)^##", README, flags=re.DOTALL | re.MULTILINE)
+PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
+STEPS = PYTHON.findall(TUTORIAL[1] if TUTORIAL else "")  # one program, explained piece by piece
+SNIPPETS = ["\n".join(STEPS), *(each for each in PYTHON.findall(README) if each not in STEPS)]
 COMMANDS = re.findall(r"^(boundsmith [^#\n]*)", README, flags=re.MULTILINE)
 FEW = {"samples": 8, "attack": 5, "restarts": 2}  # in place of the default budget, which tests nothing more here
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
@@ -27,7 +30,8 @@ def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_readme_shows_python_and_commands() -> None:
-    assert len(SNIPPETS) >= 2
+    assert len(STEPS) >= 5
+    assert len(SNIPPETS) >= 3
     assert len(COMMANDS) >= 6
 
 

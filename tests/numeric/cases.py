@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import torch
 
 from numeric.construction import (
     AttentionTap,
@@ -31,6 +32,12 @@ SCORE = Stream([Block("match", 2), Block("shift", 1)])
 
 def generator() -> np.random.Generator:
     return np.random.default_rng(7)
+
+
+def random_prompts(L: int, d: int, count: int, seed: int) -> torch.Tensor:
+    """Uniform on [-1, 1], (count, L, d)."""
+    drawn = torch.rand(count, L, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return 2 * drawn - 1
 
 
 def w_star(d: int = D) -> np.ndarray:

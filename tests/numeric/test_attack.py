@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from numeric.attack import attack, box_project
+from numeric.attack import attack, attack_groups, box_project
 from numeric.norms import infinity_to_one_norm
 
 BOX = box_project(-1.0, 1.0)
@@ -163,3 +163,46 @@ def test_float32_objective_stays_float32():
     result = attack(objective, starts(4, 3).float(), BOX, steps=20, seed=0)
     assert result.witness.dtype == torch.float32
     assert result.value == 3.0
+
+
+def hills(x: torch.Tensor) -> torch.Tensor:
+    return torch.cos(9 * x).sum(1) - x.square().sum(1)
+
+
+def plateau(x: torch.Tensor) -> torch.Tensor:
+    return 1e-13 * torch.relu(x[:, 0] - 0.9)  # flat at most starts: found by kicks
+
+
+@pytest.mark.parametrize("order", [(hills, plateau), (plateau, hills)])
+def test_a_group_visits_what_its_own_attack_visits(order):
+    alone = [attack(objective, starts(5, 3), BOX, steps=60, seed=4) for objective in order]
+
+    def each_its_own(x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([objective(part) for objective, part in zip(order, x.split(5), strict=True)])
+
+    together = attack_groups(each_its_own, starts(5, 3).repeat(2, 1), BOX, 2, steps=60, seed=4)
+    for one, other in zip(alone, together, strict=True):
+        assert one.history == other.history
+        assert torch.equal(one.witness, other.witness)
+        assert (other.steps, other.restarts) == (60, 5)
+
+
+def test_each_group_has_a_scale_of_its_own():
+    small, large = 1e-3 * starts(4, 3), 1e3 * starts(4, 3)
+    wide = box_project(-1e4, 1e4)
+    together = attack_groups(hills, torch.cat([small, large]), wide, 2, steps=20, seed=0)
+    for one, other in zip((small, large), together, strict=True):
+        assert attack(hills, one, wide, steps=20, seed=0).history == other.history
+
+
+def test_groups_of_unequal_size_are_refused():
+    with pytest.raises(ValueError, match="5 restarts do not divide into 2 groups of equal size"):
+        attack_groups(hills, starts(5, 2), BOX, 2, steps=1, seed=0)
+
+
+def test_a_group_that_is_nowhere_finite_is_reported():
+    def objective(x: torch.Tensor) -> torch.Tensor:
+        return torch.where(torch.arange(4) < 2, x[:, 0], math.nan)
+
+    with pytest.raises(ValueError, match="not finite at any point visited"):
+        attack_groups(objective, starts(4, 2), BOX, 2, steps=3, seed=0)

@@ -9,12 +9,12 @@ from mpmath import mp
 from numeric.balls import BallArray, working_precision
 from numeric.exact import exact_softmax, run_exact
 from numeric.exact_cost import TooLargeForExact, exact_cost
-from numeric.induction.vanilla import random_prompts, vanilla
+from numeric.induction.vanilla import vanilla
 from numeric.network import Network
 from numeric.stream import StreamError
 from tests.counting import lines
 from tests.numeric.by_definition import run_by_definition
-from tests.numeric.cases import CASES, D
+from tests.numeric.cases import CASES, D, random_prompts
 
 
 def prompt(length: int = 6) -> np.ndarray:

@@ -46,6 +46,7 @@ from symbolic.calculus import (
     softmax_to_hard_max,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
+from symbolic.calculus.repetition import repeat
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.softmax_moves import linear_weights
 from tests.symbolic.fuzzing.vectors import ORDER, onto_ball, shrink, softmax_weights
@@ -539,6 +540,13 @@ def layers_sharp(derived: bool) -> Realised:
     return shown(iterate(start, "end", recursion, 4, size=exact), exact, near)
 
 
+def repeated_sharp() -> Realised:
+    """Four layers z -> z + 1/4."""
+    start, quarter = given("start", dim=1, size=16, error=Half), sp.Rational(1, 4)
+    end = repeat(start, "end", lambda z: apply_function(z, "f", eps=quarter, lipschitz=1, size=16), 4)
+    return shown(end, 16.0, 17.5)
+
+
 def _towards(result: Approximated, error: float) -> Realised:
     """Iterates towards the fixed point 1."""
     return shown(result, 1.0, 1.0 + error)
@@ -666,6 +674,7 @@ CASES = [
     RuleCase("recur at ratio 1", "recur", lambda: recursion_sharp(sp.Integer(1))),
     RuleCase("recur above 1", "recur", lambda: recursion_sharp(sp.Rational(3, 2))),
     RuleCase("iterate a derived layer", "iterate", lambda: layers_sharp(True)),
+    RuleCase("repeat", "repeat", repeated_sharp),
     RuleCase("iterate by layer", "iterate", lambda: layers_sharp(False)),
     RuleCase("perturbed_map", "perturbed_map", lambda: perturbed_sharp(False)),
     RuleCase("perturbed_map, both bounded", "perturbed_map", lambda: perturbed_sharp(True), perturbed_random),

@@ -38,6 +38,7 @@ from symbolic.calculus import (
     pooled_sum,
     project,
     recur,
+    repeat,
     soft_threshold,
     softmax,
     softmax_as_linear,
@@ -277,6 +278,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
             size=Y,
         ),
         Says(4 * ex + 3 * a, size=Y),
+    ),
+    "repeat": (
+        lambda: repeat(vector(), "y", lambda z: apply_function(z, "f", eps=a, lipschitz=2, size=X), 2),
+        Says(4 * ex + 3 * a),
     ),
     "either": (
         lambda: either(vector(), sp.Lt(T, 3), vector("y", size=Y, error=ey), name="z"),

@@ -208,7 +208,7 @@ def test_two_givens_of_one_name_are_the_same_or_refused() -> None:
 
 def test_a_norm_is_one_of_three() -> None:
     assert as_norm("1") is Norm.ONE
-    for wrong in ("two", 2, None):
+    for wrong in ("two", 3, 1.5, None):
         with pytest.raises(DerivationError, match="is not one of inf, 1, 2"):
             as_norm(wrong)
 

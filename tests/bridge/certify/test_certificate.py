@@ -434,6 +434,16 @@ def test_what_belongs_to_a_result_has_to_be_what_it_states(
     assert "does not state this inequality at these parameters (it states: cut)" in checked.claims[0].reason
 
 
+def test_a_file_that_a_certificate_names_is_not_run(tmp_path: Path, claims: dict[str, Claim]) -> None:
+    trap = tmp_path / "trap.py"
+    trap.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    path = str(tmp_path / "c.json")
+    write_certificate(path, [Claim(claims["cut"].outcome, Origin(str(trap), "cut", {}))])
+    with pytest.raises(UsageError, match="is a file, and no file that a certificate names is run"):
+        check_certificate(path)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_another_parameter_is_noticed_because_the_result_states_something_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,8 @@ import pytest
 import bridge
 from bridge.export import load
 from bridge.record import Comparison, Row, Verdict
+from bridge.registry import find_study
+from bridge.study import Study
 from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
@@ -18,12 +20,20 @@ TEXT = Path(__file__).parents[3] / "examples" / "harbour.txt"
 Calls = list[dict[str, Any]]
 
 
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that calls here name, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("book.txt", "house.csv", "w.json"):
+        (tmp_path / name).touch()
+
+
 def test_only_what_the_user_gave_reaches_the_engine(run: Command, calls: Calls) -> None:
     assert run("compare", ID).code == 0
     assert calls == [{"id": ID}]
 
 
-def test_every_option_reaches_the_engine(run: Command, calls: Calls) -> None:
+def test_every_option_reaches_the_engine(run: Command, calls: Calls, files: None) -> None:
     options = "--seed 3 --samples 10 --attack 0 --restarts 2 --dtype float32 --device cpu --text book.txt"
     run("compare", ID, "--set", "d=4", "--grid", "p=1,2", "--grid", "W_star=[[1,0],[0,1]],0.5", *options.split())
     assert calls == [
@@ -43,7 +53,7 @@ def test_every_option_reaches_the_engine(run: Command, calls: Calls) -> None:
     ]
 
 
-def test_tables_reach_the_engine(run: Command, calls: Calls) -> None:
+def test_tables_reach_the_engine(run: Command, calls: Calls, files: None) -> None:
     run("compare", ID, "--data", "diabetes")
     run("compare", ID, "--csv", "house.csv", "--target", "price", "--grid", "p=tanh,gelu")
     assert calls == [
@@ -201,7 +211,8 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     paths: list[str] = []
     row: Row = next(row for row in comparison() if row.witness)
 
-    def replayed(path: str) -> Row:
+    def replayed(path: str, theorem: Study) -> Row:
+        assert theorem is find_study(ID)
         paths.append(path)
         return row
 
@@ -209,7 +220,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-def test_a_witness_is_checked_again(run: Command, replay: list[str]) -> None:
+def test_a_witness_is_checked_again(run: Command, replay: list[str], files: None) -> None:
     outcome = run("compare", ID, "--witness", "w.json")
     assert replay == ["w.json"]
     assert "output.mask_3" in outcome.out
@@ -234,12 +245,16 @@ def test_a_witness_takes_no_other_options(others: list[str], run: Command, repla
     assert replay == []
 
 
-def test_a_witness_of_another_result(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_witness_of_another_result(run: Command, tmp_path: Path) -> None:
     row = next(row for row in comparison() if row.witness)
     assert row.witness is not None
-    row.witness.result = "induction.ngram"
-    monkeypatch.setattr(bridge, "replay", lambda path: row)
-    assert "is for induction.ngram, not for induction.vanilla" in refused(run("compare", ID, "--witness", "w.json"))
+    path = tmp_path / "w.json"
+    path.write_text(row.witness.model_copy(update={"result": "induction.ngram"}).model_dump_json())
+    assert "is for induction.ngram, not for induction.vanilla" in refused(run("compare", ID, "--witness", path))
+
+
+def test_a_witness_that_is_missing(run: Command) -> None:
+    assert refused(run("compare", ID, "--witness", "w.json")) == "witness: there is no file 'w.json'"
 
 
 def test_no_digit_is_lost_on_a_narrow_terminal(run: Command, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:

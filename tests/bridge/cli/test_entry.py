@@ -66,7 +66,7 @@ def test_an_interrupt_is_one_line(run: Command, monkeypatch: pytest.MonkeyPatch)
     ("arguments", "message"),
     [
         (["comapre"], "No such command 'comapre'"),
-        (["compare"], "Missing argument 'ID'; `boundsmith compare --help` shows how to call it."),
+        (["compare"], "Missing argument 'ID|FILE.py'; `boundsmith compare --help` shows how to call it."),
         (["show", "--nope", "x"], "No such option"),
     ],
 )
@@ -97,6 +97,47 @@ def test_nothing_heavy_is_loaded_before_a_command_needs_it(script: str, allowed:
     report = f"import sys; {script}; print(*sorted(set({HEAVY!r}) & set(sys.modules)), sep=',')"
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
     assert set(done.stdout.splitlines()[-1].split(",")) - {""} <= allowed
+
+
+# SymPy itself imports flint where it is installed.
+@pytest.mark.parametrize(
+    "call",
+    [
+        "show nothing",
+        "compare nothing",
+        "compare induction.vanilla --set zz=1",
+        "compare induction.vanilla --set p",
+        "compare induction.vanilla --grid p=,",
+        "compare induction.vanilla --dtype float1",
+        "compare induction.vanilla --device tpu",
+        "compare induction.vanilla --text missing.txt",
+        "compare induction.vanilla --witness missing.json",
+        "compare induction.vanilla -o missing/table.tex",
+        "compare missing.py",
+        "solve induction.vanilla --for zz --error 1",
+        "solve induction.vanilla --for p --error 1 --tier proven",
+        "solve induction.vanilla --for p --error 1 --quantity zz",
+        "certify induction.vanilla --set zz=1",
+        "certify missing.py",
+    ],
+)
+def test_a_call_is_refused_without_torch(call: str) -> None:
+    assert _loaded(call, code=2) & {"torch", "scipy", "matplotlib"} == set()
+
+
+@pytest.mark.parametrize("call", ["list", "list --json", "show induction.vanilla", "latex icgd.gradient"])
+def test_formulas_are_shown_without_torch(call: str) -> None:
+    assert _loaded(call, code=0) & {"torch", "scipy", "matplotlib"} == set()
+
+
+def _loaded(call: str, code: int) -> set[str]:
+    """The modules that the process of a call has imported."""
+    script = f"import sys; from bridge.cli import main; code = main({call.split()!r}); print(*sys.modules, sep=',')"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}; sys.exit(code)"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    return set(done.stdout.splitlines()[-1].split(","))
 
 
 def test_the_installed_command() -> None:

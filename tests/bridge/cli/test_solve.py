@@ -1,12 +1,12 @@
 """`solve`: what reaches the engine and how its answer is said."""
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import bridge
+from bridge.inverse import Solution
 from bridge.solving.probes import Condition, Kind
 from tests.bridge.cli.conftest import Command, refused
 
@@ -17,9 +17,9 @@ ID = "induction.vanilla"
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     recorded: list[dict[str, Any]] = []
 
-    def solve(result_id: str, **arguments: Any) -> SimpleNamespace:
+    def solve(result_id: str, **arguments: Any) -> Solution:
         recorded.append({"id": result_id, **arguments})
-        return SimpleNamespace(
+        return Solution(
             name=arguments["for_"],
             value=7.600902376208978,
             bound=0.000999999999999762,
@@ -33,6 +33,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             conditions=(Condition("p > 0", Kind.HYPOTHESIS), Condition("L p <= 1", Kind.OBLIGATION)),
             note="the printed bound needs L >= 4" if arguments.get("tier") == "printed" else "",
             of_error=arguments.get("quantity") != "weights",
+            result=result_id,
         )
 
     monkeypatch.setattr(bridge, "solve", solve)

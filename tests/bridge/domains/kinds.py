@@ -6,7 +6,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.domains import Ball, Box, Domain, Integers, Rows, Signs, Simplex, Sphere
+from bridge.domains import Ball, Box, Concatenated, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
 from symbolic.derivation import Norm
 
 n, d = sp.symbols("n d", integer=True, positive=True)
@@ -32,6 +32,9 @@ CONVEX = [
     Simplex(1),
     Simplex(2),
     Simplex(30),
+    SingularValues(2, 2),
+    SingularValues(8, 3, high=0.1),
+    SingularValues(3, 3, high=sp.sqrt(2) * 100),
 ]
 OTHERS = [
     Sphere(1),
@@ -42,6 +45,12 @@ OTHERS = [
     Signs(2, 2, size=0.1),
     Integers(3, low=-3, high=5),
     Integers(2, low=1, high=1001),
+    SingularValues(1, 1, low=0.5, high=2),
+    SingularValues(5, 1, low=1, high=3),
+    SingularValues(2, 4, low=1, high=1),
+    SingularValues(4, 3, low=1e-3, high=1e3),
+    SingularValues(3, 5, low=0.1, high=0.7),
+    SingularValues(n, d, low=sp.sqrt(n * B), high=sp.sqrt(n)).at({n: 8, d: 4, B: 0.3}),
 ]
 NESTED = [
     Rows(n, Ball(d, radius=B)).at({n: 3, d: 2, B: 0.1}),
@@ -49,6 +58,9 @@ NESTED = [
     Rows(2, Rows(3, Simplex(4))),
     Rows(3, Box(2, low=-2, high=1)),
     Rows(4, Sphere(3)),
+    Rows(2, SingularValues(2, 2, low=1, high=2)),
+    Concatenated(Box(2, 3, size=0.1), Ball(n, radius=B), Box(0, 4)).at({n: 2, B: 0.3}),
+    Concatenated(Box(n, size=sp.sqrt(2)), Rows(2, Simplex(3)), Box()).at({n: 0}),
 ]
 ALL = CONVEX + OTHERS + NESTED
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
@@ -62,7 +74,15 @@ def slack(domain: Domain, dtype: torch.dtype) -> float:
     """By how much a kind that floating point cannot meet exactly may be missed; 0 for the others."""
     while isinstance(domain, Rows):
         domain = domain.row
+    if isinstance(domain, SingularValues):
+        return 2 * domain.rounding(dtype)
     return domain.slack(dtype) if isinstance(domain, Sphere | Simplex) else 0.0
+
+
+def attained(domain: Domain, norm: Norm) -> bool:
+    """Whether some element has the norm `bound`."""
+    orthogonal_signs = not isinstance(domain, SingularValues) or domain.dims not in {(3, 3), (3, 5)}
+    return norm is not Norm.ONE or orthogonal_signs
 
 
 def support(domain: Domain, g: Tensor) -> Tensor:
@@ -71,6 +91,8 @@ def support(domain: Domain, g: Tensor) -> Tensor:
         return torch.maximum(g * float(domain.low), g * float(domain.high)).sum(1)
     if isinstance(domain, Simplex):
         return g.amax(1)
+    if isinstance(domain, SingularValues):
+        return float(domain.high) * torch.linalg.matrix_norm(g.view(-1, *domain.dims), "nuc")
     assert isinstance(domain, Ball)
     dual = {Norm.ONE: float("inf"), Norm.TWO: 2.0, Norm.INF: 1.0}[domain.norm]
     return float(domain.radius) * torch.linalg.vector_norm(g, dual, dim=1)

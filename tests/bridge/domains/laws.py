@@ -5,7 +5,7 @@ from torch import Tensor
 
 from bridge.domains import Domain
 from symbolic.derivation import Norm
-from tests.bridge.domains.kinds import generator, slack, support
+from tests.bridge.domains.kinds import attained, generator, slack, support
 
 INTEGERS = {8: torch.int64, 4: torch.int32, 2: torch.int16}
 
@@ -60,4 +60,4 @@ def bound_is_attained_and_never_exceeded(domain: Domain, norm: Norm) -> None:
     points = torch.cat([domain.sample(200, generator()), domain.corners(24, generator())])
     norms = torch.linalg.vector_norm(vectors(domain, points), float(norm), dim=1)
     assert float(norms.max()) <= bound * (1 + 1e-11)
-    assert float(norms[-24:].max()) >= bound * (1 - 1e-9)
+    assert not attained(domain, norm) or float(norms[-24:].max()) >= bound * (1 - 1e-9)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from bridge.domains import Ball, Box, Domain, Rows, Simplex
+from bridge.domains import Ball, Box, Domain, Rows, Simplex, SingularValues
 from bridge.domains.vectors import onto_sphere
 from symbolic.derivation import Norm
 from tests.bridge.domains import laws
@@ -178,6 +178,13 @@ class LopsidedCorners(Rows):
         return self.row.corners(count * self.dims[0], generator).view(count, *self.dims)
 
 
+class TrustingSingularValues(SingularValues):
+    """Lands on the ends themselves: rounding leaves the interval."""
+
+    def rounding(self, dtype: torch.dtype) -> float:
+        return 0.0
+
+
 FAULTS: list[tuple[Domain, Callable[[Domain], None]]] = [
     (UnroundedBall(3), lambda domain: laws.projection_ends_inside_and_stays(domain, scattered(domain))),
     (RestlessBall(3), lambda domain: laws.inside_points_stay(domain, domain.corners(20, generator()))),
@@ -186,6 +193,10 @@ FAULTS: list[tuple[Domain, Callable[[Domain], None]]] = [
     (GenerousBall(3), lambda domain: laws.bound_is_attained_and_never_exceeded(domain, Norm.ONE)),
     (RoundedBox(3, size=0.1), lambda domain: laws.projection_ends_inside_and_stays(domain, scattered(domain).float())),
     (NormalisingSimplex(3), lambda domain: laws.projection_is_nearest_by_support(domain, scattered(domain))),
+    (
+        TrustingSingularValues(4, 3, low=1, high=2),
+        lambda domain: laws.projection_ends_inside_and_stays(domain, scattered(domain)),
+    ),
     (LopsidedCorners(4, Ball(3)), lambda domain: laws.bound_is_attained_and_never_exceeded(domain, Norm.ONE)),
 ]
 

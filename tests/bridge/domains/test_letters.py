@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.domains import Ball, Box, Domain, Integers, Product, Rows, Signs, Simplex, Sphere
+from bridge.domains import Ball, Box, Domain, Integers, Product, Rows, Signs, Simplex, SingularValues, Sphere
 from symbolic.derivation import Norm, given
 from symbolic.statements import UsageError
 from tests.bridge.domains.kinds import B, d, generator, n
@@ -29,6 +29,10 @@ BOUNDS = [
     (Integers(d, low=-n, high=n), (n, d * n, sp.sqrt(d) * n)),
     (Rows(n, Ball(d, radius=B)), (B, n * sp.sqrt(d) * B, sp.sqrt(n) * B)),
     (Rows(n, Simplex(d)), (1, n, sp.sqrt(n))),
+    (
+        SingularValues(n, d, low=B / 2, high=B),
+        (B, sp.sqrt(n * d * sp.Min(n, d)) * B, sp.sqrt(sp.Min(n, d)) * B),
+    ),
 ]
 
 
@@ -85,6 +89,12 @@ REFUSED = [
     (Box(2, low=m, high=B), {m: 2, B: 1}, "low = 2 exceeds high = 1"),
     (Integers(2, low=0, high=m), {m: 0.5}, "Integers: high = 1/2 is not an integer between -2^53 and 2^53"),
     (Integers(2, low=0, high=m), {m: 2**60}, "is not an integer between -2^53 and 2^53"),
+    (
+        SingularValues(n, d, low=B),
+        {n: 1, d: 1, B: 2},
+        "SingularValues(n, d, low=B, high=1): SingularValues: low = 2 exceeds high = 1",
+    ),
+    (SingularValues(n, d), {n: 1, d: 0}, "SingularValues(n, d, low=0, high=1): the dimension 0 is below 1"),
     (Ball(2, radius=m), {m: float("nan")}, "expected a finite real number, got nan"),
     (Ball(2, radius=m), {m: sp.I}, "expected a finite real number, got I"),
     (Ball(2, radius=1 / m), {m: 0}, "expected a finite real number, got zoo"),
@@ -106,6 +116,8 @@ WRONG_CALLS: list[tuple[Callable[[], Any], str]] = [
     (lambda: Ball(2, norm=3), "Ball: the norm 3 is not one of inf, 1, 2"),
     (lambda: Box("n"), "expected a number or a SymPy expression, got 'n'"),
     (lambda: Sphere(0), "the dimension 0 is below 1"),
+    (lambda: SingularValues(2, 2, low=-1), "the lower end -1 is negative"),
+    (lambda: SingularValues(2, 2, low=2), "SingularValues: low = 2 exceeds high = 1"),
     (lambda: Integers(1, low=0.5, high=2), "Integers: low = 1/2 is not an integer"),
 ]
 

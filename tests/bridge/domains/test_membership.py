@@ -7,7 +7,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.domains import Ball, Box, Domain, Integers, Rows, Signs, Simplex, Sphere
+from bridge.domains import Ball, Box, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
 from bridge.domains.vectors import tolerance
 from symbolic.derivation import Norm
 from tests.bridge.domains.kinds import DTYPES
@@ -39,6 +39,12 @@ INSIDE = [
     (Sphere(2), vector(0.6, 0.8)),
     (Sphere(2, radius=7), vector(0, 7 + 6.9e-12)),
     (Rows(2, Ball(1)), torch.tensor([[1.0], [-1.0]])),
+    (SingularValues(2, 2, low=1, high=7), torch.tensor([[0.0, 1.25], [-6.5, 0.0]])),
+    (SingularValues(2, 2), torch.zeros(2, 2)),
+    (SingularValues(2, 2), torch.tensor([[5e-324, 0.0], [0.5, 1e-300]])),
+    (SingularValues(1, 2, low=5, high=5), torch.tensor([[3.0, 4.0]])),
+    (SingularValues(1, 2, low=sp.sqrt(2), high=2), vector(1, 1 + 1e-14)[None]),
+    (SingularValues(2, 2, low=1, high=1), torch.tensor([[0.6, 0.8], [-0.8, 0.6]])),
 ]
 
 OUTSIDE = [
@@ -75,6 +81,23 @@ OUTSIDE = [
         Rows(1, Rows(2, Box(1))),
         torch.tensor([[[0.0], [2.0]]]),
         "row 0: row 1: entry (0,) = 2.0 is outside [-1, 1] by 1",
+    ),
+    (
+        SingularValues(2, 2, low=1, high=2),
+        torch.tensor([[0.0, 0.5], [-4.0, 0.0]]),
+        "the singular value 4.0 is outside [1, 2] (1 more of 2 outside)",
+    ),
+    (
+        SingularValues(2, 2, low=1, high=2),
+        torch.tensor([[1.0, 1.0], [1.0, 1.0]]),
+        "is outside [1, 2] (1 more of 2 outside)",
+    ),
+    (SingularValues(1, 2, low=sp.sqrt(2), high=2), vector(1, 1)[None], "is outside [sqrt(2), 2]"),  # undecided
+    (SingularValues(2, 1, high=1), vector(1, 1e-9)[:, None], "the singular value 1.0 is outside [0, 1]"),
+    (
+        SingularValues(1, 2, low=5, high=5),
+        vector(3, 4 + 1e-13)[None],
+        "is outside [5, 5] within 2.44249e-14 in float64",
     ),
 ]
 

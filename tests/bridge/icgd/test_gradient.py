@@ -1,23 +1,29 @@
 """The study of the gradient: rounding only, verdicts by exact arithmetic, and wrong formulas that are called wrong."""
 
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import flint
 import pytest
 import sympy as sp
 import torch
+from torch import Tensor
 
 from bridge import replay
 from bridge.budget import Budget
+from bridge.formula import Formula
 from bridge.icgd import gradient as study
-from bridge.icgd.gradient import GradientCase, GradientStudy, relative_distance
+from bridge.icgd.gradient import relative_distance
 from bridge.measure import measure
 from bridge.record import Row, Verdict
-from bridge.rows import constant_rows, quantity_rows
-from numeric.balls import working_precision
+from bridge.rows import quantity_rows
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
+from numeric.balls import BallArray
+from numeric.balls.running import run_on_balls
 from numeric.exact_cost import TooLargeForExact
+from numeric.icgd.shape import Shape
 from symbolic.activations import ACTIVATIONS, LOSSES
 from symbolic.errata import Weight
 from symbolic.gradients import Backward, Layer, gradient_by_recursion
@@ -29,16 +35,19 @@ FORMS = ["recursion", "product"]
 BUDGET = Budget(samples=8, attack=3, restarts=4, seed=0)
 
 
-def case(dtype: str = "float64", **params: Any) -> GradientCase:
-    return GradientStudy().case({**SMALL, **params}, seed=0, dtype=dtype, device="cpu")
+def case(dtype: str = "float64", **params: Any) -> TheoremCase:
+    return TheoremStudy(study.GRADIENT).case({**SMALL, **params}, seed=0, dtype=dtype, device="cpu")
 
 
-def rows(at: GradientCase) -> dict[str, Row]:
+def rows(at: TheoremCase) -> dict[str, Row]:
     measured = [q for q in at.result.quantities if q.scopes]
     measurement = measure(at, measured, BUDGET)
     found = [row for q in measured for row in quantity_rows(at, q, measurement, BUDGET)]
-    counts = [q for q in at.result.quantities if not q.scopes]
-    return {row.quantity: row for row in found + constant_rows(at, counts, BUDGET)}
+    return {row.quantity: row for row in found + at.checks(BUDGET)}
+
+
+def one(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value[0] for name, value in inputs.items()}
 
 
 SIZES = [
@@ -66,14 +75,16 @@ def test_every_activation_with_every_loss(activation: str, loss: str) -> None:
     assert all(float(error.max()) <= 1e-12 for error in errors.values())
 
 
-def test_a_chunked_run_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = case()
+def test_prompts_run_in_parts_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    at, parts = case(), case()
     inputs = at.sample(5, seed=3)
-    whole = at.errors(inputs, FORMS)
-    monkeypatch.setattr(study, "LARGEST_CHUNK", 1)
-    assert at._chunk() == 1
-    parts = at.errors(inputs, FORMS)
-    assert all(parts[name].shape == (5,) and float((parts[name] - whole[name]).abs().max()) < 1e-12 for name in FORMS)
+    assert at.runner.part > 5
+    monkeypatch.setattr("bridge.running.LARGEST_PART", 1)
+    assert parts.runner.part == 1
+    assert at.memory(BUDGET) > parts.memory(BUDGET)
+    whole, pieces = at.errors(inputs, FORMS), parts.errors(inputs, FORMS)
+    assert all(pieces[name].shape == (5,) for name in FORMS)
+    assert all(float((pieces[name] - whole[name]).abs().max()) < 1e-12 for name in FORMS)
 
 
 @pytest.mark.parametrize("params", [{}, {"N": 1}, {"activation": "sigmoid", "loss": "logistic"}], ids=str)
@@ -120,45 +131,43 @@ def test_a_wrong_recursion_is_violated_with_a_witness(monkeypatch: pytest.Monkey
     assert set(row.witness.inputs) == {"w", "x", "y"}
 
 
-def test_a_wrong_slope_is_seen_by_the_exact_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_slope_is_seen_by_the_exact_reference() -> None:
     """The reference takes its slopes from difference quotients of r, so a wrong r' is no part of it."""
-    right = study._on_balls
+    r1 = study.GRADIENT.built["r1"]
 
-    def wrong(chosen: Any, order: int, bits: int) -> Any:
-        function = right(chosen, order, bits)
-        return (lambda z: function(z) * flint.arb("1.000001")) if order == 1 else function
+    def wrong(activation: Any) -> Formula:
+        right = r1(activation)
+        return Formula(right.expr * sp.Rational(1000001, 1000000), *right.symbols)
 
-    at = case()
+    planted = replace(study.GRADIENT, built={**study.GRADIENT.built, "r1": wrong})
+    at, off = case(), TheoremStudy(planted).case(SMALL, seed=0, dtype="float64", device="cpu")
     inputs = at.sample(1, seed=4)
     assert at.exact(inputs, ["recursion"], 96)["recursion"][0] < 2.0**-60
-    monkeypatch.setattr(study, "_on_balls", wrong)
-    assert at.exact(inputs, ["recursion"], 96)["recursion"][0] > 1e-7
+    assert off.exact(inputs, ["recursion"], 96)["recursion"][0] > 1e-7
 
 
 @pytest.mark.parametrize("name", [n for n, a in ACTIVATIONS.items() if a.smoothness >= 3])
 def test_difference_quotients_enclose_the_derivative(name: str) -> None:
     chosen = ACTIVATIONS[name]
-    with working_precision(800):
-        quotient, derivative = study.quotient_of(chosen, 800), study._on_balls(chosen, 1, 800)
-        for z in (-3.0, -0.1, 0.0, 0.7, 5.0):
-            enclosed = quotient(flint.arb(z))
-            assert enclosed.overlaps(derivative(flint.arb(z)))
-            assert enclosed.rad() < 1e-60
-            assert not (enclosed + flint.arb(2) ** -100).overlaps(derivative(flint.arb(z)))
+    z = BallArray.exactly([-3.0, -0.1, 0.0, 0.7, 5.0], 800)
+    enclosed, derivative = study.slope_quotient(name, z), Formula(chosen.derivative(1), chosen.t)(z)
+    assert enclosed.overlaps(derivative).all()
+    assert enclosed.radius().max() < 1e-60
+    assert not (enclosed + 2.0**-100).overlaps(derivative).any()
 
 
 def test_the_exact_gradient_is_autograd_up_to_rounding() -> None:
     at = case()
     inputs = at.sample(1, seed=5)
-    with working_precision(600):
-        exact = at._exact_tangents(inputs, 600)
-    balls = [torch.tensor([[float(entry.mid()) for entry in block]]) for block in exact]
-    assert float(relative_distance(balls, at.autograd(inputs))[0]) < 1e-14
+    exact = at.runner.exact_reference(one(inputs), ["recursion"], 600)["recursion"]
+    floats = at.runner.reference(inputs, ["recursion"])["recursion"][0]
+    shape = at.runner.built["shape"]
+    assert float(relative_distance(torch.tensor(exact.midpoint()), floats, shape)) < 1e-14
 
 
 def test_too_large_for_exact_is_undecided_never_violated() -> None:
     at = case(N=4, K=64, d_x=64, d_y=64, n=4)
-    with pytest.raises(TooLargeForExact, match="the limit is"):
+    with pytest.raises(TooLargeForExact, match="more than 200,000,000 ball operations"):
         at.exact(at.sample(1, seed=0), ["product"], 96)
     measured = [at.result.quantity("product")]
     budget = Budget(samples=1, attack=0, restarts=1, seed=0)
@@ -167,14 +176,14 @@ def test_too_large_for_exact_is_undecided_never_violated() -> None:
     assert "too large for exact arithmetic" in row.remark
 
 
-def test_distances_of_zero_blocks_and_of_opposite_ones() -> None:
-    zero, one = torch.zeros(2, 3), torch.ones(2, 3)
-    assert relative_distance([zero], [zero]).tolist() == [0.0, 0.0]
-    assert relative_distance([one, one], [one, -one]).tolist() == [2.0, 2.0]
-    assert relative_distance([zero], [one]).tolist() == [1.0, 1.0]
-    ones, opposite = [flint.arb(1)] * 3, [flint.arb(-1)] * 3
-    assert abs(study._ball_distance([ones], [opposite]) - 2) < 1e-14
-    assert study._ball_distance([[flint.arb(0)]], [[flint.arb(0)]]) == 0
+DISTANCES = [([0.0] * 6, [0.0] * 6, 0.0), ([1.0] * 6, [1.0] * 3 + [-1.0] * 3, 2.0), ([0.0] * 6, [1.0] * 6, 1.0)]
+
+
+@pytest.mark.parametrize(("found", "truth", "expected"), DISTANCES)
+def test_distances_of_zero_blocks_and_of_opposite_ones(found: list[float], truth: list[float], expected: float) -> None:
+    arguments = {"found": torch.tensor(found), "truth": torch.tensor(truth), "shape": Shape(2, 1, 3, 3)}
+    assert float(relative_distance(**arguments)) == expected
+    assert abs(run_on_balls(relative_distance, arguments).balls[0] - expected) < 1e-14
 
 
 # ---- counts, calls
@@ -221,17 +230,15 @@ def test_calls_that_cannot_be_answered() -> None:
     with pytest.raises(UsageError, match=r"K = 2.5 is not a whole number"):
         case(K=2.5)
     at = case()
-    with pytest.raises(UsageError, match="no bound of its own at a prompt"):
-        at.prompt_bounds(at.result.quantity("product"), at.sample(1, 0))
     inputs = at.sample(1, 0)
     at.check_inputs(inputs)
-    with pytest.raises(UsageError, match="w, x, y of shapes"):
+    with pytest.raises(UsageError, match="expected w, x, y; got w"):
         at.check_inputs({"w": inputs["w"]})
-    with pytest.raises(UsageError, match="outside the box"):
+    with pytest.raises(UsageError, match=r"w: part 0: entry .* is outside"):
         at.check_inputs({**inputs, "w": 10 + inputs["w"]})
 
 
 def test_memory_is_asked_for_before_it_is_taken() -> None:
-    with pytest.raises(UsageError, match="lower N, K, d_x, d_y or n"):
+    with pytest.raises(UsageError, match="lower N, K, d_x, d_y, n"):
         case(K=1_000_000)
     assert case(K=64).memory(BUDGET) > case(K=4).memory(BUDGET)

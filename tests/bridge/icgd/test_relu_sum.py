@@ -5,23 +5,17 @@ import pytest
 import sympy as sp
 import torch
 
-import bridge.comparison
 from bridge import compare
 from bridge.comparison import Comparison
-from bridge.icgd.relu_sum import ReluSumCase, ReluSumStudy
 from bridge.record import Row, Verdict
+from bridge.registry import find_study
+from bridge.theorem_case import TheoremCase
 from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.icgd.relu_sum import RELU_SUM, C_k
 from symbolic.statements import Quantity
 
 QUICK = {"samples": 64, "attack": 30, "restarts": 8}
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    study = ReluSumStudy()
-    monkeypatch.setattr(bridge.comparison, "find_study", lambda id: study)
 
 
 def run(**params: object) -> Comparison:
@@ -57,16 +51,14 @@ def test_the_unspecified_constant_is_shown_and_never_guessed() -> None:
     assert "C(k)" in RELU_SUM.latex()
 
 
-class Planted(ReluSumCase):
+def nine_tenths(case: TheoremCase, quantity: Quantity) -> Bound | None:
     """The derived bounds scaled by 0.9: measurement and attack have to notice."""
-
-    def derived(self, quantity: Quantity) -> Bound | None:
-        bound = super().derived(quantity)
-        return None if bound is None else Bound(bound.ball * flint.arb(0.9))
+    bound = super(TheoremCase, case).derived(quantity)
+    return None if bound is None else Bound(bound.ball * flint.arb(0.9))
 
 
 def test_planted_violations_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.icgd.relu_sum.ReluSumCase", Planted)
+    monkeypatch.setattr(TheoremCase, "derived", nine_tenths, raising=False)
     comparison = run(eps=1e-3)
     for name in ("error", "slope", "relus"):
         assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED], name
@@ -100,12 +92,27 @@ def test_bad_input_gets_one_clear_sentence(call: dict, message: str) -> None:
         run(**call)
 
 
+def test_a_rate_beyond_the_largest_sum_is_undecided_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bridge.relu_sums.MOST_RELUS", 100)
+    (row,) = rows(run(eps=1e-2, R=3.7, samples=4, attack=0), "relus.rate")
+    assert row.measured is None
+    assert set(row.verdict.values()) == {Verdict.UNDECIDED}
+    assert "more than 100;" in row.remark
+
+
+def test_the_rate_names_the_accuracies_of_its_fit() -> None:
+    (row,) = rows(run(eps=1e-2, samples=4, attack=0), "relus.rate")
+    assert "eps in {0.01, 0.00125, 1.563e-04}" in row.remark
+
+
 def test_points_outside_the_range_are_refused() -> None:
-    case = ReluSumStudy().case({"eps": 0.1, "R": 1}, seed=0, dtype="float64", device="cpu")
+    case = find_study("icgd.relu_sum").case({"eps": 0.1, "R": 1}, seed=0, dtype="float64", device="cpu")
     with pytest.raises(UsageError, match="outside"):
         case.check_inputs({"t": torch.tensor([[2.0]])})
-    with pytest.raises(UsageError, match=r"expected a point t of shape \(1, 1\), got nothing"):
+    with pytest.raises(UsageError, match="expected t; got nothing"):
         case.check_inputs({})
+    with pytest.raises(UsageError, match=r"expected shape \(1,\), got \(2,\)"):
+        case.check_inputs({"t": torch.tensor([[0.5, 0.5]])})
 
 
 def test_derived_bounds_speak_of_the_papers_parameters_only() -> None:

@@ -315,4 +315,4 @@ def test_one_step_on_all_patients_is_small() -> None:
     with Tensors() as seen:
         network = case.network(case.n, torch.float64)
         network.run(inputs["w"], inputs["x"], inputs["y"], case._tensor(case.data.x_query))
-    assert seen.numbers < 2**19  # 4 MiB in float64: the weights of one layer as dense matrices alone have more
+    assert seen.numbers < 5 * 2**16  # 2.5 MiB in float64: the weights of one layer as dense matrices alone have more

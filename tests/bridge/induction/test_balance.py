@@ -7,24 +7,29 @@ import torch
 
 from bridge.budget import Budget
 from bridge.induction import balance
-from bridge.induction.balance import BalanceCase, BalanceStudy
 from bridge.record import Row, Verdict
+from bridge.registry import find_study
+from bridge.study import Case
 from symbolic.statements import UsageError
 
 BUDGET = Budget(samples=1, attack=0, restarts=1, seed=0)
 
 
-def case(**params: float | int) -> BalanceCase:
-    return BalanceStudy().case(params, seed=0, dtype="float64", device="cpu")
+def case(**params: float | int) -> Case:
+    return find_study("induction.balance").case(params, seed=0, dtype="float64", device="cpu")
+
+
+def rows_at(**params: float | int) -> dict[str, Row]:
+    return {row.quantity: row for row in case(**params).checks(BUDGET)}
 
 
 @cache
 def rows() -> dict[str, Row]:
-    return {row.quantity: row for row in case().rows(BUDGET)}
+    return rows_at()
 
 
 def test_every_quantity_has_a_row() -> None:
-    assert set(rows()) == {quantity.name for quantity in BalanceStudy.result.quantities}
+    assert set(rows()) == {quantity.name for quantity in case().result.quantities}
 
 
 @pytest.mark.parametrize("name", ["balance", "equal", "drift"])
@@ -35,18 +40,25 @@ def test_balance_is_proved_and_seen_in_runs(name: str) -> None:
 
 
 def test_unequal_starts_do_move_far() -> None:
-    states = case().run(balance.UNEQUAL)
+    states = balance.run(balance.UNEQUAL, 1.0, 0.49, 0.01)
     assert states[0, 0] == pytest.approx(balance.UNEQUAL * states[1, 0])
     assert states[0, -1] * states[1, -1] == pytest.approx(0.49**2, rel=1e-3)  # the head is learnt
 
 
 def test_a_run_that_strays_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = case()
-    true = BalanceCase._field
-    monkeypatch.setattr(BalanceCase, "_field", lambda self, state: true(self, state) * [1.0, 1.01, 1.0])
-    row = {row.quantity: row for row in wrong._conserved()}["balance"]
-    assert row.verdict["derived"] is Verdict.UNDECIDED
-    assert "strays" in row.remark
+    true = balance.field
+    monkeypatch.setattr(balance, "field", lambda *args: true(*args) * [1.0, 1.01, 1.0])
+    monkeypatch.setattr(balance, "run", balance.run.__wrapped__)
+    row = rows_at()["balance"]
+    assert row.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
+    assert "the run contradicts the proof" in row.remark
+
+
+def test_without_a_proof_a_run_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(balance.theory, "balance_of_any_loss", lambda: False)
+    row = rows_at()["balance"]
+    assert row.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
+    assert row.remark == ""
 
 
 def test_the_rate_is_refuted_with_a_witness_that_replays() -> None:
@@ -62,19 +74,20 @@ def test_the_rate_is_refuted_with_a_witness_that_replays() -> None:
 
 
 def test_a_start_of_infinite_loss_is_named_and_not_run() -> None:
-    row = {row.quantity: row for row in case(sigma_init=0.8)._conserved()}["drift"]
+    row = rows_at(sigma_init=0.8)["drift"]
     assert row.measured is None
+    assert row.verdict["printed"] is Verdict.PROVED
     assert "4 sigma_init^4" in row.remark
 
 
 @pytest.mark.parametrize(
     ("inputs", "message"),
-    [({"w": [0.1]}, "one w and one h"), ({"w": [0.9], "h": [1.0]}, "4 w\\^4 < 1")],
+    [({"w": [0.1]}, "takes inputs of shapes"), ({"w": [0.9], "h": [1.0]}, "4 w\\^4 < 1")],
     ids=["missing", "outside"],
 )
 def test_witnesses_that_are_none_are_refused(inputs: dict, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        case().replay_check(balance.POINT, {name: torch.tensor(value) for name, value in inputs.items()})
+        case().replay_check("rate", {name: torch.tensor(value) for name, value in inputs.items()})
 
 
 def test_bad_parameters_are_refused() -> None:

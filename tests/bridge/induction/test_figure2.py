@@ -72,7 +72,7 @@ def test_at_its_own_parameters_one_step_of_the_proof_fails() -> None:
     assert rows["plateau.loss"].verdict["printed"] is Verdict.OUTSIDE
     assert "hypothesis w* < c of (26)" in rows["plateau.loss"].remark
     assert rows["overshoot"].verdict["printed"] is Verdict.OUTSIDE  # (26) is stated for w* < c
-    assert "false for w* >= 0.4398" in rows["overshoot"].remark
+    assert "(26) is false for every w* >= 0.4398" in rows["overshoot"].remark
     assert rows["first"].verdict["printed"] is Verdict.OUTSIDE  # L sigma_init = 10 is less than C.1 asks for
     assert "0.0466" in rows["first"].remark
     assert rows["first"].measured == pytest.approx(0.686, abs=1e-3)

@@ -10,8 +10,9 @@ import torch
 
 from bridge import compare, replay
 from bridge.comparison import Comparison
-from bridge.induction.vanilla import VanillaCase, VanillaStudy, read_similarity
+from bridge.induction.vanilla import VANILLA, VanillaStudy
 from bridge.record import Flag, Row, Verdict
+from bridge.theorem_case import TheoremCase
 from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.statements import Quantity
@@ -72,7 +73,9 @@ def test_the_instance_is_at_most_derived_and_a_prompt_knows_more_than_the_networ
 def test_the_first_steps_are_attained_and_say_so(default: Comparison) -> None:
     for name in ("y", "scores"):
         assert all(row.ratio == pytest.approx(1, rel=1e-9) for row in rows(default, name))
-    short = [row for row in rows(default, "y") if row.params["L"] == 8]
+    # At p = 8 the farthest token moves the error by 1e-14 of itself: an attack in float64 need not see it.
+    short = [row for row in rows(default, "y") if row.params["L"] == 8 and row.params["p"] < 8]
+    assert len(short) == 2
     assert all("attained" in row.flags["derived"] for row in short)
 
 
@@ -110,11 +113,11 @@ def test_a_broken_witness_file_is_refused(content: str, tmp_path: Path) -> None:
 
 
 FORGED = [
-    ({"params": {"L": 64}}, r"expected a prompt x of shape \(1, 64, 4\), got shape \(1, 8, 4\)"),
-    ({"inputs": {}}, "got nothing"),
+    ({"params": {"L": 64}}, r"x: expected shape \(64, 4\), got \(8, 4\)"),
+    ({"inputs": {}}, "expected x; got nothing"),
     ({"inputs": {"x": "abc"}}, "not a complete witness file"),
     ({"inputs": {"x": [[[1.0], [1.0, 2.0]]]}}, "not a complete witness file"),
-    ({"inputs": {"x": [[[5.0] * 4] * 8]}}, r"outside \[-1, 1\]"),
+    ({"inputs": {"x": [[[5.0] * 4] * 8]}}, r"entry \(0, 0\) = 5.0 is outside \[-1, 1\]"),
     ({"quantity": "output.rate"}, "is a rate over a grid"),
     ({"params": {"q": 1}}, "no parameter 'q'"),
 ]
@@ -132,7 +135,7 @@ def test_a_forged_witness_is_refused(forged: dict, message: str, default: Compar
         replay(str(path))
 
 
-class Planted(VanillaCase):
+class Planted(TheoremCase):
     """The sharp bounds scaled by 0.9: the attack has to notice."""
 
     def derived(self, quantity: Quantity) -> Bound | None:
@@ -147,8 +150,8 @@ def test_the_attack_finds_planted_violations(monkeypatch: pytest.MonkeyPatch) ->
         assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED] * 4
 
 
-def plant(study: VanillaStudy, params: dict, *, seed: int, dtype: str, device: str) -> VanillaCase:
-    return Planted(*study._resolve(params, seed), dtype, device)
+def plant(study: VanillaStudy, params: dict, *, seed: int, dtype: str, device: str) -> TheoremCase:
+    return Planted(VANILLA, *study.point(params, seed), dtype, device)
 
 
 def test_random_samples_alone_would_not_find_them(default: Comparison) -> None:
@@ -217,15 +220,13 @@ def test_the_record_is_one_json_object_with_the_promised_fields(default: Compari
     assert all(np.isfinite(v) for row in record["rows"] for v in row.values() if isinstance(v, float))
 
 
-def test_a_matrix_may_be_given_as_list_json_file_or_seed(tmp_path: Path) -> None:
+def test_a_similarity_may_be_a_matrix_which_gives_d(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     path.write_text("[[1, 0.5], [0, -1]]")
     for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]", f"@{path}"):
-        assert read_similarity(spec, None, 0, 4).tolist() == [[1, 0.5], [0, -1]]
-    for kind in ("random", "signs"):
-        seeded = read_similarity(f"{kind}:2", 3, 5, 4)
-        assert np.abs(seeded).sum() == pytest.approx(2, rel=1e-12)
-        assert (seeded == read_similarity(f"{kind}:2", 3, 5, 4)).all()
+        case = VanillaStudy().case({"p": 1, "L": 8, "W_star": spec}, seed=0, dtype="float64", device="cpu")
+        assert case.full_params["W_star"] == [[1, 0.5], [0, -1]]
+        assert case.full_params["d"] == 2
     assert compare("induction.vanilla", p=1, L=8, W_star=[[1.0, 0], [0, 1]], samples=2, attack=0).rows
 
 
@@ -256,7 +257,7 @@ REFUSED = [
     ({"p": 1e308}, "where the position bias overflows"),
     ({"seed": 2**64}, "below 2\\^63"),
     ({"samples": 10**11, "attack": 0}, "would take about .* days on an idle core"),
-    ({"restarts": 10**12}, "would take about .* years on an idle core"),
+    ({"restarts": 10**12}, "needs about .* GiB of memory"),
     ({"W_star": 1e200}, r"beyond 1e\+150"),
     ({"W_star": "random:1e308"}, r"at most 1e\+150"),
     ({"W_star": "1" + "0" * 400}, "entries that are not numbers"),
@@ -266,7 +267,7 @@ REFUSED = [
     ({"W_star": '[["1"]]'}, "entries that are not numbers"),
     ({"device": "cpu:3"}, "there is one cpu"),
     ({"p": (1, 1)}, "the same value twice"),
-    ({"L": 10**9}, r"compare p = .* would take about .* days on an idle core; lower the sizes"),
+    ({"L": 10**9}, r"compare p = .* needs about .* GiB of memory.*lower the sizes"),
     ({"d": 10**6}, r"d = 1000000, .*: needs about .* GiB of memory"),
     ({"leak": 0}, "leak = 0.0 does not meet leak > 0"),
 ]

@@ -11,11 +11,13 @@ import sympy as sp
 import torch
 
 from bridge.budget import Budget
+from bridge.check_rows import check_rows
 from bridge.machines import rounding, rounding_margin
 from bridge.machines.exact_margin import exact_margin, least_value
-from bridge.machines.rounding import RoundingCase, RoundingStudy
 from bridge.machines.rounding_margin import margin_at_every_depth, rounded_margin
 from bridge.record import Row, Verdict
+from bridge.registry import find_study
+from bridge.study import Case
 from numeric.machines import toy
 from symbolic.machines import rounding as theory
 from symbolic.statements import UsageError
@@ -23,28 +25,34 @@ from symbolic.statements import UsageError
 BUDGET = Budget(samples=1, attack=12, restarts=2, seed=0)
 
 
-def case(depth: int = 8) -> RoundingCase:
-    return RoundingStudy().case({"depth": depth}, seed=0, dtype="float64", device="cpu")
+def case(depth: float = 8) -> Case:
+    return find_study("machines.rounding").case({"depth": depth}, seed=0, dtype="float64", device="cpu")
+
+
+def row_of(name: str, depth: int = 8, budget: Budget = BUDGET) -> Row:
+    (check,) = (each for each in rounding.ROUNDING.checks if each.name == name)
+    (row,) = check_rows(case(depth), check, budget)
+    return row
 
 
 @cache
 def rows() -> dict[str, Row]:
-    return {row.quantity: row for row in case().rows(BUDGET)}
+    return {row.quantity: row for row in case().checks(BUDGET)}
 
 
 def test_every_quantity_has_a_row_and_a_proof() -> None:
-    assert set(rows()) == {quantity.name for quantity in RoundingStudy.result.quantities}
+    assert set(rows()) == {quantity.name for quantity in case().result.quantities}
     assert {verdict for row in rows().values() for verdict in row.verdict.values()} == {Verdict.PROVED}
 
 
 @pytest.mark.parametrize("depth", [1, 3, 12])
 def test_printed_derived_and_certified_bounds_lie_below_the_attack(depth: int) -> None:
-    row = case(depth)._rounded(BUDGET)
+    row = row_of("rounded", depth)
     assert row.printed < row.derived <= row.instance <= row.measured
     assert row.measured == pytest.approx(row.instance, rel=0.02)
-    moved = case(depth)._rounding_layers(BUDGET)
+    moved = row_of("rounding_layers", depth)
     assert moved.derived < moved.measured < 2 * moved.derived
-    plain = case(depth)._plain(BUDGET)
+    plain = row_of("plain", depth)
     assert plain.derived <= plain.measured < 1.01 * plain.derived
 
 
@@ -108,9 +116,20 @@ def test_a_box_without_convexity_or_a_path_is_noticed(monkeypatch: pytest.Monkey
 
 
 def test_a_flip_nearer_than_a_bound_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RoundingCase, "_attacked", lambda *args: 0.4)
-    row = case()._rounded(BUDGET)
+    monkeypatch.setattr(rounding, "nearest_flip", lambda *args: 0.4)
+    row = row_of("rounded")
     assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.UNDECIDED, "instance": Verdict.UNDECIDED}
+    assert "derived, instance: the run contradicts the proof" in row.remark
+
+
+@pytest.mark.parametrize(
+    ("flip", "verdict"), [(0.2, Verdict.UNDECIDED), (0.23474801, Verdict.UNDECIDED), (0.3, Verdict.PROVED)]
+)
+def test_only_a_flip_nearer_than_an_exact_margin_contradicts_it(
+    flip: float, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounding, "nearest_flip", lambda *args: flip)
+    assert row_of("plain").verdict == {"derived": verdict}
 
 
 def test_the_network_is_the_formula() -> None:
@@ -128,7 +147,7 @@ def test_the_table_has_one_row_for_each_depth() -> None:
 
 
 def test_without_an_attack_nothing_is_measured() -> None:
-    row = case()._rounded(BUDGET.without_attack())
+    row = row_of("rounded", budget=BUDGET.without_attack())
     assert row.measured is None
     assert "not attacked" in row.remark
 
@@ -136,7 +155,7 @@ def test_without_an_attack_nothing_is_measured() -> None:
 @pytest.mark.parametrize(("depth", "said"), [(0, "depth = 0"), (2.5, "not a whole number")])
 def test_bad_depths_are_refused(depth: float, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        RoundingStudy().case({"depth": depth}, seed=0, dtype="float64", device="cpu")
+        case(depth)
 
 
 # Margins by branch and bound.

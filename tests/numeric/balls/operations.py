@@ -208,9 +208,6 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     # copies
     "to": lambda x: x.to(torch.float64),
     "double": lambda x: x.double(),
-    "float": lambda i: i.float() / 4,
-    "half": lambda i: i.half() / 4,
-    "bfloat16": lambda i: i.bfloat16() / 4,
     "type_as": lambda x, y: x.type_as(y),
     "clone": lambda x: x.clone(),
     "detach": lambda x: x.detach(),

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,20 +9,14 @@ from mpmath import mp, mpf
 
 from numeric.attack import attack, box_project
 from numeric.balls import BallArray
+from numeric.balls.running import run_on_balls
 from numeric.exact import run_exact
-from numeric.induction.vanilla import (
-    aligned_taps,
-    induction_head,
-    induction_head_exact,
-    induction_head_taps,
-    prompt_starts,
-    random_prompts,
-    vanilla,
-)
+from numeric.induction.vanilla import READ, induction_head, prompt_starts, vanilla
 from numeric.network import Network
 from numeric.norms import entrywise_one_norm
 from numeric.stream import StreamError
 from tests.counting import Tensors
+from tests.numeric.cases import random_prompts
 
 GATES = [math.inf, 0.0, 12.0]
 
@@ -59,32 +54,59 @@ def by_definition(x: np.ndarray, W: np.ndarray) -> dict[str, np.ndarray]:
         return {name: np.array(value, dtype=float) for name, value in found.items()}
 
 
+def batched_head(x: torch.Tensor, W: np.ndarray) -> dict[str, torch.Tensor]:
+    return torch.func.vmap(lambda prompt: induction_head(prompt, torch.tensor(W)))(x)
+
+
+def exact_head(x: np.ndarray, W: np.ndarray, bits: int = 128) -> dict[str, BallArray]:
+    return run_on_balls(induction_head, {"x": x, "W_star": W}, bits)
+
+
+def aligned(taps: dict, gate: float = math.inf) -> dict:
+    """The taps of one prompt as the reference names them, without the 2 gate that all its scores share."""
+    found = {name: READ[name](tap) if name in READ else tap for name, tap in taps.items()}
+    if gate < math.inf:
+        found["scores"] = found["scores"] - 2.0 * gate
+    return found
+
+
+def aligned_batch(taps: dict[str, torch.Tensor], gate: float = math.inf) -> dict[str, torch.Tensor]:
+    return torch.func.vmap(lambda of_one: aligned(of_one, gate))(taps)
+
+
 def sup_error(p: float, W: np.ndarray, x: np.ndarray, bits: int = 256) -> float:
-    difference = run_exact(vanilla(p, W), x, bits=bits, taps=())["output"] - induction_head_exact(x, W, bits)["output"]
+    difference = run_exact(vanilla(p, W), x, bits=bits, taps=())["output"] - exact_head(x, W, bits)["output"]
     return float(difference.sup_norm().mid())
+
+
+def network_error(network: Network, W: np.ndarray) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda x: (network(x) - batched_head(x, W)["output"]).abs().amax(1)
+
+
+def starts(L: int, d: int, W: np.ndarray, count: int, seed: int = 0) -> torch.Tensor:
+    return prompt_starts(L, d, torch.tensor(W), count, torch.Generator().manual_seed(seed))["x"]
 
 
 @pytest.mark.parametrize("L", [3, 4, 9])
 def test_reference_is_equation_4(L):
     x, W = random_prompts(L, 3, 2, seed=1), w_star("dense", 3, 5.0)
-    taps = induction_head_taps(x, W)
+    taps = batched_head(x, W)
     for index in range(2):
         expected = by_definition(x[index].numpy(), W)
-        exact = induction_head_exact(x[index].numpy(), W)
+        exact = exact_head(x[index].numpy(), W)
         for name, value in expected.items():
             np.testing.assert_allclose(taps[name][index].numpy(), value, atol=1e-14)
             np.testing.assert_allclose(exact[name].midpoint(), value, atol=1e-15)
             assert exact[name].shape == value.shape
-    assert torch.equal(induction_head(x, torch.tensor(W)), taps["output"])
 
 
 @pytest.mark.parametrize("gate", GATES)
 def test_network_and_reference_taps_have_the_same_names_and_shapes(gate):
     x, W = random_prompts(7, 3, 2, seed=1), w_star("signs", 3)
     construction = vanilla(2.0, W, gate=gate)
-    torch_taps, reference = aligned_taps(Network(construction).run(x), gate=gate), induction_head_taps(x, W)
-    ball_taps = aligned_taps(run_exact(construction, x[0].numpy()), gate=gate)
-    exact_reference = induction_head_exact(x[0].numpy(), W)
+    torch_taps, reference = aligned_batch(Network(construction).run(x), gate), batched_head(x, W)
+    ball_taps = aligned(run_exact(construction, x[0].numpy()), gate)
+    exact_reference = exact_head(x[0].numpy(), W)
     assert torch_taps.keys() == ball_taps.keys() == reference.keys() == exact_reference.keys()
     for name, value in reference.items():
         assert torch_taps[name].shape == value.shape
@@ -96,15 +118,15 @@ def test_network_and_reference_taps_have_the_same_names_and_shapes(gate):
 @pytest.mark.parametrize("gate", [math.inf, 60.0])
 def test_repaired_networks_converge_to_the_reference_at_every_tap(gate):
     x, W = random_prompts(9, 3, 1, seed=2)[0].numpy(), w_star("dense", 3)
-    taps = aligned_taps(run_exact(vanilla(50.0, W, gate=gate), x), gate=gate)
-    for name, value in induction_head_exact(x, W).items():
+    taps = aligned(run_exact(vanilla(50.0, W, gate=gate), x), gate)
+    for name, value in exact_head(x, W).items():
         assert float((taps[name] - value).sup_norm().upper()) < 1e-20, name
 
 
 def test_printed_network_does_not_converge():
     # Its last query attends to key 1 too, so that the error stays of order 1 / L whatever the slope.
     x, W = random_prompts(9, 3, 1, seed=2), w_star("dense", 3)
-    reference = induction_head(x, W)
+    reference = batched_head(x, W)["output"]
     printed = [float((Network(vanilla(p, W, gate=0.0))(x) - reference).abs().max()) for p in (5.0, 50.0, 500.0)]
     masked = [float((Network(vanilla(p, W))(x) - reference).abs().max()) for p in (5.0, 50.0, 500.0)]
     assert min(printed) > 0.01
@@ -150,7 +172,7 @@ def test_matrices_are_the_papers():
 def test_three_tokens_are_exact(p):
     # y_2 = x_1 whatever the slope, and a single key takes all the attention.
     x, W = random_prompts(3, 4, 1, seed=0), w_star("dense", 4)
-    taps, reference = aligned_taps(Network(vanilla(p, W)).run(x)), induction_head_taps(x, W)
+    taps, reference = aligned_batch(Network(vanilla(p, W)).run(x)), batched_head(x, W)
     assert torch.equal(taps["y"], reference["y"])
     assert torch.equal(taps["output"], reference["output"])
     assert sup_error(p, W, x[0].numpy()) == 0
@@ -166,10 +188,9 @@ def test_attack_exceeds_nine_tenths_of_the_sharp_bound_on_y(p, L):
     network = Network(vanilla(p, np.eye(2)))
 
     def y_error(x: torch.Tensor) -> torch.Tensor:
-        return (aligned_taps(network.run(x, taps=["y"]))["y"] - x[:, :-2]).abs().amax((1, 2))
+        return (network.run(x, taps=["y"])["y"][:, 1:-1] - x[:, :-2]).abs().amax((1, 2))
 
-    starts = prompt_starts(L, 2, np.eye(2), restarts=8, seed=0)
-    result = attack(y_error, starts, box_project(-1.0, 1.0), steps=60, seed=0)
+    result = attack(y_error, starts(L, 2, np.eye(2), 8), box_project(-1.0, 1.0), steps=60, seed=0)
     assert 0.9 < result.value / (2 * previous_token_error(p, L)) <= 1 + 1e-9
 
 
@@ -188,30 +209,17 @@ def test_attack_exceeds_nine_tenths_of_the_sharp_bound_on_y(p, L):
 @pytest.mark.parametrize("one_norm", [1.0, 0.1])
 def test_attack_comes_within_a_tenth_of_the_bound_and_keeps_it(kind, d, L, p, one_norm):
     W = w_star(kind, d, one_norm)
-    network, matrix = Network(vanilla(p, W)), torch.tensor(W)
-    starts = prompt_starts(L, d, W, restarts=12, seed=0)
-    result = attack(
-        lambda x: (network(x) - induction_head(x, matrix)).abs().amax(1),
-        starts,
-        box_project(-1.0, 1.0),
-        steps=60,
-        seed=0,
-    )
+    error = network_error(Network(vanilla(p, W)), W)
+    result = attack(error, starts(L, d, W, 12), box_project(-1.0, 1.0), steps=60, seed=0)
     assert 0.1 < result.value / sup_bound(p, L, W) <= 1
     assert sup_error(p, W, result.witness.numpy()) == pytest.approx(result.value, rel=1e-9, abs=1e-14)
 
 
 def test_errors_below_rounding_are_seen_by_the_balls():
     # A prompt that is bad at p = 8 is bad at p = 40 too, where the error is about 1e-18 and float64 sees noise only.
-    W, matrix = w_star("identity", 2), torch.tensor(w_star("identity", 2))
-    network, starts = Network(vanilla(8.0, W)), prompt_starts(16, 2, W, restarts=8, seed=0)
-    result = attack(
-        lambda x: (network(x) - induction_head(x, matrix)).abs().amax(1),
-        starts,
-        box_project(-1.0, 1.0),
-        steps=60,
-        seed=0,
-    )
+    W = w_star("identity", 2)
+    error = network_error(Network(vanilla(8.0, W)), W)
+    result = attack(error, starts(16, 2, W, 8), box_project(-1.0, 1.0), steps=60, seed=0)
     fraction = sup_error(40.0, W, result.witness.numpy()) / sup_bound(40.0, 16, W)
     assert 0.1 < fraction <= 1
 
@@ -225,53 +233,39 @@ def test_exact_error_decays_as_exp_minus_p():
 
 def test_starts_lie_in_the_box_and_follow_the_seed():
     W = w_star("signs", 5)
-    starts = prompt_starts(9, 5, W, restarts=11, seed=3)
-    assert starts.shape == (11, 9, 5)
-    assert float(starts.abs().max()) <= 1
-    assert torch.equal(starts, prompt_starts(9, 5, W, restarts=11, seed=3))
-    assert not torch.equal(starts, prompt_starts(9, 5, W, restarts=11, seed=4))
-    assert prompt_starts(9, 5, W, restarts=2, seed=3, dtype=torch.float32).dtype == torch.float32
-
-
-def test_random_prompts_fill_the_box():
-    prompts = random_prompts(50, 4, 20, seed=0)
-    assert prompts.shape == (20, 50, 4)
-    assert -1 <= float(prompts.min()) < -0.99 < 0.99 < float(prompts.max()) <= 1
-    assert torch.equal(prompts, random_prompts(50, 4, 20, seed=0))
+    drawn = starts(9, 5, W, 11, seed=3)
+    assert drawn.shape == (11, 9, 5)
+    assert float(drawn.abs().max()) <= 1
+    assert torch.equal(drawn, starts(9, 5, W, 11, seed=3))
+    assert not torch.equal(drawn, starts(9, 5, W, 11, seed=4))
 
 
 def test_gradient_through_network_and_reference_is_finite():
     x = random_prompts(6, 3, 2, seed=0).requires_grad_(True)
     W = w_star("dense", 3)
-    (Network(vanilla(1.0, W))(x) - induction_head(x, W)).abs().sum().backward()
+    network_error(Network(vanilla(1.0, W)), W)(x).sum().backward()
     assert bool(x.grad.isfinite().all())
 
 
 def test_an_attack_at_full_size_forms_no_matrix_of_all_pairs_of_tokens():
     W = w_star("identity", 16)
-    starts, matrix = prompt_starts(512, 16, W, restarts=12, seed=0), torch.tensor(W)
+    prompts = starts(512, 16, W, 12)
 
     def largest(dense):
-        network = Network(vanilla(2.0, W), dense=dense)
+        error = network_error(Network(vanilla(2.0, W), dense=dense), W)
         with Tensors() as seen:
-            attack(
-                lambda x: (network(x) - induction_head(x, matrix)).abs().amax(1),
-                starts,
-                box_project(-1.0, 1.0),
-                steps=2,
-                seed=0,
-            )
+            attack(error, prompts, box_project(-1.0, 1.0), steps=2, seed=0)
         return seen.largest
 
-    assert largest(dense=False) <= 2 * starts.numel()
+    assert largest(dense=False) <= 2 * prompts.numel()
     assert largest(dense=True) >= 12 * 512**2
 
 
 def test_prompts_without_a_key_are_refused():
     with pytest.raises(StreamError, match=r"induction_head: a prompt of 2 tokens.*give at least 3 tokens"):
-        induction_head(torch.ones(1, 2, 2), np.eye(2))
-    with pytest.raises(StreamError, match="induction_head_exact: a prompt of 2 tokens"):
-        induction_head_exact(np.ones((2, 2)), np.eye(2))
+        induction_head(torch.ones(2, 2), torch.eye(2))
+    with pytest.raises(StreamError, match="induction_head: a prompt of 2 tokens"):
+        exact_head(np.ones((2, 2)), np.eye(2))
 
 
 @pytest.mark.parametrize(("W", "gate"), [(np.ones((2, 3)), 0.0), (np.eye(2), -1.0), (np.eye(2), math.nan)])

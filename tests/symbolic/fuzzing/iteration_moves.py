@@ -1,16 +1,18 @@
 """Moves over layers and steps: recursions, iterations towards a fixed point, descent, invariants."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from symbolic.calculus import DerivationError, Norm
+from symbolic.calculus import Approximated, DerivationError, Norm
 from tests.symbolic.fuzzing import maps
 from tests.symbolic.fuzzing.evaluation import evaluate, satisfied
 from tests.symbolic.fuzzing.maps import About
 from tests.symbolic.fuzzing.move import move
-from tests.symbolic.fuzzing.program import NAME, Program
+from tests.symbolic.fuzzing.program import NAME, Program, Rules
 from tests.symbolic.fuzzing.realised import Measured, Realised
 from tests.symbolic.fuzzing.vectors import lengths, units
 
@@ -90,6 +92,49 @@ def iterate_derived(program: Program) -> None:
             exact, near = each.run(exact, near)
         if skip:
             exact, near = (skip[0] * b + skip[1] * a for b, a in zip(before, (exact, near), strict=True))
+    program.conclude(value, exact, near, norm=norm)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer as a function of its premise, which reads as the code that defines it."""
+
+    rules: Rules
+    made: tuple[maps.Map, ...]
+
+    def __call__(self, z: Approximated) -> Approximated:
+        for place, each in enumerate(self.made):
+            z = self.rules[each.rule](z, f"part{place}", **each.arguments)
+        return z
+
+    def __repr__(self) -> str:
+        words = "z"
+        for place, each in enumerate(self.made):
+            named = ", ".join(f"{key}={_word(argument)}" for key, argument in each.arguments.items())
+            words = f"{each.rule}({words}, 'part{place}', {named})"
+        return f"lambda z: {words}"
+
+
+def _word(argument: Any) -> str:
+    return f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument)
+
+
+@move("repeat", "repeat", weight=0.6)
+def repeat(program: Program) -> None:
+    x, depth = program.pick(), program.whole(1, 4)
+    if program.size(x) == 0.0:
+        return
+    dim, norm, made = x.exact.shape[-1], x.value.norm, []
+    part = premise = program.rules["given"]("z", dim=dim, norm=norm, size=program.size(x))
+    for _ in range(program.whole(1, 3)):
+        here = About(norm, dim, float(evaluate(part.size, program.at)), program.bound(x), layer=True)
+        made.append(LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here))
+        part = Layer(program.rules, tuple(made))(premise)
+    value = program.apply("repeat", x, NAME, Layer(program.rules, tuple(made)), depth)
+    exact, near = x.exact, x.near
+    for _ in range(depth):
+        for each in made:
+            exact, near = each.run(exact, near)
     program.conclude(value, exact, near, norm=norm)
 
 
@@ -240,6 +285,7 @@ MOVES = (
     recur,
     iterate_by_layer,
     iterate_derived,
+    repeat,
     iterate_any,
     contract,
     contract_limit,

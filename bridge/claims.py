@@ -1,0 +1,102 @@
+"""Bounds that the user claims for a run: `output <= 2*W_norm*exp(-p)`, in the letters of the result.
+
+A claim is read by the reader of `certify`, never evaluated as code. It is judged as a printed bound is.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from bridge.certify.reading import read_claim
+from bridge.study import Case, DirectCase
+from symbolic.statements import Kind, Quantity, UsageError
+
+# A quantity, a relation, a formula: the quantity may have brackets and dots (p[1], output.mask_3).
+FORM = re.compile(r"\s*(?P<quantity>[^<>=\s]+)\s*(?P<relation>[<>=]+)\s*(?P<formula>[^<>=]+)")
+RELATIONS = {Kind.UPPER: ("<=", "<"), Kind.EXACT: ("<=", "<"), Kind.LOWER: (">=", ">")}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A bound on a quantity, and the text that was typed."""
+
+    text: str
+    quantity: str
+    relation: str
+    bound: sp.Expr
+
+    @property
+    def strict(self) -> bool:
+        return self.relation in ("<", ">")
+
+
+def set_claims(cases: Sequence[Case], texts: Iterable[str]) -> None:
+    """Gives every case the claims on its quantities.
+
+    Raises UsageError for a text that is no claim, a quantity or a letter that the result does not have, a relation that
+    does not fit the quantity, and two claims on one quantity.
+    """
+    claims = [_typed(text) for text in texts]
+    for claim in claims:
+        if [other.quantity for other in claims].count(claim.quantity) > 1:
+            raise UsageError(f"claim: '{claim.quantity}' has several claims; make one in each run")
+        having = [case for case in cases if claim.quantity in {each.name for each in case.result.quantities}]
+        for case in having or cases[:1]:
+            case.claims = {**case.claims, claim.quantity: _bound(claim, case)}
+
+
+def _typed(text: str) -> Claim:
+    """The claim with letters that are no result's yet."""
+    found = FORM.fullmatch(text)
+    if found is None or found["relation"] not in ("<=", "<", ">=", ">"):
+        raise UsageError(f"claim: {text!r} is not of the form QUANTITY <= FORMULA (or <; a lower bound: >= or >)")
+    return Claim(text.strip(), found["quantity"], found["relation"], read_claim(found["formula"])[0])
+
+
+def _bound(claim: Claim, case: Case) -> Claim:
+    """The claim in the letters of the case, each of which has a value there."""
+    quantity = case.result.quantity(claim.quantity)
+    if isinstance(case, DirectCase):
+        raise UsageError(f"claim: {case.result.id} has rows of its own making, which judge no claim")
+    _check_relation(claim, quantity)
+    letters = {letter.name: letter for letter in _letters(case)}
+    unknown = sorted(letter.name for letter in claim.bound.free_symbols if letter.name not in letters)
+    if unknown:
+        raise UsageError(
+            f"claim: {case.result.id} has no letter {', '.join(unknown)}; it has: {', '.join(sorted(letters))}"
+        )
+    bound = claim.bound.xreplace({letter: letters[letter.name] for letter in claim.bound.free_symbols})
+    worst = {letter: value for letter, value in (quantity.worst_case or {}).items() if letter not in case.values}
+    bound = bound.xreplace({letter: sp.sympify(value) for letter, value in worst.items()})
+    free = sorted(letter.name for letter in bound.free_symbols - set(case.values))
+    if free:
+        raise UsageError(f"claim: {', '.join(free)} has no value in a bound on '{quantity.name}'")
+    return replace(claim, bound=bound)
+
+
+def _check_relation(claim: Claim, quantity: Quantity) -> None:
+    allowed = RELATIONS.get(quantity.kind)
+    if allowed is None:
+        raise UsageError(f"claim: '{quantity.name}' is a rate, which no bound at one point can describe")
+    if claim.relation not in allowed:
+        side = "below" if quantity.kind is Kind.LOWER else "above"
+        raise UsageError(
+            f"claim: '{quantity.name}' is bounded from {side}; write {quantity.name} {allowed[0]} FORMULA, not "
+            f"{claim.relation}"
+        )
+    if quantity.scopes and "network" not in quantity.scopes:
+        raise UsageError(f"claim: '{quantity.name}' is bounded at a prompt only, so no claim on it is judged")
+
+
+def _letters(case: Case) -> list[sp.Symbol]:
+    """Those of the quantities' bounds, then those that have a value, which go first where two have one name."""
+    bounds = [bound for quantity in case.result.quantities for bound in _formulas(quantity)]
+    return [*(letter for bound in bounds for letter in bound.free_symbols), *case.values]
+
+
+def _formulas(quantity: Quantity) -> list[sp.Expr]:
+    general = quantity.general_bound() if quantity.derivation else None
+    stated = (general, quantity.derived(), quantity.printed.bound if quantity.printed else None)
+    return [bound for bound in stated if bound is not None]

@@ -1,0 +1,36 @@
+"""What is to be made of a comparison: files, and what the terminal shows."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bridge.export.files import check_folder
+from bridge.export.suffixes import PLOTS, TABLES, check_output
+from symbolic.statements import UsageError
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """See the options of `compare`."""
+
+    tables: tuple[Path, ...] = ()
+    plot: Path | None = None
+    witnesses: Path | None = None
+    as_json: bool = False
+    all_rows: bool = False
+    steps: bool = False
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (*self.tables, self.plot) if self.plot else self.tables
+
+    def check(self) -> None:
+        """Raises UsageError if a file cannot be written: before the run, which may be long."""
+        for path in self.tables:
+            check_output(path, TABLES)
+        if self.plot:
+            check_output(self.plot, PLOTS)
+        if self.witnesses:
+            check_folder(self.witnesses)
+        for path in self.files:
+            if [other.resolve() for other in self.files].count(path.resolve()) > 1:
+                raise UsageError(f"'{path}' is given twice; name each output file once.")

@@ -1,0 +1,72 @@
+"""What a command is asked for, checked without torch: a call that is refused answers at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bridge.cli.assignments import parameters, with_options
+from bridge.cli.outputs import Outputs
+from bridge.cli.sources import Source, find_source
+from bridge.files import require_file
+from bridge.formats import check_device, check_dtype
+from bridge.solving.tiers import check_tier
+from symbolic.statements import Result, UsageError
+
+
+@dataclass(frozen=True)
+class Request:
+    """A theorem and the parameters that the user gave."""
+
+    source: Source
+    parameters: dict[str, Any]
+
+
+def request(
+    typed: str, settings: Sequence[str], grids: Sequence[str] = (), named: Mapping[str, str] | None = None
+) -> Request:
+    """The theorem, and the parameters that it has (`seed`, say, would clash with an argument of `compare`).
+
+    `named` are parameters with an option of their own (a machine, its input): strings, even if they consist of digits.
+    """
+    given = with_options(parameters(settings, grids), named or {})
+    source = find_source(typed)
+    _check_names(source.result, given)
+    return Request(source, given)
+
+
+def _check_names(result: Result, names: Mapping[str, Any]) -> None:
+    for name in names:
+        result.parameter(name)
+
+
+def check_compare(options: Mapping[str, Any], outputs: Outputs) -> None:
+    """Raises UsageError for what is wrong with the options of `compare`, whatever the theorem."""
+    if "target" in options and "csv" not in options:
+        beside = next((f", not with --{name}" for name in ("data", "text") if name in options), "")
+        raise UsageError(f"--target goes with --csv FILE{beside}.")
+    if "dtype" in options:
+        check_dtype(options["dtype"])
+    if "device" in options:
+        check_device(options["device"])
+    sources = [name for name in ("text", "data", "csv") if name in options]
+    if len(sources) == 1 and sources != ["data"]:  # the engine refuses several
+        require_file(options[sources[0]], f"--{sources[0]}")
+    outputs.check()
+
+
+def check_replay(path: Path, others: Sequence[str], outputs: Outputs) -> None:
+    """Raises UsageError for a witness that cannot be read, and for options that cannot be combined with it."""
+    if others or outputs.files or outputs.witnesses:
+        raise UsageError("--witness checks one saved input again and takes only --json; omit the other options.")
+    require_file(str(path), "witness")
+
+
+def check_solve(request: Request, knob: str, options: Mapping[str, Any]) -> None:
+    """Raises UsageError for a question that names no parameter, quantity or tier. `knob` may be `error` itself."""
+    if knob != "error":
+        request.source.result.parameter(knob)
+    if "quantity" in options:
+        request.source.result.quantity(options["quantity"])
+    if "tier" in options:
+        check_tier(options["tier"])

@@ -1,0 +1,18 @@
+"""Number formats and devices by name, checked without torch."""
+
+from symbolic.statements import UsageError
+
+DTYPES = ("float64", "float32", "bfloat16", "float16")
+DEVICES = ("cpu", "cuda")  # each may have a number: cuda:1
+
+
+def check_dtype(name: str) -> None:
+    """Raises UsageError for a number format that is not one of DTYPES."""
+    if name not in DTYPES:
+        raise UsageError(f"dtype {name!r:.200} is not known; choose one of {', '.join(DTYPES)}")
+
+
+def check_device(name: str) -> None:
+    """Raises UsageError for a device of another kind than DEVICES; whether this machine has it is not looked at."""
+    if name.partition(":")[0] not in DEVICES:
+        raise UsageError(f"device {name!r:.200} is not known; choose cpu or cuda")

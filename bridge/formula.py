@@ -1,0 +1,55 @@
+"""A SymPy expression as a function that runs on tensors and on arrays of balls."""
+
+import inspect
+from functools import cached_property, lru_cache
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.lowering import Lowered, lower
+from numeric.balls import BallArray, working_precision
+from numeric.balls.elementwise import entrywise
+from symbolic.statements import UsageError
+
+
+class Formula:
+    """Formula(expr, *symbols): a scalar expression as a function of its symbols, entry by entry, with broadcasting.
+
+    On tensors it is differentiable and keeps dtype and device; on arrays of balls it encloses the exact value at their
+    precision. The symbols are the arguments, in the order given (by default all of them, sorted by name), by position
+    or by name: where their names are those of parameters, weights and inputs, it serves as network, reference or letter
+    of a theorem. Conventions at kinks are those of `lower`.
+
+    Raises UsageError for what is no scalar expression.
+    """
+
+    def __init__(self, expr: Any, *symbols: sp.Symbol) -> None:
+        if isinstance(expr, sp.MatrixBase) or not isinstance(expr, sp.Expr):
+            raise UsageError(f"Formula: expected a scalar SymPy expression, got {type(expr).__name__}")
+        self.expr = expr
+        self.symbols = symbols or tuple(sorted(expr.free_symbols, key=str))
+        keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.__signature__ = inspect.Signature([inspect.Parameter(str(each), keyword) for each in self.symbols])
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        arguments = self.__signature__.bind(*values, **named).args
+        bits = [each.bits for each in arguments if isinstance(each, BallArray)]
+        return self._on_balls(arguments, max(bits)) if bits else self._on_tensors(*arguments)
+
+    @cached_property
+    def _on_tensors(self) -> Lowered:
+        return _lowered(self.expr, self.symbols, None)
+
+    def _on_balls(self, arguments: tuple[Any, ...], bits: int) -> BallArray:
+        with working_precision(max(bits, flint.ctx.prec)):
+            return entrywise(_lowered(self.expr, self.symbols, flint.ctx.prec))(*arguments)
+
+    def __repr__(self) -> str:
+        return f"Formula({', '.join(map(str, (self.expr, *self.symbols)))})"
+
+
+@lru_cache(maxsize=1024)
+def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) -> Lowered:
+    """For tensors, or for balls of so many bits."""
+    return lower(expr, "torch", args=symbols) if bits is None else lower(expr, "arb", args=symbols, bits=bits)

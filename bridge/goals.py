@@ -1,0 +1,56 @@
+"""What an attack raises: the error of a quantity, or the ratio of the error to the bound at a prompt."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from symbolic.statements import Quantity
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """The error of a quantity; with a scope, the ratio of the error to the prompt bound of that scope."""
+
+    quantity: Quantity
+    scope: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str | None]:
+        return self.quantity.name, self.scope
+
+
+@runtime_checkable
+class Batch(Protocol):
+    """Restarts of several goals in one batch: consecutive groups of equal size, each raising its own objective."""
+
+    starts: dict[str, Tensor]
+
+    def project(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Each restart moved back into the hypotheses."""
+
+    def objective(self, inputs: dict[str, Tensor]) -> Tensor:
+        """One number for each restart, differentiable."""
+
+
+def prompt_scopes(quantity: Quantity) -> list[str]:
+    """The scopes whose bound depends on the prompt."""
+    return [scope for scope in quantity.scopes if scope != "network"]
+
+
+def goals_of(quantities: Iterable[Quantity]) -> list[Goal]:
+    """For each quantity its error, then its ratio in each scope of a prompt."""
+    return [Goal(quantity, scope) for quantity in quantities for scope in (None, *prompt_scopes(quantity))]
+
+
+BESIDE_NONE = 1e200  # ranks an error whose bound is 0 above every ratio, and by its size
+
+
+def ratio(errors: Tensor, bounds: Tensor) -> Tensor:
+    """error / bound, what an attack raises. Beside a bound that is not positive (or nan) an error ranks above all
+    others: such an input is always looked at exactly."""
+    positive = bounds > 0
+    beside_none = errors * BESIDE_NONE
+    return torch.where(positive, errors / torch.where(positive, bounds, torch.ones_like(bounds)), beside_none)

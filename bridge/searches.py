@@ -1,0 +1,83 @@
+"""The points that attacks find: for each goal of each case by itself, or for many goals and cases in one batch."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from torch import Tensor
+
+from bridge.budget import Budget
+from bridge.goals import Goal, goals_of, ratio
+from bridge.study import Case, Inputs
+from numeric.attack import NowhereFinite, attack_groups
+from symbolic.statements import Quantity, UsageError
+
+AT_ONCE = 2**28  # bytes of one batch: a number that no machine decides, so that a record does not depend on it
+
+Points = Mapping[tuple[str, str | None], Inputs]  # by quantity and scope, without the first dimension
+Cell = tuple[Case, Goal]
+
+
+def searched(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> list[Points]:
+    """For each case, of one company, the points at which the attack found each error and each ratio largest."""
+    goals = goals_of(quantities)
+    cells = [(case, goal) for case in cases for goal in goals]
+    if cases[0].company is None:
+        found = [_searched_alone(case, goal, budget) for case, goal in cells]
+    else:
+        found = [each for batch in _batches(cells, budget) for each in _searched_together(batch, budget)]
+    keys, count = [goal.key for goal in goals], len(goals)
+    return [dict(zip(keys, found[place * count : (place + 1) * count], strict=True)) for place, _ in enumerate(cases)]
+
+
+def companies(cases: Sequence[Case]) -> list[list[Case]]:
+    """The cases whose goals share batches, by company."""
+    found: dict[Hashable, list[Case]] = {}
+    for case in cases:
+        if case.company is not None:
+            found.setdefault(case.company, []).append(case)
+    return list(found.values())
+
+
+def memory_at_once(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> int:
+    """About how many bytes the largest batch takes of the attack on cases of one company."""
+    cells = [(case, goal) for case in cases for goal in goals_of(quantities)]
+    return max((len(batch) * cases[0].search_memory(budget) for batch in _batches(cells, budget)), default=0)
+
+
+def _batches(cells: Sequence[Cell], budget: Budget) -> Iterator[Sequence[Cell]]:
+    """As many goals at once as memory allows, and at least one."""
+    each = max(1, cells[0][0].search_memory(budget)) if cells else 1
+    size = max(1, AT_ONCE // each)
+    yield from (cells[start : start + size] for start in range(0, len(cells), size))
+
+
+def _searched_together(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:
+    try:
+        return _ascended(cells, budget)
+    except (UsageError, RuntimeError, TypeError, NowhereFinite) as error:
+        # A function may take a parameter as one number but not as one for each restart: `if eps > 0`, `math.sqrt(eps)`.
+        # Then each case is attacked by itself; an error that remains is raised there.
+        own = [[cell for cell in cells if cell[0] is case] for case in dict.fromkeys(case for case, _ in cells)]
+        if len(own) > 1:
+            return [found for part in own for found in _searched_together(part, budget)]
+        if not isinstance(error, NowhereFinite):
+            raise
+        return [_searched_alone(case, goal, budget) for case, goal in cells]  # names the quantity
+
+
+def _ascended(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:
+    batch = cells[0][0].batch(cells, budget)
+    results = attack_groups(
+        batch.objective, batch.starts, batch.project, len(cells), steps=budget.attack, seed=budget.seed
+    )
+    witnesses = [result.witness for result in results]
+    return [witness for witness in witnesses if isinstance(witness, dict)]  # the attack keeps the structure of starts
+
+
+def _searched_alone(case: Case, goal: Goal, budget: Budget) -> Inputs:
+    name = goal.quantity.name
+
+    def objective(inputs: Inputs) -> Tensor:
+        error = case.errors(inputs, [name], attack=True)[name]
+        return error if goal.scope is None else ratio(error, case.prompt_bounds(goal.quantity, inputs, goal.scope))
+
+    return case.search(objective, goal.quantity, budget)

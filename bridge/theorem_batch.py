@@ -1,0 +1,164 @@
+"""Restarts of several goals of a theorem, at points that differ in numbers alone, as the items of one batch.
+
+Shapes: R items, the restarts of each cell in turn; a cell is one goal of one case.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import sympy as sp
+import torch
+from torch import Tensor
+
+from bridge.budget import Budget
+from bridge.goals import Goal, ratio
+from bridge.items import Items
+from bridge.study import Inputs
+from bridge.theorem_case import TheoremCase
+from bridge.transformer import Transformer
+from bridge.transformer_batch import Found, Member, TransformerBatch, together
+from symbolic.statements import Quantity
+
+
+class TheoremBatch:
+    """Each item has the parameters and weights of its case, and the objective of its goal."""
+
+    def __init__(self, cells: Sequence[tuple[TheoremCase, Goal]], budget: Budget) -> None:
+        self.cells, self.restarts = list(cells), budget.restarts
+        self.cases = list(dict.fromkeys(case for case, _ in cells))
+        self.runner = self.cases[0].runner
+        drawn = {case: case.starts(budget.restarts, budget.seed) for case in self.cases}
+        self.starts = _joined([drawn[case] for case, _ in cells])
+        self.names = [goal.quantity.name for _, goal in cells for _ in range(self.restarts)]  # R
+        self.varying = self._varying()
+        self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
+
+    def project(self, inputs: Inputs) -> Inputs:
+        if self.one_domain:
+            return self.cases[0].project(inputs)
+        counts = [self.restarts * sum(each is case for each, _ in self.cells) for case in self.cases]
+        parts = {name: value.split(counts) for name, value in inputs.items()}
+        return _joined(
+            [case.project({name: part[place] for name, part in parts.items()}) for place, case in enumerate(self.cases)]
+        )
+
+    def objective(self, inputs: Inputs) -> Tensor:
+        """The error of each item, or its ratio to the bound at the item, (R)."""
+        known = {**inputs, **self.varying}
+        return ratio(self._errors(known), self._bounds(known))
+
+    def _varying(self) -> dict[str, Tensor]:
+        """The parameters and weights in which the cases differ, (R, ...) each."""
+        first, runners = self.runner, [case.runner for case in self.cases]
+        floats = {name: value for name, value in first.params.items() if isinstance(value, float)}
+        params = [name for name, value in floats.items() if any(each.params[name] != value for each in runners)]
+        weights = [n for n, x in first.weights.items() if any(not each.weights[n].equal(x) for each in runners)]
+        return {
+            **{n: self._of_items([torch.tensor(case.runner.params[n]) for case, _ in self.cells]) for n in params},
+            **{n: self._of_items([case.runner.weights[n] for case, _ in self.cells]) for n in weights},
+        }
+
+    def _of_items(self, of_cells: Sequence[Tensor]) -> Tensor:
+        stacked = torch.stack(list(of_cells)).to(self.runner.device, torch.float64)
+        return stacked.repeat_interleave(self.restarts, 0)
+
+    def items(self, flags: Sequence[bool]) -> Items:
+        """The items of the cells that have a flag."""
+        return self._all.where([flag for flag in flags for _ in range(self.restarts)])
+
+    @cached_property
+    def _all(self) -> Items:
+        return Items(range(len(self.names)), len(self.names), self.runner.device)
+
+    # Errors.
+
+    def _errors(self, known: Mapping[str, Tensor]) -> Tensor:
+        truth = self.runner.reference(known, list(dict.fromkeys(self.names)))
+        errors = next(iter(known.values())).new_zeros(len(self.names))  # (R)
+        for part in self._parts:
+            for name, items, found in part.run(known):
+                errors = items.into(errors, self.cases[0].distance(name, found, items.of(truth[name])))
+        return errors
+
+    @cached_property
+    def _parts(self) -> "list[_FunctionBatch | TransformerBatch]":
+        """Each network, with the items whose goals it makes; all transformers of one shape as one."""
+        keys = list(dict.fromkeys(self.runner.network_key(name) for name in self.names))
+        transformers = {
+            key: each for key, each in self.runner.theorem.networks.items() if isinstance(each, Transformer)
+        }
+        functions = [_FunctionBatch(self, key) for key in keys if key not in transformers]
+        members = [
+            self._member(case, key, transformers[key]) for key in keys if key in transformers for case in self.cases
+        ]
+        chosen = [member for member in members if member.places]
+        return [*functions, *together(chosen, self.runner, self.names, self.varying)]
+
+    def _member(self, case: TheoremCase, key: str, transformer: Transformer) -> Member:
+        flags = [each is case and self.runner.network_key(goal.quantity.name) == key for each, goal in self.cells]
+        network = case.runner.torch_network(key, torch.float64)
+        return Member(transformer, network, case.length(transformer), self.items(flags).places)
+
+    # Bounds at the prompt.
+
+    def _bounds(self, known: Mapping[str, Tensor]) -> Tensor:
+        """The bound at each item whose goal is a ratio, 1 at the others, (R)."""
+        bounds = next(iter(known.values())).new_ones(len(self.names))  # (R)
+        values = {letter: self._letter(letter, items, known) for letter, items in self._letters.items()}
+        for quantity, items in self._ratios:
+            formula = self.cases[0].prompt_formula(quantity)
+            arguments = [items.of(values[s]) if s in values else items.of(self._numbers[s]) for s in formula.letters]
+            bounds = items.into(bounds, formula.bound(*arguments) * items.of(torch.ones_like(bounds)))
+        return bounds
+
+    def _letter(self, letter: sp.Symbol, items: Items, known: Mapping[str, Tensor]) -> Tensor:
+        """The letter at those items, 0 at the others, (R)."""
+        found = self.runner.batched(self.cases[0].prompt_functions[letter], items.of_each(known))
+        return items.into(found.new_zeros(len(self.names)), found)
+
+    @cached_property
+    def _ratios(self) -> list[tuple[Quantity, Items]]:
+        """Each quantity that is a goal at prompts, and the items of those goals."""
+        quantities = {goal.quantity.name: goal.quantity for _, goal in self.cells if goal.scope is not None}
+        return [
+            (quantity, self.items([g.quantity.name == name and g.scope is not None for _, g in self.cells]))
+            for name, quantity in quantities.items()
+        ]
+
+    @cached_property
+    def _letters(self) -> dict[sp.Symbol, Items]:
+        """Each letter that depends on the prompt, and the items whose bounds have it."""
+        needed: dict[sp.Symbol, set[int]] = {}
+        for quantity, items in self._ratios:
+            for letter in self.cases[0].prompt_formula(quantity).letters:
+                if letter in self.cases[0].prompt_functions:
+                    needed.setdefault(letter, set()).update(items.places)
+        return {letter: Items(sorted(each), len(self.names), self.runner.device) for letter, each in needed.items()}
+
+    @cached_property
+    def _numbers(self) -> dict[sp.Symbol, Tensor]:
+        """The other letters, at each item, (R)."""
+        letters = {letter for quantity, _ in self._ratios for letter in self.cases[0].prompt_formula(quantity).letters}
+        return {
+            letter: self._of_items([torch.tensor(case.number(letter)) for case, _ in self.cells])
+            for letter in letters - set(self._letters)
+        }
+
+
+class _FunctionBatch:
+    """A network that is a function, on the items whose goals it makes."""
+
+    def __init__(self, batch: TheoremBatch, key: str) -> None:
+        self.runner, self.key = batch.runner, key
+        self.items = batch.items([self.runner.network_key(goal.quantity.name) == key for _, goal in batch.cells])
+        self.readings = list(self.items.by_name(batch.names))
+
+    def run(self, known: Mapping[str, Tensor]) -> Iterator[Found]:
+        names = [name for name, _, _ in self.readings]
+        outputs = self.runner.outputs(self.key, self.items.of_each(known), names, torch.float64)
+        for name, spots, items in self.readings:
+            yield name, items, spots.of(outputs[name])
+
+
+def _joined(inputs: Sequence[Inputs]) -> Inputs:
+    return {name: torch.cat([each[name] for each in inputs]) for name in inputs[0]}

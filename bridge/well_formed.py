@@ -1,0 +1,165 @@
+"""What a theorem may name: every function, domain, network and letter refers to something that the theorem has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bridge.arguments import Function, arguments_of
+from bridge.check import Check
+from bridge.domains import Domain, Rows
+from bridge.theorem import Theorem
+from bridge.transformer import Transformer
+from symbolic.statements import UsageError
+
+OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
+OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of such a name could not be set
+    [
+        *("result", "seed", "samples", "attack", "restarts", "dtype", "device", "text", "data", "csv", "target"),
+        *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
+    ]
+)
+OF_CHECKS = {"samples", "attack", "restarts", "seed"}  # settings that a check may depend on
+OF_DISTANCE = ("found", "truth")  # what a distance takes
+OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
+
+
+def require_well_formed(theorem: Theorem) -> None:
+    """Raises UsageError for a name that stands for two things or for nothing, and for a value of the wrong sort."""
+    _require_kinds(theorem)
+    _require_distinct(theorem)
+    _require_known_arguments(theorem)
+    _require_known_quantities(theorem)
+    _require_domains_in_parameters(theorem)
+    _require_bound_letters(theorem)
+
+
+def _require_kinds(theorem: Theorem) -> None:
+    inputs = {name: each for name, each in theorem.inputs.items() if not isinstance(each, Domain)}
+    wrong = [
+        *(f"the input {name} is {_short(each)}; give a domain, such as bs.Box(d)" for name, each in inputs.items()),
+        *(f"{role} is {_short(each)}; give a function" for role, each in theorem.functions() if not callable(each)),
+    ]
+    if wrong:
+        raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")
+
+
+def _short(value: Any) -> str:
+    return f"{value!r:.80}"
+
+
+def _require_distinct(theorem: Theorem) -> None:
+    statement = theorem.statement
+    specified = {each.name for each in statement.parameters if each.symbol is None}  # W_star = random:1 gives W_star
+    named = {
+        "parameters": [each.name for each in statement.parameters],
+        "weights": [name for name in theorem.weights if name not in specified],
+        "inputs": list(theorem.inputs),
+    }
+    reserved = sorted(OPTIONS & set(named["parameters"]))
+    if reserved:
+        raise UsageError(
+            f"{theorem.id}: {', '.join(reserved)} cannot name a parameter: it is an argument of compare, solve or "
+            f"certify; take another letter"
+        )
+    twice = _repeated([name for names in named.values() for name in names])
+    if twice:
+        raise UsageError(
+            f"{theorem.id}: {', '.join(twice)} names more than one thing; give each parameter, weight and input a name "
+            f"of its own"
+        )
+    twice = _repeated([each.name for each in statement.quantities])
+    if twice:
+        raise UsageError(f"{theorem.id}: {', '.join(twice)} names more than one quantity; name them apart")
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def _require_known_arguments(theorem: Theorem) -> None:
+    parameters, weights = [each.name for each in theorem.statement.parameters], list(theorem.weights)
+    fixed = {*parameters, *weights, *theorem.built}
+    places = {id(each): place for place, each in enumerate(theorem.weights.values())}
+    for role, function in theorem.functions():
+        if function is theorem.starts:
+            _require_known(theorem, role, function, fixed | set(OF_STARTS), "parameter or weight")
+        elif function is theorem.distance:
+            _require_known(theorem, role, function, fixed | set(OF_DISTANCE), "parameter or weight")
+        elif id(function) in places:
+            before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
+            _require_known(theorem, role, function, before, "parameter, earlier weight or seed")
+        else:
+            _require_known(theorem, role, function, fixed | set(theorem.inputs))
+    for check in theorem.checks:
+        _require_known_to_check(theorem, check, fixed)
+
+
+def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
+    role = f"the check '{check.name}'"
+    if callable(check.inputs):  # they have names when they are computed
+        _require_known(theorem, f"the inputs of {role}", check.inputs, fixed, "parameter or weight")
+        arguments_of(check.sides)
+        return
+    points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
+    own = {name for point in points for name in point}
+    _require_known(
+        theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
+    )
+
+
+def _require_known(
+    theorem: Theorem, role: str, function: Function, known: set[str], kinds: str = "parameter, weight or input"
+) -> None:
+    unknown = [name for name in arguments_of(function) if name not in known]
+    if unknown:
+        raise UsageError(
+            f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
+            f"{', '.join(sorted(known)) or 'nothing'}"
+        )
+
+
+def _require_known_quantities(theorem: Theorem) -> None:
+    """Of networks that are given by quantity, and of what is read off them."""
+    stated = [each.name for each in theorem.statement.quantities]
+    read = {name for each in theorem.networks.values() if isinstance(each, Transformer) for name in each.read}
+    for role, names in (("a network", set(theorem.networks) - {""}), ("something read off a transformer", read)):
+        unknown = sorted(names - set(stated))
+        if unknown:
+            raise UsageError(
+                f"{theorem.id}: {role} is given for {', '.join(unknown)}, which is no quantity; it has: "
+                f"{', '.join(stated)}"
+            )
+
+
+def _require_domains_in_parameters(theorem: Theorem) -> None:
+    letters = {each.symbol for each in theorem.statement.parameters}
+    for name, domain in {**theorem.weights, **theorem.inputs}.items():
+        free = sorted(str(each) for each in _letters(domain) - letters) if isinstance(domain, Domain) else []
+        if free:
+            known = ", ".join(sorted(str(each) for each in letters if each is not None))
+            raise UsageError(
+                f"{theorem.id}: the domain {domain} of {name} has {', '.join(free)}, which is not a parameter; "
+                f"parameters: {known or 'none'}"
+            )
+
+
+def _letters(domain: Domain) -> set[Any]:
+    own = [*domain.shape, *(getattr(domain, name, 0) for name in ("low", "high", "size", "radius"))]
+    inner = _letters(domain.row) if isinstance(domain, Rows) else set()
+    return inner | {letter for each in own for letter in getattr(each, "free_symbols", ())}
+
+
+def _require_bound_letters(theorem: Theorem) -> None:
+    """Every letter of a bound has a value from a parameter or an instance."""
+    of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
+    bound = {p.symbol for p in theorem.statement.parameters} | of_network
+    checked = [check.name for check in theorem.checks]  # their sides may give letters
+    for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
+        bound |= set(quantity.printed.unspecified) if quantity.printed else set()
+        formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
+        letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
+        free = sorted(str(letter) for letter in letters - bound)
+        if free:
+            raise UsageError(
+                f"{theorem.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
+                f"parameter, or give its worst case in `worst`, or a function in `knows`"
+            )

@@ -1,0 +1,220 @@
+"""Rows of checks: what follows from proofs and runs, settings, several points, orders, replay, refusals."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flint
+import pytest
+import sympy as sp
+import torch
+
+from bridge import compare, replay
+from bridge.check import Check, Sides, at_most, implies, of_order, within
+from bridge.comparison import replay_witness
+from bridge.domains import Box
+from bridge.record import NamedTable, Row, Verdict
+from bridge.theorem import Theorem, theorem
+from symbolic.citations import Citation
+from symbolic.statements import Kind, Order, Printed, Quantifier, Quantity, UsageError
+
+n = sp.Symbol("n", integer=True, positive=True)
+m = sp.Symbol("m", integer=True, positive=True)
+SOURCE = Citation(None, "Here")
+
+
+def quantity(kind: Kind = Kind.LOWER, printed: Any = None, order: Order = Order.NONE, **more: Any) -> Quantity:
+    stated = None if printed is None else Printed(sp.sympify(printed), SOURCE, order=order)
+    return Quantity("q", "q", "a quantity", "", "", kind, Quantifier.FOR_ALL, printed=stated, scopes=(), **more)
+
+
+def of(check: Check, **more: Any) -> Theorem:
+    return theorem("own.check", parameters={n: 4}, checks=[check], **more)
+
+
+def rows_of(sides: Callable[..., Sides], stated: Quantity, inputs: Any = None, **settings: Any) -> list[Row]:
+    return compare(of(Check(stated, sides, inputs or {})), **settings).rows
+
+
+def row_of(sides: Sides, stated: Quantity) -> Row:
+    (row,) = rows_of(lambda: sides, stated)
+    return row
+
+
+# Proofs and runs.
+
+
+@pytest.mark.parametrize(
+    ("kind", "known", "bound", "expected"),
+    [
+        (Kind.LOWER, 2, 1, True),
+        (Kind.LOWER, 1, 2, False),
+        (Kind.UPPER, 1, 2, True),
+        (Kind.UPPER, 2, 1, False),
+        (Kind.EXACT, 2, 2, True),
+        (Kind.EXACT, 2, 1, False),
+        (Kind.RATE, -1, -1, True),
+        (Kind.RATE, -2, -1, False),
+    ],
+)
+def test_a_printed_bound_that_follows_from_a_proved_one_is_proved(
+    kind: Kind, known: int, bound: int, expected: bool
+) -> None:
+    assert implies(kind, flint.arb(known), flint.arb(bound)) is expected
+    row = row_of(Sides(derived=known, proved=("derived",)), quantity(kind, bound))
+    assert row.verdict["derived"] is Verdict.PROVED
+    assert (row.verdict["printed"] is Verdict.PROVED) is expected
+
+
+def test_a_strict_bound_does_not_follow_from_the_same_number() -> None:
+    assert implies(Kind.UPPER, flint.arb(1), flint.arb(1))
+    assert not implies(Kind.UPPER, flint.arb(1), flint.arb(1), strict=True)
+
+
+def test_a_run_that_contradicts_a_proof_leaves_it_undecided() -> None:
+    row = row_of(Sides(1, derived=2, proved=("derived",)), quantity(printed=sp.Rational(1, 2)))
+    assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.UNDECIDED}
+    assert row.remark == "derived: the run contradicts the proof, one of the two is wrong"
+
+
+def test_a_run_within_its_accuracy_contradicts_nothing() -> None:
+    zero = quantity(Kind.EXACT, 0)
+    for measured, verdict in ((1e-7, Verdict.PROVED), (1e-5, Verdict.UNDECIDED)):
+        row = row_of(Sides(within(measured, 1e-6), measured=measured, proved=("printed",)), zero)
+        assert (row.measured, row.verdict) == (measured, {"printed": verdict})
+
+
+def test_a_search_for_a_least_value_contradicts_what_lies_above_it_only() -> None:
+    for known, verdict in ((1, Verdict.PROVED), (0.5, Verdict.PROVED), (2, Verdict.UNDECIDED)):
+        sides = Sides(at_most(1.0, 1e-9), measured=1.0, derived=known, proved=("derived",))
+        assert row_of(sides, quantity(Kind.EXACT)).verdict == {"derived": verdict}
+
+
+def test_what_a_computation_supports_is_kept_unless_a_run_contradicts_it() -> None:
+    assert row_of(Sides(derived=2, computed=("derived",)), quantity()).verdict == {"derived": Verdict.KEPT}
+    contradicted = row_of(Sides(1, derived=2, computed=("derived",)), quantity())
+    assert contradicted.verdict == {"derived": Verdict.UNDECIDED}
+
+
+def test_outside_its_hypotheses_only_a_proof_holds() -> None:
+    row = row_of(Sides(1, derived=1, proved=("derived",), outside="x is small"), quantity(printed=2))
+    assert row.verdict == {"printed": Verdict.OUTSIDE, "derived": Verdict.PROVED}
+    assert row.remark == "x is small"
+
+
+def test_a_tier_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="guessed is no tier"):
+        Sides(computed=("guessed",))
+
+
+# Formulas and orders.
+
+
+def test_a_bound_that_is_left_out_is_the_quantitys_own_formula() -> None:
+    row = row_of(Sides(3, proved=("derived",)), quantity(printed=n / 4, derive=lambda: n / 2))
+    assert (row.printed, row.derived, row.measured) == (1.0, 2.0, 3.0)
+    given = row_of(Sides(letters={m: 8}), quantity(printed=m / 4, derive=lambda: m / 2))
+    assert (given.printed, given.derived, given.measured) == (2.0, 4.0, None)
+
+
+def test_a_letter_without_a_value_is_refused() -> None:
+    with pytest.raises(UsageError, match="the check 'q' gives m no value in `letters`"):
+        row_of(Sides(1), quantity(printed=m))
+
+
+def test_a_formula_that_rounds_is_exact_at_whole_numbers() -> None:
+    row = row_of(Sides(letters={m: 8}), quantity(Kind.EXACT, sp.ceiling(sp.log(m, 2))))
+    assert row.printed == 3.0
+    (at_point,) = rows_of(lambda n: Sides(3), quantity(Kind.EXACT, sp.ceiling(sp.log(n, 2))), {"n": [8.0]})
+    assert at_point.verdict == {"printed": Verdict.KEPT}
+
+
+@pytest.mark.parametrize(
+    ("order", "limit", "verdict"),
+    [
+        (Order.O, sp.oo, Verdict.VIOLATED),
+        (Order.O, sp.Integer(0), Verdict.CONSISTENT),
+        (Order.OMEGA, sp.Integer(0), Verdict.VIOLATED),
+        (Order.OMEGA, sp.oo, Verdict.UNDECIDED),
+        (Order.THETA, sp.Integer(0), Verdict.VIOLATED),
+        (Order.THETA, sp.oo, Verdict.VIOLATED),
+        (Order.THETA, sp.pi, Verdict.CONSISTENT),
+        (Order.NONE, sp.oo, Verdict.UNDECIDED),
+    ],
+)
+def test_a_limit_decides_a_landau_symbol(order: Order, limit: sp.Expr, verdict: Verdict) -> None:
+    assert of_order(order, limit) is verdict
+
+
+def test_a_refuted_order_has_a_witness_and_shows_no_printed_number() -> None:
+    sides = Sides(letters={m: 8}, limit=sp.oo)
+    row = row_of(sides, quantity(Kind.EXACT, m, Order.O, derive=lambda: m**2))
+    assert (row.printed, row.derived, row.verdict) == (None, 64.0, {"printed": Verdict.VIOLATED})
+    assert row.witness is not None
+    assert row.witness.error_lower == 64 - 8
+
+
+# Points, settings, tables.
+
+
+def test_each_point_has_a_row_and_one_at_another_parameter_stands_at_none(tmp_path: Path) -> None:
+    check = Check(quantity(printed=n), lambda n: Sides(n - (n == 6)), [{"n": [4.0]}, {"n": [6.0]}])
+    here, elsewhere = compare(of(check)).rows
+    assert (here.construction, here.params, here.verdict["printed"]) == ("", {"n": 4}, Verdict.KEPT)
+    assert (elsewhere.construction, elsewhere.params) == ("n = 6", {})
+    assert elsewhere.verdict["printed"] is Verdict.VIOLATED
+    assert (elsewhere.printed, elsewhere.measured) == (6.0, 5.0)
+    assert elsewhere.witness is not None
+    assert replay_witness(elsewhere.witness, theorem=of(check)).verdict == elsewhere.verdict
+    path = tmp_path / "witness.json"
+    path.write_text(elsewhere.witness.model_copy(update={"inputs": {"n": [2.5]}}).model_dump_json())
+    with pytest.raises(UsageError, match=r"n = 2\.5 is not a whole number"):
+        replay(str(path), of(check))
+
+
+def test_settings_that_no_check_takes_are_refused() -> None:
+    def searched(attack: int, seed: int) -> Sides:
+        return Sides(float(attack + seed), derived=1)
+
+    assert [row.measured for row in rows_of(searched, quantity(), attack=7, seed=2)] == [9.0]
+    for name in ("samples", "restarts"):
+        with pytest.raises(UsageError, match=f"{name} = 3 has no effect on any row of own.check; omit it"):
+            rows_of(searched, quantity(), **{name: 3})
+    with pytest.raises(UsageError, match="attack = 3 has no effect"):
+        rows_of(lambda: Sides(1, derived=1), quantity(), attack=3)
+
+
+def test_a_weight_that_is_drawn_takes_the_seed() -> None:
+    drawn = of(Check(quantity(), lambda a: Sides(a[0].item(), derived=-1)), weights={"a": Box(1)})
+    first, second = (compare(drawn, seed=seed).rows[0].measured for seed in (0, 1))
+    assert first != second
+    with pytest.raises(UsageError, match="attack = 3 has no effect"):
+        compare(drawn, attack=3)
+
+
+def test_a_function_that_takes_an_unknown_name_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"the check 'q' takes k, which is no parameter.*may take .*n, "):
+        rows_of(lambda k: Sides(k), quantity())
+
+
+def test_tables_stand_under_the_rows() -> None:
+    stated = of(Check(quantity(), lambda: Sides(1, derived=1)))
+    shown = Theorem(
+        stated.statement,
+        main="q",
+        checks=stated.checks,
+        tables=(lambda n: NamedTable(title="squares", columns=["n^2"], rows=[[n**2]]),),
+    )
+    (table,) = compare(shown).tables
+    assert table.rows == [[16]]
+    with pytest.raises(UsageError, match="a table takes k"):
+        Theorem(stated.statement, main="q", checks=stated.checks, tables=(lambda k: k,))
+
+
+def test_a_witness_of_other_shapes_is_refused() -> None:
+    check = Check(quantity(printed=9), lambda x: Sides(x.sum().item()), {"x": torch.ones(2)})
+    (row,) = compare(of(check)).rows
+    assert row.witness is not None
+    wrong = row.witness.model_copy(update={"inputs": {"x": [1.0]}})
+    with pytest.raises(UsageError, match=r"'q' takes inputs of shapes \{'x': \(2,\)\}, got \{'x': \(1,\)\}"):
+        replay_witness(wrong, theorem=of(check))

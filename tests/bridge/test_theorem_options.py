@@ -1,0 +1,206 @@
+"""What few theorems need: what is built once, two implementations, a distance, precision, memory, conditions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flint
+import pytest
+import sympy as sp
+import torch
+from torch import Tensor
+
+import boundsmith as bs
+from bridge.check import Check, Sides
+from bridge.domains import Box
+from bridge.pair import Pair
+from bridge.theorem import Theorem
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
+from numeric.exact_cost import TooLargeForExact
+from symbolic.citations import Citation
+from symbolic.derivation import Derivation, Norm, Step
+from symbolic.statements import Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
+
+B = sp.Symbol("B", positive=True)
+n = sp.Symbol("n", integer=True, positive=True)
+C = sp.Symbol("C", positive=True)
+OWN = Citation(None, "own")
+
+
+def quantity(name: str, bound: Any, kind: Kind = Kind.UPPER, **more: Any) -> Quantity:
+    derivation = Derivation((Step(name, Norm.INF, "own", sp.sympify(bound)),))
+    return Quantity(
+        name, "e", "an error", "sup norm", "x", kind, Quantifier.FOR_ALL, derivation, scopes=("network",), **more
+    )
+
+
+def own(*quantities: Quantity, **fields: Any) -> Theorem:
+    parameters = (Parameter("B", B, "a size", 2.0), Parameter("n", n, "a count", 3, integer=True))
+    statement = Result("own", "own", OWN, "claim", parameters, (), quantities)
+    fields = {"inputs": {"x": Box(n, size=B)}, "network": lambda x: x, "reference": lambda x: 0 * x, **fields}
+    return Theorem(statement, quantities[0].name, **fields)
+
+
+def case(theorem: Theorem, **params: Any) -> TheoremCase:
+    return TheoremStudy(theorem).case(params, seed=0, dtype="float64", device="cpu")
+
+
+def run(theorem: Theorem, **params: Any) -> Mapping[str, Any]:
+    found = bs.compare(theorem, samples=8, attack=20, restarts=4, **params)
+    return {row.quantity: row for row in found}
+
+
+# What is built.
+
+
+def test_what_is_built_is_built_once_from_parameters_and_from_what_came_before() -> None:
+    calls: list[tuple[str, Any]] = []
+
+    def table(n: int) -> Tensor:
+        calls.append(("table", n))
+        return torch.arange(float(n))
+
+    def total(table: Tensor, B: float) -> float:
+        calls.append(("total", B))
+        return B * float(table.sum())
+
+    theorem = own(
+        quantity("error", B * C),
+        built={"table": table, "total": total},
+        network=lambda x, table: x * table,
+        knows={C: (lambda table: table.amax(),)},
+        checks=(),
+    )
+    assert run(theorem)["error"].derived == 4.0
+    assert calls == [("table", 3), ("total", 2.0)]
+    assert case(theorem).runner.built["total"] == 6.0
+
+
+def test_a_parameter_reaches_a_bound_through_what_is_built() -> None:
+    built = {"table": lambda n: torch.ones(n), "twice": lambda table: 2 * table, "idle": lambda B: B}
+    letters = {C: (lambda twice: twice.sum(),)}
+    assert TheoremStudy(own(quantity("error", C), built=built, knows=letters)).through_network == ("n",)
+    assert TheoremStudy(own(quantity("error", B), built=built)).through_network == ()
+
+
+def test_an_unknown_name_is_refused_and_what_is_built_is_offered() -> None:
+    with pytest.raises(UsageError, match=r"what builds table takes m, .* it may take B, n, table, x"):
+        own(quantity("error", B), built={"table": lambda m: m})
+
+
+# Two implementations.
+
+
+def test_a_pair_runs_one_function_on_tensors_and_the_other_on_balls() -> None:
+    ran: list[str] = []
+
+    def on(kind: str, factor: float) -> Any:
+        def function(x: Any) -> Any:
+            ran.append(kind)
+            return factor * x
+
+        return function
+
+    at = case(own(quantity("error", B), network=Pair(on("tensors", 1.0), on("balls", 0.5))))
+    inputs = at.project({"x": torch.full((1, 3), 2.0)})
+    assert at.errors(inputs, ["error"])["error"].tolist() == [2.0]
+    assert ran == ["tensors"]
+    error, rounding = at.exact(inputs, ["error"], 96)["error"]
+    assert error == 1  # that of the balls; the distance of the two counts as rounding
+    assert rounding == 1.0
+    with pytest.raises(UsageError, match="the reference takes z"):
+        own(quantity("error", B), reference=Pair(lambda x: x, lambda z: z))
+
+
+# A distance.
+
+
+def test_a_distance_of_its_own_measures_floats_and_balls() -> None:
+    def largest_square(found: Any, truth: Any, n: int) -> Any:
+        return n * ((found - truth) ** 2).amax()
+
+    theorem = own(quantity("error", 3 * B**2), distance=largest_square)
+    row = run(theorem)["error"]
+    assert (row.derived, row.exact, row.attacked) == (12.0, 12.0, 12.0)
+    with pytest.raises(UsageError, match="the distance takes z"):
+        own(quantity("error", B), distance=lambda found, z: found)
+
+
+def test_more_bits_see_through_what_cancels() -> None:
+    def cancelled(x: Any) -> Any:
+        return (x + 2.0**200) - 2.0**200
+
+    errors = [
+        case(own(quantity("error", B), network=cancelled, reference=lambda x: x, exact_bits=bits)).exact(
+            {"x": torch.ones(1, 3) / 3}, ["error"], 96
+        )["error"][0]
+        for bits in (0, 200)
+    ]
+    assert errors[0].upper() > 1
+    assert errors[1] == 0
+
+
+def test_a_run_of_too_many_ball_operations_is_given_up() -> None:
+    at = case(own(quantity("error", B), exact_limit=100))
+    with pytest.raises(TooLargeForExact, match="more than 100 ball operations"):
+        at.exact({"x": torch.ones(1, 3)}, ["error"], 96)
+
+
+def test_an_estimate_of_rounding_refutes_no_identity() -> None:
+    theorem = own(quantity("error", 0, Kind.EXACT, trivial=B), reference=lambda x: x * (1 + 1e-6), exact_limit=1)
+    assert case(theorem).rounding_estimate() == 2.0
+    row = run(theorem)["error"]
+    assert set(row.verdict.values()) == {bs.Verdict.UNDECIDED}
+    assert row.measured > 0
+
+
+# Memory.
+
+
+def test_prompts_run_in_parts_and_what_cannot_fit_is_refused() -> None:
+    theorem = own(quantity("error", B), memory=lambda n: 2**25 * n)
+    assert case(theorem, n=1).runner.part == 4
+    assert case(theorem, n=100).runner.part == 1
+    assert case(own(quantity("error", B))).runner.part is None
+    assert case(theorem).errors({"x": torch.ones(7, 3)}, ["error"])["error"].tolist() == [1.0] * 7
+    with pytest.raises(UsageError, match=r"own: .* needs about .* GiB of memory.*; lower n"):
+        case(theorem, n=10**9)
+
+
+# Checks and printed formulas.
+
+
+def count(name: str, **more: Any) -> Check:
+    stated = quantity(name, n, Kind.EXACT)
+    return Check(stated, lambda n: Sides(found=n, rounding=0.0), **more)
+
+
+def test_a_check_of_a_count_shows_that_it_is_exact_and_attained() -> None:
+    check = count("count")
+    row = run(own(quantity("error", B), check.quantity, checks=(check,)))["count"]
+    assert (row.measured, row.exact, row.rounding, row.derived) == (3.0, 3.0, 0.0, 3.0)
+    assert row.flags == {"derived": ["attained"]}
+
+
+def test_a_check_is_absent_where_its_condition_does_not_hold() -> None:
+    check = count("count", when=sp.Ge(n, 2))
+    theorem = own(quantity("error", B), check.quantity, checks=(check,))
+    assert set(run(theorem)) == {"error", "count"}
+    assert set(run(theorem, n=1)) == {"error"}
+    with pytest.raises(UsageError, match=r"has no quantity or check 'count'\. It has: error\."):
+        case(theorem, n=1).replay_check("count", {})
+
+
+def test_a_formula_with_an_unspecified_constant_is_shown_and_judges_nothing() -> None:
+    printed = Printed(C * B, OWN, unspecified=(C,))
+    row = run(own(quantity("error", B, printed=printed)))["error"]
+    assert row.printed is None
+    assert set(row.verdict) == {"derived", "instance"}
+    with pytest.raises(UsageError, match="nothing gives C in the bound of 'error' a value"):
+        own(quantity("error", B, printed=Printed(C * B, OWN)))
+
+
+def test_balls_of_letters_are_exact() -> None:
+    at = case(own(quantity("error", C), knows={C: (lambda B: B / torch.tensor(3),)}))
+    assert at.values[C].overlaps(flint.arb(2) / 3)
+    assert at.values[C].rad() < flint.arb(2) ** -80

@@ -1,0 +1,179 @@
+"""The examples that state a theorem: their size, their two ways to run, their tables, and bounds that must fail."""
+
+import ast
+import math
+import os
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+import torch
+
+import boundsmith as bs
+from bridge.cli import main
+from bridge.comparison import DEFAULTS
+from bridge.record import Comparison, Row, Verdict
+from bridge.theorem import Theorem
+from bridge.theorem_files import read_theorem
+from numeric.network import Network
+from symbolic.statements import Printed
+from tests.examples.test_readme import README, SNIPPETS
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LINES = {"own_theorem.py": 60, "gradient_step.py": 60, "ridge.py": 60}  # neither blank nor comment
+COLUMNS = {
+    "own_theorem.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
+    "gradient_step.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
+    "ridge.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
+}
+SMALL = ["--samples", "8", "--attack", "3", "--restarts", "2"]
+CONCEPTS = 10
+
+every_example = pytest.mark.parametrize("name", LINES)
+
+
+def own(name: str) -> Theorem:
+    return read_theorem(str(EXAMPLES / name))
+
+
+@every_example
+def test_it_is_short(name: str) -> None:
+    lines = (EXAMPLES / name).read_text().splitlines()
+    counted = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    assert len(counted) <= LINES[name]
+    assert max(map(len, lines)) <= 120
+
+
+def test_ten_public_names_are_enough() -> None:
+    tree = ast.parse((EXAMPLES / "own_theorem.py").read_text())
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    used = {each.attr for each in attributes if isinstance(each.value, ast.Name) and each.value.id == "bs"}
+    assert 1 <= len(used) <= CONCEPTS
+    assert used <= set(bs.__all__)
+
+
+@every_example
+def test_it_is_a_file_for_the_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(EXAMPLES / name), *SMALL]) == 0
+    header = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("quantity"))
+    assert {each.strip() for each in header.split("┃")} >= COLUMNS[name]
+
+
+def test_it_is_a_script_of_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    script.write_text((EXAMPLES / "own_theorem.py").read_text())
+    environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    assert "quantity" in done.stdout
+
+
+# --- the tutorial -----------------------------------------------------------------------------------------------------
+
+
+def test_the_tutorial_states_the_theorem_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting, number in {"samples": 8, "attack": 0, "restarts": 1}.items():
+        monkeypatch.setitem(DEFAULTS, setting, number)
+    (tmp_path / "tutorial.py").write_text(SNIPPETS[0])
+    written, file = runpy.run_path(str(tmp_path / "tutorial.py"))["own"], own("own_theorem.py")
+    assert written.latex() == file.latex()
+    assert (written.inputs, written.weights) == (file.inputs, file.weights)
+    assert [cells(row) for row in bs.compare(written)] == [cells(row) for row in bs.compare(file)]
+
+
+def cells(row: Row) -> tuple[object, ...]:
+    return row.quantity, row.scope, row.printed, row.derived, row.instance, row.measured
+
+
+def bounds(table: str) -> list[list[str]]:
+    """The cells of the rows: bounds of the network and verdicts, which do not depend on the attack."""
+    rows = [[cell.strip() for cell in line.split("│")] for line in table.splitlines() if line.startswith("output ")]
+    return [[*row[:6], row[-1]] if row[1] == "network" else [row[0], row[1], row[2], row[-1]] for row in rows]
+
+
+def test_the_table_that_is_shown_is_that_of_a_run() -> None:
+    shown = re.search(r"```\n(analog-tanh\n.*?)```", README, flags=re.DOTALL)
+    assert shown is not None
+    assert bounds(shown[1]) == bounds(str(bs.compare(own("own_theorem.py"))))
+    assert len(bounds(shown[1])) == 4
+
+
+# --- ridge regression -------------------------------------------------------------------------------------------------
+
+
+def compared(theorem: Theorem, **params: Any) -> Comparison:
+    return bs.compare(theorem, samples=16, attack=40, restarts=8, **{"L": 4, **params})
+
+
+def network_row(comparison: Comparison) -> Row:
+    return next(row for row in comparison if row.scope == "network")
+
+
+@pytest.mark.parametrize("params", [{}, {"L": 8}, {"lamda": 0.5, "L": 2}, {"alpha": 0.9}], ids=str)
+def test_every_bound_of_ridge_regression_is_kept(params: dict[str, float]) -> None:
+    for row in compared(own("ridge.py"), **params):
+        assert {*row.verdict.values()} == {Verdict.KEPT}
+
+
+def test_the_bound_of_ridge_regression_is_attained() -> None:
+    """For lamda <= alpha: a prompt along the smallest singular value has the largest w* and the slowest decay."""
+    row = network_row(compared(own("ridge.py")))
+    assert row.ratio is not None
+    assert 1 <= row.ratio < 1.01
+
+
+def test_the_printed_formula_takes_the_largest_solution() -> None:
+    row = network_row(compared(own("ridge.py"), alpha=0.25, beta=1.0, lamda=0.1))
+    assert row.printed == pytest.approx(0.5 / 0.35 * math.exp(-2 * 0.35 / 1.1), rel=1e-12)
+
+
+WRONG: dict[str, Callable[..., sp.Expr]] = {
+    "nine tenths of the derived bound": lambda derived, **letters: sp.Rational(9, 10) * derived,
+    "kappa with the wrong sign of lamda": lambda derived, alpha, beta, lamda, L, **letters: (
+        derived * ((1 - (alpha + lamda) / (beta - lamda)) / (1 - (alpha + lamda) / (beta + lamda))) ** L
+    ),
+    "the rate of an accelerated method": lambda derived, alpha, beta, lamda, L, **letters: (
+        derived * ((1 - sp.sqrt((alpha + lamda) / (beta + lamda))) / (1 - (alpha + lamda) / (beta + lamda))) ** L
+    ),
+}
+
+
+def with_printed(theorem: Theorem, formula: Callable[..., sp.Expr]) -> Theorem:
+    (quantity,) = theorem.statement.quantities
+    letters = {parameter.name: parameter.symbol for parameter in theorem.statement.parameters}
+    printed = Printed(formula(quantity.derived(), **letters), theorem.statement.citation)
+    return replace(theorem, statement=replace(theorem.statement, quantities=(replace(quantity, printed=printed),)))
+
+
+@pytest.mark.parametrize("claim", WRONG)
+def test_a_wrong_constant_of_ridge_regression_is_violated(claim: str) -> None:
+    row = network_row(compared(with_printed(own("ridge.py"), WRONG[claim])))
+    assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT, "instance": Verdict.KEPT}
+
+
+def test_the_layers_are_the_steps_of_gradient_descent() -> None:
+    """A network with the weights of L steps, against the closed form of L steps."""
+    transformer, L, n, d, beta, lamda = own("ridge.py").network, 3, 6, 2, 1.0, 0.25
+    assert isinstance(transformer, bs.Transformer)
+    construction = transformer.build(beta=beta, lamda=lamda, n=n, d=d, L=L)
+    X, y, x = torch.randn(n, d), torch.randn(n), torch.randn(d)
+    output = Network(construction).run(transformer.tokens(X, y, x)[None], [])["output"]
+    hessian, w = X.T @ X / n + lamda * torch.eye(d), torch.zeros(d)
+    for _ in range(L):
+        w = w - (hessian @ w - X.T @ y / n) / (beta + lamda)
+    assert float(output[0, -1]) == pytest.approx(float(w @ x), rel=1e-12)
+
+
+def test_enough_layers_are_solved_for() -> None:
+    layers = bs.solve(own("ridge.py"), for_="L", error=1e-2).value
+    rate = 1 - 0.35 / 1.1
+    assert layers == math.ceil(math.log(1e-2 * 0.35 / 0.5) / math.log(rate))
