@@ -66,7 +66,7 @@ def limit_quantity(limit: theory.Limit) -> Quantity:
         stated,
         name=limit.name,
         kind=limit.kind,
-        meaning=f"{_subject(limit)}, from one small start; measured: a proved {side} bound on it",
+        meaning=f"{_subject(limit)}; column measured: a proved {side} bound on this value",
         finding=f"{_subject(limit)} is {proved} {{found}}; printed: {claimed} {{printed}}",
         norm="in balls",
         domain="one start and one time",

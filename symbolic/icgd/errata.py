@@ -47,8 +47,8 @@ RANGE_U = Erratum(
 
 # Norms: of the layer that the proof builds.
 _HIDDEN = (
-    "Theorem 1 holds if the O of its norm hides constants, as its O~ does. They may depend on eta, which the theorem "
-    "fixes first; the norms of layers 1..N+2 do not shrink with eta, neither as printed nor as repaired"
+    "Theorem 1 holds if the O of its norm hides constants, as its O~ does; these may depend on eta, which the theorem "
+    "fixes first, while the norms of layers 1..N+2 do not shrink with eta, either as printed or as repaired"
 )
 
 

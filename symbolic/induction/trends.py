@@ -368,7 +368,7 @@ DERIVED: dict[str, sp.Expr] = {
 
 
 # For which w* the bounds hold: printed is the domain where the paper uses them, if it gives a number.
-_BETWEEN = "its value lies between column derived (the bound is proved up to it) and column measured (false from it on)"
+_BETWEEN = "proved for w* up to the value in column derived, false from that in column measured on"
 _FAILS = (
     "the bound fails from small starts for every w* >= {found}; printed: it holds for all v* <= 0.3 (in w*: {printed})"
 )
