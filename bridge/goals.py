@@ -45,12 +45,9 @@ def goals_of(quantities: Iterable[Quantity]) -> list[Goal]:
     return [Goal(quantity, scope) for quantity in quantities for scope in (None, *prompt_scopes(quantity))]
 
 
-BESIDE_NONE = 1e200  # ranks an error whose bound is 0 above every ratio, and by its size
-
-
 def ratio(errors: Tensor, bounds: Tensor) -> Tensor:
     """error / bound, what an attack raises. Beside a bound that is not positive (or nan) an error ranks above all
     others: such an input is always looked at exactly."""
     positive = bounds > 0
-    beside_none = errors * BESIDE_NONE
+    beside_none = torch.finfo(errors.dtype).max * (errors / (1 + errors))  # finite, and growing with the error
     return torch.where(positive, errors / torch.where(positive, bounds, torch.ones_like(bounds)), beside_none)

@@ -1,4 +1,4 @@
-"""The arrays: `BallArray` of balls, and `Comparison` of truth values that may be undecided.
+"""The arrays: `BallArray` of balls, and `Truth` of truth values that may be undecided.
 
 torch's functions, methods and operators act on both (numeric/balls/dispatch.py says which); no operation changes
 an array in place.
@@ -19,16 +19,16 @@ from numeric.balls.entries import Entries, call
 from numeric.balls.errors import BallsError, undecided
 
 
-class Comparison(Entries):
+class Truth(Entries):
     """Truth values of an entrywise comparison: True, False, or None where the balls do not decide it."""
 
-    def __and__(self, other: Any) -> "Comparison":
+    def __and__(self, other: Any) -> "Truth":
         return call("logical_and", self, other)
 
-    def __or__(self, other: Any) -> "Comparison":
+    def __or__(self, other: Any) -> "Truth":
         return call("logical_or", self, other)
 
-    def __invert__(self) -> "Comparison":
+    def __invert__(self) -> "Truth":
         return call("logical_not", self)
 
     __rand__, __ror__ = __and__, __or__
@@ -169,16 +169,16 @@ class BallArray(Entries):
     def __mod__(self, other: Any) -> "BallArray":
         return call("remainder", self, other)
 
-    def __lt__(self, other: Any) -> Comparison:
+    def __lt__(self, other: Any) -> Truth:
         return call("lt", self, other)
 
-    def __le__(self, other: Any) -> Comparison:
+    def __le__(self, other: Any) -> Truth:
         return call("le", self, other)
 
-    def __gt__(self, other: Any) -> Comparison:
+    def __gt__(self, other: Any) -> Truth:
         return call("gt", self, other)
 
-    def __ge__(self, other: Any) -> Comparison:
+    def __ge__(self, other: Any) -> Truth:
         return call("ge", self, other)
 
     def __bool__(self) -> bool:
@@ -198,7 +198,7 @@ def entries_of(value: Any) -> np.ndarray:
     """Object array of balls for any operand; an undecided comparison is the hull of 0 and 1."""
     if isinstance(value, BallArray):
         return value.entries
-    if isinstance(value, Comparison):
+    if isinstance(value, Truth):
         hull = flint.arb(0).union(flint.arb(1))
         return boxed([hull if truth is None else flint.arb(int(truth)) for truth in value.entries.flat], value.shape)
     return entries_of_values(value)
@@ -210,7 +210,7 @@ def array_of(value: Any) -> BallArray:
 
 def truths_of(value: Any) -> np.ndarray:
     """Object array of True, False and None for a condition."""
-    if isinstance(value, Comparison):
+    if isinstance(value, Truth):
         return value.entries
     if isinstance(value, bool):
         return boxed(value)

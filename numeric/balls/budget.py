@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Budget:
+class OperationLimit:
     """Counts products of matrices' entries and balls handled one at a time; calls `exceeded` above the limit."""
 
     limit: int
@@ -21,11 +21,11 @@ class Budget:
             raise self.exceeded(self.spent)
 
 
-_current: ContextVar[Budget | None] = ContextVar("budget of ball operations", default=None)
+_current: ContextVar[OperationLimit | None] = ContextVar("budget of ball operations", default=None)
 
 
 @contextmanager
-def spending(budget: Budget) -> Iterator[Budget]:
+def spending(budget: OperationLimit) -> Iterator[OperationLimit]:
     token = _current.set(budget)
     try:
         yield budget

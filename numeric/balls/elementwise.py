@@ -10,7 +10,7 @@ import flint
 import numpy as np
 
 from numeric.balls.arbs import Arb, absolute, square_root
-from numeric.balls.array import BallArray, Comparison, entries_of, shapes_differ, truths_of
+from numeric.balls.array import BallArray, Truth, entries_of, shapes_differ, truths_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import boxed
 from numeric.balls.errors import BallsError
@@ -194,14 +194,14 @@ def masked_fill(x: Any, mask: Any, value: Any) -> BallArray:
     return where(mask, value, x)
 
 
-def compared(holds: Callable[[Arb, Arb], bool], fails: Callable[[Arb, Arb], bool]) -> Callable[..., Comparison]:
+def compared(holds: Callable[[Arb, Arb], bool], fails: Callable[[Arb, Arb], bool]) -> Callable[..., Truth]:
     """A comparison from the two ways in which balls decide it."""
 
     def decide(left: Arb, right: Arb) -> bool | None:
         return True if holds(left, right) else False if fails(left, right) else None
 
-    def on_arrays(x: Any, other: Any) -> Comparison:
-        return Comparison.of_entries(lifted(decide, entries_of(x), entries_of(other)))
+    def on_arrays(x: Any, other: Any) -> Truth:
+        return Truth.of_entries(lifted(decide, entries_of(x), entries_of(other)))
 
     return on_arrays
 
@@ -231,13 +231,13 @@ def _either(left: bool | None, right: bool | None) -> bool | None:
     return _negated(_both(_negated(left), _negated(right)))
 
 
-def logical(function: Callable[..., bool | None]) -> Callable[..., Comparison]:
-    return lambda *operands: Comparison.of_entries(lifted(function, *map(truths_of, operands)))
+def logical(function: Callable[..., bool | None]) -> Callable[..., Truth]:
+    return lambda *operands: Truth.of_entries(lifted(function, *map(truths_of, operands)))
 
 
-def isfinite(x: Any) -> Comparison:
+def isfinite(x: Any) -> Truth:
     """True for a finite ball, False for an infinity, undecided for a ball that says nothing."""
-    return Comparison.of_entries(lifted(_finite, entries_of(x)))
+    return Truth.of_entries(lifted(_finite, entries_of(x)))
 
 
 def _finite(ball: Arb) -> bool | None:

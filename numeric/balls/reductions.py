@@ -8,7 +8,7 @@ import flint
 import numpy as np
 
 from numeric.balls.arbs import Arb, absolute, ball_maximum, exact_softmax, softmax_pivot, square_root
-from numeric.balls.array import BallArray, Comparison, array_of, entries_of, truths_of
+from numeric.balls.array import BallArray, Truth, array_of, entries_of, truths_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import boxed
 from numeric.balls.elementwise import lifted, power, square
@@ -192,9 +192,9 @@ def decided(truth: bool) -> Callable[[list[bool | None]], bool | None]:
     return lambda truths: truth if truth in truths else None if None in truths else not truth
 
 
-def truth_reduction(name: str, truth: bool) -> Callable[..., Comparison]:
-    def reduce(x: Any, dim: Axes = None, keepdim: bool = False) -> Comparison:
-        return Comparison.of_entries(folded(truths_of(x), dim, keepdim, decided(truth), f"torch.{name}"))
+def truth_reduction(name: str, truth: bool) -> Callable[..., Truth]:
+    def reduce(x: Any, dim: Axes = None, keepdim: bool = False) -> Truth:
+        return Truth.of_entries(folded(truths_of(x), dim, keepdim, decided(truth), f"torch.{name}"))
 
     return reduce
 

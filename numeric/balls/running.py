@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 
 from numeric.balls.arbs import working_precision
 from numeric.balls.array import BallArray, array_of
-from numeric.balls.budget import Budget, spending
+from numeric.balls.budget import OperationLimit, spending
 from numeric.balls.dispatch import FUNCTIONS, arrays_in, call_named, name_of
 from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, remedy_for, spelling
@@ -81,7 +81,7 @@ def call_on_balls(
 ) -> Any:
     """The same for a function that returns what holds arrays of balls: a construction, say. Returned as it is."""
     name = _name(function)
-    budget = Budget(limit, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations(name, spent, limit))
+    budget = OperationLimit(limit, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations(name, spent, limit))
     with working_precision(bits), spending(budget):
         exact = {key: _argument(value) for key, value in arguments.items()}
         with BallMode():

@@ -7,7 +7,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from numeric.balls.array import BallArray, Comparison, array_of, entries_of
+from numeric.balls.array import BallArray, Truth, array_of, entries_of
 from numeric.balls.budget import charge_scalars
 from numeric.balls.conversion import boxed, integers_of
 from numeric.balls.elementwise import where
@@ -17,7 +17,7 @@ from numeric.balls.errors import BallsError
 
 def kept(x: Any) -> Entries:
     """Comparisons stay comparisons; everything else becomes balls."""
-    return x if isinstance(x, Comparison) else array_of(x)
+    return x if isinstance(x, Truth) else array_of(x)
 
 
 def rearranged(x: Any, rearrange: Callable[[np.ndarray], Any], call: str = "BallArray") -> Any:
@@ -88,8 +88,8 @@ def unsqueeze(x: Any, dim: int) -> Any:
 
 
 def _joined(join: Callable[..., np.ndarray], arrays: Sequence[Any], call: str, *axis: int) -> Any:
-    comparisons = all(isinstance(each, Comparison) for each in arrays)
-    kind: type[Entries] = Comparison if comparisons else BallArray
+    comparisons = all(isinstance(each, Truth) for each in arrays)
+    kind: type[Entries] = Truth if comparisons else BallArray
     parts = [each.entries if comparisons else entries_of(each) for each in arrays]
     try:
         return kind.of_entries(boxed(join(parts, *axis)))
@@ -169,7 +169,7 @@ def triangle(keep: Callable[..., np.ndarray]) -> Callable[..., Any]:
     def cut(x: Any, diagonal: int = 0) -> Any:
         array = kept(x)
         mask = keep(np.ones(array.shape[-2:], dtype=bool), diagonal)
-        if isinstance(array, Comparison):
+        if isinstance(array, Truth):
             return array & mask
         return where(mask, array, 0)
 

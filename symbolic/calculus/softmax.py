@@ -28,7 +28,8 @@ from symbolic.obligations import nonnegative, real, whole
 def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: str = "") -> Approximated:
     """softmax of approximated scores: sup norm in, 1-norm out; at most 2 tanh(e/2) <= min(e, 2).
 
-    `affine`: the larger bound e, which is affine in the error, so that layers with it can be repeated.
+    `affine`: the larger bound e, which is affine in the error, so that layers with it can be repeated; it is attained
+    as e -> 0, and its ratio to the sharp bound grows without limit with e.
     """
     require_norm("softmax", scores, Norm.INF)
     if affine:  # tanh(x) <= x

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numeric.balls import BallArray, Comparison, dispatch
+from numeric.balls import BallArray, Truth, dispatch
 from numeric.balls.conversion import boxed
 from numeric.balls.running import run_on_balls
 from tests.numeric.balls.operations import IN_THE_UNIT_INTERVAL, OPERATIONS, POSITIVE, arguments
@@ -25,8 +25,8 @@ def agrees(name: str, k: int, m: int, n: int, seed: int) -> bool:
     return tuple(found.shape) == tuple(expected.shape) and near(found, expected)
 
 
-def near(found: BallArray | Comparison, expected: torch.Tensor) -> bool:
-    if isinstance(found, Comparison):
+def near(found: BallArray | Truth, expected: torch.Tensor) -> bool:
+    if isinstance(found, Truth):
         return bool(np.array_equal(found.decided("test"), expected.numpy()))
     values = expected.double().numpy()
     error = np.abs(values - found.midpoint())
@@ -75,6 +75,6 @@ def signed(wrong, right):
 
 def spoilt(result):
     """Off by 2^-20, or the negation."""
-    if isinstance(result, Comparison):
-        return Comparison.of_entries(boxed([not truth for truth in result.entries.flat], result.shape))
+    if isinstance(result, Truth):
+        return Truth.of_entries(boxed([not truth for truth in result.entries.flat], result.shape))
     return BallArray([ball + 2.0**-20 for ball in result.balls], tuple(result.shape), result.bits)
