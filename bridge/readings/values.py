@@ -1,0 +1,182 @@
+"""The exact and the emulated value of each step: the reference, and what the taps of a network must equal.
+
+One function for each operation. It takes the values of the premises and the operands of one side: the exact one, or
+the emulated one, where approximants stand in the place of functions.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import singledispatch
+
+import sympy as sp
+import torch
+
+from bridge.readings.arrays import Array, applied, unit_vector
+from bridge.readings.operands import Emulated, Operands
+from symbolic import operations as op
+from symbolic.calculus.repetition import Repetition
+from symbolic.derivation import Derivation, Step
+
+
+def read(derivation: Derivation, operands: Operands) -> dict[str, Emulated]:
+    """The values of the steps, as far as their operations are known."""
+    found: dict[str, Emulated] = {}
+    for step in derivation.steps:
+        if step.operation is not None and all(name in found for name in step.premises):
+            found[step.name] = emulate(step.operation, step, [found[name] for name in step.premises], operands)
+    return found
+
+
+def emulate(operation: op.Operation, step: Step, premises: list[Emulated], operands: Operands) -> Emulated:
+    if isinstance(operation, op.Iteration):
+        return _iterated(operation, premises[0], operands.within(step))
+    if isinstance(operation, Repetition):
+        return _repeated(operation, premises[0], operands.within(step))
+    known = operands.within(step)
+    exact = value(operation, [each.exact for each in premises], known, False)
+    return Emulated(exact, value(operation, [each.emulated for each in premises], known, True))
+
+
+@singledispatch
+def value(operation: op.Operation, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    """What the operation computes from the values of the premises."""
+    raise NotImplementedError(f"the value of {type(operation).__name__}")
+
+
+@value.register
+def _given(operation: op.Given, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return operands.side(operation.name, emulated)
+
+
+@value.register
+def _linear(operation: op.Linear, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    found = applied(operands.matrix(operation), x[0])
+    return found + operands.array(operation.bias) if operation.bias else found
+
+
+@value.register
+def _apply(operation: op.Apply, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    function = operands.function(operation.function)
+    return (function.emulated if emulated else function.exact)(x[0], *map(operands.array, operation.beside))
+
+
+@value.register
+def _product(operation: op.Product, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return PRODUCTS[operation.kind](*x)
+
+
+def mean_of_outer(x: Array, y: Array) -> Array:
+    """(1/n) sum_i y_i x_i^T, row by row; a value without tokens counts as one token."""
+    x, y = (torch.atleast_2d(each) for each in (x, y))
+    return (y.mT @ x).flatten(-2) / x.shape[-2]
+
+
+PRODUCTS: Mapping[op.ProductKind, Callable[[Array, Array], Array]] = {
+    op.ProductKind.ENTRYWISE: lambda x, y: x * y,
+    op.ProductKind.INNER: lambda x, y: (x * y).sum(-1, keepdim=True),
+    op.ProductKind.MEAN_OUTER: mean_of_outer,
+}
+
+
+@value.register
+def _combination(operation: op.Combination, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    first, *others = (operands.number(c) * each for c, each in zip(operation.coefficients, x, strict=True))
+    for other in others:
+        first = first + other
+    return first
+
+
+@value.register
+def _token_mean(operation: op.TokenMean, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0].mean(-2)
+
+
+@value.register
+def _concatenation(operation: op.Concatenation, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return torch.cat(x, -1)
+
+
+@value.register
+def _restated(operation: op.Restated, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0]
+
+
+@value.register
+def _clip(operation: op.Clip, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return clipped(x[0], operands.array(operation.low), operands.array(operation.high))
+
+
+def clipped(x: Array, low: Array, high: Array) -> Array:
+    return torch.minimum(torch.maximum(x, low), high)
+
+
+@value.register
+def _soft_threshold(operation: op.SoftThreshold, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return shrunk(x[0], operands.side(operation.threshold, emulated))
+
+
+def shrunk(x: Array, threshold: Array) -> Array:
+    """sign(x) max(|x| - t, 0), also for an approximate t < 0."""
+    held = torch.relu(threshold)
+    return torch.relu(x - held) - torch.relu(-x - held) + torch.sign(x) * torch.relu(-threshold)
+
+
+@value.register
+def _softmax_of(operation: op.Softmax, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return torch.softmax(x[0], -1)
+
+
+@value.register
+def _linear_softmax(operation: op.LinearSoftmax, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    scores = x[0]
+    if emulated:
+        return torch.softmax(scores, -1)
+    return (1 + scores - scores.mean(-1, keepdim=True)) / scores.shape[-1]
+
+
+@value.register
+def _hard_max(operation: op.HardMax, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    if emulated and operation.inverse_temperature != sp.oo:
+        return torch.softmax(operands.number(operation.inverse_temperature) * x[0], -1)
+    return unit_vector(x[0])
+
+
+@value.register
+def _concentration(operation: op.Concentration, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    scores = operands.array(operation.scores)
+    return torch.softmax(scores, -1) if emulated else unit_vector(scores)
+
+
+@value.register
+def _attention(operation: op.Attention, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return attended(*x)
+
+
+def attended(weights: Array, values: Array) -> Array:
+    """(..., n) and (..., n, m) to (..., m)."""
+    return (weights.unsqueeze(-2) @ values).squeeze(-2) if weights.ndim == values.ndim - 1 else weights @ values
+
+
+@value.register
+def _cases(operation: op.Cases, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0] if operands.holds(operation.when) else x[1]
+
+
+# A step multiplies the error by A; what it adds within `offset` is not known, and 0 here.
+def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Emulated:
+    error = start.emulated - start.exact
+    for _ in range(operands.count(operation.depth)):
+        error = applied(operands.array(operation.matrix), error)
+    return Emulated(start.exact, start.exact + error)
+
+
+def _repeated(operation: Repetition, start: Emulated, operands: Operands) -> Emulated:
+    found, layer = start, operation.layer
+    for place in range(operands.count(operation.depth)):
+        known = {operation.premise: found}
+        inner = operands.in_layer(place)
+        for step in layer.derivation.steps:
+            if step.name not in known:
+                assert step.operation is not None  # `known_throughout`
+                known[step.name] = emulate(step.operation, step, [known[name] for name in step.premises], inner)
+        found = known[layer.name]
+    return found
