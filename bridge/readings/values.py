@@ -4,7 +4,7 @@ One function for each operation. It takes the values of the premises and the ope
 the emulated one, where approximants stand in the place of functions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import singledispatch
 
 import sympy as sp
@@ -17,23 +17,38 @@ from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
 
 
-def read(derivation: Derivation, operands: Operands) -> dict[str, Emulated]:
-    """The values of the steps, as far as their operations are known."""
+def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
+    """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
     found: dict[str, Emulated] = {}
-    for step in derivation.steps:
-        if step.operation is not None and all(name in found for name in step.premises):
-            found[step.name] = emulate(step.operation, step, [found[name] for name in step.premises], operands)
+    for step in _known(derivation, wanted):
+        premises, here = [found[name] for name in step.premises], operands.within(step)
+        exact = value(step.operation, [each.exact for each in premises], here, False)
+        found[step.name] = Emulated(exact, emulated(step.operation, premises, here))
     return found
 
 
-def emulate(operation: op.Operation, step: Step, premises: list[Emulated], operands: Operands) -> Emulated:
+def read_exact(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Array]:
+    """The exact values alone."""
+    found: dict[str, Array] = {}
+    for step in _known(derivation, wanted):
+        found[step.name] = value(step.operation, [found[name] for name in step.premises], operands.within(step), False)
+    return found
+
+
+def _known(derivation: Derivation, wanted: Iterable[str]) -> list[Step]:
+    """The steps that compute something, from steps that do."""
+    known: dict[str, Step] = {}
+    for step in derivation.leading_to(*wanted):
+        if step.operation is not None and all(name in known for name in step.premises):
+            known[step.name] = step
+    return list(known.values())
+
+
+def emulated(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Array:
+    """What the operation computes with approximants in the place of functions."""
     if isinstance(operation, op.Iteration):
-        return _iterated(operation, premises[0], operands.within(step))
-    if isinstance(operation, Repetition):
-        return _repeated(operation, premises[0], operands.within(step))
-    known = operands.within(step)
-    exact = value(operation, [each.exact for each in premises], known, False)
-    return Emulated(exact, value(operation, [each.emulated for each in premises], known, True))
+        return _iterated(operation, premises[0], operands)
+    return value(operation, [each.emulated for each in premises], operands, True)
 
 
 @singledispatch
@@ -161,22 +176,28 @@ def _cases(operation: op.Cases, x: list[Array], operands: Operands, emulated: bo
     return x[0] if operands.holds(operation.when) else x[1]
 
 
+@value.register
+def _iteration(operation: op.Iteration, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0]  # the exact value is a fixed point
+
+
 # A step multiplies the error by A; what it adds within `offset` is not known, and 0 here.
-def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Emulated:
+def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Array:
     error = start.emulated - start.exact
     for _ in range(operands.count(operation.depth)):
         error = applied(operands.array(operation.matrix), error)
-    return Emulated(start.exact, start.exact + error)
+    return start.exact + error
 
 
-def _repeated(operation: Repetition, start: Emulated, operands: Operands) -> Emulated:
-    found, layer = start, operation.layer
+# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
+@value.register
+def _repetition(operation: Repetition, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    found, layer = x[0], operation.layer
     for place in range(operands.count(operation.depth)):
-        known = {operation.premise: found}
-        inner = operands.in_layer(place)
-        for step in layer.derivation.steps:
+        known, inner = {operation.premise: found}, operands.in_layer(place)
+        for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
-                assert step.operation is not None  # `known_throughout`
-                known[step.name] = emulate(step.operation, step, [known[name] for name in step.premises], inner)
+                premises = [known[name] for name in step.premises]
+                known[step.name] = value(step.operation, premises, inner.within(step), emulated)
         found = known[layer.name]
     return found
