@@ -15,6 +15,7 @@ from bridge.balls import BASE_BITS, as_exact
 from bridge.record import Verdict
 from bridge.verdicts import EQUAL_BITS
 from numeric.balls import working_precision
+from numeric.balls.floats import ball_of_entry, floats_enclosed
 from symbolic.statements import Kind, Order, Quantity
 
 PROVABLE = ("printed", "derived", "instance")
@@ -89,6 +90,14 @@ def as_ball(number: Number) -> flint.arb:
         return flint.arb(exact)
     with working_precision(BASE_BITS):
         return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
+
+
+def enclosed(number: Number) -> flint.arb:
+    """The same, where a float stands for all numbers that Python may have rounded to it."""
+    if not isinstance(number, float):
+        return as_ball(number)
+    with working_precision(BASE_BITS), floats_enclosed():
+        return ball_of_entry(number)
 
 
 def within(number: float, accuracy: float) -> flint.arb:

@@ -10,10 +10,10 @@ import torch
 
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.budget import Budget
-from bridge.check import Check, Number, Sides, as_ball, implies, of_order, relation
+from bridge.check import Check, Number, Sides, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
-from bridge.rows import ONE_INPUT, direct_row
+from bridge.rows import ONE_INPUT, WITHIN_ROUNDING, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
@@ -164,7 +164,16 @@ def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sid
         return Verdict.UNDECIDED
     if supported:
         return Verdict.KEPT if tier in sides.computed else Verdict.PROVED
+    if run is Verdict.VIOLATED and _may_be_rounding(kind, tier, bounds, sides):
+        return Verdict.UNDECIDED
     return run or Verdict.UNDECIDED
+
+
+def _may_be_rounding(kind: Kind, tier: str, bounds: Bounds, sides: Sides) -> bool:
+    """Whether the two sides differ by no more than what Python may have rounded in one that is a float."""
+    found, given, bound = enclosed(sides.found), getattr(sides, tier, None), bounds[tier]
+    near = bound.ball if given is None else enclosed(given)
+    return relation(kind, found, near, strict=bound.strict) is not Verdict.VIOLATED
 
 
 def _of_run(kind: Kind, bound: Bound, found: flint.arb | None) -> Verdict | None:
@@ -187,7 +196,13 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
     ]
     one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
     outside = [sides.outside, *(bound.outside for bound in bounds.values())]
-    return [*outside, one_is_wrong if contradicted else ""]
+    rounded = [
+        tier
+        for tier, bound in bounds.items()
+        if _of_run(kind, bound, found) is Verdict.VIOLATED and _may_be_rounding(kind, tier, bounds, sides)
+    ]
+    excess = f"{', '.join(rounded)}: {WITHIN_ROUNDING}"
+    return [*outside, one_is_wrong if contradicted else "", excess if rounded else ""]
 
 
 # Numbers.

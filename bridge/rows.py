@@ -20,6 +20,10 @@ Tiers = dict[str, Bound]
 OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
 
 ONE_INPUT = Budget(samples=1, attack=0, restarts=0, seed=0)
+WITHIN_ROUNDING = (
+    "exceeded by no more than the rounding of floats that Python computed (1/3, math.sqrt(2), 0.1 * n); write 1/n with "
+    "a whole parameter n, torch.tensor(1)/3, torch.sqrt(torch.tensor(2)), which are exact"
+)
 
 
 def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, budget: Budget) -> list[Row]:
@@ -69,7 +73,7 @@ def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], 
         each for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED) for each in rows if verdict in each.verdict.values()
     ]
     if worst:
-        row.verdict, row.witness = worst[0].verdict, worst[0].witness
+        row.verdict, row.witness, row.remark = worst[0].verdict, worst[0].witness, worst[0].remark
     return row
 
 
@@ -199,6 +203,9 @@ def judged_row(
     bounds = _present(tiers)
     evidence = [each.evidence for each in found]
     verdict = {tier: _verdict(bound, evidence) for tier, bound in bounds.items()}
+    violated = [tier for tier, each in verdict.items() if each is Verdict.VIOLATED]
+    rounded = [tier for tier in violated if _may_be_rounding(case, quantity, scope, tier, bounds[tier], found)]
+    verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
     return _row(
         case,
         quantity,
@@ -214,7 +221,7 @@ def judged_row(
         verdict=verdict,
         erratum=_erratum(quantity, verdict),
         flags=_flags(case, quantity, bounds, evidence),
-        remark=_remark(quantity, bounds, evidence),
+        remark=_remark(quantity, bounds, evidence, rounded),
         witness=_witness(case, quantity, scope, bounds, found) if Verdict.VIOLATED in verdict.values() else None,
     )
 
@@ -271,8 +278,31 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
     return verdict
 
 
-def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence]) -> str:
+def _may_be_rounding(
+    case: Case, quantity: Quantity, scope: str | None, tier: str, bound: Bound, found: list[Found]
+) -> bool:
+    """Whether nothing exceeds the bound once floats that Python computed stand for all numbers near them."""
+    near = case.floats_enclosed
+    if near is None or scope is None:
+        return False
+    for each in found:
+        if judge(bound, [each.evidence]) is Verdict.VIOLATED:
+            again = _tier(near, quantity, tier, scope, each.inputs)
+            evidence = evidence_at(near, quantity, each.inputs).evidence
+            if again is None or judge(again, [evidence]) is Verdict.VIOLATED:
+                return False
+    return True
+
+
+def _tier(case: Case, quantity: Quantity, tier: str, scope: str, inputs: Inputs) -> Bound | None:
+    stated = {"printed": case.printed, "claimed": case.claimed, "derived": case.derived}
+    return stated[tier](quantity) if tier in stated else case.instance(quantity, scope, inputs)
+
+
+def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence], rounded: list[str]) -> str:
     said = [bound.outside for bound in tiers.values() if bound.outside]
+    if rounded:
+        said.append(f"{', '.join(rounded)}: {WITHIN_ROUNDING}")
     if all(piece.exact is None for piece in evidence):
         said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
     said += _precision_remark(tiers, evidence)

@@ -3,6 +3,7 @@
 Shapes: B prompts; a function is written for one of them and sees no B.
 """
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -14,11 +15,14 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
+from bridge.domains import Domain
 from bridge.pair import Pair
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.balls import BallArray, ball_maximum, working_precision
-from numeric.balls.running import call_on_balls, run_on_balls
+from numeric.balls.array import array_of
+from numeric.balls.floats import floats_enclosed
+from numeric.balls.running import as_argument, call_on_balls, run_on_balls
 from numeric.exact import run_exact
 from numeric.exact_cost import TooLargeForExact
 from numeric.network import Network
@@ -29,17 +33,38 @@ LARGEST_PART = 1 << 27  # bytes that the prompts of one part take
 
 
 class Runner:
-    """Everything that runs at one point: parameters and weights are fixed, inputs vary."""
+    """Everything that runs at one point: parameters and weights are fixed, inputs vary.
+
+    On balls, a weight that a domain draws is an element of it, near the drawn one.
+    """
 
     def __init__(
-        self, theorem: Theorem, params: Arrays, weights: Mapping[str, Tensor], dtype: torch.dtype, device: torch.device
+        self,
+        theorem: Theorem,
+        params: Arrays,
+        weights: Mapping[str, Tensor],
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> None:
         self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
+        self.enclose_floats = False
+        self._exact_weights: dict[int, dict[str, Any]] = {}
         self.dtype, self.device = dtype, device
         self._networks: dict[tuple[str, torch.dtype], Network] = {}
         self.built: dict[str, Any] = {}
         for name, build in theorem.built.items():
             self.built[name] = self.called(build, {})
+
+    def with_floats_enclosed(self) -> "Runner":
+        """The same on balls, except that floats that Python computes stand for all numbers near them.
+
+        Those that it computes in the functions, and has computed in what is built and in weights that no witness
+        stores; numeric/balls/floats.py says how near.
+        """
+        other = copy.copy(self)
+        other.enclose_floats, other._exact_weights = True, {}
+        other.__dict__.pop("_exact_built", None)
+        return other
 
     # Calling.
 
@@ -51,6 +76,31 @@ class Runner:
     def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
         known = {**self.params, **self.weights, **self.built, **more}
         return {name: known[name] for name in arguments_of(function)}
+
+    def _exact_arguments(self, function: Function, more: Arrays, bits: int) -> dict[str, Any]:
+        if bits not in self._exact_weights:
+            self._exact_weights[bits] = {name: self._exact_weight(name, bits) for name in self.weights}
+        return self._arguments(function, {**self._exact_weights[bits], **self._exact_built, **more})
+
+    def _exact_weight(self, name: str, bits: int) -> Any:
+        drawn_from, weight = self.theorem.weights[name], self.weights[name]
+        if isinstance(drawn_from, Domain):
+            return drawn_from.at(self._values).member(weight, bits)
+        given = name in self.theorem.recorded or name in self.params
+        return weight if given else self._enclosed(weight)
+
+    @cached_property
+    def _exact_built(self) -> dict[str, Any]:
+        return {name: self._enclosed(each) for name, each in self.built.items()}
+
+    def _enclosed(self, value: Any) -> Any:
+        """What Python has computed from the parameters."""
+        with floats_enclosed(self.enclose_floats):
+            return as_argument(value)
+
+    @property
+    def _values(self) -> dict[Any, Any]:
+        return {p.symbol: self.params[p.name] for p in self.theorem.statement.parameters if p.symbol is not None}
 
     def role(self, function: Function) -> str:
         """What the function is in the theorem, for messages."""
@@ -110,8 +160,8 @@ class Runner:
 
     def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
         with called_for(self.role(function), function):
-            arguments, limit = self._arguments(function, inputs), self.theorem.exact_limit
-            return run_on_balls(function, arguments, bits, limit=limit)
+            arguments, limit = self._exact_arguments(function, inputs, bits), self.theorem.exact_limit
+            return run_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.enclose_floats)
 
     # Network and reference.
 
@@ -163,14 +213,13 @@ class Runner:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self._on_balls(_for_balls(network), inputs, bits), names)
-        tokens: Any
-        if network.tokens is None:
-            tokens = inputs[self._only_input].double().cpu().numpy()
-        else:
-            tokens = self._on_balls(network.tokens, inputs, bits)
+        given = network.tokens is None
+        tokens = array_of(inputs[self._only_input]) if given else self._on_balls(network.tokens, inputs, bits)
         with called_for(self.role(network.build), network.build):
-            construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
-        taps = run_exact(construction, tokens, bits, self.taps(network, names))
+            arguments = self._exact_arguments(network.build, {}, bits)
+            construction = call_on_balls(network.build, arguments, bits, enclose_floats=self.enclose_floats)
+        with floats_enclosed(self.enclose_floats):
+            taps = run_exact(construction, tokens, bits, self.taps(network, names))
         return {
             name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
             for name in names

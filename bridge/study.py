@@ -97,6 +97,11 @@ class Case(ABC):
         """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
         raise NotImplementedError(f"{type(self).__name__} is in no company")
 
+    @property
+    def floats_enclosed(self) -> "Case | None":
+        """The same point, where floats that Python computes stand for all numbers near them; None: there are none."""
+        return None
+
     def search_memory(self, budget: Budget) -> int:
         """About how many bytes the restarts of one goal take in a batch."""
         return 0

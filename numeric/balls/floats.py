@@ -1,0 +1,80 @@
+"""Floats that Python itself makes inside a function, and the numbers that they may stand for.
+
+Python rounds 1.0 / n, math.sqrt(n) and 0.1 * n before a ball sees them, so a run that takes these floats as they are
+refutes no identity. Inside `floats_enclosed` each of them becomes a ball that contains the number meant, and what the
+run then proves holds for that number.
+
+The radius is 2^-48 max(1, |float|). A rounding of a number of absolute value s moves it by at most 2^-53 s, hence the
+ball contains the number meant after up to 32 roundings of numbers no larger than the float, or than 1.
+
+Two sorts of floats are exact, if they equal the decimal that they print as (0.5, 3.0; neither 0.1 nor 2 ** 0.5): those
+that the code writes out, and the entries of arrays. A rounded result is no constant of the code, even where it is 1.0
+(1 - math.exp(-40)).
+"""
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fractions import Fraction
+from types import FrameType
+from typing import Any
+
+import flint
+
+from numeric.balls.arbs import Arb
+
+REACH = 2.0**-48
+
+_enclosing: ContextVar[bool] = ContextVar("whether floats of Python stand for their neighbours", default=False)
+
+
+@contextmanager
+def floats_enclosed(active: bool = True) -> Iterator[None]:
+    """Without effect unless `active`."""
+    token = _enclosing.set(active or _enclosing.get())
+    try:
+        yield
+    finally:
+        _enclosing.reset(token)
+
+
+def enclosing_floats() -> bool:
+    return _enclosing.get()
+
+
+def ball_of_operand(number: float) -> Arb:
+    """A float that stands alone: an operand, a factor, what a function returns."""
+    return _ball(number, exact=_equals_its_decimal(number) and _is_written(number)) if _enclosing.get() else _ball(number)
+
+
+def ball_of_entry(number: float) -> Arb:
+    """A float in an array or a tensor, of which nobody knows any more where it was written."""
+    return _ball(number, exact=_equals_its_decimal(number)) if _enclosing.get() else _ball(number)
+
+
+def _ball(number: float, exact: bool = True) -> Arb:
+    if math.isnan(number):
+        return flint.arb.nan()
+    return flint.arb(number) if exact else flint.arb(number, REACH * max(1.0, abs(number)))
+
+
+def _equals_its_decimal(number: float) -> bool:
+    return not math.isfinite(number) or Fraction(repr(number)) == Fraction(number)
+
+
+def _is_written(number: float) -> bool:
+    """Whether a function that is running has this very object among its constants."""
+    return not math.isfinite(number) or any(_holds(frame.f_code.co_consts, number) for frame in _stack())
+
+
+def _stack() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _holds(constants: tuple[Any, ...], number: float) -> bool:
+    return any(each is number or (isinstance(each, tuple) and _holds(each, number)) for each in constants)
