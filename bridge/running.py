@@ -213,8 +213,10 @@ class Runner:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self._on_balls(_for_balls(network), inputs, bits), names)
-        given = network.tokens is None
-        tokens = array_of(inputs[self._only_input]) if given else self._on_balls(network.tokens, inputs, bits)
+        if network.tokens is None:
+            tokens = array_of(inputs[self._only_input])
+        else:
+            tokens = self._on_balls(network.tokens, inputs, bits)
         with called_for(self.role(network.build), network.build):
             arguments = self._exact_arguments(network.build, {}, bits)
             construction = call_on_balls(network.build, arguments, bits, enclose_floats=self.enclose_floats)

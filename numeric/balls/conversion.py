@@ -15,7 +15,7 @@ _entry_of_each = np.frompyfunc(lambda value: _entry_of(value), 1, 1)
 
 
 def ball_of(number: Any) -> Arb:
-    """The number itself: int, float (see `floats`), a numpy scalar or a ball, a Fraction rounded to an enclosing ball."""
+    """The number itself: an int, a float (see `floats`), a numpy scalar, a ball; a ball around a Fraction."""
     if isinstance(number, flint.arb):
         return number
     if isinstance(number, np.generic):

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import flint
 import numpy as np
 import torch
 

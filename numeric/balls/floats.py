@@ -4,12 +4,11 @@ Python rounds 1.0 / n, math.sqrt(n) and 0.1 * n before a ball sees them, so a ru
 refutes no identity. Inside `floats_enclosed` each of them becomes a ball that contains the number meant, and what the
 run then proves holds for that number.
 
-The radius is 2^-48 max(1, |float|). A rounding of a number of absolute value s moves it by at most 2^-53 s, hence the
-ball contains the number meant after up to 32 roundings of numbers no larger than the float, or than 1.
-
-Two sorts of floats are exact, if they equal the decimal that they print as (0.5, 3.0; neither 0.1 nor 2 ** 0.5): those
-that the code writes out, and the entries of arrays. A rounded result is no constant of the code, even where it is 1.0
-(1 - math.exp(-40)).
+A rounding of a number of absolute value s moves it by at most 2^-53 s. The radius 2^-48 max(1, |float|) thus covers 32
+roundings of numbers no larger than the float, or than 1. A constant of the code is no such result; 2^-48 |float| covers
+its decimals and what the compiler computes (0.1, 1 / 3, 2 ** 0.5). It is exact if it equals the decimal that it prints
+as (0.5, 3.0), and so is the entry of an array that does. A result is no constant of the code, even where it rounds to
+1.0 (1 - math.exp(-40)).
 """
 
 import math
@@ -46,18 +45,24 @@ def enclosing_floats() -> bool:
 
 def ball_of_operand(number: float) -> Arb:
     """A float that stands alone: an operand, a factor, what a function returns."""
-    return _ball(number, exact=_equals_its_decimal(number) and _is_written(number)) if _enclosing.get() else _ball(number)
+    if not _enclosing.get():
+        return _exactly(number)
+    if _is_written(number):
+        return _exactly(number) if _equals_its_decimal(number) else flint.arb(number, REACH * abs(number))
+    return _near(number)
 
 
 def ball_of_entry(number: float) -> Arb:
     """A float in an array or a tensor, of which nobody knows any more where it was written."""
-    return _ball(number, exact=_equals_its_decimal(number)) if _enclosing.get() else _ball(number)
+    return _near(number) if _enclosing.get() and not _equals_its_decimal(number) else _exactly(number)
 
 
-def _ball(number: float, exact: bool = True) -> Arb:
-    if math.isnan(number):
-        return flint.arb.nan()
-    return flint.arb(number) if exact else flint.arb(number, REACH * max(1.0, abs(number)))
+def _exactly(number: float) -> Arb:
+    return flint.arb.nan() if math.isnan(number) else flint.arb(number)
+
+
+def _near(number: float) -> Arb:
+    return flint.arb(number, REACH * max(1.0, abs(number))) if math.isfinite(number) else _exactly(number)
 
 
 def _equals_its_decimal(number: float) -> bool:
@@ -66,7 +71,7 @@ def _equals_its_decimal(number: float) -> bool:
 
 def _is_written(number: float) -> bool:
     """Whether a function that is running has this very object among its constants."""
-    return not math.isfinite(number) or any(_holds(frame.f_code.co_consts, number) for frame in _stack())
+    return any(_holds(frame.f_code.co_consts, number) for frame in _stack())
 
 
 def _stack() -> Iterator[FrameType]:
