@@ -21,8 +21,8 @@ OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
 
 ONE_INPUT = Budget(samples=1, attack=0, restarts=0, seed=0)
 WITHIN_ROUNDING = (
-    "exceeded by no more than the rounding of floats that Python computed (1/3, math.sqrt(2), 0.1 * n); write 1/n with "
-    "a whole parameter n, torch.tensor(1)/3, torch.sqrt(torch.tensor(2)), which are exact"
+    "error and bound differ by no more than what Python may have rounded in floats such as 1.0 / n, math.sqrt(2), 0.1; "
+    "write 1 / n, torch.sqrt(torch.tensor(2)), torch.tensor(1) / 10, which are exact"
 )
 
 
@@ -299,10 +299,14 @@ def _tier(case: Case, quantity: Quantity, tier: str, scope: str, inputs: Inputs)
     return stated[tier](quantity) if tier in stated else case.instance(quantity, scope, inputs)
 
 
+def within_rounding(tiers: list[str]) -> list[str]:
+    """Why these tiers are undecided, and what to write instead; nothing for none."""
+    return [f"{', '.join(tiers)}: {WITHIN_ROUNDING}"] if tiers else []
+
+
 def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence], rounded: list[str]) -> str:
     said = [bound.outside for bound in tiers.values() if bound.outside]
-    if rounded:
-        said.append(f"{', '.join(rounded)}: {WITHIN_ROUNDING}")
+    said += within_rounding(rounded)
     if all(piece.exact is None for piece in evidence):
         said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
     said += _precision_remark(tiers, evidence)

@@ -1,6 +1,7 @@
 """Checks of each kind: a planted violation is found with a witness, replayed, and refused once it is edited."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import boundsmith as bs
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.verdicts import Bound
 from numeric.balls import working_precision
+from symbolic.statements import Order
 from tests.bridge.theorem.theorems import d, eps
 
 HALF = flint.arb(1) / 2
@@ -138,11 +140,18 @@ def test_a_float_that_differs_by_rounding_refutes_nothing(number: float, kind: b
     for sides in ({"number": number, "derived": exactly}, {"number": exactly, "derived": number}):
         row = found(sides["number"], kind, derived=sides["derived"])
         assert row.verdict["derived"] is not Verdict.VIOLATED
-        assert row.verdict["derived"] is Verdict.KEPT or "no more than the rounding of floats" in row.remark
+        assert row.verdict["derived"] is Verdict.KEPT or "no more than what Python may have rounded" in row.remark
     away = number * (1 + 1e-12) if kind is not bs.Kind.LOWER else number * (1 - 1e-12)
     row = found(away, kind, derived=exactly)
     assert row.verdict == {"derived": Verdict.VIOLATED}
     assert row.remark == ""
+
+
+def test_a_limit_refutes_whatever_was_found_on_the_way() -> None:
+    order = bs.Printed(sp.Integer(1), bs.Citation(None, "here"), order=Order.O)
+    rate = replace(quantity(bs.Kind.RATE), printed=order)
+    check = bs.Check(rate, lambda: bs.Sides(found=0.1, printed=0.1, limit=sp.oo, remark="it grows"))
+    assert row_of(checked(check)).verdict == {"printed": Verdict.VIOLATED}
 
 
 def test_a_bound_is_rounded_to_its_safe_side() -> None:

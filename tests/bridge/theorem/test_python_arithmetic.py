@@ -62,7 +62,7 @@ def test_an_identity_that_python_rounds_is_undecided_and_the_remark_says_what_to
     assert row.witness is None
     assert row.exact is not None
     assert 1e-20 < row.exact < 1e-15
-    assert row.remark.startswith("derived, instance: exceeded by no more than the rounding of floats")
+    assert row.remark.startswith("derived, instance: error and bound differ by no more than what Python")
     assert "torch.sqrt(torch.tensor(2))" in row.remark
 
 
@@ -130,7 +130,7 @@ def test_a_letter_at_a_prompt_that_python_rounds() -> None:
     comparison = compared(third(rho, worst={rho: 1}, knows=knows))
     row = row_of(comparison, "mean", "prompt")
     assert row.verdict == {"instance": Verdict.UNDECIDED}
-    assert row.remark.startswith("instance: exceeded by no more")
+    assert row.remark.startswith("instance: error and bound differ by no more")
 
 
 def test_what_is_built_and_weights_by_formula_are_rounded_too() -> None:
