@@ -31,8 +31,8 @@ _enclosing: ContextVar[bool] = ContextVar("whether floats of Python stand for th
 
 @contextmanager
 def floats_enclosed(active: bool = True) -> Iterator[None]:
-    """Without effect unless `active`."""
-    token = _enclosing.set(active or _enclosing.get())
+    """Inside the block; with False, every float is itself there."""
+    token = _enclosing.set(active)
     try:
         yield
     finally:

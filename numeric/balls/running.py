@@ -26,7 +26,7 @@ from numeric.balls.dispatch import FUNCTIONS, arrays_in, call_named, name_of
 from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, remedy_for, spelling
 from numeric.balls.factories import FACTORIES, gives_integers
-from numeric.balls.floats import floats_enclosed
+from numeric.balls.floats import enclosing_floats, floats_enclosed
 from numeric.balls.integers import ExactInteger
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBallOperations
 
@@ -80,7 +80,7 @@ def run_on_balls(
     `numeric.exact_cost`.
     """
     found = call_on_balls(function, arguments, bits, limit=limit, enclose_floats=enclose_floats)
-    with working_precision(bits), floats_enclosed(enclose_floats):
+    with working_precision(bits), floats_enclosed(enclose_floats or enclosing_floats()):
         return _result(_name(function), found)
 
 
@@ -97,7 +97,7 @@ def call_on_balls(
     budget = OperationLimit(limit, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations(name, spent, limit))
     with working_precision(bits), spending(budget):
         exact = {key: as_argument(value) for key, value in arguments.items()}
-        with BallMode(), floats_enclosed(enclose_floats):
+        with BallMode(), floats_enclosed(enclose_floats or enclosing_floats()):
             return function(**exact)
 
 
