@@ -13,8 +13,9 @@ from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, RowErratum, Verdict, Witness
 from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
-from numeric.balls import float_below
-from symbolic.statements import Kind, Quantity
+from numeric.balls import BallsError, float_below
+from numeric.stream import StreamError
+from symbolic.statements import Kind, Quantity, UsageError
 
 Tiers = dict[str, Bound]
 OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
@@ -281,22 +282,22 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
 def _may_be_rounding(
     case: Case, quantity: Quantity, scope: str | None, tier: str, bound: Bound, found: list[Found]
 ) -> bool:
-    """Whether nothing exceeds the bound once floats that Python computed stand for all numbers near them."""
-    near = case.floats_enclosed
-    if near is None or scope is None:
+    """Whether no violation is left once floats that Python computed stand for all numbers near them."""
+    if case.floats_enclosed is None or scope is None:
         return False
-    for each in found:
-        if judge(bound, [each.evidence]) is Verdict.VIOLATED:
-            again = _tier(near, quantity, tier, scope, each.inputs)
-            evidence = evidence_at(near, quantity, each.inputs).evidence
-            if again is None or judge(again, [evidence]) is Verdict.VIOLATED:
-                return False
-    return True
+    violating = [each for each in found if judge(bound, [each.evidence]) is Verdict.VIOLATED]
+    return not any(_is_violated(case.floats_enclosed, quantity, tier, scope, each.inputs) for each in violating)
 
 
-def _tier(case: Case, quantity: Quantity, tier: str, scope: str, inputs: Inputs) -> Bound | None:
+def _is_violated(case: Case, quantity: Quantity, tier: str, scope: str, inputs: Inputs) -> bool:
+    """False too where the functions do not run on the wider balls: a branch or an inverse that they leave open."""
     stated = {"printed": case.printed, "claimed": case.claimed, "derived": case.derived}
-    return stated[tier](quantity) if tier in stated else case.instance(quantity, scope, inputs)
+    try:
+        bound = stated[tier](quantity) if tier in stated else case.instance(quantity, scope, inputs)
+        evidence = evidence_at(case, quantity, inputs).evidence
+    except (UsageError, BallsError, StreamError):
+        return False
+    return bound is not None and judge(bound, [evidence]) is Verdict.VIOLATED
 
 
 def within_rounding(tiers: list[str]) -> list[str]:

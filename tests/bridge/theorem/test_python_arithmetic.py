@@ -144,6 +144,14 @@ def test_what_is_built_and_weights_by_formula_are_rounded_too() -> None:
         assert the_row(averaged(network=network, **more)).verdict["derived"] is Verdict.UNDECIDED
 
 
+def test_a_branch_that_rounding_leaves_open_refutes_nothing() -> None:
+    def network(x: Tensor, n: int) -> Tensor:
+        mean = x.sum() * (1 / 3)
+        return mean if torch.tensor(n) / 10 <= 0.1 * n else 2 * mean
+
+    assert the_row(averaged(network=network)).verdict["derived"] is Verdict.UNDECIDED
+
+
 def test_a_drawn_weight_is_the_float_that_the_witness_stores() -> None:
     def share(seed: int, n: int) -> Tensor:
         return torch.full((n,), 1 / n + seed, dtype=torch.float64)
