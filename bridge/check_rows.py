@@ -13,7 +13,8 @@ from bridge.budget import Budget
 from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
-from bridge.rows import ONE_INPUT, direct_row, within_rounding
+from bridge.rounded import within_rounding
+from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below

@@ -11,20 +11,16 @@ from bridge.balls import bits_for
 from bridge.budget import Budget
 from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, RowErratum, Verdict, Witness
+from bridge.rounded import may_be_rounding, within_rounding
 from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
-from numeric.balls import BallsError, float_below
-from numeric.stream import StreamError
-from symbolic.statements import Kind, Quantity, UsageError
+from numeric.balls import float_below
+from symbolic.statements import Kind, Quantity
 
 Tiers = dict[str, Bound]
 OpenTiers = dict[str, Bound | None]  # None: no bound of that tier
 
 ONE_INPUT = Budget(samples=1, attack=0, restarts=0, seed=0)
-WITHIN_ROUNDING = (
-    "error and bound differ by no more than what Python may have rounded in floats such as 1.0 / n, math.sqrt(2), 0.1; "
-    "write 1 / n, torch.sqrt(torch.tensor(2)), torch.tensor(1) / 10, which are exact"
-)
 
 
 def quantity_rows(case: Case, quantity: Quantity, measurement: Measurement, budget: Budget) -> list[Row]:
@@ -205,7 +201,7 @@ def judged_row(
     evidence = [each.evidence for each in found]
     verdict = {tier: _verdict(bound, evidence) for tier, bound in bounds.items()}
     violated = [tier for tier, each in verdict.items() if each is Verdict.VIOLATED]
-    rounded = [tier for tier in violated if _may_be_rounding(case, quantity, scope, tier, bounds[tier], found)]
+    rounded = [tier for tier in violated if may_be_rounding(case, quantity, scope, tier, bounds[tier], found)]
     verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
     return _row(
         case,
@@ -277,32 +273,6 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
     if verdict is Verdict.UNDECIDED and bound.number() is None:
         return Verdict.NOT_REPRESENTABLE
     return verdict
-
-
-def _may_be_rounding(
-    case: Case, quantity: Quantity, scope: str | None, tier: str, bound: Bound, found: list[Found]
-) -> bool:
-    """Whether no violation is left once floats that Python computed stand for all numbers near them."""
-    if case.floats_enclosed is None or scope is None:
-        return False
-    violating = [each for each in found if judge(bound, [each.evidence]) is Verdict.VIOLATED]
-    return not any(_is_violated(case.floats_enclosed, quantity, tier, scope, each.inputs) for each in violating)
-
-
-def _is_violated(case: Case, quantity: Quantity, tier: str, scope: str, inputs: Inputs) -> bool:
-    """False too where the functions do not run on the wider balls: a branch or an inverse that they leave open."""
-    stated = {"printed": case.printed, "claimed": case.claimed, "derived": case.derived}
-    try:
-        bound = stated[tier](quantity) if tier in stated else case.instance(quantity, scope, inputs)
-        evidence = evidence_at(case, quantity, inputs).evidence
-    except (UsageError, BallsError, StreamError):
-        return False
-    return bound is not None and judge(bound, [evidence]) is Verdict.VIOLATED
-
-
-def within_rounding(tiers: list[str]) -> list[str]:
-    """Why these tiers are undecided, and what to write instead; nothing for none."""
-    return [f"{', '.join(tiers)}: {WITHIN_ROUNDING}"] if tiers else []
 
 
 def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence], rounded: list[str]) -> str:

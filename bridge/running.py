@@ -5,6 +5,7 @@ Shapes: B prompts; a function is written for one of them and sees no B.
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,14 +16,14 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
-from bridge.domains import Domain
+from bridge.exact_arguments import ExactArguments
 from bridge.pair import Pair
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.balls import BallArray, ball_maximum, working_precision
 from numeric.balls.array import array_of
 from numeric.balls.floats import floats_enclosed
-from numeric.balls.running import as_argument, call_on_balls, run_on_balls
+from numeric.balls.running import call_on_balls, run_on_balls
 from numeric.exact import run_exact
 from numeric.exact_cost import TooLargeForExact
 from numeric.network import Network
@@ -33,10 +34,7 @@ LARGEST_PART = 1 << 27  # bytes that the prompts of one part take
 
 
 class Runner:
-    """Everything that runs at one point: parameters and weights are fixed, inputs vary.
-
-    On balls, a weight that a domain draws is an element of it, near the drawn one.
-    """
+    """Everything that runs at one point: parameters and weights are fixed, inputs vary."""
 
     def __init__(
         self,
@@ -47,23 +45,18 @@ class Runner:
         device: torch.device,
     ) -> None:
         self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
-        self.enclose_floats = False
-        self._exact_weights: dict[int, dict[str, Any]] = {}
         self.dtype, self.device = dtype, device
         self._networks: dict[tuple[str, torch.dtype], Network] = {}
         self.built: dict[str, Any] = {}
         for name, build in theorem.built.items():
             self.built[name] = self.called(build, {})
+        self.enclose_floats = False
+        self._exactly = ExactArguments(theorem, self.params, self.weights, self.built)
 
     def with_floats_enclosed(self) -> "Runner":
-        """The same on balls, except that floats that Python computes stand for all numbers near them.
-
-        Those that it computes in the functions, and has computed in what is built and in weights that no witness
-        stores; numeric/balls/floats.py says how near.
-        """
+        """The same, except that on balls floats that Python computes stand for all numbers near them."""
         other = copy.copy(self)
-        other.enclose_floats, other._exact_weights = True, {}
-        other.__dict__.pop("_exact_built", None)
+        other.enclose_floats, other._exactly = True, replace(self._exactly, enclose_floats=True)
         return other
 
     # Calling.
@@ -78,29 +71,7 @@ class Runner:
         return {name: known[name] for name in arguments_of(function)}
 
     def _exact_arguments(self, function: Function, more: Arrays, bits: int) -> dict[str, Any]:
-        if bits not in self._exact_weights:
-            self._exact_weights[bits] = {name: self._exact_weight(name, bits) for name in self.weights}
-        return self._arguments(function, {**self._exact_weights[bits], **self._exact_built, **more})
-
-    def _exact_weight(self, name: str, bits: int) -> Any:
-        drawn_from, weight = self.theorem.weights[name], self.weights[name]
-        if isinstance(drawn_from, Domain):
-            return drawn_from.at(self._values).member(weight, bits)
-        given = name in self.theorem.recorded or name in self.params
-        return weight if given else self._enclosed(weight)
-
-    @cached_property
-    def _exact_built(self) -> dict[str, Any]:
-        return {name: self._enclosed(each) for name, each in self.built.items()}
-
-    def _enclosed(self, value: Any) -> Any:
-        """What Python has computed from the parameters."""
-        with floats_enclosed(self.enclose_floats):
-            return as_argument(value)
-
-    @property
-    def _values(self) -> dict[Any, Any]:
-        return {p.symbol: self.params[p.name] for p in self.theorem.statement.parameters if p.symbol is not None}
+        return self._arguments(function, {**self._exactly.at(bits), **more})
 
     def role(self, function: Function) -> str:
         """What the function is in the theorem, for messages."""

@@ -66,7 +66,7 @@ def _near(number: float) -> Arb:
 
 
 def _equals_its_decimal(number: float) -> bool:
-    return not math.isfinite(number) or Fraction(repr(number)) == Fraction(number)
+    return not math.isfinite(number) or Fraction(repr(float(number))) == Fraction(number)
 
 
 def _is_written(number: float) -> bool:

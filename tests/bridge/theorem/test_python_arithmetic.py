@@ -144,6 +144,13 @@ def test_what_is_built_and_weights_by_formula_are_rounded_too() -> None:
         assert the_row(averaged(network=network, **more)).verdict["derived"] is Verdict.UNDECIDED
 
 
+def test_what_is_built_keeps_the_precision_of_the_run() -> None:
+    theorem = averaged(
+        network=lambda x, c: x.sum() * (c / 3), reference=lambda x: x.mean() / 4, built={"c": lambda n: n / 12}
+    )
+    assert the_row(theorem).verdict["derived"] is Verdict.KEPT
+
+
 def test_a_branch_that_rounding_leaves_open_refutes_nothing() -> None:
     def network(x: Tensor, n: int) -> Tensor:
         mean = x.sum() * (1 / 3)
