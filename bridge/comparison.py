@@ -190,6 +190,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = 
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
     set_claims([case], [witness.claim] if witness.claim else [])
+    case.settings = witness.settings or {}
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
     if isinstance(case, DirectCase) or witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)
@@ -216,8 +217,8 @@ def _study_of(witness: Witness, path: str, theorem: "Source | None") -> Study:
         raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {study.result.id}.")
     if study.sha256 != witness.sha256:
         raise UsageError(
-            f"witness: '{path}' was found with another version of the file of {witness.result}; compare again with the "
-            f"file as it is now"
+            f"witness: '{path}' was found with another version of the file of {witness.result}, or of a module or data "
+            f"file that it reads; compare again with the files as they are now"
         )
     return study
 
