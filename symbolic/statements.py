@@ -178,6 +178,13 @@ class Quantity:
         return self.general_bound().xreplace(dict(self.worst_case or {}))
 
     @property
+    def letters(self) -> frozenset[sp.Symbol]:
+        """Those of its formulas: of the derivation, before and after the worst case, and of the printed one."""
+        general = None if self.derivation is None else self.general_bound()
+        formulas = (general, self.derived(), self.printed.bound if self.printed else None)
+        return frozenset(letter for each in formulas if each is not None for letter in each.free_symbols)
+
+    @property
     def about(self) -> str:
         """Kind, quantifier, norm and domain in words."""
         named = f" ({self.randomness})" if self.randomness else ""

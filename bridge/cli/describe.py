@@ -140,6 +140,8 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
+    if quantity.trivial is not None:
+        lines += ["    trivial bound, from which on a bound is vacuous", *_formula(quantity.trivial)]
     if quantity.erratum:
         earlier = [each.name for each in quantities[:at] if each.erratum == quantity.erratum]
         lines += [f"    erratum: the same as for {earlier[0]}"] if earlier else _erratum(quantity.erratum)
