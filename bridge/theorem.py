@@ -176,7 +176,12 @@ def theorem(
     known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
-    where = _where(inputs, weights)
+    notation = {symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK}
+    drawn = {name: each for name, each in {**weights, **inputs}.items() if isinstance(each, Domain)}
+    where = {
+        "domain": "; ".join(each.words(name) for name, each in drawn.items()),
+        "domain_latex": ", ".join(f"${each.latex(name, notation)}$" for name, each in drawn.items()),
+    }
     quantities = [each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where) for each in bounds]
     for argument, given in (("printed", printed), ("trivial", trivial)):
         _require_quantities(id, argument, given or {}, quantities)
@@ -194,7 +199,7 @@ def theorem(
         parameters=tuple(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
         hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
         quantities=(*stated, *(check.quantity for check in checks)),
-        notation={symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK},
+        notation=notation,
         symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
     )
     return Theorem(
@@ -235,13 +240,8 @@ def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
     return given if isinstance(given, tuple) else (given,)
 
 
-def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
-    drawn = {**{name: each for name, each in weights.items() if isinstance(each, Domain)}, **inputs}
-    return ", ".join(f"{name} in {domain}" for name, domain in drawn.items())
-
-
 def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: str
+    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: Mapping[str, str]
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
@@ -250,13 +250,14 @@ def _quantity(
         latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
         meaning=f"error of {conclusion.name}",
         norm=NORMS[step.norm],
-        domain=where,
+        domain=where["domain"],
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
         quantifier=Quantifier.FOR_ALL,
         derivation=conclusion.derivation,
         worst_case=dict(worst),
         scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
         trivial=None if conclusion.error == 0 else conclusion.size,
+        domain_latex=where["domain_latex"],
     )
 
 

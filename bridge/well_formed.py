@@ -5,7 +5,7 @@ from typing import Any
 
 from bridge.arguments import Function, arguments_of
 from bridge.check import Check
-from bridge.domains import Domain, Rows
+from bridge.domains import Domain
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from symbolic.statements import UsageError
@@ -135,19 +135,13 @@ def _require_known_quantities(theorem: Theorem) -> None:
 def _require_domains_in_parameters(theorem: Theorem) -> None:
     letters = {each.symbol for each in theorem.statement.parameters}
     for name, domain in {**theorem.weights, **theorem.inputs}.items():
-        free = sorted(str(each) for each in _letters(domain) - letters) if isinstance(domain, Domain) else []
+        free = sorted(str(each) for each in domain.letters - letters) if isinstance(domain, Domain) else []
         if free:
             known = ", ".join(sorted(str(each) for each in letters if each is not None))
             raise UsageError(
                 f"{theorem.id}: the domain {domain} of {name} has {', '.join(free)}, which is not a parameter; "
                 f"parameters: {known or 'none'}"
             )
-
-
-def _letters(domain: Domain) -> set[Any]:
-    own = [*domain.shape, *(getattr(domain, name, 0) for name in ("low", "high", "size", "radius"))]
-    inner = _letters(domain.row) if isinstance(domain, Rows) else set()
-    return inner | {letter for each in own for letter in getattr(each, "free_symbols", ())}
 
 
 def _require_one_function_a_scope(theorem: Theorem) -> None:

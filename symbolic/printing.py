@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -200,8 +201,7 @@ def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
     ours = RELATIONS[quantity.kind]
-    about = f"{quantity.meaning} ({quantity.about})"
-    lines = [rf"\paragraph{{{escape(quantity.name)}}} {escape(about)}."]
+    lines = [rf"\paragraph{{{escape(quantity.name)}}} {_about_latex(quantity)}."]
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
@@ -216,6 +216,14 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     if quantity.remark:
         lines.append(rf"\emph{{{escape(quantity.remark)}.}}")
     return "\n".join(lines)
+
+
+def _about_latex(quantity: Quantity) -> str:
+    """Meaning, kind, quantifier, norm and domain, in text mode."""
+    if not quantity.domain_latex:
+        return escape(f"{quantity.meaning} ({quantity.about})")
+    words = escape(replace(quantity, domain="").about)
+    return f"{escape(quantity.meaning)} ({words}; {quantity.domain_latex})"
 
 
 def erratum_latex(erratum: Erratum) -> str:

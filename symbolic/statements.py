@@ -136,7 +136,8 @@ class Quantity:
     the closed form, where it is not derived by the error calculus. `indices` are relations for the indices in its name
     (1 <= j < N). `erratum` describes what fails where the printed bound is violated. `meaning` says what its numbers
     are; `finding` words a violation, with {found} and {printed} for both numbers, where the one found is no value of
-    the quantity.
+    the quantity. `domain_latex` is the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the
+    `trivial` one on.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Quantity:
     indices: tuple[Any, ...] = ()
     erratum: Erratum | None = None
     finding: str = ""
+    domain_latex: str = ""
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
