@@ -15,32 +15,33 @@ from bridge.readings.operands import Emulated, Operands
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
+from symbolic.statements import UsageError
 
 
 def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
     """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
     found: dict[str, Emulated] = {}
-    for step in _known(derivation, wanted):
+    for step, operation in _known(derivation, wanted):
         premises, here = [found[name] for name in step.premises], operands.within(step)
-        exact = value(step.operation, [each.exact for each in premises], here, False)
-        found[step.name] = Emulated(exact, emulated(step.operation, premises, here))
+        exact = value(operation, [each.exact for each in premises], here, False)
+        found[step.name] = Emulated(exact, emulated(operation, premises, here))
     return found
 
 
 def read_exact(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Array]:
     """The exact values alone."""
     found: dict[str, Array] = {}
-    for step in _known(derivation, wanted):
-        found[step.name] = value(step.operation, [found[name] for name in step.premises], operands.within(step), False)
+    for step, operation in _known(derivation, wanted):
+        found[step.name] = value(operation, [found[name] for name in step.premises], operands.within(step), False)
     return found
 
 
-def _known(derivation: Derivation, wanted: Iterable[str]) -> list[Step]:
+def _known(derivation: Derivation, wanted: Iterable[str]) -> list[tuple[Step, op.Operation]]:
     """The steps that compute something, from steps that do."""
-    known: dict[str, Step] = {}
+    known: dict[str, tuple[Step, op.Operation]] = {}
     for step in derivation.leading_to(*wanted):
         if step.operation is not None and all(name in known for name in step.premises):
-            known[step.name] = step
+            known[step.name] = step, step.operation
     return list(known.values())
 
 
@@ -197,6 +198,8 @@ def _repetition(operation: Repetition, x: list[Array], operands: Operands, emula
         known, inner = {operation.premise: found}, operands.in_layer(place)
         for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
+                if step.operation is None:
+                    raise UsageError(f"step '{step.name}' of a repeated layer names no operands, so it has no value")
                 premises = [known[name] for name in step.premises]
                 known[step.name] = value(step.operation, premises, inner.within(step), emulated)
         found = known[layer.name]
