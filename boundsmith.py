@@ -11,7 +11,7 @@ _HOMES = {
     "bridge.theorem": ("Theorem", "theorem"),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
-    "bridge.formula": ("Formula",),
+    "bridge.formula": ("ArrayFunction",),
     "bridge.pair": ("Pair",),
     "bridge.domains": (
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict, Witness
-from bridge.registry import PLACES, Source, find_study
+from bridge.registry import PLACES, TheoremLike, find_study
 from bridge.study import Study
 from bridge.theorem import Theorem
 from symbolic.errata import Erratum, Weight
@@ -69,7 +69,7 @@ class _Place:
         return shlex.join(["boundsmith", "compare", self.typed, *settings])
 
 
-def errata(*theorems: Source, quantity: str | None = None) -> list[Entry]:
+def errata(*theorems: TheoremLike, quantity: str | None = None) -> list[Entry]:
     """The errata of these theorems, of all results where none is named: by paper, then by weight.
 
     Raises UsageError for an unknown result, and for a quantity without an erratum there.
@@ -114,7 +114,7 @@ def witness_path(result: str, quantity: str) -> Path:
     return WITNESSES / f"{result}-{re.sub(r'[^A-Za-z0-9_.]+', '_', quantity).strip('_')}.json"
 
 
-def _places(theorems: Iterable[Source]) -> Iterator[_Place]:
+def _places(theorems: Iterable[TheoremLike]) -> Iterator[_Place]:
     """Every quantity with an erratum, theorem by theorem."""
     for each in theorems:
         study = find_study(each)
@@ -123,7 +123,7 @@ def _places(theorems: Iterable[Source]) -> Iterator[_Place]:
                 yield _Place(_typed(each), study, quantity, quantity.erratum)
 
 
-def _typed(theorem: Source) -> str:
+def _typed(theorem: TheoremLike) -> str:
     if isinstance(theorem, str):
         return theorem
     return theorem.id if isinstance(theorem, Theorem) else theorem.result.id
