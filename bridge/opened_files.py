@@ -34,8 +34,8 @@ def files_read_in(folder: Path) -> Iterator[list[Path]]:
         yield files
     finally:
         _opened.reset(token)
-        real = {Path(path).resolve() for path in opened}
-        files += sorted(path for path in real if path.is_file() and _is_data(path, folder.resolve()))
+        real = {Path(os.path.realpath(path)) for path in opened}
+        files += sorted(path for path in real if os.path.isfile(path) and _is_data(path, folder.resolve()))
 
 
 def _note(event: str, arguments: tuple[Any, ...]) -> None:

@@ -90,7 +90,8 @@ def _names(steps: Sequence[Step], notation: Notation | None) -> Notation:
 def _layer_lines(step: Step, names: Notation) -> list[str]:
     """The steps of one layer of a repetition."""
     layer = steps_of_one_layer(step)
-    return [rf"{_step_line(each, _names(layer, names))}, {text('one layer')}" for each in layer]
+    inner, mark = _names(layer, names), text("one layer")
+    return [line for each in layer for line in (*_layer_lines(each, inner), f"{_step_line(each, inner)}, {mark}")]
 
 
 def _step_line(step: Step, names: Notation) -> str:

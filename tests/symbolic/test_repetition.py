@@ -145,8 +145,11 @@ def test_a_repetition_inside_a_layer_is_shown_inside_it() -> None:
     def twice(z: Approximated) -> Approximated:
         return repeat(z, "inner", layer, 2)
 
-    (inner,) = steps_of_one_layer(repeat(start(), "end", twice, N).derivation.steps[-1])
+    repeated = repeat(start(), "end", twice, N).derivation
+    (inner,) = steps_of_one_layer(repeated.steps[-1])
     assert [step.name for step in steps_of_one_layer(inner)] == ["W z", "r(W z)"]
+    lines = [line.partition("}")[0] for line in repeated.latex().splitlines() if r"\le" in line]
+    assert lines[:4] == [rf"e_{{\text{{{name}" for name in ("W z", "r(W z)", "inner", "end")]
 
 
 def test_latex_lists_the_steps_of_one_layer_under_the_recursion() -> None:
