@@ -6,6 +6,7 @@ the emulated one, where approximants stand in the place of functions.
 
 from collections.abc import Callable, Mapping
 from functools import singledispatch
+from typing import TypeGuard
 
 import sympy as sp
 import torch
@@ -21,9 +22,17 @@ def read(derivation: Derivation, operands: Operands) -> dict[str, Emulated]:
     """The values of the steps, as far as their operations are known."""
     found: dict[str, Emulated] = {}
     for step in derivation.steps:
-        if step.operation is not None and all(name in found for name in step.premises):
+        if has_value(step.operation) and all(name in found for name in step.premises):
             found[step.name] = emulate(step.operation, step, [found[name] for name in step.premises], operands)
     return found
+
+
+def has_value(operation: op.Operation | None) -> TypeGuard[op.Operation]:
+    """Whether it is known what the operation computes: not the limit of an iteration, nor an unnamed map in a layer."""
+    if isinstance(operation, Repetition):
+        layer = (step for step in operation.layer.derivation.steps if step.name != operation.premise)
+        return all(has_value(step.operation) for step in layer)
+    return operation is not None and not (isinstance(operation, op.Iteration) and operation.depth == sp.oo)
 
 
 def emulate(operation: op.Operation, step: Step, premises: list[Emulated], operands: Operands) -> Emulated:
@@ -176,7 +185,7 @@ def _repeated(operation: Repetition, start: Emulated, operands: Operands) -> Emu
         inner = operands.in_layer(place)
         for step in layer.derivation.steps:
             if step.name not in known:
-                assert step.operation is not None  # `known_throughout`
+                assert step.operation is not None  # `has_value`
                 known[step.name] = emulate(step.operation, step, [known[name] for name in step.premises], inner)
         found = known[layer.name]
     return found
