@@ -11,7 +11,7 @@ from typing import TypeGuard
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, applied, unit_vector
+from bridge.readings.arrays import Array, applied, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
@@ -96,7 +96,7 @@ def _combination(operation: op.Combination, x: list[Array], operands: Operands, 
 
 @value.register
 def _token_mean(operation: op.TokenMean, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    return x[0].mean(-2)
+    return token_mean(x[0])
 
 
 @value.register
