@@ -24,18 +24,17 @@ NORMS = {Norm.INF: lambda a: largest(abs(a)), Norm.ONE: one_norm, Norm.TWO: two_
 
 @dataclass(eq=False)
 class Breach(Exception):  # noqa: N818 - what the field calls it
-    """Two numbers of one step in the wrong order."""
+    """What is wrong at which step: two numbers in the wrong order, as a rule."""
 
     what: str
     step: Step
-    less: float
-    more: float
-    program: tuple[str, ...] = ()
-    where: str = ""
 
     def __str__(self) -> str:
-        lines = "\n".join(f"    {line}" for line in self.program)
-        return f"{self.step.rule} '{self.step.name}': {self.what}: {self.less!r} > {self.more!r} {self.where}\n{lines}"
+        return f"{self.step.rule} '{self.step.name}': {self.what}"
+
+
+def exceeds(what: str, step: Step, less: float, more: float) -> Breach:
+    return Breach(f"{what}: {less!r} > {more!r}", step)
 
 
 @dataclass
@@ -119,7 +118,7 @@ class Balls:
             return
         found = reading.steps[step.name]
         if not found.exact.overlaps(here.exact).all():
-            raise Breach(f"the exact value of the {name} enclosure", step, np.nan, np.nan)
+            raise Breach(f"another exact value in the {name} enclosure", step)
         rest = error - found.error.centre
         for norm, radius in (("radius", found.error.radius), ("1-norm", found.error.one), ("2-norm", found.error.two)):
             size = {"radius": abs, "1-norm": one_norm, "2-norm": two_norm}[norm](rest)
@@ -131,7 +130,7 @@ class Balls:
         if step.name not in self.local.steps:
             self.seen.count(self.seen.stops, step.rule)
             if step.name in self.values:
-                raise Breach("no enclosure, though it has a value", step, np.nan, np.nan)
+                raise Breach("no enclosure, though it has a value", step)
 
     def _count_least(self, step: Step, local: BallArray, prompt: BallArray, closed: BallArray) -> None:
         candidates = {
@@ -143,7 +142,7 @@ class Balls:
         }
         known = {name: float(each.midpoint()) for name, each in candidates.items() if each is not None}
         least = min(known.values())
-        name = next(name for name, each in known.items() if each <= least * (1 + 1e-12))
+        name = next(name for name, each in known.items() if each <= least + 1e-12 * abs(least))
         self.seen.count(self.seen.least, name)
         if float(local.midpoint()) > float(prompt.midpoint()) * (1 + 1e-12):
             self.seen.count(self.seen.least, "local above prompt")
@@ -152,7 +151,7 @@ class Balls:
         pairs = list(_pairs(less, more))
         for small, large in pairs:
             if not small.is_finite() or not large.is_finite() or small.lower() > large.upper():
-                raise Breach(what, step, float(small.mid()), float(large.mid()))
+                raise exceeds(what, step, float(small.mid()), float(large.mid()))
         if quantity:
             ratios = (float(small.mid() / large.mid()) for small, large in pairs if large.mid() > 1e-9)
             self.seen.raise_to(step.rule, quantity, max(ratios, default=0.0))
@@ -237,7 +236,7 @@ class Floats:
         if bounds:
             gradients = torch.autograd.grad(sum(bounds), list(leaves.values()), allow_unused=True)
             if not all(bool(torch.isfinite(each).all()) for each in gradients if each is not None):
-                raise Breach("a gradient is not finite", instances.derivation_of(self.program).steps[-1], np.nan, np.nan)
+                raise Breach("a gradient is not finite", instances.derivation_of(self.program).steps[-1])
 
     def _equal(self, what: str, step: Step, here: np.ndarray, there: np.ndarray, scale: float) -> None:
         self._below(what, step, abs(here - there), np.zeros(()), scale)
@@ -247,7 +246,7 @@ class Floats:
         exceeding = ~(less <= more * (1 + CLOSE) + CLOSE * scale)
         if exceeding.any():
             at = tuple(np.argwhere(exceeding)[0])
-            raise Breach(what, step, float(less[at]), float(more[at]), where=f"at {at}")
+            raise exceeds(f"{what} at {at}", step, float(less[at]), float(more[at]))
 
 
 def _moved_unseen(program: Program) -> set[str]:

@@ -1,7 +1,7 @@
 """Random programs through all readings: counts of what was seen, and the first breaches."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -39,7 +39,7 @@ class Soundness:
     least: Counter[str] = field(default_factory=Counter)
     stops: Counter[str] = field(default_factory=Counter)
     ratios: dict[tuple[str, str], float] = field(default_factory=dict)
-    breaches: list[Breach] = field(default_factory=list)
+    breaches: list[str] = field(default_factory=list)
 
     def add(self, seen: Seen) -> None:
         self.steps.update(seen.rules)
@@ -71,26 +71,37 @@ def sound(
     watch: Callable[[Soundness], None] = lambda soundness: None,
 ) -> Soundness:
     """Run that many random programs through all readings; it stops after `most_breaches`."""
-    found = Soundness()
-    for program, point, hidden in instances_of(programs, seed, rules or library(), moves):
+    found, tally = Soundness(), Tally()
+    for program, point, hidden in instances_of(programs, seed, rules or library(), moves, tally):
         found.programs += 1
+        where = f"seed {seed}, program {found.programs - 1}, point {point}"
+        found.breaches += [str(each) for each in tally.violations]
+        tally.violations.clear()
         try:
             found.add(checked(program, point, hidden, thorough=found.programs % 10 == 0))
         except Breach as breach:
-            lines = tuple(line.text for line in program.needed(breach.step.name))
-            where = f"{breach.where} (seed {seed}, program {found.programs - 1}, point {point})"
-            found.breaches.append(replace(breach, program=lines, where=where))
+            found.breaches.append(shown(str(breach), where, program, breach.step.name))
+        except Exception as error:
+            found.breaches.append(shown(f"{type(error).__name__}: {error}", where, program))
         watch(found)
         if len(found.breaches) >= most_breaches:
             break
     return found
 
 
-def instances_of(programs: int, seed: int, rules: Rules, moves: Mapping[str, Move]):
+def shown(what: str, where: str, program: Program, name: str = "") -> str:
+    """The breach with the program that led to it, cut down to what the step needs."""
+    lines = program.needed(name) if name else program.lines
+    return "\n".join([f"{what} ({where})", *(f"    {line.text}" for line in lines)])
+
+
+def instances_of(
+    programs: int, seed: int, rules: Rules, moves: Mapping[str, Move], tally: Tally
+) -> Iterator[tuple[Program, int, frozenset[str]]]:
     """Programs, each with the point that is read in balls and the givens whose errors are known by their norm alone."""
     rng = np.random.default_rng(seed)
     options = {"rules": rules, "moves": moves, "spare": SPARE, "onwards": 0.7, "alone": True}
-    for program in random_programs(programs, seed, points=POINTS, tally=Tally(), lengths=DEPTHS, **options):
+    for program in random_programs(programs, seed, points=POINTS, tally=tally, lengths=DEPTHS, **options):
         hidden = frozenset(name for name in instances.givens(program) if rng.random() < 0.5)
         yield program, int(rng.integers(POINTS)), hidden
 
