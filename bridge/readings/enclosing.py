@@ -13,7 +13,18 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, applied, is_number, joint, largest, one_norm, spectral, token_mean, two_norm, unit_vector
+from bridge.readings.arrays import (
+    Array,
+    applied,
+    is_number,
+    joint,
+    largest,
+    one_norm,
+    spectral,
+    token_mean,
+    two_norm,
+    unit_vector,
+)
 from bridge.readings.errors import Error
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import PRODUCTS, attended, clipped, shrunk, value

@@ -4,9 +4,9 @@ One function for each operation. It takes the values of the premises and the ope
 the emulated one, where approximants stand in the place of functions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import singledispatch
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 import sympy as sp
 import torch
@@ -17,32 +17,50 @@ from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
 
+Values = TypeVar("Values")
 
-def read(derivation: Derivation, operands: Operands) -> dict[str, Emulated]:
-    """The values of the steps, as far as their operations are known."""
+
+def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
+    """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
     found: dict[str, Emulated] = {}
-    for step in derivation.steps:
-        if has_value(step.operation) and all(name in found for name in step.premises):
-            found[step.name] = emulate(step.operation, step, [found[name] for name in step.premises], operands)
+    for step, operation in _known(derivation, wanted):
+        found[step.name] = both(operation, [found[name] for name in step.premises], operands.within(step))
     return found
+
+
+def read_exact(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Array]:
+    """The exact values alone."""
+    found: dict[str, Array] = {}
+    for step, operation in _known(derivation, wanted):
+        found[step.name] = value(operation, [found[name] for name in step.premises], operands.within(step), False)
+    return found
+
+
+def _known(derivation: Derivation, wanted: Iterable[str]) -> list[tuple[Step, op.Operation]]:
+    """The steps that compute something, from steps that do."""
+    known: dict[str, tuple[Step, op.Operation]] = {}
+    for step in derivation.leading_to(*wanted):
+        if has_value(step.operation) and all(name in known for name in step.premises):
+            known[step.name] = step, step.operation
+    return list(known.values())
 
 
 def has_value(operation: op.Operation | None) -> TypeGuard[op.Operation]:
     """Whether it is known what the operation computes: not the limit of an iteration, nor an unnamed map in a layer."""
     if isinstance(operation, Repetition):
-        layer = (step for step in operation.layer.derivation.steps if step.name != operation.premise)
-        return all(has_value(step.operation) for step in layer)
+        layer = operation.layer.derivation.leading_to(operation.layer.name)
+        return all(has_value(step.operation) for step in layer if step.name != operation.premise)
     return operation is not None and not (isinstance(operation, op.Iteration) and operation.depth == sp.oo)
 
 
-def emulate(operation: op.Operation, step: Step, premises: list[Emulated], operands: Operands) -> Emulated:
-    if isinstance(operation, op.Iteration):
-        return _iterated(operation, premises[0], operands.within(step))
+def both(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Emulated:
+    """What the operation computes: exactly, and with approximants in the place of functions."""
     if isinstance(operation, Repetition):
-        return _repeated(operation, premises[0], operands.within(step))
-    known = operands.within(step)
-    exact = value(operation, [each.exact for each in premises], known, False)
-    return Emulated(exact, value(operation, [each.emulated for each in premises], known, True))
+        return _through_layers(operation, premises[0], operands, both)
+    exact = value(operation, [each.exact for each in premises], operands, False)
+    if isinstance(operation, op.Iteration):
+        return Emulated(exact, _iterated(operation, premises[0], operands))
+    return Emulated(exact, value(operation, [each.emulated for each in premises], operands, True))
 
 
 @singledispatch
@@ -170,22 +188,37 @@ def _cases(operation: op.Cases, x: list[Array], operands: Operands, emulated: bo
     return x[0] if operands.holds(operation.when) else x[1]
 
 
+@value.register
+def _iteration(operation: op.Iteration, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0]  # the exact value is a fixed point
+
+
 # A step multiplies the error by A; what it adds within `offset` is not known, and 0 here.
-def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Emulated:
+def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Array:
     error = start.emulated - start.exact
     for _ in range(operands.count(operation.depth)):
         error = applied(operands.array(operation.matrix), error)
-    return Emulated(start.exact, start.exact + error)
+    return start.exact + error
 
 
-def _repeated(operation: Repetition, start: Emulated, operands: Operands) -> Emulated:
+@value.register
+def _repetition(operation: Repetition, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return _through_layers(operation, x[0], operands, lambda each, x, here: value(each, x, here, emulated))
+
+
+# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
+def _through_layers(
+    operation: Repetition,
+    start: Values,
+    operands: Operands,
+    run: Callable[[op.Operation, list[Values], Operands], Values],
+) -> Values:
     found, layer = start, operation.layer
     for place in range(operands.count(operation.depth)):
-        known = {operation.premise: found}
-        inner = operands.in_layer(place)
-        for step in layer.derivation.steps:
+        known, inner = {operation.premise: found}, operands.in_layer(place)
+        for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
                 assert step.operation is not None  # `has_value`
-                known[step.name] = emulate(step.operation, step, [known[name] for name in step.premises], inner)
+                known[step.name] = run(step.operation, [known[name] for name in step.premises], inner.within(step))
         found = known[layer.name]
     return found
