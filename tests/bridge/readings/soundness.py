@@ -100,7 +100,7 @@ def instances_of(
 ) -> Iterator[tuple[Program, int, frozenset[str]]]:
     """Programs, each with the point that is read in balls and the givens whose errors are known by their norm alone."""
     rng = np.random.default_rng(seed)
-    options = {"rules": rules, "moves": moves, "spare": SPARE, "onwards": 0.7, "alone": True}
+    options = {"rules": rules, "moves": moves, "spare": SPARE, "onwards": 0.7, "read": True}
     for program in random_programs(programs, seed, points=POINTS, tally=tally, lengths=DEPTHS, **options):
         hidden = frozenset(name for name in instances.givens(program) if rng.random() < 0.5)
         yield program, int(rng.integers(POINTS)), hidden

@@ -65,6 +65,9 @@ LAYER_MAPS = (
 )
 
 
+READ_LAYER_MAPS = (maps.apply_function, maps.linear_map, maps.soft_threshold, maps.project_box, maps.contract)
+
+
 # One layer is derived on a premise with an error symbol; then it runs `depth` times on the vectors. Its maps keep the
 # size, so that the sizes that it was derived with hold at every layer.
 @move("iterate, derived layer", "iterate", weight=0.6)
@@ -136,7 +139,8 @@ def repeat(program: Program) -> None:
     for _ in range(program.whole(1, 3)):
         size = float(evaluate(part.size, program.at))
         here = About(norm, dim, size, program.bound(x), layer=True, spare=program.spare, single=x.single)
-        made.append(_raised(program, LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here)))
+        choice = READ_LAYER_MAPS if program.read else LAYER_MAPS
+        made.append(_raised(program, choice[program.whole(0, len(choice) - 1)](program, here)))
         part = Layer(program.rules, tuple(made))(premise)
     value = program.apply("repeat", x, NAME, Layer(program.rules, tuple(made)), depth)
     exact, near = x.exact, x.near
@@ -183,14 +187,9 @@ def _contracted(
     program: Program, x: Realised, factor: float, offset: float, steps: int
 ) -> tuple[str, np.ndarray, np.ndarray]:
     """The handle of A, the exact and the approximate value."""
-    dim = x.exact.shape[-1]
-    matrix = factor * program.signs(dim)[:, None] * np.eye(dim)[program.rng.permutation(dim)]
-    handle = program.handle(np.broadcast_to(matrix, (program.points, dim, dim)), "A")
-    moved = x.moved
-    for _ in range(steps):
-        moved = moved @ matrix.T
-        moved = moved + offset * units(moved, x.value.norm)
-    return handle, x.exact, x.exact + moved
+    matrix = maps.signed_permutation(program, x.exact.shape[-1], factor)
+    handle = program.handle(np.broadcast_to(matrix, (program.points, *matrix.shape)), "A")
+    return handle, x.exact, x.exact + maps.contracted(x.moved, matrix, offset, steps, x.value.norm)
 
 
 # Each step takes the error d to f(||d||) along d.

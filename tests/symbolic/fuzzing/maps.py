@@ -179,7 +179,7 @@ def linear_map(program: Program, about: About) -> Map:
     kind = _kind_of_matrix(program, about, target, dim)
     dense = program.rng.normal(size=(dim, about.dim))
     dense *= size / operator_norm(dense, about.norm, target)
-    signed = size * program.signs(about.dim)[:, None] * np.eye(about.dim)[program.rng.permutation(about.dim)]
+    signed = signed_permutation(program, about.dim, size)
     transposed, matrix_handle = program.chance(0.3) and kind != "number", program.handle(kind="A")
     bias_handle = program.handle(kind="b") if offset else ""
     images: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
@@ -208,6 +208,11 @@ def linear_map(program: Program, about: About) -> Map:
     arguments |= {"target": target} if target is not about.norm else {}
     arguments |= {"bias": offset, "bias_vector": bias_handle} if offset else {}
     return Map("linear_map", arguments, run, target, centre=lambda c: images["centre"](c))
+
+
+def signed_permutation(program: Program, dim: int, size: float) -> np.ndarray:
+    """A multiple of a permutation with signs: it multiplies all norms by its size."""
+    return size * program.signs(dim)[:, None] * np.eye(dim)[program.rng.permutation(dim)]
 
 
 def _kind_of_matrix(program: Program, about: About, target: Norm, dim: int) -> str:
@@ -375,3 +380,25 @@ def correct(program: Program, about: About) -> Map:
         return lengths(near - exact, about.norm).max(-1) / sigma
 
     return Map("correct", {"sigma": sigma}, run, about.norm, centre=lambda c: c, limit=limit)
+
+
+# Each step takes the error d to A d + offset along A d.
+def contracted(moved: np.ndarray, matrix: np.ndarray, offset: float, steps: int, norm: Norm) -> np.ndarray:
+    for _ in range(steps):
+        moved = moved @ matrix.T
+        moved = moved + offset * units(moved, norm)
+    return moved
+
+
+def contract(program: Program, about: About) -> Map:
+    """Steps towards the argument, which is their fixed point."""
+    factor, steps = program.number(0.05, 0.9), program.whole(1, 3)
+    offset = 0.0 if program.chance(0.5) else program.number(0.01, 0.5)
+    matrix, handle = signed_permutation(program, about.dim, factor), program.handle(kind="A")
+
+    def run(exact: np.ndarray, near: np.ndarray) -> Pair:
+        program.operands[handle].append(np.broadcast_to(matrix, (len(exact), *matrix.shape)))
+        return exact, exact + contracted(near - exact, matrix, offset, steps, about.norm)
+
+    arguments = {"factor": factor, "offset": offset, "depth": steps, "size": about.size, "matrix": handle}
+    return Map("contract", arguments, run, about.norm)

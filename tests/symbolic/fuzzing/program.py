@@ -82,8 +82,9 @@ class Program:
 
     `kind`: the rules get their numbers as floats, as rationals where they are simple ones, or as letters, whose values
     enter only where a bound is evaluated. `spare` is by what share they are larger than those of the vectors, so that
-    bounds hold without a tolerance. `onwards` is how often a value is built upon the latest ones. `alone`: some givens
-    are without tokens, which is to say that all their tokens are one.
+    bounds hold without a tolerance. `onwards` is how often a value is built upon the latest ones. `read`: the steps
+    are read at instances, so that layers consist of rules with operations; and some givens have no tokens, which is to
+    say that all their tokens are one.
 
     `operands` has what the handles stand for: arrays (P, ...), pairs of them, functions. In a repeated layer there is
     one for each layer.
@@ -96,7 +97,7 @@ class Program:
     kind: str = "floats"
     spare: float = 0.0
     onwards: float = 0.0
-    alone: bool = False
+    read: bool = False
     pool: list[Realised] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     checked: list[Checked] = field(default_factory=list)
@@ -202,7 +203,7 @@ class Program:
         arguments = {"dim": dim, "norm": norm, "size": size, "error": error}
         if radius is not None:
             arguments["radius"] = radius
-        single = wanted.get("single", self.alone and self.chance(0.4))
+        single = wanted.get("single", self.read and self.chance(0.4))
         if single:
             exact, near = exact[:, [0] * self.tokens], near[:, [0] * self.tokens]
         return self.start(arguments, exact, near, centre, single)
