@@ -81,7 +81,7 @@ class Balls:
 
     @cached_property
     def local(self) -> Reading:
-        return enclose(self.derivation, Instance(self.known))
+        return enclose(self.derivation, Instance(self.known), coarser=self.prompt)
 
     def check(self) -> None:
         """Raises Breach for a bound that is certainly below what it bounds."""
@@ -103,13 +103,13 @@ class Balls:
     def _check(self, step: Step, closed: BallArray) -> None:
         local, prompt = (reading.bound(step.name) for reading in (self.local, self.prompt))
         self._bounded("prompt bound over closed bound", step, prompt, closed)
-        least = torch.minimum(local, prompt)
+        self._bounded("local bound over prompt bound", step, local, prompt)
         self._count_least(step, local, prompt, closed)
         if step.name in self.values:
             here = self.values[step.name]
             error = here.emulated - here.exact
             size = torch.amax(NORMS[step.norm](error).reshape(-1), 0)
-            self._bounded("error over local bound", step, size, least, "bound")
+            self._bounded("error over local bound", step, size, local, "bound")
             for reading, name in ((self.local, "local"), (self.prompt, "prompt")):
                 self._check_enclosure(step, reading, here, error, name)
         self._check_stops(step)
@@ -142,8 +142,9 @@ class Balls:
             by_enclosure = enclosed is not None and float(enclosed.midpoint()) <= least
             name = f"{name}, enclosed" if by_enclosure else f"{name}, by rule"
         self.seen.count(self.seen.least, name)
-        if numbers["local"] > numbers["prompt"] * (1 + 1e-12):
-            self.seen.count(self.seen.least, "(local above prompt)")
+        ways = [each for each in (self.local.by_enclosure(step), self.local.by_rule(step)) if each is not None]
+        if min(float(each.midpoint()) for each in ways) > numbers["prompt"] * (1 + 1e-12) + 1e-30:
+            self.seen.count(self.seen.least, "(prompt, where local alone is above it)")
 
     def _bounded(self, what: str, step: Step, less: Any, more: Any, quantity: str = "") -> None:
         pairs = list(_pairs(less, more))
