@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from bridge.readings.arrays import Array
+from bridge.readings.arrays import Array, bounding
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
@@ -40,7 +40,7 @@ class Reading:
         coarser = None if self.coarser is None else self.coarser.bound(step.name)
         known = [each for each in (self.by_enclosure(step), self.by_rule(step), coarser) if each is not None]
         if known:
-            self._bounds[step.name] = functools.reduce(torch.minimum, known)
+            self._bounds[step.name] = bounding(functools.reduce(torch.minimum, known))
 
     def by_enclosure(self, step: Step) -> Array | None:
         if step.name not in self.steps:
