@@ -14,6 +14,7 @@ from tests.symbolic.fuzzing.program import Program, Rules
 
 SPARE = 2.0**-36  # by how much, relatively, the rules' numbers exceed those of the vectors: 2^16 roundings
 POINTS, DEPTHS = 4, (4, 13)
+SEEDS, PROGRAMS = (0, 1), 60  # of the tests
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
 STOPS = ("project, ball", "exclude", "perturbed_map", "recur", "correct", "bilinear")
 READ = (
@@ -23,6 +24,11 @@ READ = (
     *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
     *("contract", "contract, limit", "repeat"),
 )
+OPERATIONS = (
+    *("given", "sum", "concatenation", "change of norm", "mean", "case distinction", "apply a function", "linear map"),
+    *("projection", "soft threshold", "product", "softmax", "softmax as a linear map", "softmax concentration"),
+    *("hard max", "softmax to hard max", "attention", "contraction", "recursion"),
+)  # fmt: skip
 READABLE = {
     **{name: MOVES[name] for name in READ},
     **{name: replace(MOVES[name], weight=0.1) for name in STOPS},
