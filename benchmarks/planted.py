@@ -55,7 +55,9 @@ def thousandth(node: ast.AST, source: Source) -> Iterator[Edit]:
         case ast.Call(ast.Attribute(ast.Name("torch"), "minimum" | "maximum") | ast.Name("Error"), args, keywords):
             values = [*args, *(word.value for word in keywords)]
             bodies = (each.body if isinstance(each, ast.Lambda) else each for each in values)
-            yield from (_shrunk(each, source) for each in bodies if isinstance(each, ast.Name | ast.Call | ast.Attribute))
+            yield from (
+                _shrunk(each, source) for each in bodies if isinstance(each, ast.Name | ast.Call | ast.Attribute)
+            )
 
 
 def _shrunk(node: ast.AST, source: Source) -> Edit:
@@ -72,7 +74,11 @@ def extreme(node: ast.AST, source: Source) -> Iterator[Edit]:
                 yield from (source.replaced(node, source.enclosed(each)) for each in args)
 
 
-WRONG = {**OPERATORS, "thousandth": thousandth, "extreme": extreme}
+KNOWN = (
+    *("drop_factor", "drop_term", "plus_minus", "negate", "swap_operands", "exponent", "drop_function", "builtin"),
+    *("strictness", "condition", "branch"),
+)
+WRONG = {**{name: OPERATORS[name] for name in KNOWN}, "thousandth": thousandth, "extreme": extreme}
 
 
 def main() -> int:

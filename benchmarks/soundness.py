@@ -2,9 +2,11 @@
 
 At each step, in balls: error <= bound at the prompt (local, then global) <= closed bound, and the emulated value within
 centre and radii of its enclosure. The same in floats, by vmap, up to rounding. Exits with 1 after a violation.
+Interrupted, it prints its counts so far.
 """
 
 import argparse
+import signal
 import sys
 import time
 
@@ -26,7 +28,7 @@ def main() -> int:
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
     started = time.perf_counter()
-    found = sound(options.programs, options.seed, most_breaches=VIOLATIONS, watch=progress)
+    found = run(options.programs, options.seed)
     print(found.table())
     print(f"seed {options.seed}, {time.perf_counter() - started:.0f} s")
     for breach in found.breaches:
@@ -34,10 +36,21 @@ def main() -> int:
     return 1 if found.breaches else 0
 
 
-def progress(found: Soundness) -> None:
-    """A line on stderr, now and then."""
-    if found.programs % EVERY == 0:
-        print(f"{found.programs} programs, {sum(found.steps.values())} steps", file=sys.stderr, flush=True)
+def run(programs: int, seed: int) -> Soundness:
+    """With lines of progress; ended by a signal, it gives what there is."""
+    latest = Soundness()
+
+    def watch(found: Soundness) -> None:
+        nonlocal latest
+        latest = found
+        if found.programs % EVERY == 0:
+            print(f"{found.programs} programs, {sum(found.steps.values())} steps", file=sys.stderr, flush=True)
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return sound(programs, seed, most_breaches=VIOLATIONS, watch=watch)
+    except KeyboardInterrupt:
+        return latest
 
 
 if __name__ == "__main__":

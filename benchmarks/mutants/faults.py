@@ -58,9 +58,7 @@ def targets(root: Path, only: str = "") -> list[str]:
     return sorted(file for file in found if only in file)
 
 
-def enumerate_faults(
-    root: Path, files: Iterable[str], operators: Mapping[str, Operator] = OPERATORS
-) -> list[Fault]:
+def enumerate_faults(root: Path, files: Iterable[str], operators: Mapping[str, Operator] = OPERATORS) -> list[Fault]:
     """Every fault that the operators can make, each once."""
     found = {fault: None for file in files for fault in faults_of(file, (root / file).read_bytes(), operators)}
     return list(found)

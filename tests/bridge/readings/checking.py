@@ -1,6 +1,6 @@
 """What the readings of one program have to satisfy: in balls at one point, in floats at all of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -56,16 +56,20 @@ class Seen:
 
 @dataclass
 class Balls:
-    """The readings of a program at one point. Of the `hidden` givens the enclosures know the errors' norms alone."""
+    """The readings of a program at one point. Of the `hidden` givens the enclosures know the errors' norms alone.
+
+    `change` is what a wrong rule does to its steps.
+    """
 
     program: Program
     point: int
     hidden: frozenset[str]
+    change: Callable[[Step], Step] = lambda step: step
     seen: Seen = field(default_factory=Seen)
 
     @cached_property
     def derivation(self) -> Derivation:
-        return instances.derivation_of(self.program)
+        return Derivation(tuple(map(self.change, instances.derivation_of(self.program).steps)))
 
     @cached_property
     def values(self) -> dict[str, Emulated]:

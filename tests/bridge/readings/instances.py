@@ -54,9 +54,7 @@ def on_tensors(program: Program, arrays: Mapping[str, torch.Tensor], hidden: fro
 
 
 def on_balls(program: Program, point: int, bits: int, hidden: frozenset[str]) -> Operands:
-    return Operands(
-        bound(program, lambda _, array: BallArray.exactly(array[point], bits), hidden), program.at, bits
-    )
+    return Operands(bound(program, lambda _, array: BallArray.exactly(array[point], bits), hidden), program.at, bits)
 
 
 def givens(program: Program) -> Iterator[str]:

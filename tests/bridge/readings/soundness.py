@@ -24,11 +24,28 @@ READ = (
     *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
     *("contract", "contract, limit", "repeat"),
 )
-OPERATIONS = (
-    *("given", "sum", "concatenation", "change of norm", "mean", "case distinction", "apply a function", "linear map"),
-    *("projection", "soft threshold", "product", "softmax", "softmax as a linear map", "softmax concentration"),
-    *("hard max", "softmax to hard max", "attention", "contraction", "recursion"),
-)  # fmt: skip
+# The rules with an operation, and what their steps are called.
+STEPS = {
+    "given": "given",
+    "add": "sum",
+    "concatenate": "concatenation",
+    "change_norm": "change of norm",
+    "mean": "mean",
+    "either": "case distinction",
+    "apply_function": "apply a function",
+    "linear_map": "linear map",
+    "project": "projection",
+    "soft_threshold": "soft threshold",
+    "bilinear": "product",
+    "softmax": "softmax",
+    "softmax_as_linear": "softmax as a linear map",
+    "concentrate": "softmax concentration",
+    "hard_max": "hard max",
+    "softmax_to_hard_max": "softmax to hard max",
+    "attend": "attention",
+    "contract": "contraction",
+    "repeat": "recursion",
+}
 READABLE = {
     **{name: MOVES[name] for name in READ},
     **{name: replace(MOVES[name], weight=0.1) for name in STOPS},
@@ -79,20 +96,25 @@ def sound(
     """Run that many random programs through all readings; it stops after `most_breaches`."""
     found, tally = Soundness(), Tally()
     for program, point, hidden in instances_of(programs, seed, rules or library(), moves, tally):
+        where = f"seed {seed}, program {found.programs}, point {point}"
         found.programs += 1
-        where = f"seed {seed}, program {found.programs - 1}, point {point}"
-        found.breaches += [str(each) for each in tally.violations]
-        tally.violations.clear()
-        try:
-            found.add(checked(program, point, hidden, thorough=found.programs % 10 == 0))
-        except Breach as breach:
-            found.breaches.append(shown(str(breach), where, program, breach.step.name))
-        except Exception as error:
-            found.breaches.append(shown(f"{type(error).__name__}: {error}", where, program))
+        if tally.violations:  # the generator's own vectors show it
+            found.breaches.append(str(tally.violations.pop()))
+        else:
+            _read(found, program, point, hidden, where)
         watch(found)
         if len(found.breaches) >= most_breaches:
             break
     return found
+
+
+def _read(found: Soundness, program: Program, point: int, hidden: frozenset[str], where: str) -> None:
+    try:
+        found.add(checked(program, point, hidden, thorough=found.programs % 10 == 0))
+    except Breach as breach:
+        found.breaches.append(shown(str(breach), where, program, breach.step.name))
+    except Exception as error:  # no program may end in one
+        found.breaches.append(shown(f"{type(error).__name__}: {error}", where, program))
 
 
 def shown(what: str, where: str, program: Program, name: str = "") -> str:
