@@ -5,7 +5,7 @@ is tested here. A false premise raises `DerivationError`. A premise that SymPy c
 stays with the derivation, and the bound is conditional until the obligation is discharged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,9 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from symbolic.signs import branches, is_nonnegative, monotone
+
+
+UNFACTORED = (sp.Sum, sp.Product, sp.Piecewise, sp.Max, sp.Min)  # where factors of a difference are slow to find
 
 
 class DerivationError(ValueError):
@@ -178,11 +181,20 @@ def at_most(what: str, left: sp.Expr, right: sp.Expr) -> Obligation:
 
 
 def shown_at_most(left: sp.Expr, right: sp.Expr) -> Any:
-    """The relation left <= right; true where the sign of the difference is clear, powers written out if need be."""
+    """The relation left <= right; true where the sign of the difference is clear, in one of several forms."""
     difference = right - left
-    if is_nonnegative(difference) is None:
-        difference = sp.powsimp(sp.expand_power_base(difference), combine="exp")
-    return sp.true if is_nonnegative(difference) else sp.Le(left, right)
+    if any(is_nonnegative(form) for form in _forms(difference)):
+        return sp.true
+    return sp.Le(left, right)
+
+
+def _forms(difference: sp.Expr) -> Iterator[sp.Expr]:
+    """The expression, with powers collected, and over one denominator (which is nowhere 0)."""
+    yield difference
+    powers = sp.powsimp(sp.expand_power_base(difference), combine="exp")
+    yield powers
+    if not difference.has(*UNFACTORED) and all(power.base.is_nonzero for power in difference.atoms(sp.Pow)):
+        yield sp.factor(powers)
 
 
 def unless(excepted: Any, obligation: Obligation) -> Obligation:

@@ -64,8 +64,8 @@ class Instance:
     def within(self, step: Step) -> "Instance":
         return replace(self, operands=self.operands.within(step))
 
-    def in_layer(self, place: int) -> "Instance":
-        return replace(self, operands=self.operands.in_layer(place))
+    def in_layer(self, place: int, number: sp.Symbol) -> "Instance":
+        return replace(self, operands=self.operands.in_layer(place, number))
 
 
 @singledispatch

@@ -43,8 +43,9 @@ class Operands:
     def within(self, step: Step) -> "Operands":
         return replace(self, step=step.name)
 
-    def in_layer(self, place: int) -> "Operands":
-        return replace(self, layer=place)
+    def in_layer(self, place: int, number: sp.Symbol) -> "Operands":
+        """Those of one layer; `number` is the symbol for its place."""
+        return replace(self, layer=place, letters={**self.letters, number: place})
 
     # Handles.
 

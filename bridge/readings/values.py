@@ -215,7 +215,7 @@ def _through_layers(
 ) -> Values:
     found, layer = start, operation.layer
     for place in range(operands.count(operation.depth)):
-        known, inner = {operation.premise: found}, operands.in_layer(place)
+        known, inner = {operation.premise: found}, operands.in_layer(place, operation.index)
         for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
                 assert step.operation is not None  # `has_value`

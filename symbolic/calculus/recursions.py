@@ -46,6 +46,19 @@ def _equal_ratios(p: sp.Expr, count: sp.Expr) -> sp.Expr:
     return several if count.is_positive or p.is_nonzero else sp.Piecewise((0, sp.Eq(count, 0)), (several, True))
 
 
+def _powers(expression: sp.Expr, index: sp.Symbol) -> set[sp.Expr]:
+    """The powers in an expression whose exponent depends on the index."""
+    return {each for each in expression.atoms(sp.Pow, sp.exp) if each.exp.has(index)}
+
+
+def _times_power(power: sp.Expr, index: sp.Symbol, ratio: sp.Expr, letter: sp.Symbol) -> sp.Expr:
+    """A power that is c ratio^index, as c times `letter`; any other one as it is."""
+    slope = sp.diff(power.exp, index)
+    if power.base.has(index) or slope.has(index) or sp.expand(power.base**slope - ratio) != 0:
+        return power
+    return power.subs(index, 0) * letter
+
+
 MOST_BITS = 10**6
 
 
@@ -98,10 +111,27 @@ class LinearRecursion:
             return self.with_index(sp.Dummy(self.index.name, integer=True, nonnegative=True)).closed(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
             return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
+        constant = self._with_powers_of_the_factor(depth)
+        if constant is not None:
+            return constant
         later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
         product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
         first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))
         return self.start * first + sp.Sum(self.offset * product, (self.index, 0, depth - 1))
+
+    # a^(N-1-l) a^l = a^(N-1), so that each such summand occurs N times: a layer whose size grows like its error.
+    def _with_powers_of_the_factor(self, depth: sp.Expr) -> sp.Expr | None:
+        """The closed form where the offset is b + c factor^l; None for another one."""
+        if self.factor.has(self.index):
+            return None
+        power = sp.Dummy("p", positive=True)
+        powers = {each: _times_power(each, self.index, self.factor, power) for each in _powers(self.offset, self.index)}
+        offset = self.offset.xreplace(powers)
+        rate, constant = sp.factor_terms(sp.diff(offset, power)), offset.subs(power, 0)
+        if offset.has(self.index) or rate.has(power):
+            return None
+        own = self.start * _power(self.factor, depth) + rate * _equal_ratios(self.factor, depth)
+        return own + constant * geometric_sum(self.factor, depth) if constant else own
 
     # With factors of at least 1 the errors do not decrease, and they are above those with smaller factors. For constant
     # coefficients the errors are monotone by themselves: the largest is the first or the last.
@@ -145,15 +175,15 @@ class LinearRecursion:
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
         l = sp.latex(self.index)  # noqa: E741 - the layer
         factor, offset, start = (latex(each, names) for each in (self.factor, self.offset, self.start))
-        times = rf"\left({factor}\right)" if self.factor.is_Add else factor
-        return rf"e_{{{l}+1}} \le {times}\,e_{{{l}}} + {offset},\qquad e_0 = {start}"
+        times = "" if self.factor == 1 else rf"\left({factor}\right)\," if self.factor.is_Add else rf"{factor}\,"
+        return rf"e_{{{l}+1}} \le {times}e_{{{l}}} + {offset},\qquad e_0 = {start}"
 
     def words(self) -> str:
         """The same in plain text."""
         layer = sp.Symbol(self.index.name)
         factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
-        times = f"({factor})" if self.factor.is_Add else factor
-        return f"e_({layer}+1) <= {times}*e_{layer} + {offset}, e_0 = {sp.sstr(self.start)}"
+        times = "" if self.factor == 1 else f"({factor})*" if self.factor.is_Add else f"{factor}*"
+        return f"e_({layer}+1) <= {times}e_{layer} + {offset}, e_0 = {sp.sstr(self.start)}"
 
 
 def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:

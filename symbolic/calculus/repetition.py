@@ -12,6 +12,7 @@ from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Approximated, DerivationError, Step, as_expr, error_symbol, given, with_operation
 from symbolic.obligations import Obligation, shown_at_most
 from symbolic.operations import Operation
+from symbolic.signs import is_continuous, is_nonnegative
 
 FIRST_INDEX = 1 << 40  # SymPy counts its own from below 10^7
 
@@ -20,12 +21,13 @@ FIRST_INDEX = 1 << 40  # SymPy counts its own from below 10^7
 class Repetition(Operation):
     """`depth` equal layers, one after the other: `layer` is derived from its premise `premise`.
 
-    A handle of the layer that is bound to a tuple stands for its l-th member in layer l.
+    A handle of the layer that is bound to a tuple stands for its l-th member in layer l; `index` is the symbol for l.
     """
 
     premise: str
     layer: Approximated
     depth: sp.Expr
+    index: sp.Symbol
 
     @property
     def handles(self) -> tuple[str, ...]:
@@ -33,32 +35,44 @@ class Repetition(Operation):
         return tuple(dict.fromkeys(h for each in inner if each for h in each.handles))
 
 
-# A layer is derived once, from a premise whose error is a symbol e; its bound is the step of a recursion in e, which
-# `iterate` solves for the given depth. Nothing is proved here that these two rules do not prove.
+# A layer is derived from a premise whose error is a symbol e; its bound is the step of a recursion in e, which `iterate`
+# solves for the given depth. Nothing is proved here that these two rules do not prove. The sizes follow a recursion of
+# their own: s_{l+1} is at most the size of a layer whose argument has the size s_l.
 def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approximated], depth: Any) -> Approximated:
     """The value after `depth` equal layers, starting from x. `layer` derives one of them from its argument.
 
-    The layer has to keep the norm, the dimension and the size of x (tokens in [-1, 1] stay there, say): its argument
-    is a given with these, and with an error of its own. Raises DerivationError for a layer that does not.
+    The layer has to keep the norm and the dimension of x. It keeps the size of its argument (tokens in [-1, 1] stay
+    there, say), or its size is affine in that (a residual layer x + c f(x)). The argument is a given with an error of
+    its own. Raises DerivationError for a layer that does not fit.
     """
-    premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=x.size, error=_error_of(name))
-    one = layer(premise)
-    recursion = _recursion(name, premise, one)
-    owed = tuple(each for each in _kept(premise, one) if each not in recursion.obligations)
-    recursion = replace(recursion, obligations=recursion.obligations + owed)
-    found = iterate(x, name, recursion, depth, size=x.size)  # of any depth, 0 too: a layer keeps the size
-    return with_operation(found, Repetition(premise.name, one, as_expr(depth)))
+    depth, index, error = as_expr(depth), _letter("l", name, integer=True), _letter("e", name)
+
+    def from_size(size: sp.Expr) -> tuple[Approximated, Approximated]:
+        premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=size, error=error)
+        return premise, layer(premise)
+
+    size, following = _sizes(x.size, lambda size: from_size(size)[1].size, error, index)
+    premise, one = from_size(size)
+    recursion = _recursion(name, premise, replace(one, size=size.subs(index, index + 1)), index)
+    owed = _fitting(premise, one, following)
+    recursion = replace(recursion, obligations=(*recursion.obligations, *owed))
+    found = iterate(x, name, recursion, depth, size=size.subs(index, depth))
+    return with_operation(found, Repetition(premise.name, one, depth, index))
 
 
 def steps_of_one_layer(step: Step) -> tuple[Step, ...]:
     """The steps of one layer of a repetition, in its argument's error e_l; their obligations are those of `step`."""
     if not isinstance(step.operation, Repetition) or step.recursion is None:
         return ()
-    premise, before = step.operation.premise, sp.Symbol("e_l", nonnegative=True)
+    premise = step.operation.premise
+    plain = {
+        error_symbol(premise): sp.Symbol("e_l", nonnegative=True),
+        step.operation.index: sp.Symbol("l", integer=True, nonnegative=True),
+    }
     return tuple(
         replace(
             each,
-            local=each.local.xreplace({error_symbol(premise): before}),
+            local=each.local.xreplace(plain),
             premises=tuple("its argument" if name == premise else name for name in each.premises),
             obligations=(),
         )
@@ -68,29 +82,60 @@ def steps_of_one_layer(step: Step) -> tuple[Step, ...]:
 
 
 # The same letter for the same name, so that a value that is derived twice is derived alike; no other symbol equals it.
-def _error_of(name: str) -> sp.Dummy:
-    return sp.Dummy("e", dummy_index=FIRST_INDEX + zlib.crc32(name.encode()), nonnegative=True)
+def _letter(letter: str, name: str, **assumptions: bool) -> sp.Dummy:
+    place = FIRST_INDEX + zlib.crc32(name.encode())
+    return sp.Dummy(letter, dummy_index=place, nonnegative=True, **assumptions)
 
 
-def _recursion(name: str, premise: Approximated, one: Approximated) -> LinearRecursion:
+def _sizes(
+    start: sp.Expr, after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol, index: sp.Symbol
+) -> tuple[sp.Expr, sp.Expr]:
+    """The size before layer `index`, and the size after it. `after` is the size after one layer, by that before it."""
+    if shown_at_most(after(start), start) == sp.true:
+        return start, start
+    step = _affine(after, error)
+    if step is None:
+        return start, start
+    factor, offset = step
+    if factor == 0:
+        largest = sp.Max(start, offset)
+        return largest, largest
+    size = LinearRecursion(start, factor, offset, index).closed(index)
+    return size, factor * size + offset
+
+
+def _affine(after: Callable[[sp.Expr], sp.Expr], error: sp.Symbol) -> tuple[sp.Expr, sp.Expr] | None:
+    """The factor and the offset of the size after one layer, both >= 0; None for another dependence."""
+    before = sp.Dummy("s", nonnegative=True)
     try:
-        return recursion_from(premise, one)
+        size = after(before)
+    except DerivationError:  # a rule that needs to know more of the size
+        return None
+    factor, offset = sp.diff(size, before), size.subs(before, 0)
+    plain = is_continuous(size, before) and not factor.has(before) and not size.has(error)
+    return (sp.factor_terms(factor), offset) if plain and is_nonnegative(factor) and is_nonnegative(offset) else None
+
+
+def _recursion(name: str, premise: Approximated, one: Approximated, index: sp.Symbol) -> LinearRecursion:
+    try:
+        return recursion_from(premise, one, index=index)
     except DerivationError as error:
         raise DerivationError(
-            f"repeat: one layer of '{name}' has the bound {sp.sstr(one.error)}, and the size {sp.sstr(one.size)} for "
-            f"an argument of size {sp.sstr(premise.size)}; a layer needs a bound that is affine in the error "
-            f"{premise.error} of its argument (softmax(..., affine=True) has one) and has to keep its size ({error})"
+            f"repeat: one layer of '{name}' has the bound {sp.sstr(one.error)}; a layer needs a bound that is affine "
+            f"in the error {premise.error} of its argument (softmax(..., affine=True) has one) ({error})"
         ) from error
 
 
-# A bound that does not depend on the size of the premise lets layers differ in it (`recursion_from`). Equal layers
-# have one size for all depths, so here the layer has to keep it in any case.
-def _kept(premise: Approximated, one: Approximated) -> tuple[Obligation, ...]:
-    """The obligation under which the layer keeps the size of its argument, if that is not certain."""
+def _fitting(premise: Approximated, one: Approximated, following: sp.Expr) -> tuple[Obligation, ...]:
+    """The obligation under which a layer has at most the size `following`, if that is not certain."""
     if sp.simplify(one.dim - premise.dim) != 0:
         raise DerivationError(f"repeat: '{one.name}' has {one.dim} coordinates, and its argument {premise.dim}")
-    smaller = shown_at_most(one.size, premise.size)
+    smaller = shown_at_most(one.size, following)
     if smaller == sp.false:
-        raise DerivationError(f"repeat: '{one.name}' has the size {one.size}, above that of its argument")
+        raise DerivationError(
+            f"repeat: '{one.name}' has the size {one.size}, above that of its argument, {premise.size}, and not affine "
+            f"in it; bound it by a size that a layer keeps (apply_function(..., size=1), project), or give the sizes of "
+            f"all layers yourself: recursion_from(..., index=l), then iterate(..., size=...)"
+        )
     obligation = Obligation(f"the size of '{one.name}' is at most that of the layer's premise", smaller)
     return (obligation,) if obligation.open else ()

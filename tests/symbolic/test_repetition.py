@@ -7,12 +7,17 @@ from symbolic.calculus import (
     Approximated,
     DerivationError,
     Norm,
+    add,
     apply_function,
+    attend,
     change_norm,
     converge,
     given,
+    iterate,
     linear_map,
+    perturbed_map,
     recur,
+    recursion_from,
     repeat,
 )
 from symbolic.calculus.repetition import steps_of_one_layer
@@ -22,8 +27,8 @@ N = sp.Symbol("N", integer=True, positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
 
 
-def start(error: object = 0) -> Approximated:
-    return given("x", dim=d, size=1, error=error)
+def start(error: object = 0, size: object = 1) -> Approximated:
+    return given("x", dim=d, size=size, error=error)
 
 
 def layer(z: Approximated) -> Approximated:
@@ -55,8 +60,8 @@ def test_the_depth_is_not_unrolled() -> None:
     assert sp.count_ops(many) <= sp.count_ops(few)
 
 
-def grown(z: Approximated) -> Approximated:
-    return linear_map(z, "2 z", operator_norm=2, dim=d)
+def squared_in_size(z: Approximated) -> Approximated:
+    return apply_function(z, "z^2", eps=eps, lipschitz=1, size=z.size**2)
 
 
 def in_another_norm(z: Approximated) -> Approximated:
@@ -76,7 +81,7 @@ def unrelated(z: Approximated) -> Approximated:
 
 
 REFUSED = {
-    "a layer that grows": (grown, "the layers do not fit; hypothesis violated: the size"),
+    "a size that is not affine": (squared_in_size, r"size 4, above that of its argument, 2, .* recursion_from\(..., index=l"),
     "another norm": (in_another_norm, "apply change_norm first"),
     "another dimension": (shorter, r"'P z' has d \+ 1 coordinates, and its argument d"),
     "no affine error": (squared, "is not affine in that of|must not occur"),
@@ -87,19 +92,102 @@ REFUSED = {
 @pytest.mark.parametrize(("wrong", "message"), REFUSED.values(), ids=list(REFUSED))
 def test_a_layer_that_does_not_repeat_is_refused(wrong: object, message: str) -> None:
     with pytest.raises(DerivationError, match=message):
-        repeat(start(), "end", wrong, N)
+        repeat(start(size=2), "end", wrong, N)
 
 
-def test_a_size_that_does_not_enter_the_bound_has_to_be_kept_too() -> None:
-    size = sp.Symbol("size", positive=True)
-    x = given("x", dim=d, size=size)
-    with pytest.raises(DerivationError, match="'W z' has the size 2\\*size, above that of its argument"):
-        repeat(x, "end", lambda z: linear_map(z, "W z", operator_norm=2, dim=d), N)
-    owed = repeat(x, "end", lambda z: linear_map(z, "W z", operator_norm=K, dim=d), N).derivation.obligations
+def test_a_size_that_is_neither_kept_nor_affine_is_owed() -> None:
+    radius = sp.Symbol("radius", positive=True)
+    x = given("x", dim=d, size=radius)
+    owed = repeat(x, "end", squared_in_size, N).derivation.obligations
     assert [each.statement for each in owed if each.open] == [
-        "the size of 'W z' is at most that of the layer's premise"
+        "the size of 'z^2' is at most that of the layer's premise"
     ]
-    assert not repeat(x, "end", lambda z: linear_map(z, "W z", operator_norm=1, dim=d), N).derivation.conditional
+
+
+# Residual layers: the sizes follow a recursion of their own.
+
+c, v, b = sp.symbols("c v b", positive=True)
+near = given("weights", dim=d, norm=1, size=1, error=eps, probabilities=True)
+
+
+def residual(z: Approximated, coefficients: tuple[object, object] = (1, c)) -> Approximated:
+    values = linear_map(z, "V z", operator_norm=v, dim=d)
+    return add(z, attend(near, values, "attention"), name="residual", coefficients=coefficients)
+
+
+def test_a_residual_layer_of_attention_has_a_closed_form_and_no_open_obligation() -> None:
+    """N times c v eps, amplified by the other N - 1 layers."""
+    deep = repeat(start(), "end", residual, N)
+    assert deep.error == N * c * v * eps * (1 + c * v) ** (N - 1)
+    assert deep.size == (1 + c * v) ** N
+    assert not deep.derivation.conditional
+
+
+def test_it_is_the_bound_of_the_layers_one_by_one() -> None:
+    layers = (residual, shifted, perturbed)
+    for one in layers:
+        unrolled = start(size=3)
+        for place in range(3):
+            unrolled = renamed(one, unrolled, place)
+        deep = repeat(start(size=3), "end", one, 3)
+        for found, expected in ((deep.error, unrolled.error), (deep.size, unrolled.size)):
+            values = {K: 2, eps: sp.Rational(1, 10), c: sp.Rational(1, 3), v: 5, b: 7}
+            assert sp.simplify(found.subs(values).doit() - expected.subs(values)) == 0
+
+
+def shifted(z: Approximated) -> Approximated:
+    """The sizes grow by a constant beside the factor."""
+    product = perturbed_map(z, "W z", operator_norm=K, perturbation=eps, dim=d)
+    return add(product, given("bias", dim=d, size=b), name="shifted")
+
+
+def perturbed(z: Approximated) -> Approximated:
+    product = perturbed_map(z, "W z", operator_norm=K, perturbation=eps, dim=d)
+    return add(z, product, name="perturbed", coefficients=(1, c))
+
+
+def renamed(one: object, z: Approximated, place: int) -> Approximated:
+    """The layer from a fresh given with the size and the error of z, so that its steps may be named again."""
+    assert callable(one)
+    found = one(given(f"before {place}", dim=d, size=z.size, error=z.error))
+    return given(f"after {place}", dim=d, size=found.size, error=found.error)
+
+
+def test_a_layer_of_one_size_raises_the_size_of_a_smaller_start() -> None:
+    deep = repeat(start(size=sp.Rational(1, 2)), "end", layer, N)
+    assert (deep.size, deep.derivation.conditional) == (1, False)
+
+
+def test_a_normalised_residual_layer_keeps_its_size() -> None:
+    growth = 1 + c * v
+    deep = repeat(start(), "end", lambda z: residual(z, (1 / growth, c / growth)), N)
+    assert sp.simplify(deep.error - N * c * v * eps / growth) == 0
+    assert (deep.size, deep.derivation.conditional) == (1, False)
+
+
+def test_sizes_given_by_hand_leave_no_obligation() -> None:
+    e, number = sp.Dummy("e", nonnegative=True), sp.Symbol("l", integer=True, nonnegative=True)
+    before = given("before", dim=d, size=(1 + c * v) ** number, error=e)
+    step = recursion_from(before, residual(before), index=number)
+    deep = iterate(start(), "end", step, N, size=(1 + c * v) ** N)
+    assert deep.error == repeat(start(), "end", residual, N).error
+    assert not deep.derivation.conditional
+
+
+def test_a_size_by_hand_that_is_too_small_stays_owed() -> None:
+    e, number = sp.Dummy("e", nonnegative=True), sp.Symbol("l", integer=True, nonnegative=True)
+    before = given("before", dim=d, size=(1 + c * v / 2) ** number, error=e)
+    step = recursion_from(before, residual(before), index=number)
+    assert iterate(start(), "end", step, N, size=(1 + c * v) ** N).derivation.conditional
+
+
+def test_a_layer_that_treats_sizes_unevenly_owes_the_largest() -> None:
+    """It doubles the start and no other size, so that its sizes are not those of the recursion."""
+
+    def uneven(z: Approximated) -> Approximated:
+        return linear_map(z, "A z", operator_norm=v if z.size.is_Dummy else 2, dim=d)
+
+    assert repeat(start(), "end", uneven, N).derivation.conditional
 
 
 def test_an_obligation_of_the_layer_is_owed_by_the_whole() -> None:
