@@ -20,7 +20,8 @@ from pydantic import (
 )
 
 TIERS = ("printed", "claimed", "derived", "instance")
-OPTIONAL = ("claim", "claimed", "claimed_ratio", "settings")  # fields that a record has only where they have a value
+# Fields that a record has only where they have a value.
+OPTIONAL = ("claim", "claimed", "claimed_ratio", "drawn", "premises", "settings")
 AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
 
 
@@ -123,6 +124,8 @@ class Row(_Sparse):
     samples: int = 0
     attack_steps: int = 0
     restarts: int = 0
+    drawn: list[str] | None = None  # weights that the seed drew, of which the row shows one draw
+    premises: list[str] | None = None  # those of a conditional bound that are undecided here
     slack: dict[str, float] = Field(default_factory=dict)
 
     @field_validator(*TIERS, "measured", "attacked", "rounding", "ratio", "claimed_ratio", "exact")

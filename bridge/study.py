@@ -62,6 +62,7 @@ class Case(ABC):
     uses: frozenset[str] = SETTINGS
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
+    drawn: tuple[str, ...] = ()  # weights that the seed drew
     claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
     settings: Mapping[str, int] = MappingProxyType({})  # of the run that a replayed witness comes from
     result: Result
@@ -264,7 +265,9 @@ class Case(ABC):
         letters = frozenset(worst.items())
         steps = quantity.derivation.upto(quantity.step or quantity.name)
         found = [
-            Checked(o.statement, truth(bound_to(o.condition, letters), numbers)) for o in steps.obligations if o.open
+            Checked(o.statement, truth(bound_to(o.condition, letters), numbers), sp.sstr(o.condition))
+            for o in steps.obligations
+            if o.open
         ]
         checked = tuple(dict.fromkeys(found))
         outside = "; ".join(f"hypothesis violated: {each.statement}" for each in checked if each.holds is False)

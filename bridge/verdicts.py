@@ -20,10 +20,11 @@ def float64_above(ball: flint.arb) -> float | None:
 
 @dataclass(frozen=True)
 class Checked:
-    """A condition at one point; `holds` is None if it is undecided."""
+    """A condition at one point; `holds` is None if it is undecided. `formula` is the condition in letters."""
 
     statement: str
     holds: bool | None
+    formula: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Bound:
     conditional: bool = False
     outside: str = ""
     checked: tuple[Checked, ...] = ()
+
+    @property
+    def premises(self) -> list[str]:
+        """What is undecided of that on which it is conditional."""
+        return [f"{each.statement}: {each.formula}" for each in self.checked if each.holds is None]
 
     def number(self) -> float | None:
         """The bound as a float64, rounded up; None if it is too small (or too large) for one."""

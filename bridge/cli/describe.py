@@ -208,7 +208,7 @@ def _left(step: Step) -> str:
 def _obligations(step: Step) -> list[str]:
     return [
         f"obligation: {o.statement}: {formula(o.condition)} "
-        + ("(open: the bound is conditional)" if o.open else f"({o.discharged_by})")
+        + ("(open: decided at each point by balls; the bound is conditional where they cannot)" if o.open else f"({o.discharged_by})")
         for o in step.obligations
         if o.discharged_by or o.open
     ]

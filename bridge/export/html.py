@@ -15,6 +15,7 @@ from bridge.export.layout import (
     verdict_words,
 )
 from bridge.export.legend import legend
+from bridge.export.notes import notes
 from bridge.export.numbers import plain
 from bridge.export.violations import reasons, violations
 from bridge.record import Comparison, NamedTable, Row, Verdict
@@ -28,7 +29,7 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
     labels = label_columns(rows, columns)
     headings = [*labels, *columns.varying, *columns.headings(), "verdict"]
     also_hidden = f"{hidden} rows of other quantities hidden" if hidden else ""
-    notes = [budget_words(rows), no_verdict_words(rows), also_hidden]
+    footer = [budget_words(rows), no_verdict_words(rows), also_hidden]
     return "\n".join(
         [
             "<table>",
@@ -39,7 +40,8 @@ def comparison_html(comparison: Comparison, all_rows: bool = False) -> str:
             "</tbody>",
             "</table>",
             *_legend(legend(comparison, rows, columns)),
-            f"<p>{escape('; '.join(filter(None, notes)))}</p>",
+            *(f"<p>{escape(note)}</p>" for note in notes(rows)),
+            f"<p>{escape('; '.join(filter(None, footer)))}</p>",
             *(_named(table) for table in comparison.tables),
             *(f"<p><b>{escape(each.heading)}</b> {escape(each.sentence)}</p>" for each in violations(comparison)),
             *(f"<p><b>{escape(reason.verdict)}</b> {escape(reason.sentence)}</p>" for reason in reasons(comparison)),

@@ -16,6 +16,7 @@ from bridge.export.layout import (
     verdict_words,
 )
 from bridge.export.legend import legend
+from bridge.export.notes import notes
 from bridge.export.numbers import latex as number
 from bridge.export.violations import reasons, violations
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row
@@ -152,7 +153,7 @@ def _value(columns: Layout, name: str, value: object) -> str:
 def _notes(comparison: Comparison, rows: Sequence[Row], columns: Layout) -> list[str]:
     """The legend, what a dash says, what the run refutes, one paragraph a quantity, and what was ruled out."""
     said = [_sentence(f"{names}: {meaning}" for names, meaning in legend(comparison, rows, columns))]
-    said += [no_verdict_words(rows)]
+    said += [no_verdict_words(rows), *notes(rows)]
     said += [f"{violation.heading}: {violation.sentence}" for violation in violations(comparison)]
     said += [f"{reason.verdict}: {reason.sentence}" for reason in reasons(comparison)]
     return [rf"  \par\smallskip {escape(sentence)}" for sentence in said if sentence]

@@ -22,6 +22,7 @@ from bridge.export.layout import (
     verdict_words,
 )
 from bridge.export.legend import legend
+from bridge.export.notes import notes, quantified
 from bridge.export.numbers import DIGITS, plain
 from bridge.export.violations import reasons, violations
 from bridge.record import TIERS, Comparison, NamedTable, Row, Verdict
@@ -41,6 +42,7 @@ def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: boo
     yield rows_table(rows, columns)
     yield ""
     yield from (f"{names}: {meaning}" for names, meaning in legend(comparison, rows, columns))
+    yield from notes(rows)
     if steps:
         yield from _slack(rows, columns)
     for table in comparison.tables:
@@ -52,10 +54,11 @@ def comparison_blocks(comparison: Comparison, all_rows: bool = False, steps: boo
 def row_blocks(row: Row, automatic: Iterable[str] = ()) -> Iterator[RenderableType]:
     """One row, replayed from a witness: its parameters and its numbers."""
     columns = layout([row], automatic)
-    yield _statement([row], columns)
+    yield _statement([row], columns, replayed=True)
     yield rows_table([row], columns)
     if row.remark:
         yield row.remark
+    yield from notes([row])
 
 
 def rows_table(rows: Sequence[Row], columns: Layout) -> Table:
@@ -101,13 +104,15 @@ def _style(verdicts: Iterable[Verdict]) -> str:
     return "green" if found and found <= {Verdict.KEPT, Verdict.PROVED, Verdict.CONSISTENT} else "yellow"
 
 
-def _statement(rows: Sequence[Row], columns: Layout) -> str:
+def _statement(rows: Sequence[Row], columns: Layout, *, replayed: bool = False) -> str:
     """What is the same for all rows: parameters, norm, domain, and the quantifier unless the domain names one run."""
     shared = [columns.constants()]
     inputs = [row for row in rows if row.scope] or rows  # a rate has a domain of its own
-    for field in ("norm", "domain", "quantifier"):
+    for field in ("norm", "domain"):
         words = {getattr(row, field) for row in inputs}
-        shared += words - {Quantifier.EXISTS} if len(words) == 1 else []
+        shared += words if len(words) == 1 else []
+    searched = {quantified(row, replayed=replayed) for row in inputs} - {Quantifier.EXISTS}
+    shared += searched if len({row.quantifier for row in inputs}) == len(searched) == 1 else []
     return "; ".join(word for word in shared if word)
 
 
