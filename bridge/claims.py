@@ -5,7 +5,7 @@ is an upper bound.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -39,21 +39,22 @@ def set_claims(cases: Sequence[Case], texts: Iterable[str]) -> None:
     Raises UsageError for a text that is no claim, a quantity or a letter that the result does not have, a relation that
     does not fit the quantity, and two claims on one quantity.
     """
-    claims = [_typed(text) for text in texts]
+    letters = {letter.name for letter in _letters(cases[0])} if cases else set()
+    claims = [_typed(text, letters) for text in texts]
     for claim in claims:
         if [other.quantity for other in claims].count(claim.quantity) > 1:
-            raise UsageError(f"claim: '{claim.quantity}' has several claims; make one in each run")
+            raise UsageError(f"claim: '{claim.quantity}' has several claims; a run takes one for each quantity")
         having = [case for case in cases if claim.quantity in {each.name for each in case.result.quantities}]
         for case in having or cases[:1]:
             case.claims = {**case.claims, claim.quantity: _bound(claim, case)}
 
 
-def _typed(text: str) -> Claim:
-    """The claim with letters that are no result's yet."""
+def _typed(text: str, letters: Collection[str]) -> Claim:
+    """The claim with letters that are no result's yet. One of these names is a letter even if a function has it."""
     found = FORM.fullmatch(text)
     if found is None or found["relation"] not in ("<=", "<", ">=", ">"):
         raise UsageError(f"claim: {text!r} is not of the form QUANTITY <= FORMULA (or <; a lower bound: >= or >)")
-    return Claim(text.strip(), found["quantity"], found["relation"], read_claim(found["formula"])[0])
+    return Claim(text.strip(), found["quantity"], found["relation"], read_claim(found["formula"], letters=letters)[0])
 
 
 def _bound(claim: Claim, case: Case) -> Claim:

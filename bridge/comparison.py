@@ -24,6 +24,7 @@ from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
+from bridge.refusals import briefly_refused
 from bridge.registry import PLACES, TheoremLike, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.searches import Points, companies, memory_at_once, searched
@@ -37,6 +38,7 @@ REMEDY = "lower the sizes, --samples or --restarts"
 DEFAULTS = {"samples": 256, "attack": 100, "restarts": 12, "seed": 0}
 
 
+@briefly_refused
 def compare(
     result: "TheoremLike",
     *,
@@ -163,6 +165,7 @@ def _found_together(group: Sequence[Case], budget: Budget) -> dict[Case, Points]
         return {}
 
 
+@briefly_refused
 def replay(path: str, theorem: "TheoremLike | None" = None) -> Row:
     """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic.
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.extremes import explained
+from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
@@ -54,6 +55,7 @@ class Solution:
         return "\n".join(sentences(self))
 
 
+@briefly_refused
 def solve(
     result: TheoremLike,
     *,

@@ -47,5 +47,14 @@ def require_entries(id: str, name: str, expected: sp.Expr, found: int, values: V
     if truth(sp.Eq(expected, found), values) is False:
         raise UsageError(
             f"{id}: '{name}' has {found} entries in network and reference, but its derivation is about "
-            f"{sp.sstr(expected)}; return the array that the derivation concludes"
+            f"{sp.sstr(expected)}; return the array that the derivation concludes{_several(expected, found, values)}"
         )
+
+
+def _several(expected: sp.Expr, found: int, values: Values) -> str:
+    """The dimension to derive instead, where the arrays hold several vectors: L*d, if one parameter is their number."""
+    counts = [s for s, x in values.items() if isinstance(x, int) and truth(sp.Eq(expected * x, found), values)]
+    letters = [s for s in counts if isinstance(s, sp.Symbol) and s not in expected.free_symbols]
+    if letters:
+        return f", or derive it for all {letters[0]} of them at once: dim={sp.sstr(letters[0] * expected)}"
+    return ""

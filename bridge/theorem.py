@@ -17,6 +17,7 @@ from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.pair import Pair
+from bridge.refusals import briefly_refused
 from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
@@ -138,6 +139,7 @@ def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]
     return [(role, each) for each in ((function.tensors, function.balls) if isinstance(function, Pair) else [function])]
 
 
+@briefly_refused
 def theorem(
     id: str,
     *bounds: Approximated | Quantity,

@@ -4,10 +4,12 @@ from typing import Any
 
 from bridge.certify.proving import Outcome, prove
 from bridge.certify.stating import belongs, has_choices, stated_now
+from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_study
 from symbolic.statements import UsageError
 
 
+@briefly_refused
 def certify(
     theorem: TheoremLike, *, quantity: str | None = None, seconds: float = 60.0, **params: Any
 ) -> list[Outcome]:

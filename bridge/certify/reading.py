@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -20,6 +20,7 @@ CONSTANTS = {"pi": sp.pi, "E": sp.E}
 KNOWN = {name.lower() if name in ("Abs", "Max", "Min") else name: f for name, f in FUNCTIONS.items()} | FUNCTIONS
 DEFINED = "defined: "  # prefix of the inequalities that state where an expression is defined
 SIMPLIFIED = "; simplified to "
+LETTER = "'"  # behind the name of a letter that functions or constants have too; no name that is typed has it
 COMPARISONS = {ast.GtE: (1, False), ast.Gt: (1, True), ast.LtE: (-1, False), ast.Lt: (-1, True)}
 
 
@@ -156,9 +157,10 @@ def _exact(text: str) -> Fraction:
     return Fraction(text)
 
 
-def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
+def read_claim(text: str, *, evaluate: bool = True, letters: Collection[str] = ()) -> tuple[sp.Expr, bool]:
     """The expression that is claimed to be >= 0 (> 0 where True); without `evaluate` just as it was typed.
 
+    A name of `letters` is that letter even where a function or a constant has the same name (gamma, zeta, E).
     Raises UsageError before evaluation if the text is not an expression or if its numbers become too large.
     """
     if len(text) > MOST_CHARACTERS:
@@ -167,10 +169,12 @@ def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
         )
     text = text.strip()
     try:
-        tree = ast.parse(text, mode="eval").body
+        tree = _marked(ast.parse(text, mode="eval").body, letters)
     except SyntaxError as error:
         if "nested" in error.msg:
             raise UsageError(f"the expression {text[:60]!r} is nested too deeply.") from None
+        if word := re.search(r"\blambda\b", text):
+            raise UsageError(_at(text, word.start(), "is a keyword of Python; write lamda")) from None
         raise UsageError(_at(text, (error.offset or 1) - 1, "is not an expression here")) from None
     except (ValueError, RecursionError, MemoryError):
         raise UsageError(
@@ -181,6 +185,16 @@ def read_claim(text: str, *, evaluate: bool = True) -> tuple[sp.Expr, bool]:
         return _checked(_claim(tree, text, evaluate=True), text) if evaluate else typed
     except RecursionError:
         raise UsageError(f"the expression {text[:60]!r} is nested too deeply.") from None
+
+
+# Without recursion, for a long sum is a deep tree.
+def _marked(tree: ast.expr, letters: Collection[str]) -> ast.expr:
+    """The tree with a mark on each name that is one of the letters; what is called stays a function."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in letters and id(node) not in called:
+            node.id += LETTER
+    return tree
 
 
 def _checked(claim: tuple[sp.Expr, bool], text: str) -> tuple[sp.Expr, bool]:
@@ -251,6 +265,8 @@ def _number(node: ast.Constant, text: str) -> sp.Expr:
 
 
 def _name(node: ast.Name, text: str) -> sp.Expr:
+    if node.id.endswith(LETTER):
+        return sp.Symbol(node.id.removesuffix(LETTER), real=True)
     if node.id in KNOWN or node.id == "sqrt":
         raise UsageError(_at(text, node.col_offset, f"is the function {node.id}; write {node.id}(...)"))
     if not node.id.isascii() or node.id.startswith("__"):

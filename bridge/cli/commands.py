@@ -162,7 +162,8 @@ def compare(
     claim: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TEXT", help="A bound of your own to judge too, as 'output <= 2*W_norm*exp(-p)'. Repeatable."
+            metavar="TEXT",
+            help="A bound of your own to judge too, as 'output <= 2*W_norm*exp(-p)'. One for each quantity.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print all rows as one JSON object and nothing else.")] = False,

@@ -123,7 +123,7 @@ def _recursion(name: str, premise: Approximated, one: Approximated, index: sp.Sy
         raise DerivationError(
             f"repeat: one layer of '{name}' has the bound {sp.sstr(one.error)}; a layer needs a bound that is affine "
             f"in the error {premise.error} of its argument (softmax(..., affine=True) has one) ({error})"
-        ) from error
+        ) from None
 
 
 def _fitting(premise: Approximated, one: Approximated, following: sp.Expr) -> tuple[Obligation, ...]:

@@ -157,13 +157,34 @@ def test_a_record_without_a_claim_has_no_trace_of_one() -> None:
         (["output <= eps <= 1"], "is not of the form QUANTITY <= FORMULA"),
         (["output <= (eps"], "is not an expression here"),
         (["output <= open('x')"], "is not a known function"),
-        (["output <= eps", "output <= 2*eps"], "claim: 'output' has several claims; make one in each run"),
+        (["output <= eps", "output <= 2*eps"], "claim: 'output' has several claims; a run takes one for each"),
+        (["output <= lambda*eps"], "position 1, at 'lambda*eps': is a keyword of Python; write lamda"),
     ],
 )
 def test_what_is_no_claim_is_refused(claims: list[str], message: str) -> None:
     with pytest.raises(UsageError) as refusal:
         claimed(*claims)
     assert message in str(refusal.value)
+
+
+def test_a_letter_of_the_result_comes_before_a_function_or_a_constant() -> None:
+    gamma, zeta, E = sp.symbols("gamma zeta E", positive=True)
+    theorem = bs.theorem(
+        "greek",
+        bs.given("out", dim=1, size=1, error=gamma),
+        parameters={gamma: 0.25, zeta: 3.0, E: 2.0},
+        inputs={"x": bs.Box(1)},
+        network=lambda x, gamma: x + gamma,
+        reference=lambda x: x,
+    )
+    (row,) = compare(theorem, claim="out <= gamma*zeta*E*gamma(3)", samples=4, attack=2, restarts=2).rows
+    assert row.claimed == 0.25 * 3 * 2 * 2
+    assert row.verdict["claimed"] is Verdict.KEPT
+
+
+def test_a_long_claim_is_no_deep_one() -> None:
+    row = network_row(claimed("output <= " + "+".join(["eps"] * 2000)))
+    assert row.claimed == pytest.approx(2000 * network_row(claimed("output <= eps")).claimed)
 
 
 def test_rows_that_judge_no_claim() -> None:

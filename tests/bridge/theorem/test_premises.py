@@ -83,6 +83,14 @@ def test_arrays_of_another_size_than_the_conclusion_are_refused() -> None:
         bs.compare(spoilt, **BUDGET)
 
 
+@pytest.mark.parametrize(("shape", "remedy"), [((n, d), ", or derive it for all n of them at once: dim=d*n"), ((2,), "")])
+def test_arrays_of_several_such_vectors_have_the_dimension_of_all(shape: tuple[object, ...], remedy: str) -> None:
+    several = scaled(parameters={eps: 0.01, n: 4, d: 3}, inputs={"x": bs.Box(*shape)})
+    with pytest.raises(bs.UsageError) as refusal:
+        bs.compare(several, **BUDGET)
+    assert str(refusal.value).endswith(f"return the array that the derivation concludes{remedy}")
+
+
 @pytest.mark.parametrize("norm", [1, 2, "1", "2", float("inf")])
 def test_norms_may_be_numbers(norm: object) -> None:
     assert bs.given("x", dim=2, size=1, norm=norm).norm == str(norm)
