@@ -27,7 +27,8 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 
 Function = Callable[..., Any]  # of some parameters, weights and inputs by name; written in torch, for one prompt
 Network = Function | Transformer | Pair
-GREEK = {"eps": r"\varepsilon", "sigma_init": r"\sigma_{\mathrm{init}}"}  # what SymPy does not print so by itself
+# What SymPy does not print so by itself.
+GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
 CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
 SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
 UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
@@ -180,7 +181,9 @@ def theorem(
     known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
-    notation = {symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK}
+    bounded = (each.error.free_symbols for each in bounds if isinstance(each, Approximated))
+    symbols = {*parameters, *letters, *set().union(*bounded)}
+    notation = {symbol: GREEK[symbol.name] for symbol in sorted(symbols, key=str) if symbol.name in GREEK}
     drawn = {name: each for name, each in {**weights, **inputs}.items() if isinstance(each, Domain)}
     where = {
         "domain": "; ".join(each.words(name) for name, each in drawn.items()),

@@ -38,6 +38,8 @@ INDENT = 24  # letters of a left side
 WIDEST = 66  # letters on a line of a display; a longer sum is broken between its terms
 UNSEEN = re.compile(r"\\(?:left|right|[,;:!]|(?:sqrt|frac|text|mathcal|dot|tilde)(?![a-z]))|[{}^_ ]")
 
+POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
+
 ONE_LAYER = "One layer, from an argument with the error"
 
 Notation = Mapping[sp.Symbol, str]
@@ -59,8 +61,10 @@ def text(words: str) -> str:
 
 
 def error_latex(name: str) -> str:
-    """The symbol for the error of a quantity: e with the quantity's name."""
-    return rf"e_{{{text(name)}}}"
+    """The symbol for the error of a quantity: e with the quantity's name, in which A^T has its exponent."""
+    words = POWER.split(name)  # every second one is an exponent
+    parts = [f"^{{{text(each)}}}" if place % 2 else text(each) for place, each in enumerate(words) if each]
+    return f"e_{{{''.join(parts)}}}"
 
 
 def step_latex(step: Step) -> str:
@@ -218,7 +222,11 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
     derived = quantity.derived()
     if derived is not None:
-        lines += ["Derived:", rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
+        worst = ", ".join(
+            f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in quantity.bound_at.items()
+        )
+        lines += [f"Derived{', at the worst case ' if worst else ''}{worst}:"]
+        lines += [rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
         lines += ["Derived:", rf"\[ {display} \]"]

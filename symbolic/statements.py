@@ -181,6 +181,14 @@ class Quantity:
         return self.general_bound().xreplace(dict(self.worst_case or {}))
 
     @property
+    def bound_at(self) -> Mapping[sp.Symbol, sp.Expr]:
+        """The letters of the general bound that the worst case replaces, by the values that it gives them."""
+        if self.derivation is None:
+            return {}
+        letters, worst = self.general_bound().free_symbols, self.worst_case or {}
+        return {letter: value for letter, value in worst.items() if letter in letters and value != letter}
+
+    @property
     def letters(self) -> frozenset[sp.Symbol]:
         """Those of its formulas: of the derivation, before and after the worst case, and of the printed one."""
         general = None if self.derivation is None else self.general_bound()

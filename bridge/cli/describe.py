@@ -142,6 +142,8 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
+    if worst := ", ".join(f"{letter} = {formula(value)}" for letter, value in quantity.bound_at.items()):
+        lines += [f"    at the worst case {worst}"]
     if quantity.trivial is not None:
         lines += ["    trivial bound, from which on a bound is vacuous", *_formula(quantity.trivial)]
     if quantity.erratum:
@@ -208,7 +210,11 @@ def _left(step: Step) -> str:
 def _obligations(step: Step) -> list[str]:
     return [
         f"obligation: {o.statement}: {formula(o.condition)} "
-        + ("(open: decided at each point by balls; the bound is conditional where they cannot)" if o.open else f"({o.discharged_by})")
+        + (
+            "(open: decided at each point by balls; the bound is conditional where they cannot)"
+            if o.open
+            else f"({o.discharged_by})"
+        )
         for o in step.obligations
         if o.discharged_by or o.open
     ]

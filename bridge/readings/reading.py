@@ -108,7 +108,9 @@ def enclose(
 def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed | None:
     current, layer = start, operation.layer
     for place in range(at.operands.count(operation.depth)):
-        inner = enclose(layer.derivation, at.in_layer(place, operation.index), [layer.name], known={operation.premise: current})
+        inner = enclose(
+            layer.derivation, at.in_layer(place, operation.index), [layer.name], known={operation.premise: current}
+        )
         if layer.name not in inner.steps:
             return None
         current = inner.steps[layer.name]

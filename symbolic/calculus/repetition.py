@@ -35,9 +35,9 @@ class Repetition(Operation):
         return tuple(dict.fromkeys(h for each in inner if each for h in each.handles))
 
 
-# A layer is derived from a premise whose error is a symbol e; its bound is the step of a recursion in e, which `iterate`
-# solves for the given depth. Nothing is proved here that these two rules do not prove. The sizes follow a recursion of
-# their own: s_{l+1} is at most the size of a layer whose argument has the size s_l.
+# A layer is derived from a premise whose error is a symbol e; its bound is the step of a recursion in e, which
+# `iterate` solves for the given depth. Nothing is proved here that these two rules do not prove. The sizes follow a
+# recursion of their own: s_{l+1} is at most the size of a layer whose argument has the size s_l.
 def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approximated], depth: Any) -> Approximated:
     """The value after `depth` equal layers, starting from x. `layer` derives one of them from its argument.
 
@@ -134,8 +134,8 @@ def _fitting(premise: Approximated, one: Approximated, following: sp.Expr) -> tu
     if smaller == sp.false:
         raise DerivationError(
             f"repeat: '{one.name}' has the size {one.size}, above that of its argument, {premise.size}, and not affine "
-            f"in it; bound it by a size that a layer keeps (apply_function(..., size=1), project), or give the sizes of "
-            f"all layers yourself: recursion_from(..., index=l), then iterate(..., size=...)"
+            f"in it; bound it by a size that a layer keeps (apply_function(..., size=1), project), or give the sizes "
+            f"of all layers yourself: recursion_from(..., index=l), then iterate(..., size=...)"
         )
     obligation = Obligation(f"the size of '{one.name}' is at most that of the layer's premise", smaller)
     return (obligation,) if obligation.open else ()

@@ -81,7 +81,10 @@ def unrelated(z: Approximated) -> Approximated:
 
 
 REFUSED = {
-    "a size that is not affine": (squared_in_size, r"size 4, above that of its argument, 2, .* recursion_from\(..., index=l"),
+    "a size that is not affine": (
+        squared_in_size,
+        r"size 4, above that of its argument, 2, .* recursion_from\(..., index=l",
+    ),
     "another norm": (in_another_norm, "apply change_norm first"),
     "another dimension": (shorter, r"'P z' has d \+ 1 coordinates, and its argument d"),
     "no affine error": (squared, "is not affine in that of|must not occur"),

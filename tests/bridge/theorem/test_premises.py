@@ -83,7 +83,9 @@ def test_arrays_of_another_size_than_the_conclusion_are_refused() -> None:
         bs.compare(spoilt, **BUDGET)
 
 
-@pytest.mark.parametrize(("shape", "remedy"), [((n, d), ", or derive it for all n of them at once: dim=d*n"), ((2,), "")])
+@pytest.mark.parametrize(
+    ("shape", "remedy"), [((n, d), ", or derive it for all n of them at once: dim=d*n"), ((2,), "")]
+)
 def test_arrays_of_several_such_vectors_have_the_dimension_of_all(shape: tuple[object, ...], remedy: str) -> None:
     several = scaled(parameters={eps: 0.01, n: 4, d: 3}, inputs={"x": bs.Box(*shape)})
     with pytest.raises(bs.UsageError) as refusal:

@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
+from symbolic.printing import error_latex
 from tests.bridge.cli.conftest import Command
 from tests.bridge.theorem.theorems import eps, own_file, rho
 
@@ -94,3 +95,51 @@ def test_the_terminal_shows_by_which_values(tmp_path: Path, run: Command) -> Non
     (owed,) = record["derivation"][-1]["obligations"]
     assert (owed["open"], owed["discharged_by"]) == (False, "settled by the worst case rho = 1")
     assert record["quantities"][0]["conditional"] is False
+
+
+lam, g = sp.symbols("lam g", positive=True)
+
+
+def truncated(name: str) -> bs.Theorem:
+    """A matrix whose singular values decay like g^k, cut behind the first."""
+    product = bs.perturbed_map(bs.given("q", dim=2, size=1), name, operator_norm=1, perturbation=rho, dim=2)
+    return bs.theorem(
+        "truncated",
+        product,
+        parameters={lam: 2.0, g: 0.5},
+        inputs={"q": bs.Box(2)},
+        network={name: lambda q: q},
+        reference=lambda q: q,
+        worst={rho: lam * g},
+        knows={rho: lambda lam, g: lam * g},
+    )
+
+
+def test_the_values_of_the_worst_case_are_shown(tmp_path: Path, run: Command) -> None:
+    assert truncated("out").statement.quantities[0].bound_at == {rho: lam * g}
+    assert r"Derived, at the worst case $\rho = g \lambda$:" in truncated("out").latex()
+    shown = run("show", OWN).out
+    assert "    at the worst case rho = 1\n" in shown
+    plain = bs.theorem(
+        "plain",
+        bs.given("x", dim=1, size=1),
+        parameters={},
+        inputs={"x": bs.Box(1)},
+        network=lambda x: x,
+        reference=lambda x: x,
+    )
+    assert "worst case" not in plain.latex()
+
+
+@pytest.mark.parametrize(
+    ("name", "symbol"),
+    [
+        ("A^T q", r"e_{\text{A}^{\text{T}}\text{ q}}"),
+        ("q", r"e_{\text{q}}"),
+        ("x_j", r"e_{\text{x\_j}}"),
+        ("^", r"e_{\text{\^{}}}"),
+        ("W^2", r"e_{\text{W}^{\text{2}}}"),
+    ],
+)
+def test_an_exponent_in_the_name_of_a_step_is_one(name: str, symbol: str) -> None:
+    assert error_latex(name) == symbol
