@@ -9,12 +9,14 @@ at measured premises).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from symbolic.citations import Citation
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
+from symbolic.provenance import Provenance, weakest
 
 
 class Norm(StrEnum):
@@ -46,7 +48,9 @@ class Step:
 
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
-    `latex` is the left side of a step that bounds a size or a count, not an error.
+    `latex` is the left side of a step that bounds a size or a count, not an error. `provenance` is None for a
+    hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step is by hand unless it
+    says otherwise.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Step:
     per_unit: bool = False
     about: tuple[Any, ...] = ()
     latex: str = ""
+    provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -72,6 +77,9 @@ class Step:
     @property
     def error(self) -> "ErrorSymbol":
         return error_symbol(self.name)
+
+
+rule_step = partial(Step, provenance=Provenance.RULES)
 
 
 class ErrorSymbol(sp.Symbol):
@@ -109,6 +117,15 @@ class Derivation:
         last = self.steps.index(self.step(name))
         return Derivation(self.steps[: last + 1])
 
+    def leading_to(self, name: str) -> "Derivation":
+        """`name` and what it rests on, through all premises; earlier steps that do not matter to it are left out."""
+        wanted, kept = {self.step(name)}, list[Step]()
+        for step in reversed(self.steps):
+            if step in wanted:
+                kept.append(step)
+                wanted.update(s for s in self.steps if s.name in step.premises or s.error in step.local.free_symbols)
+        return Derivation(tuple(reversed(kept)))
+
     def bound(self, name: str = "") -> sp.Expr:
         """The bound on the error of `name` (the last step by default) with every premise substituted."""
         last = name or self.steps[-1].name
@@ -127,6 +144,16 @@ class Derivation:
     def conditional(self) -> bool:
         """Whether an obligation is still open."""
         return any(obligation.open for obligation in self.obligations)
+
+    @property
+    def provenance(self) -> Provenance:
+        """That of the weakest step."""
+        return weakest(step.provenance for step in self.steps)
+
+    @property
+    def by_hand(self) -> tuple[str, ...]:
+        """The steps whose proof is in the source."""
+        return tuple(step.name for step in self.steps if step.provenance is Provenance.HAND)
 
     def under(self, hypotheses: Sequence[Any]) -> "Derivation":
         """The same derivation; an open obligation that clearly follows from one of these relations is discharged."""
@@ -238,7 +265,8 @@ def given(
     """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses.
 
     `probabilities`: the exact and the approximate vector are non-negative and their entries add up to 1. `affine`: so
-    is the approximate vector; the entries of the exact one add up to 1 but may be negative.
+    is the approximate vector; the entries of the exact one add up to 1 but may be negative. A formula for the error is
+    no hypothesis but a bound by hand.
     """
     norm, numbers = as_norm(norm), {"error": as_expr(error), "size": as_expr(size)}
     if radius is not None:
@@ -248,7 +276,10 @@ def given(
     dim = as_expr(dim)
     obligations = (*nonnegative("given", name, **numbers), *whole("given", name, least=1, dimension=dim))
     about = (dim, numbers["size"], numbers.get("radius"), probabilities, affine)
-    step = Step(name, norm, "given", numbers["error"], (), reason, source, obligations, per_unit=True, about=about)
+    step = Step(
+        name, norm, "given", numbers["error"], (), reason, source, obligations, per_unit=True, about=about,
+        provenance=None if numbers["error"].is_Atom else Provenance.HAND,
+    )  # fmt: skip
     derivation, radius = Derivation((step,)), numbers.get("radius")
     return Approximated(name, dim, norm, numbers["size"], derivation, radius, probabilities, affine)
 

@@ -205,12 +205,14 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
-    derived = quantity.derived()
+    derived, obtained = quantity.derived(), f"Derived ({escape(quantity.origin)}):"
     if derived is not None:
-        lines += ["Derived:", rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
+        lines += [obtained, rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
-        lines += ["Derived:", rf"\[ {display} \]"]
+        lines += [obtained, rf"\[ {display} \]"]
+    if quantity.origin and derived is None and quantity.closed_form is None:
+        lines.append(f"{obtained} a number.")
     if quantity.erratum:
         lines.append(rf"\emph{{{erratum_latex(quantity.erratum)}}}")
     if quantity.remark:

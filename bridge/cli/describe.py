@@ -26,6 +26,7 @@ from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, st
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
 from symbolic.printing import with_names
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result, UsageError
 
 TALL = 6  # lines of a formula
@@ -139,7 +140,9 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
         lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
-            lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
+            lines += [f"    derived ({quantity.origin}), {RELATIONS[quantity.kind]}", *_formula(derived)]
+    if quantity.origin and quantity.derived() is None and quantity.closed_form is None:
+        lines += [f"    derived ({quantity.origin}): a number, see compare"]
     if quantity.erratum:
         earlier = [each.name for each in quantities[:at] if each.erratum == quantity.erratum]
         lines += [f"    erratum: the same as for {earlier[0]}"] if earlier else _erratum(quantity.erratum)
@@ -187,7 +190,11 @@ def _formula(expression: object) -> list[str]:
 def _step(step: Step) -> list[str]:
     premises = f" from {', '.join(step.premises)}" if step.premises else ""
     source = f" [{step.source}]" if step.source else ""
-    lines = [f"  {step.name} ({step.norm}-norm): {step.rule}{premises}", f"    {_left(step)} <= {formula(step.local)}"]
+    word = f" ({step.provenance})" if step.provenance not in (None, Provenance.RULES) else ""
+    lines = [
+        f"  {step.name} ({step.norm}-norm): {step.rule}{premises}{word}",
+        f"    {_left(step)} <= {formula(step.local)}",
+    ]
     lines += [f"    {step.reason}{source}"] if step.reason or source else []
     return [*lines, *(f"    {obligation}" for obligation in _obligations(step))]
 

@@ -108,6 +108,7 @@ def _quantity_record(quantity: Quantity) -> dict[str, Any]:
         "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
         "derived": None if derived is None else formula(derived),
         "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form),
+        "provenance": quantity.provenance,
         "conditional": quantity.derivation.conditional if quantity.derivation else False,
         "steps": [step.name for step in quantity.derivation.steps] if quantity.derivation else [],
         "remark": quantity.remark,
@@ -140,6 +141,7 @@ def _step_record(step: Step) -> dict[str, Any]:
         "reason": step.reason,
         "source": None if step.source is None else str(step.source),
         "sharp": step.sharp,
+        "provenance": step.provenance,
         "obligations": [
             {
                 "statement": o.statement,

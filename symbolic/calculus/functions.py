@@ -5,7 +5,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, Step, as_expr
+from symbolic.derivation import Approximated, as_expr, rule_step
 from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
 
 
@@ -26,7 +26,7 @@ def apply_function(
     if radius != sp.oo:
         obligations += positive("apply_function", name, radius=radius)
         obligations += (RangeObligation.of(name, x.size + x.error, radius),)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "apply a function",

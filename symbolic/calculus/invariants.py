@@ -14,6 +14,7 @@ import sympy as sp
 from symbolic.calculus.recursions import LinearRecursion
 from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
 from symbolic.obligations import Obligation, RangeObligation, at_most, for_all, nonnegative, whole
+from symbolic.provenance import Provenance, weakest
 from symbolic.signs import is_continuous, is_nonnegative, slope_in
 
 _INDEX = sp.Symbol("l", integer=True, nonnegative=True)
@@ -174,11 +175,15 @@ def _affine(intercept: sp.Expr, slope: sp.Expr) -> Callable[[Any], sp.Expr]:
 # Equality: z_0 = R and step(R) = R; an R below the fixed point fails.
 @dataclass(frozen=True)
 class Invariant:
-    """|z| <= bound at every layer. Obligations: the parts of the induction that SymPy could not decide."""
+    """|z| <= bound at every layer. Obligations: the parts of the induction that SymPy could not decide.
+
+    One that is stated, and not concluded by `invariant_interval` or `finite_depth`, is by hand.
+    """
 
     bound: sp.Expr
     obligations: tuple[Obligation, ...]
     reason: str
+    provenance: Provenance = Provenance.HAND
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -201,7 +206,7 @@ def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
         at_most("the interval is mapped into itself", recursion.next(radius), radius),
     )
     reason = "induction over the layers: start <= R, step(R) <= R"
-    return Invariant(radius, closing + recursion.obligations_up_to(radius), reason)
+    return Invariant(radius, closing + recursion.obligations_up_to(radius), reason, Provenance.RULES)
 
 
 def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *, growth: Any = None) -> Invariant:
@@ -221,7 +226,7 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
     bound = needed if radius is None else as_expr(radius)
     closing = at_most("the arguments of all layers fit", needed, bound)
     reason = f"induction over layers 0 .. {sp.sstr(depth)}: R_(l+1) = step(R_l)"
-    return Invariant(bound, (closing, *owed, *recursion.obligations_up_to(needed)), reason)
+    return Invariant(bound, (closing, *owed, *recursion.obligations_up_to(needed)), reason, Provenance.RULES)
 
 
 def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
@@ -254,4 +259,5 @@ def _confined(step: Step, invariant: Invariant) -> Step:
         covered = at_most(f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.radius)
         obligations.append(replace(obligation, discharged_by=invariant.reason))
         obligations.extend(o for o in (covered, *invariant.obligations) if o.open)
-    return replace(step, obligations=tuple(dict.fromkeys(obligations)))
+    word = weakest((step.provenance, invariant.provenance))
+    return replace(step, obligations=tuple(dict.fromkeys(obligations)), provenance=word)

@@ -7,8 +7,9 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.recursions import LinearRecursion, geometric_sum, restated
-from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm
+from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm, rule_step
 from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
+from symbolic.provenance import Provenance, weakest
 from symbolic.signs import is_continuous, is_nonnegative
 
 EVERY_LAYER = "in every layer"
@@ -38,7 +39,8 @@ def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symb
     owed = tuple(reopened(o, *letters) for o in layer.derivation.obligations)
     owed = tuple(o for o in owed if o.open)
     offset = layer.error.subs(error, 0)
-    one = LinearRecursion(sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed)
+    word = weakest((Provenance.RULES, *(step.provenance for step in layer.derivation.steps)))
+    one = LinearRecursion(sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed, word)
     following = replace(one, premise=restated(premise, {layers: layers + 1}))
     return replace(one, obligations=owed + _meets(layer, following, "recursion_from"))
 
@@ -138,7 +140,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     if recursion.premise is not None:
         first = replace(recursion, premise=restated(recursion.premise, {recursion.index: 0}))
         obligations += _meets(x, first, "iterate")
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "recursion",
@@ -146,6 +148,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         premises=(x.name,),
         reason=started.latex(),
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
+        provenance=recursion.provenance,
     )
     return x.follows(step, dim=dim, size=size)
 
@@ -216,7 +219,7 @@ def either(first: Approximated, when: Any, second: Approximated, *, name: str, r
     """`first` where the relation `when` holds, `second` where it does not; both in one norm."""
     require_norm("either", first, second.norm)
     dim = sp.Piecewise((first.dim, when), (second.dim, True))
-    step = Step(
+    step = rule_step(
         name,
         first.norm,
         "case distinction",
@@ -273,7 +276,7 @@ def stack(
         several = sp.sqrt(of_first**2 + sp.Sum(summand, (layer, 2, count - 1)) + of_last**2)
         return sp.Piecewise((of_last, sp.Eq(count, 1)), (several, True))
 
-    step = Step(
+    step = rule_step(
         name,
         Norm.TWO,
         "concatenation",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, Norm, Step, as_expr, require_norm
+from symbolic.derivation import Approximated, Norm, as_expr, require_norm, rule_step
 from symbolic.obligations import nonnegative
 
 
@@ -18,7 +18,7 @@ def project(x: Approximated, name: str, *, size: Any, box: bool = False, reason:
     if not box:
         require_norm("project", x, Norm.TWO)
     size = as_expr(size)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "projection",
@@ -36,7 +36,7 @@ def project(x: Approximated, name: str, *, size: Any, box: bool = False, reason:
 def soft_threshold(x: Approximated, name: str, *, threshold_error: Any = 0, reason: str = "") -> Approximated:
     """S_t(x) with a threshold t >= 0 known up to `threshold_error` (the same in each coordinate), in any p-norm."""
     threshold_error = as_expr(threshold_error)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "soft threshold",

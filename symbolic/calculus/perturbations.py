@@ -19,6 +19,7 @@ from symbolic.derivation import (
     as_expr,
     as_norm,
     error_symbol,
+    rule_step,
 )
 from symbolic.obligations import for_all, nonnegative, real, reopened, whole
 from symbolic.signs import is_continuous, is_nonnegative
@@ -59,7 +60,7 @@ def perturbed_map(
         _require_per_unit("perturbed_map", x)
     through = numbers.get("perturbed_norm", spread + numbers["perturbation"]) * x.error_symbol
     direct = numbers["perturbation"] * x.size
-    step = Step(
+    step = rule_step(
         name,
         norm,
         "perturbed linear map",
@@ -87,7 +88,7 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
     for value in values:
         _require_per_unit("pooled_sum", value)
     total = add(*values, name=name)
-    step = Step(
+    step = rule_step(
         name,
         total.norm,
         "pooled sum",
@@ -156,7 +157,7 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         names = ", ".join(group.name for group in groups)
         raise DerivationError(f"pool: the error of '{x.name}' is not a linear form in {names}")
     numbers = {group.name: slope for group, slope in zip(groups, slopes, strict=True)}
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "pooled perturbation",
@@ -197,7 +198,7 @@ def perturbed_function(
     """F_hat(x_hat) against F(x): ||F_hat - F|| <= eps and F is Lipschitz, from x's norm to `target` (x's own)."""
     numbers = {"lipschitz": as_expr(lipschitz), "eps": as_expr(eps), "size": as_expr(size)}
     dim = x.dim if dim is None else as_expr(dim)
-    step = Step(
+    step = rule_step(
         name,
         as_norm(target or x.norm),
         "Lipschitz map",
@@ -219,7 +220,7 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
     sigma = as_expr(sigma)
     real("correct", name, sigma=sigma)
     covered = Obligation(f"the error of '{x.name}' is at most {sp.sstr(sigma)}", sp.Le(x.error, sigma))
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "correction",

@@ -11,8 +11,9 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, DerivationError, Step, as_expr
+from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.obligations import Obligation, is_plain, nonnegative, whole
+from symbolic.provenance import Provenance
 
 
 # (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
@@ -71,7 +72,8 @@ class LinearRecursion:
 
     Coefficients are numbers or expressions in the symbol `index`, the number of the layer. If neither depends on it,
     there is a closed form. `premise` is the value from which one layer was derived (its error is a symbol), `dim` the
-    dimension of that layer's conclusion, and `obligations` its obligations, in the same symbol (see `recursion_from`).
+    dimension of that layer's conclusion, `obligations` its obligations, in the same symbol, and `provenance` the word
+    of its derivation (see `recursion_from`).
     """
 
     start: sp.Expr
@@ -81,6 +83,7 @@ class LinearRecursion:
     premise: Approximated | None = None
     dim: sp.Expr | None = None
     obligations: tuple[Obligation, ...] = ()
+    provenance: Provenance = Provenance.RULES
 
     def __post_init__(self) -> None:
         """Raises DerivationError for a coefficient that is clearly negative."""
@@ -246,7 +249,7 @@ def recur(
     obligations = whole("recur", name, least=0, depth=depth)
     obligations += nonnegative("recur", name, factor=factor, offset=offset, size=size)
     recursion = constant_recursion(x.error_symbol, factor, offset)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "recursion",
