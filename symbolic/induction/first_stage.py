@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
-from symbolic.dynamics import gradient_flow
+from symbolic.dynamics import LinearComparison, gradient_flow
 from symbolic.induction import letters
 from symbolic.induction.first_stage_errata import FIRST_SOFTMAX, HALF, SLOPE_FACTOR, SQUARES_SIGN
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
@@ -171,8 +171,8 @@ def excess_coefficients(terms: int) -> list[int]:
 
 SHARE_FLOOR = (n - 1) / (2 * n)  # at most (dp~/dt) / (u g_0 g* / n); approached as u -> 1, gamma -> 0
 RATE_FLOOR = SHARE_FLOOR * g_0 * g_star / n * sp.exp(-p_tilde)
-# From d e^p~ / dt >= SHARE_FLOOR g_0 g* / n.
-LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
+# e^p~ has the rate e^p~ dp~/dt, at least a constant.
+LIMIT_FLOOR = sp.log(LinearComparison(sp.exp(sigma_init), sp.S.Zero, RATE_FLOOR * sp.exp(p_tilde)).after(t))
 # At u -> 0 the share tends to 1, so that e^p~ ~ g_0 g* t / n in the end.
 
 # dp~/dt > 0 from p(0) = sigma_init too, if sigma_init is small enough: then b_s = r^(n-s) weighs the sums, and
@@ -182,7 +182,7 @@ LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
 # c_tau <= 1 + 1/2 + ... + 1/n <= 1 + log n, since b_s <= 1 and Z_s >= k u^(k-1) for k <= s. So the share is at least
 # SHARE_FLOOR - gamma (n-1) (1 + log n).
 START_FLOOR = SHARE_FLOOR - gamma * (n - 1) * (1 + sp.log(n))
-START_LIMIT = g_star / (2 * n * (1 + sp.log(n)))  # START_FLOOR > 0 for g_0 = sigma_init below it
+START_LIMIT = g_star * sp.factor(sp.solve(START_FLOOR, gamma)[0])  # START_FLOOR > 0 for g_0 = sigma_init below it
 
 LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
 

@@ -5,12 +5,12 @@ r(v) = psi(v+v*)/psi(2v), that of v at phi(v+v*)/phi(2v). `speed` is 1 on the fl
 w = w_Q = w_K for one parameter: d w/d tau = speed w h*^2 eta (phi(v+v*) - eta phi(2v)).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import sympy as sp
 
-from symbolic.dynamics import Flow
+from symbolic.dynamics import Flow, LinearComparison, past_saddle
 from symbolic.induction.coordinates import phi_slope, psi_slope
 from symbolic.induction.training import (
     FLOWS,
@@ -152,25 +152,23 @@ def scaling() -> bool:
 #    does cross: below r eta would grow for ever, away from the limit 1.
 # 4. Hence h/h* <= max r = R(w*) always.
 _PSI = psi(v_star)
-GAIN = speed * h_star**2 * phi(3 * v_star / 2) * sp.log(_PSI / (_PSI - 1))
+FROM_BELOW = LinearComparison(sigma_init / h_star, sp.Integer(-1), _PSI)  # eta, by 1. and while w <= w*/sqrt(2)
+GAIN = speed * h_star**2 * phi(3 * v_star / 2) * replace(FROM_BELOW, start=sp.Integer(0)).passage(1).time
 SIGMA_STAR = at_optimum(sp.Min(h_star, sp.sqrt(v_star / 2) * sp.exp(-GAIN)))
 # (27) repaired: eta (phi(v+v*) - eta phi(2v)) <= R phi(2v*); and (28) by it.
 RATE_ABOVE = at_optimum(speed * h_star**2 * phi(2 * v_star)) * R_TURN
-TIME_TO_HALF = (L - 2) * sp.log(w_star / (2 * sigma_init)) / RATE_ABOVE
-# (25) repaired, from 1.: the time in which psi(v*) - eta falls from its start to psi(v*) - 1.
-TIME_TO_OPTIMUM = at_optimum((L - 2) * sp.log((_PSI - sigma_init / h_star) / (_PSI - 1)))
-# (24) repaired, from 1., while w <= w*/sqrt(2): h/h* is at least
-ETA_BELOW = at_optimum(_PSI - (_PSI - sigma_init / h_star) * sp.exp(-TAU))
+TIME_TO_HALF = (L - 2) * past_saddle(sigma_init, w_star / 2, rate=RATE_ABOVE).time
+# (25) and (24) repaired.
+TIME_TO_OPTIMUM = at_optimum((L - 2) * FROM_BELOW.passage(1).time)
+ETA_BELOW = at_optimum(FROM_BELOW.after(TAU))
 # While w <= 0.01 w*, conversely: psi(v+v*) <= psi((1 + 10^-4) v*), psi(2v) >= 1.
 _NEAR = (1 + LEAST**2) * v_star
-ETA_ABOVE = at_optimum(psi(_NEAR) - (psi(_NEAR) - sigma_init / h_star) * sp.exp(-TAU))
-
-
-def _integral(plateau: sp.Expr) -> sp.Expr:
-    """Of plateau - (plateau - eta(0)) e^-tau over tau."""
-    return plateau * TAU - (plateau - sigma_init / h_star) * (1 - sp.exp(-TAU))
-
-
-LOG_W_ABOVE = at_optimum(speed * h_star**2 * phi(_NEAR) * _integral(psi(_NEAR)))
+FROM_ABOVE = replace(FROM_BELOW, source=psi(_NEAR))
+ETA_ABOVE = at_optimum(FROM_ABOVE.after(TAU))
+# d log w/d tau = speed h*^2 eta (phi(v+v*) - eta phi(2v)) <= speed h*^2 phi(_NEAR) eta.
+_CLOCK = sp.Symbol("tau", nonnegative=True)
+LOG_W_ABOVE = at_optimum(
+    LinearComparison(sp.S.Zero, sp.S.Zero, speed * h_star**2 * phi(_NEAR) * FROM_ABOVE.after(_CLOCK), _CLOCK).after(TAU)
+)
 # The two sides hold at t if w cannot have passed 0.01 w* by then: this is positive.
 STILL_SMALL = sp.log(LEAST * w_star / sigma_init) - LOG_W_ABOVE
