@@ -338,7 +338,9 @@ def test_the_weight_of_every_violated_check() -> None:
     assert limit.remark == f"at {where}"
     assert 0.5 * limit.printed < limit.measured < limit.printed
     assert TrendsStudy().refutable()[0].name == limit.quantity  # the witness of (29) is this one
-    assert f"for every w* >= {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
+    assert (
+        f"for every w* >= {plain(checks()['h.overshoot.constant'].measured)} " in head_limits.OVERSHOOT_FACTOR.reading
+    )
 
 
 @pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)
@@ -367,7 +369,7 @@ def test_a_threshold_moved_by_a_hundredth_is_refuted(claim: str) -> None:
 
 @pytest.mark.parametrize(
     ("inequality", "too_much"),
-    zip(head_limits.growth_inequalities(), (sp.Rational(3, 5), sp.Rational(51, 100)), strict=True),
+    list(zip(head_limits.growth_inequalities(), (sp.Rational(3, 5), sp.Rational(51, 100)), strict=True)),
     ids=["(27)", "(29)"],
 )
 def test_27_and_29_repaired_are_proved_and_with_more_refuted(inequality: Inequality, too_much: sp.Rational) -> None:
