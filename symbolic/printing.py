@@ -184,7 +184,8 @@ def result_display(result: Result) -> str:
     for q in result.quantities:
         shown += [(printed_latex(q, q.printed, names), "printed")] if q.printed else []
         derived = [each for each in (q.derived(), q.closed_form) if each is not None]
-        shown += [(equation(q.latex_symbol, RELATIONS[q.kind], each, names), "derived") for each in derived]
+        tier = f"derived ({q.provenance})"
+        shown += [(equation(q.latex_symbol, RELATIONS[q.kind], each, names), tier) for each in derived]
     shown += [(equation(f.left, RELATIONS[f.kind], f.expression, names), "derived") for f in result.formulas]
     rows = [rf"&{formula} && \text{{{tier}}}" for formula, tier in shown]
     return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")

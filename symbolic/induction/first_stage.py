@@ -19,6 +19,7 @@ from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import L, M, g_star, m, sigma_init, t, u
 from symbolic.inequalities import Inequality
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result, UsageError
 
 p_tilde = sp.Symbol("p_tilde", positive=True)
@@ -283,6 +284,7 @@ FIRST_STAGE = Result(
             "the 4-gram loss at p~ = g_0 = sigma_init",
             printed=Printed(LOSS_PRINTED, _APPENDIX),
             erratum=HALF,
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "softmax",
@@ -298,6 +300,7 @@ FIRST_STAGE = Result(
             "sum of the squared c_tau, at p~ = sigma_init",
             printed=Printed(Q_PRINTED, _APPENDIX, strict=False),
             erratum=SQUARES_SIGN,
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "q.slope",
@@ -305,6 +308,7 @@ FIRST_STAGE = Result(
             "the derivative of q at p~ = sigma_init",
             printed=Printed(SLOPE_PRINTED, _APPENDIX),
             erratum=SLOPE_FACTOR,
+            obtained=Provenance.ALGEBRA,
         ),
         _quantity(
             "q.factor",
@@ -323,6 +327,7 @@ FIRST_STAGE = Result(
             printed=Printed(sp.Integer(0), _APPENDIX),
             remark="holds for every L and p~",
             domain="all p~ >= 0",
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "rate",
@@ -376,6 +381,7 @@ FIRST_STAGE = Result(
             "as start, for short inputs, certified",
             Kind.LOWER,
             domain="all p~ >= 0, g_0 in (0, g*], p(0) in [0, log 2], w_K w_Q = 0",
+            obtained=Provenance.CERTIFICATE,
         ),
         _quantity(
             "start.long",

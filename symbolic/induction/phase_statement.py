@@ -39,7 +39,7 @@ from symbolic.induction.phases import (
 )
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION, L, M, h, h_star, t, v, v_star, w
-from symbolic.provenance import Derived
+from symbolic.provenance import Derived, Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantifier, Quantity, Result
 
 
@@ -187,6 +187,7 @@ PHASES = Result(
             quantifier=Quantifier.FOR_ALL,
             printed=_printed(KEPT),
             scopes=(),
+            obtained=Provenance.HAND,
         ),
         _rate(
             "T_o",
