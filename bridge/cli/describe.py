@@ -25,7 +25,7 @@ from bridge.packages import clashes, offered
 from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
-from symbolic.printing import with_names
+from symbolic.printing import derived_words, with_names
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result, UsageError
 
@@ -140,9 +140,9 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
         lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
-            lines += [f"    derived ({quantity.origin}), {RELATIONS[quantity.kind]}", *_formula(derived)]
+            lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.kind]}", *_formula(derived)]
     if quantity.origin and quantity.derived() is None and quantity.closed_form is None:
-        lines += [f"    derived ({quantity.origin}): a number, see compare"]
+        lines += [f"    {derived_words(quantity)}: a number, see compare"]
     if quantity.erratum:
         earlier = [each.name for each in quantities[:at] if each.erratum == quantity.erratum]
         lines += [f"    erratum: the same as for {earlier[0]}"] if earlier else _erratum(quantity.erratum)

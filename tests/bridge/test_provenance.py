@@ -56,8 +56,10 @@ def test_show_says_it_in_the_terminal_in_latex_and_in_json(capsys: pytest.Captur
     wanted = {"induction.vanilla": RULES, "induction.karamata": ALGEBRA, "induction.lyapunov_head": CERTIFICATE}
     for id, word in {**wanted, "induction.trends": HAND}.items():
         assert main(["show", id]) == 0
-        assert f"derived ({word})" in capsys.readouterr().out
-        assert f"Derived ({word}):" in find_result(id).latex()
+        words = word if word is RULES else f"derived ({word})"
+        assert f"    {words}" in capsys.readouterr().out
+        assert f"\nD{words[1:]}:" in find_result(id).latex()
+        assert f"text{{{words}}}" in find_result(id)._repr_latex_()
         assert main(["show", id, "--json"]) == 0
         shown = json.loads(capsys.readouterr().out)
         assert word in {each["provenance"] for each in shown["quantities"]}
