@@ -4,6 +4,7 @@ Every rule returns a new `Approximated`, whose derivation has one more step. A r
 its test contains the case. A rule that is not sharp is marked `sharp=False` and states its largest known ratio.
 """
 
+from symbolic.calculus.evolution import evolve
 from symbolic.calculus.functions import apply_function
 from symbolic.calculus.invariants import Invariant, MonotoneRecursion, confine, finite_depth, invariant_interval
 from symbolic.calculus.iterations import QuadraticRecursion, contract, contraction_steps, converge, descend
@@ -47,6 +48,7 @@ __all__ = [
     "correct",
     "descend",
     "either",
+    "evolve",
     "exclude",
     "finite_depth",
     "geometric_sum",

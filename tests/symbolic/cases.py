@@ -7,6 +7,7 @@ is any admissible one. Rules that conclude a number have a table of their own (`
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import sympy as sp
@@ -28,6 +29,7 @@ from symbolic.calculus import (
     converge,
     correct,
     descend,
+    evolve,
     exclude,
     finite_depth,
     given,
@@ -52,6 +54,7 @@ from tests.symbolic.fuzzing.softmax_moves import linear_weights
 from tests.symbolic.fuzzing.vectors import ORDER, onto_ball, shrink, softmax_weights
 
 Half = sp.Rational(1, 2)
+EVOLUTIONS = (-Half, sp.Integer(0), Half)
 
 
 @dataclass(frozen=True)
@@ -561,6 +564,34 @@ def contraction_sharp(depth: int | None) -> Realised:
     return _towards(contract(number(2), "e", factor=Half, offset=quarter, depth=steps, size=1), error)
 
 
+def evolution_sharp(rate: sp.Rational) -> Realised:
+    """z' = rate z against the same with 1/4 more, for a time of 3, in small steps by Taylor's series."""
+    a, exact, near = float(rate), 1.0, 1.5
+    h = 3.0 / 10**4
+    grown = np.exp(a * h)
+    pushed = h * (1 + a * h / 2 + (a * h) ** 2 / 6 + (a * h) ** 3 / 24) / 4
+    for _ in range(10**4):
+        exact, near = grown * exact, grown * near + pushed
+    start = given("start", dim=1, size=1, error=Half)
+    value = evolve(start, "end", rate=rate, offset=sp.Rational(1, 4), time=3, size=sp.exp(3 * rate))
+    return shown(value, exact, near)
+
+
+def evolution_random(rng: np.random.Generator) -> Realised:
+    """The gradient flow of a random quadratic, pushed by a constant, through the eigenvectors of its matrix."""
+    root, x, push = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
+    error, time = rng.normal(size=3) / 5, float(rng.uniform(0, 2))
+    curvatures, basis = np.linalg.eigh(root @ root.T - float(rng.uniform(0, 2)) * np.eye(3))
+    decay = np.exp(-curvatures * time)
+    exact = basis @ (decay * (basis.T @ x))
+    pushed = basis @ ((1 - decay) / curvatures * (basis.T @ push))
+    near = basis @ (decay * (basis.T @ (x + error))) + pushed
+    size = norm(exact, Norm.TWO)
+    start = given("start", dim=3, norm=Norm.TWO, size=norm(x, Norm.TWO), error=norm(error, Norm.TWO))
+    rate, offset = -float(curvatures[0]), norm(push, Norm.TWO)
+    return shown(evolve(start, "end", rate=rate, offset=offset, time=time, size=size), exact, near, Norm.TWO)
+
+
 def quadratic_floor(start: sp.Rational) -> Realised:
     error = float(start)
     for _ in range(300):
@@ -691,6 +722,7 @@ CASES = [
     RuleCase("correct", "correct", corrected_sharp, corrected_random, error_loose="0; sharp is sigma, see below"),
     RuleCase("contract", "contract", lambda: contraction_sharp(7)),
     RuleCase("contract in the limit", "contract", lambda: contraction_sharp(None)),
+    *(RuleCase(f"evolve at rate {a}", "evolve", partial(evolution_sharp, a), evolution_random) for a in EVOLUTIONS),
     RuleCase("converge from below", "converge", lambda: quadratic_floor(sp.Integer(0))),
     RuleCase("converge from above", "converge", lambda: quadratic_floor(sp.Rational(7, 5))),
     RuleCase("converge without offset", "converge", quadratic_exact, quadratic_random, trials=40),

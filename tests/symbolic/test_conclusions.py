@@ -27,6 +27,7 @@ from symbolic.calculus import (
     converge,
     correct,
     descend,
+    evolve,
     exclude,
     given,
     hard_max,
@@ -213,6 +214,14 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "contract, in the limit": (
         lambda: contract(vector(), "y", factor=HALF, offset=a, size=Y),
         Says(2 * a, size=Y),
+    ),
+    "evolve": (
+        lambda: evolve(vector(norm=two), "y", rate=-2, offset=a, time=b, size=Y),
+        Says(ex * sp.exp(-2 * b) + a * (1 - sp.exp(-2 * b)) / 2, size=Y, norm=two),
+    ),
+    "evolve, at rate 0": (
+        lambda: evolve(vector(), "y", rate=0, offset=a, time=b, size=Y),
+        Says(ex + a * b, size=Y),
     ),
     "converge": (
         lambda: converge(

@@ -39,6 +39,20 @@ def recur(program: Program) -> None:
 
 
 # The coefficients of layer l are a + b/(1 + l) and c + d l.
+# z' = rate z, and the approximate one is pushed along its error, of a length of `offset` at every time.
+@move("evolve", "evolve")
+def evolve(program: Program) -> None:
+    x, time = program.pick(), program.number(0.1, 2.0)
+    rate = (0.0, program.number(0.1, 0.8), -program.number(0.1, 2.0))[program.whole(0, 2)]
+    offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
+    grown = float(np.exp(rate * time))
+    value = program.apply("evolve", x, NAME, rate=rate, offset=offset, time=time, size=grown * program.size(x))
+    pushed = offset * (time if rate == 0.0 else (grown - 1) / rate)
+    exact, near = grown * x.exact, grown * x.near
+    near = near + pushed * units(near - exact, x.value.norm)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
 @move("iterate, by layer", "iterate", weight=0.5)
 def iterate_by_layer(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 4)
@@ -283,6 +297,7 @@ def confine(program: Program) -> None:
 
 MOVES = (
     recur,
+    evolve,
     iterate_by_layer,
     iterate_derived,
     repeat,
