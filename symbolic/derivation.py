@@ -16,6 +16,7 @@ import sympy as sp
 
 from symbolic.citations import Citation
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
+from symbolic.operations import Given, Operation
 from symbolic.provenance import Provenance, weakest
 
 
@@ -48,9 +49,9 @@ class Step:
 
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
-    `latex` is the left side of a step that bounds a size or a count, not an error. `provenance` is None for a
-    hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step is by hand unless it
-    says otherwise.
+    `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
+    `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
+    is by hand unless it says otherwise.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Step:
     per_unit: bool = False
     about: tuple[Any, ...] = ()
     latex: str = ""
+    operation: Operation | None = None
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
@@ -117,8 +119,18 @@ class Derivation:
         last = self.steps.index(self.step(name))
         return Derivation(self.steps[: last + 1])
 
-    def leading_to(self, name: str) -> "Derivation":
-        """`name` and what it rests on, through all premises; earlier steps that do not matter to it are left out."""
+    def leading_to(self, *names: str) -> tuple["Step", ...]:
+        """The steps that these follow from, themselves included, in order; all steps without a name."""
+        if not names:
+            return self.steps
+        needed = {self.step(name).name for name in names}
+        for step in reversed(self.steps):
+            if step.name in needed:
+                needed.update(step.premises)
+        return tuple(step for step in self.steps if step.name in needed)
+
+    def resting_on(self, name: str) -> "Derivation":
+        """`name` with its premises and every step whose error is in its bound, and so on."""
         wanted, kept = {self.step(name)}, list[Step]()
         for step in reversed(self.steps):
             if step in wanted:
@@ -277,9 +289,19 @@ def given(
     obligations = (*nonnegative("given", name, **numbers), *whole("given", name, least=1, dimension=dim))
     about = (dim, numbers["size"], numbers.get("radius"), probabilities, affine)
     step = Step(
-        name, norm, "given", numbers["error"], (), reason, source, obligations, per_unit=True, about=about,
+        name,
+        norm,
+        "given",
+        numbers["error"],
+        (),
+        reason,
+        source,
+        obligations,
+        per_unit=True,
+        about=about,
+        operation=Given(name),
         provenance=None if numbers["error"].is_Atom else Provenance.HAND,
-    )  # fmt: skip
+    )
     derivation, radius = Derivation((step,)), numbers.get("radius")
     return Approximated(name, dim, norm, numbers["size"], derivation, radius, probabilities, affine)
 
@@ -293,6 +315,12 @@ def _require_unit_sum(name: str, norm: Norm, size: sp.Expr) -> None:
             f"given: '{name}' holds weights that add up to 1, got a size of {sp.sstr(size)} in the {norm}-norm; give "
             f"norm = Norm.ONE and size = 1, or more if exact weights may be negative"
         )
+
+
+def with_operation(value: Approximated, operation: Operation) -> Approximated:
+    """The same conclusion, whose step says what it computes."""
+    *others, last = value.derivation.steps
+    return replace(value, derivation=Derivation((*others, replace(last, operation=operation))))
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:

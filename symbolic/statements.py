@@ -203,13 +203,13 @@ class Quantity:
         """How the derived bound was obtained; None if there is none."""
         if self.derivation is None:
             return self.obtained if self.closed_form is None else self._closed.provenance
-        steps = self.derivation.leading_to(self.step or self.name)
+        steps = self.derivation.resting_on(self.step or self.name)
         return weakest((steps.provenance, self.obtained))
 
     @property
     def origin(self) -> str:
         """The same in words, with the steps that are by hand; "" if there is no derived bound."""
-        by_hand = () if self.derivation is None else self.derivation.leading_to(self.step or self.name).by_hand
+        by_hand = () if self.derivation is None else self.derivation.resting_on(self.step or self.name).by_hand
         named = f" ({'; '.join(by_hand)})" if by_hand else ""
         return f"{self.provenance or ''}{named}"
 

@@ -85,7 +85,7 @@ def test_steps_that_do_not_matter_do_not_count() -> None:
     both = Derivation((by_hand("g"), *derivation.steps))
     assert both.provenance is HAND
     assert quantity(derivation=both).provenance is RULES
-    assert [step.name for step in both.leading_to("f").steps] == ["x", "f"]
+    assert [step.name for step in both.resting_on("f").steps] == ["x", "f"]
 
 
 def test_an_error_that_enters_a_bound_counts_as_a_premise() -> None:
