@@ -39,9 +39,7 @@ class Unmeasured:
     verdict: Verdict = Verdict.OUTSIDE
 
 
-@cache
-def proofs_hold() -> bool:
-    return all(fact.proved() for fact in signs.facts())
+proofs_hold = cache(signs.proofs_hold)
 
 
 @lru_cache(maxsize=64)

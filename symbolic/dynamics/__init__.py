@@ -5,6 +5,8 @@ from symbolic.dynamics.conserved import conserved_quantities, is_conserved
 from symbolic.dynamics.fixed_points import FixedPoint, Inertia, Stability, proved_sign, require_increasing
 from symbolic.dynamics.flows import Flow, gradient_flow
 from symbolic.dynamics.gaussian import GaussianMean, gaussian_mean
+from symbolic.dynamics.roots import sign_with_roots
+from symbolic.dynamics.trapping import Strip
 
 __all__ = [
     "FixedPoint",
@@ -14,6 +16,7 @@ __all__ = [
     "LinearComparison",
     "Passage",
     "Stability",
+    "Strip",
     "conserved_quantities",
     "decayed",
     "gaussian_mean",
@@ -23,4 +26,5 @@ __all__ = [
     "past_saddle",
     "proved_sign",
     "require_increasing",
+    "sign_with_roots",
 ]

@@ -10,7 +10,7 @@ from functools import cache
 
 import sympy as sp
 
-from symbolic.dynamics import Flow, LinearComparison, past_saddle
+from symbolic.dynamics import Flow, LinearComparison, Strip, past_saddle
 from symbolic.induction.coordinates import phi_slope, psi_slope
 from symbolic.induction.training import (
     FLOWS,
@@ -91,7 +91,7 @@ class Fact:
 
 # v* = a/(2(1+a)) and v = v* b/(1+b) run through 0 < v < v* < 1/2 as a, b > 0 do: a rational function is positive there
 # if in lowest terms its numerator and denominator have coefficients of one sign only.
-_a, _b = sp.symbols("a b", positive=True)
+_a, _b, _c = sp.symbols("a b c", positive=True)
 _TO_POSITIVE = {v_star: _a / (2 * (1 + _a)), v: _a * _b / (2 * (1 + _a) * (1 + _b))}
 
 
@@ -103,13 +103,8 @@ def _positive(expression: sp.Expr) -> bool:
 
 def facts() -> tuple[Fact, ...]:
     """What the proofs of (P1.1) to (P1.3), (23) and (26) rest on."""
-    x, y = sp.Symbol("x", positive=True), v + v_star
-    fraction = x / (1 - x**2)
+    y = v + v_star
     return (
-        Fact("phi over psi", phi(x) / psi(x) - fraction, "phi/psi = x/(1-x^2)", equation=True),
-        # so that phi(v+v*)/phi(2v) > psi(v+v*)/psi(2v) > 1, as v + v* > 2v: psi and x/(1-x^2) increase
-        Fact("ratios", (fraction.subs(x, y) - fraction.subs(x, 2 * v)), "the nullcline of v lies above that of h"),
-        Fact("ratio", (1 - 4 * v**2) - (1 - y**2), "r(v) > 1"),
         Fact(
             "slope of r",
             sp.diff(sp.log(R_CURVE), v) - TURNING / ((1 - y**2) * (1 - 4 * v**2)),
@@ -129,6 +124,19 @@ def facts() -> tuple[Fact, ...]:
     )
 
 
+@cache
+def overshoot(flow: str) -> Strip:
+    """h above h* and below the nullcline of v, where w grows: the flow does not leave it."""
+    squared = FLOWS[flow].flow.changed({v: w**2, h: h}, {w: sp.sqrt(v), h: h})
+    nullcline = h_star * phi(v + v_star) / phi(2 * v)
+    return Strip(squared, v, (sp.S.Zero, v_star), h, h_star, nullcline, {**_TO_POSITIVE, L: 2 + _c})
+
+
+def proofs_hold() -> bool:
+    """Whether SymPy proves every fact, that the strip is one and that w grows in it."""
+    return all(fact.proved() for fact in facts()) and all(overshoot(flow).trend(v) == 1 for flow in FLOWS)
+
+
 def scaling() -> bool:
     """Whether L enters the flow of (w, h) by the unit of time L - 2 alone, and both flows are as the head says."""
     for flow, rate in FLOWS.values():
@@ -144,9 +152,7 @@ def scaling() -> bool:
 # 1. While eta < 1 and v <= v*/2: d eta/d tau = psi(2v) (r - eta) >= psi(v*) - eta (fact "ramp"), and by the quotient of
 #    the two rates d log w/d eta <= speed h*^2 eta phi(3v*/2) / (psi(v*) - eta) there. Its integral over eta in (0, 1)
 #    is at most the exponent below: so eta reaches 1 before v reaches v*/2.
-# 2. {0 < v < v*, 1 < eta < phi(v+v*)/phi(2v)} is invariant: at eta = 1 eta grows (r > 1), at the nullcline of v it
-#    falls (r lies below), v = 0 is invariant, and v = v* meets the set at the fixed point only. In it v grows: (P1.1),
-#    (P1.2).
+# 2. {0 < v < v*, 1 < eta < phi(v+v*)/phi(2v)} is invariant, and v grows in it (`overshoot`): (P1.1), (P1.2).
 # 3. At eta = r(v) eta rests and v grows: the flow passes from below r to above it where r decreases, v > v_turn, and
 #    back where r increases. It starts below r, so it crosses once, at v > v_turn, and stays above: (P1.3), (23). It
 #    does cross: below r eta would grow for ever, away from the limit 1.

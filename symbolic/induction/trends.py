@@ -1,5 +1,7 @@
 """The bounds (23) to (29) of C.2 (wang2024) as printed, what is proved of them; letters as in `signs`."""
 
+from collections.abc import Callable
+
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
@@ -17,11 +19,11 @@ from symbolic.induction.signs import (
     TIME_TO_HALF,
     TIME_TO_OPTIMUM,
     W_TURN,
+    overshoot,
     speed,
 )
-from symbolic.induction.training import NOTATION, L, alpha, sigma_init, v_star, w_star
+from symbolic.induction.training import NOTATION, L, alpha, h_star, sigma_init, v_star, w_star
 from symbolic.induction.trend_errata import GROWTH_BELOW, HALF_TIME, SIMPLE_TIME, SMALL_FACTOR
-from symbolic.provenance import Derived
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 # ---- As printed
@@ -59,7 +61,7 @@ def _claim(
     domain: str,
     remark: str = "",
     erratum: Erratum | None = None,
-    derived: sp.Expr | Derived | None = None,
+    derived: sp.Expr | Callable[[], sp.Expr] | None = None,
 ) -> Quantity:
     """`derived`: what the signs give, from a start of at most sigma_star."""
     return Quantity(
@@ -73,7 +75,7 @@ def _claim(
         printed=Printed(printed, Citation(WANG2024, _C2, place)),
         scopes=(),
         remark=remark,
-        derive=lambda: derived,
+        derive=derived if callable(derived) and not isinstance(derived, sp.Basic) else lambda: derived,
         erratum=erratum,
     )
 
@@ -82,9 +84,12 @@ _ONE = sp.Integer(1)
 QUANTITIES = (
     _claim(
         "h.optimum", r"\inf_{t>T_1^h} h/h^\star", "smallest h/h* after h has reached h*", Kind.LOWER, _ONE, "(P1.1)",
-        _ALONG, derived=_ONE,
+        _ALONG, derived=lambda: overshoot("true").low / h_star,
     ),
-    _claim("w.optimum", r"\sup_t w/w^\star", "largest w/w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG, derived=_ONE),
+    _claim(
+        "w.optimum", r"\sup_t w/w^\star", "largest w/w*", Kind.UPPER, _ONE, "(P1.2)", _ALONG,
+        derived=lambda: sp.sqrt(overshoot("true").ends[1] / v_star),
+    ),
     _claim(
         "w.growth", r"\inf_t \dot w/w", "smallest growth rate of w, (dw/dt)/w", Kind.LOWER, sp.Integer(0), "(P1.2)",
         _ALONG, derived=sp.Integer(0),
