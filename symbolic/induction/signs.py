@@ -10,7 +10,8 @@ from functools import cache
 
 import sympy as sp
 
-from symbolic.dynamics import Flow, LinearComparison, Strip, past_saddle
+from symbolic.derivation import DerivationError
+from symbolic.dynamics import Flow, LinearComparison, Strip, past_saddle, proved_sign
 from symbolic.induction.coordinates import phi_slope, psi_slope
 from symbolic.induction.training import (
     FLOWS,
@@ -86,19 +87,15 @@ class Fact:
     def proved(self) -> bool:
         if self.equation:
             return bool(sp.simplify(self.expression) == 0)
-        return _positive(self.expression)
+        try:
+            return proved_sign(self.expression, _TO_POSITIVE) == 1
+        except DerivationError:
+            return False
 
 
-# v* = a/(2(1+a)) and v = v* b/(1+b) run through 0 < v < v* < 1/2 as a, b > 0 do: a rational function is positive there
-# if in lowest terms its numerator and denominator have coefficients of one sign only.
+# v* = a/(2(1+a)) and v = v* b/(1+b) run through 0 < v < v* < 1/2 as a, b > 0 do.
 _a, _b, _c = sp.symbols("a b c", positive=True)
 _TO_POSITIVE = {v_star: _a / (2 * (1 + _a)), v: _a * _b / (2 * (1 + _a) * (1 + _b))}
-
-
-def _positive(expression: sp.Expr) -> bool:
-    above, below = sp.fraction(sp.cancel(sp.together(expression.subs(_TO_POSITIVE, simultaneous=True))))
-    signs = [{sp.sign(c) for c in sp.Poly(part, _a, _b).coeffs()} for part in (above, below)]
-    return signs in ([{sp.Integer(1)}] * 2, [{sp.Integer(-1)}] * 2)
 
 
 def facts() -> tuple[Fact, ...]:
