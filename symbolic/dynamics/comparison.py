@@ -59,8 +59,10 @@ class LinearComparison:
         return weakest((Provenance.RULES, self.premise))
 
     def after(self, time: Any) -> sp.Expr:
-        """u(time)."""
+        """u(time), for a time >= 0."""
         time = as_expr(time)
+        if time.is_negative:
+            raise DerivationError(f"LinearComparison: the time is {sp.sstr(time)}; before the start nothing is known")
         if self.clock is not None and self.clock in self.source.free_symbols:
             return self.start * sp.exp(self.rate * time) + self._forced(time)
         still = self.start + self.source * time

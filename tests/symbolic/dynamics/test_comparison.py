@@ -182,5 +182,7 @@ def test_a_time_in_the_wrong_place_is_refused() -> None:
         comparison(1, s, 1, s)
     with pytest.raises(DerivationError, match="depends on the time"):
         comparison(1, 1, s, s).passage(2)
+    with pytest.raises(DerivationError, match="before the start nothing is known"):
+        comparison(1, 1, 1).after(-1)
     with pytest.raises(DerivationError, match="no value is at rest"):
         _ = comparison(1, 0, 1).rest
