@@ -41,7 +41,7 @@ class Path:
 
     def gradient_errors(self, scope: str) -> list[Array]:
         """g_0, ..., g_{L-1}."""
-        return [self.chain.bound(w, self.x, self.y, scope, "gradient") for w in self.points[:-1]]
+        return [self.chain.bounds(w, self.x, self.y, scope, ["gradient"])["gradient"] for w in self.points[:-1]]
 
     def distances(self, scope: str) -> list[Array]:
         """e_1, ..., e_L."""

@@ -17,6 +17,7 @@ from bridge.cost import Cost
 from bridge.data import Table
 from bridge.enclosures import TIGHTNESS
 from bridge.export.numbers import plain
+from bridge.goals import Goal
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
@@ -35,7 +36,7 @@ from bridge.icgd.values import (
     suprema_values,
 )
 from bridge.record import AUTOMATIC, Row, Verdict
-from bridge.study import Case, Inputs, Objective, Refusal, Study, torch_device, torch_dtype
+from bridge.study import Case, Inputs, Refusal, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.families import ActivationHeads, FamilyAttention, MaskedUnits, OuterProductHeads
@@ -100,7 +101,6 @@ class EmulatedCase(StepCase):
         if params.get("relus") and "eps" in params:
             self.params = {**self.params, "eps": None}  # nothing was computed from it
         self.plan = plan
-        self._worst_of_gradient: tuple[Budget, Inputs] | None = None
         if built:
             self.values[letters.R_3] = self.mask_bound
 
@@ -178,16 +178,10 @@ class EmulatedCase(StepCase):
 
     # Each lemma attacks its own quantities in the result of its own; in the table of the step all of them are shown
     # where the gradient errs most.
-    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
-        if self.result.id not in WHOLE_STEP or quantity.name in ON_PROMPTS:
-            return super().search(objective, quantity, budget)
-        if self._worst_of_gradient is None or self._worst_of_gradient[0] != budget:
-            gradient = self.result.quantity("gradient")
-            self._worst_of_gradient = (budget, super().search(self._gradient_error, gradient, budget))
-        return self._worst_of_gradient[1]
-
-    def _gradient_error(self, inputs: Inputs) -> torch.Tensor:
-        return self.errors(inputs, ["gradient"], attack=True)["gradient"]
+    def shown_at(self, goal: Goal) -> Goal:
+        if self.result.id not in WHOLE_STEP or goal.quantity.name in ON_PROMPTS:
+            return goal
+        return Goal(self.result.quantity("gradient"))
 
     def amplification(self) -> float:
         s, e = self.setting, self.emulation
@@ -271,14 +265,14 @@ class StepStudy(Study):
 
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> Case:
         """Theorem 5 on a table; the others have one d for x and y, which a table has not."""
-        if self.result.id != results.DIMENSIONS.id:
+        if self.result.id != "icgd.dimensions":
             return super().data_case(params, table, seed=seed, dtype=dtype, device=device)
         from bridge.icgd.table import table_case  # which builds on this file
 
         return table_case(self.result, self.resolved(params), table, dtype, device)
 
     def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
-        if self.result.id != results.DIMENSIONS.id:
+        if self.result.id != "icgd.dimensions":
             return {}
         from bridge.icgd.table import table_defaults
 
@@ -354,7 +348,7 @@ def _single(default: Any) -> Any:
 
 def setting_of(params: Mapping[str, Any]) -> Setting:
     """The problem that the parameters describe; what a lemma does not mention is as in Theorem 1's defaults."""
-    whole = {parameter.name: _single(parameter.default) for parameter in results.STEP.parameters} | dict(params)
+    whole = {parameter.name: _single(parameter.default) for parameter in results.STEP_PARAMETERS} | dict(params)
     d_x, d_y = (int(whole.get(name, whole["d"])) for name in ("d_x", "d_y"))
     return Setting(
         Shape(int(whole["N"]), int(whole["K"]), d_x, d_y),

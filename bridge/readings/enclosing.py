@@ -13,7 +13,18 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, applied, is_number, joint, largest, one_norm, spectral, two_norm, unit_vector
+from bridge.readings.arrays import (
+    Array,
+    applied,
+    is_number,
+    joint,
+    largest,
+    one_norm,
+    spectral,
+    token_mean,
+    two_norm,
+    unit_vector,
+)
 from bridge.readings.errors import Error
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import PRODUCTS, attended, clipped, shrunk, value
@@ -121,7 +132,8 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     arguments = (before.exact, *map(at.operands.array, operation.beside))
     sup = at.operands.number(operation.eps) if function.error is None else function.error
     centre, spread = function.spread(change, sup, at.local, *arguments)
-    exact, expansion = function.exact(*arguments), function.expansion(change, *arguments)
+    call = at.operands.call
+    exact, expansion = call(function.exact, *arguments), function.expansion(change, *arguments, call=call)
     if expansion is None:
         slope = at.operands.number(operation.lipschitz)
         two = lambda: two_norm(spread) + slope * error.norm(Norm.TWO)  # noqa: E731
@@ -229,7 +241,10 @@ def _added(a: Error, b: Error) -> Error:
 def _token_mean(operation: op.TokenMean, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     error = x[0].error
     mean = Error(
-        error.centre.mean(-2), error.radius.mean(-2), one=lambda: error.one.mean(-1), two=lambda: error.two.mean(-1)
+        token_mean(error.centre),
+        token_mean(error.radius),
+        one=lambda: torch.atleast_1d(error.one).mean(-1),
+        two=lambda: torch.atleast_1d(error.two).mean(-1),
     )
     return Enclosed(_exactly(operation, x, at), mean)
 
