@@ -40,7 +40,7 @@ def recur(program: Program) -> None:
 
 # The coefficients of layer l are a + b/(1 + l) and c + d l.
 # z' = rate z, and the approximate one is pushed along its error, of a length of `offset` at every time.
-@move("evolve", "evolve")
+@move("evolve", "evolve", weight=0.5)
 def evolve(program: Program) -> None:
     x, time = program.pick(), program.number(0.1, 2.0)
     rate = (0.0, program.number(0.1, 0.8), -program.number(0.1, 2.0))[program.whole(0, 2)]
