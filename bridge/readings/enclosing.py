@@ -15,10 +15,12 @@ import torch
 
 from bridge.readings.arrays import Array, applied, is_number, joint, largest, one_norm, spectral, two_norm, unit_vector
 from bridge.readings.errors import Error
+from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import PRODUCTS, attended, clipped, shrunk, value
 from symbolic import operations as op
 from symbolic.derivation import Norm, Step
+from symbolic.statements import UsageError
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,15 @@ class Image:
 
 @dataclass(frozen=True)
 class Enclosed:
-    """The exact value of a step, and what is known of the error of the emulated one."""
+    """The exact value of a step, and what is known of the error of the emulated one.
+
+    `holds`: whether all arguments lie where the functions are known; a tensor of one truth value in a batch.
+    """
 
     exact: Array
     error: Error
     image: Image | None = None
+    holds: Any = True
 
 
 @dataclass(frozen=True)
@@ -119,17 +125,30 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     (before,) = x
     function, error, change = at.operands.function(operation.function), before.error, before.error.absolute
     arguments = (before.exact, *map(at.operands.array, operation.beside))
-    sup = at.operands.number(operation.eps) if function.error is None else function.error
+    sup, holds = _supremum(operation, function, at), function.reaches(before.exact, change)
     centre, spread = function.spread(change, sup, at.local, *arguments)
     exact, expansion = function.exact(*arguments), function.expansion(change, *arguments)
     if expansion is None:
         slope = at.operands.number(operation.lipschitz)
         two = lambda: two_norm(spread) + slope * error.norm(Norm.TWO)  # noqa: E731
-        return Enclosed(exact, Error(centre, spread + slope * change, two=two))
+        return Enclosed(exact, Error(centre, spread + slope * change, two=two), holds=holds)
     slope, rest = expansion
     radius = spread + abs(slope) * error.radius + rest
     two = lambda: two_norm(spread) + _gain(slope, before) + two_norm(rest)  # noqa: E731
-    return Enclosed(exact, Error(centre + slope * error.centre, radius, two=two))
+    return Enclosed(exact, Error(centre + slope * error.centre, radius, two=two), holds=holds)
+
+
+def _supremum(operation: op.Apply, function: Smooth, at: Instance) -> Any:
+    """At least sup |f_hat - f|."""
+    if function.error is not None:
+        return function.error
+    missing = sorted(map(str, operation.eps.free_symbols - set(at.operands.letters)))
+    if missing:
+        raise UsageError(
+            f"step '{at.operands.step}': nothing bounds the error of the approximant '{operation.function}'; give "
+            f"Smooth(..., error=), or the letter {', '.join(missing)}"
+        )
+    return at.operands.number(operation.eps)
 
 
 def _gain(slope: Array, before: Enclosed) -> Array:

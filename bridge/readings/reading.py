@@ -1,7 +1,8 @@
 """The errors of a derivation at a prompt: an enclosure of each step, and a bound on each error."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
@@ -38,7 +39,9 @@ class Reading:
     def by_enclosure(self, step: Step) -> Array | None:
         if step.name not in self.steps:
             return None
-        return torch.amax(self.steps[step.name].error.norm(step.norm).reshape(-1), 0)
+        known = self.steps[step.name]
+        bound = torch.amax(known.error.norm(step.norm).reshape(-1), 0)
+        return bound if known.holds is True else torch.where(known.holds, bound, torch.inf)
 
     def by_rule(self, step: Step) -> Array | None:
         """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
@@ -78,8 +81,16 @@ def _enclose(step: Step, reading: Reading) -> None:
         found = enclosed(step.operation, step, premises, at)
     if found is None:
         reading.stops[step.name] = f"'{step.rule}' has no enclosure"
+    elif found.holds is False:
+        reading.stops[step.name] = "an argument may leave the range on which its function is known"
     else:
-        reading.steps[step.name] = found
+        reading.steps[step.name] = replace(found, holds=all_hold([found, *premises]))
+
+
+def all_hold(values: Iterable[Enclosed]) -> Any:
+    """Whether all arguments so far lie where the functions are known."""
+    doubtful = [each.holds for each in values if each.holds is not True]
+    return torch.stack(doubtful).all(0) if doubtful else True
 
 
 def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed | None:

@@ -10,11 +10,15 @@ from functools import singledispatch
 import sympy as sp
 import torch
 
+from bridge.extremes import REFUSALS
 from bridge.readings.arrays import Array, applied, unit_vector
 from bridge.readings.operands import Emulated, Operands
+from numeric.balls import BallsError
+from numeric.exact_cost import TooLargeForExact
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
+from symbolic.statements import UsageError
 
 
 def read(derivation: Derivation, operands: Operands) -> dict[str, Emulated]:
@@ -27,13 +31,46 @@ def read(derivation: Derivation, operands: Operands) -> dict[str, Emulated]:
 
 
 def emulate(operation: op.Operation, step: Step, premises: list[Emulated], operands: Operands) -> Emulated:
-    if isinstance(operation, op.Iteration):
-        return _iterated(operation, premises[0], operands.within(step))
-    if isinstance(operation, Repetition):
-        return _repeated(operation, premises[0], operands.within(step))
+    """Raises UsageError for operands of a shape that does not fit."""
     known = operands.within(step)
+    try:
+        found = _emulated(operation, premises, known)
+    except (RuntimeError, IndexError, ValueError) as error:
+        if isinstance(error, (*REFUSALS, BallsError, TooLargeForExact)):
+            raise
+        raise UsageError(f"step '{step.name}': {_shapes(operation, step, premises, known)} do not fit") from error
+    if isinstance(operation, op.Given):
+        _require_dim(step, found.exact, known)
+    return found
+
+
+def _emulated(operation: op.Operation, premises: list[Emulated], known: Operands) -> Emulated:
+    if isinstance(operation, op.Iteration):
+        return _iterated(operation, premises[0], known)
+    if isinstance(operation, Repetition):
+        return _repeated(operation, premises[0], known)
     exact = value(operation, [each.exact for each in premises], known, False)
     return Emulated(exact, value(operation, [each.emulated for each in premises], known, True))
+
+
+def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known: Operands) -> str:
+    """The operands and premises with their shapes, in words."""
+    operands = [(name, known.operand(name)) for name in operation.handles]
+    values = [(name, each.exact) for name, each in zip(step.premises, premises, strict=False)]
+    shaped = [(name, tuple(each.shape)) for name, each in [*operands, *values] if hasattr(each, "shape")]
+    return " and ".join(f"'{name}' of shape {shape}" for name, shape in shaped)
+
+
+def _require_dim(step: Step, array: Array, known: Operands) -> None:
+    """Raises UsageError for a given whose last axis has another length than its number of coordinates."""
+    dim = step.about[0] if step.about else None
+    expected = known.whole(dim) if dim is not None else None
+    if array.ndim == 0 or (expected is not None and array.shape[-1] != expected):
+        last = dim if expected in (None, dim) else f"{dim} = {expected}"
+        raise UsageError(
+            f"step '{step.name}': expected an array whose last axis has length {last}, got the shape "
+            f"{tuple(array.shape)}"
+        )
 
 
 @singledispatch
