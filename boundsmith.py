@@ -13,6 +13,7 @@ _HOMES = {
     "bridge.check": ("Check", "Sides"),
     "bridge.formula": ("Formula",),
     "bridge.pair": ("Pair",),
+    "bridge.readings": ("Emulated", "Smooth", "at"),
     "bridge.domains": (
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
         *("SingularValues", "Sphere"),

@@ -272,7 +272,7 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
 
 
 def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence]) -> str:
-    said = [bound.outside for bound in tiers.values() if bound.outside]
+    said = [words for bound in tiers.values() for words in (bound.outside, bound.remark) if words]
     if all(piece.exact is None for piece in evidence):
         said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
     said += _precision_remark(tiers, evidence)

@@ -12,7 +12,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS
+from bridge.balls import BASE_BITS, bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.check import Check
 from bridge.check_rows import check_rows, replayed_check, settings_of
@@ -25,8 +25,10 @@ from bridge.record import NamedTable, Row
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
+from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_of, bound_on_balls
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
+from bridge.verdicts import Bound
 from numeric.attack import NowhereFinite
 from numeric.balls import BallArray, float_above
 from numeric.exact_cost import TooLargeForExact
@@ -76,9 +78,10 @@ class TheoremCase(Case):
         self.result = self._stated_here()
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
-        require_covered(self.result.id, self.bounded(), self.domain.domains, called, self.values)
+        require_covered(self.result.id, super().bounded(), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self._prompt_formulas: dict[str, PromptFormula] = {}
+        self._readings: dict[tuple[str, str], AtPrompt] = {}
         self._lengths: dict[Function | None, int] = {}
         own = [letter for letter in theorem.knows if letter not in self.values and not self._has_worst_case(letter)]
         self.values |= {letter: self._of_network[letter] for letter in own}
@@ -96,6 +99,22 @@ class TheoremCase(Case):
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
         return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
+
+    # Quantities, with the scopes that their readings add.
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """What the handles bind."""
+        if self.theorem.handles is None:
+            return Bindings()
+        return bindings(self, super().bounded(), self.sample(1, seed=0))
+
+    def bounded(self) -> list[Quantity]:
+        return [replace(each, scopes=self.bindings.scopes(each)) for each in super().bounded()]
+
+    def quantity(self, name: str) -> Quantity:
+        found = super().quantity(name)
+        return replace(found, scopes=self.bindings.scopes(found))
 
     # Inputs.
 
@@ -136,7 +155,7 @@ class TheoremCase(Case):
             return None
         whole = tuple((name, _kept(value)) for name, value in self.runner.params.items())
         weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
-        quantities = tuple(quantity.name for quantity in self.result.quantities)
+        quantities = tuple((quantity.name, quantity.scopes) for quantity in self.bounded())
         shape = tuple(self.domain.shape.items())
         built = tuple(id(each) for each in self.runner.built.values())  # of this point alone
         return id(self.theorem), whole, weights, quantities, shape, built, self.dtype, self.device
@@ -253,6 +272,26 @@ class TheoremCase(Case):
 
     # Letters.
 
+    def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
+        bound = super().instance(quantity, scope, inputs)
+        if bound is None or inputs is None or not self._is_read(quantity, scope):
+            return bound
+        bits = bits_for(bound.ball) + self.theorem.exact_bits
+        found, remark = bound_on_balls(self, quantity, scope, inputs, bits)
+        return replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
+
+    def _is_read(self, quantity: Quantity, scope: str) -> bool:
+        return scope != "network" and quantity.name in self.bindings.read
+
+    def one_exactly(self, inputs: Inputs, bits: int) -> Mapping[str, Any]:
+        """The one prompt, for a run on balls."""
+        return {name: value[0] for name, value in inputs.items()}
+
+    @property
+    def network_letters(self) -> Mapping[sp.Symbol, flint.arb]:
+        """The letters that this network knows better, at all of its prompts."""
+        return self._of_network
+
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
         if scope == "network" or inputs is None:
             return dict(self._of_network)
@@ -283,7 +322,18 @@ class TheoremCase(Case):
         at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
         values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
-        return formula.bound(*values) * like
+        bound: Tensor = formula.bound(*values) * like
+        if not self._is_read(quantity, scope):
+            return bound
+        function = self.reading_of(quantity, scope)
+        numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
+        return torch.minimum(bound, self.runner.batched(function, {**inputs, **numbers}))
+
+    def reading_of(self, quantity: Quantity, scope: str) -> AtPrompt:
+        """The bound that the reading of the derivation gives at a prompt, on tensors."""
+        if (quantity.name, scope) not in self._readings:
+            self._readings[quantity.name, scope] = AtPrompt(self, quantity, bound_of(quantity, scope))
+        return self._readings[quantity.name, scope]
 
     def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
         """The bound at a prompt, in the letters that are no integers; lowered once, as an attack asks at each step."""
@@ -339,6 +389,11 @@ def shown(value: Any) -> Any:
     if isinstance(value, int | float | str):
         return value
     return " x ".join(map(str, np.shape(value))) + " matrix" if np.ndim(value) else value
+
+
+def _lesser(one: flint.arb, other: flint.arb) -> flint.arb:
+    """The lesser of two bounds, of which both hold; where balls overlap, the lesser upper end."""
+    return one if one.upper() <= other.upper() else other
 
 
 def _entries(value: Tensor) -> str:

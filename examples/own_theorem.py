@@ -17,8 +17,8 @@ N, d = sp.symbols("N d", integer=True, positive=True)
 
 # One layer, from the rules: a linear map in the sup norm, then an approximated 1-Lipschitz function.
 def layer(p):
-    product = bs.linear_map(p, "W p", operator_norm=K, dim=d)
-    return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1)
+    product = bs.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
+    return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1, function="r")
 
 
 output = bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N)
@@ -30,6 +30,10 @@ def states(W, x, N, gain=1.0):
     for _ in range(N):
         found.append(gain * torch.tanh(W @ found[-1]))
     return found[1:]
+
+
+def slope(t):
+    return 1 - torch.tanh(t) ** 2
 
 
 own = bs.theorem(
@@ -48,6 +52,11 @@ own = bs.theorem(
             lambda W: torch.tanh(W.abs().sum(1).amax()),
             lambda W, x, N, eps: torch.stack(states(W, x, N, 1 - eps)).abs().amax() / (1 - eps),
         ),
+    },
+    handles=lambda W, x, eps: {  # what the derivation speaks of, at this prompt: |tanh''| <= 0.77, |r' - tanh'| <= eps
+        "W": W,
+        "x": x,
+        "r": bs.Smooth(torch.tanh, lambda t: (1 - eps) * torch.tanh(t), [slope], {2: 0.77}, slope_error=eps),
     },
     printed={"output": eps * N * K**N},
 )
