@@ -74,8 +74,8 @@ def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], 
 
 
 def _slackness(row: Row) -> float:
-    """Bound over error; infinite for an input without either."""
-    return math.inf if row.ratio is None else row.ratio
+    """Bound over error, to 9 digits; infinite for an input without either."""
+    return math.inf if row.ratio is None else float(f"{row.ratio:.9g}")
 
 
 def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budget) -> list[Row]:

@@ -18,6 +18,8 @@ from bridge.check import Check
 from bridge.check_rows import check_rows, replayed_check, settings_of
 from bridge.conditions import truth
 from bridge.domains import Domain, Product
+from bridge.faithful import NAME as FAITHFUL
+from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
 from bridge.premises import require_covered, require_entries
@@ -38,6 +40,7 @@ ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
+READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
 BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
@@ -276,7 +279,7 @@ class TheoremCase(Case):
         bound = super().instance(quantity, scope, inputs)
         if bound is None or inputs is None or not self._is_read(quantity, scope):
             return bound
-        bits = bits_for(bound.ball) + self.theorem.exact_bits
+        bits = bits_for(bound.ball) + self.extra_bits
         found, remark = bound_on_balls(self, quantity, scope, inputs, bits)
         return replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
 
@@ -286,6 +289,11 @@ class TheoremCase(Case):
     def one_exactly(self, inputs: Inputs, bits: int) -> Mapping[str, Any]:
         """The one prompt, for a run on balls."""
         return {name: value[0] for name, value in inputs.items()}
+
+    @property
+    def extra_bits(self) -> int:
+        """Beyond those that telling the bounds from 0 takes: what is read at a prompt may be far below them."""
+        return self.theorem.exact_bits + (READ_BITS if self.theorem.handles is not None else 0)
 
     @property
     def network_letters(self) -> Mapping[sp.Symbol, flint.arb]:
@@ -361,9 +369,11 @@ class TheoremCase(Case):
 
     def checks(self, budget: Budget) -> list[Row]:
         own = [check for check in self._checks_here if check.params is None]
-        return [row for check in own for row in check_rows(self, check, budget)]
+        return [*(row for check in own for row in check_rows(self, check, budget)), *faithful_rows(self, budget)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
+        if name == FAITHFUL and self.bindings.valued:
+            return replayed_faithful(self, inputs)
         for check in self._checks_here:
             if check.name == name:
                 return replayed_check(self, check, inputs)

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import flint
@@ -13,6 +13,7 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose, read
 from bridge.readings.operands import as_operand, handles_of
+from bridge.readings.values import emulates
 from numeric.balls import BallsError
 from numeric.exact_cost import TooLargeForExact
 from symbolic.derivation import Step
@@ -112,13 +113,16 @@ def at_prompt_on_balls(case: "TheoremCase", quantity: Quantity, use: Use, inputs
 class Bindings:
     """What the handles of a theorem bind, as one prompt shows it.
 
-    `read` has the quantities whose handles are bound, `local` those with a function that is known at each argument.
-    `stops` says for a quantity at which step its reading stops, and why.
+    `read` has the quantities whose handles are bound, `local` those with a function that is known at each argument,
+    `valued` those whose exact value is known and `emulated` those whose emulated value is. `stops` says for a quantity
+    at which step its reading stops, and why.
     """
 
     read: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
-    stops: Mapping[str, str] | None = None
+    valued: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
+    stops: Mapping[str, str] = field(default_factory=dict)
 
     def scopes(self, quantity: Quantity) -> tuple[str, ...]:
         """The scopes of the quantity, with those that its reading adds."""
@@ -126,7 +130,7 @@ class Bindings:
         return tuple(dict.fromkeys((*quantity.scopes, *added)))
 
     def remark(self, quantity: Quantity) -> str:
-        stopped = (self.stops or {}).get(quantity.name)
+        stopped = self.stops.get(quantity.name)
         return f"the reading of the derivation stops at {stopped}; from there on the rules bound the error" if stopped else ""
 
 
@@ -138,9 +142,12 @@ def bindings(case: "TheoremCase", quantities: Iterable[Quantity], inputs: Inputs
     _require_named(case, wanted, bound)
     found = [each for each in handled if set(wanted[each.name]) & set(bound)]
     readings = {each.name: at_prompt(case, each, _all_of(each), inputs) for each in found}
+    valued = [each for each in found if at_prompt(case, each, values_of(each), inputs) is not None]
     return Bindings(
         tuple(readings),
         tuple(name for name in readings if any(_is_local(bound[handle]) for handle in wanted[name])),
+        tuple(each.name for each in valued),
+        tuple(each.name for each in valued if at_prompt(case, each, _emulates(each), inputs)),
         {name: _stops(reading) for name, reading in readings.items()},
     )
 
@@ -176,6 +183,10 @@ def _all_of(quantity: Quantity) -> Use:
         return reading
 
     return use
+
+
+def _emulates(quantity: Quantity) -> Use:
+    return lambda operands: emulates(steps_of(quantity), operands)
 
 
 def _is_local(operand: Any) -> bool:

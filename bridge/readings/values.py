@@ -4,7 +4,7 @@ One function for each operation. It takes the values of the premises and the ope
 the emulated one, where approximants stand in the place of functions.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import singledispatch
 
 import sympy as sp
@@ -71,6 +71,26 @@ def _require_dim(step: Step, array: Array, known: Operands) -> None:
             f"step '{step.name}': expected an array whose last axis has length {last}, got the shape "
             f"{tuple(array.shape)}"
         )
+
+
+def emulates(steps: Iterable[Step], operands: Operands) -> bool:
+    """Whether the emulated values of these steps are known: no error of theirs is known by its bound alone."""
+    return all(_emulates(step, operands.within(step)) for step in steps)
+
+
+def _emulates(step: Step, operands: Operands) -> bool:
+    operation = step.operation
+    if isinstance(operation, op.Given):
+        return step.local == 0 or isinstance(operands.operand(operation.name), Emulated)
+    if isinstance(operation, op.Apply):
+        function = operands.function(operation.function)
+        return function.approximate is not None or operation.eps == 0
+    if isinstance(operation, op.Iteration):
+        return operation.offset == 0
+    if isinstance(operation, Repetition):
+        inner = [each for each in operation.layer.derivation.steps if each.name != operation.premise]
+        return all(emulates(inner, operands.in_layer(place)) for place in range(operands.count(operation.depth)))
+    return operation is not None
 
 
 @singledispatch

@@ -1,0 +1,192 @@
+"""Row `faithful`: the network computes the emulated value of its derivation, and the reference the exact one.
+
+Without it a bound that is kept may speak of another network, and one that is violated may be right. On balls two
+values that are equal overlap, and narrow balls that are disjoint are different, without any tolerance.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import flint
+import torch
+from torch import Tensor
+
+from bridge.balls import BASE_BITS
+from bridge.budget import Budget
+from bridge.check import Check, Sides, within
+from bridge.check_rows import check_rows, replayed_check
+from bridge.readings import Emulated
+from bridge.record import Row
+from bridge.rows import ONE_INPUT
+from bridge.theorem_readings import AtPrompt, at_prompt_on_balls, values_of
+from bridge.verdicts import EQUAL_BITS
+from numeric.balls import BallArray, ball_maximum, working_precision
+from numeric.exact_cost import TooLargeForExact
+from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+
+if TYPE_CHECKING:
+    from bridge.theorem_case import TheoremCase
+
+NAME = "faithful"
+PROMPTS = 32  # random ones, of which the one with the largest distance is looked at exactly
+MARGIN = 16  # where rounding is larger than the difference of a float64 and a float32 run says
+Inputs = dict[str, Tensor]
+WRONG = {
+    "network": "the network of '{name}' does not compute the emulated value of its derivation: they are {apart} apart",
+    "reference": "the reference of '{name}' is not the exact value of its derivation: they are {apart} apart",
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """The network or the reference of a quantity, and the value of the derivation that it has to equal."""
+
+    name: str
+    role: str  # network or reference
+
+    def of(self, values: Emulated) -> Any:
+        return values.emulated if self.role == "network" else values.exact
+
+
+def faithful_rows(case: "TheoremCase", budget: Budget) -> list[Row]:
+    """One row for all quantities; none where no value is known."""
+    sides = list(_sides(case))
+    if not sides:
+        return []
+    prompts = case.sample(min(budget.samples, PROMPTS), budget.seed)
+    worst = int(torch.stack(list(_distances(case, sides, prompts).values())).amax(0).argmax())
+    one = {name: value[worst] for name, value in prompts.items()}
+    return [_without_ratio(row) for row in check_rows(case, _check(case, sides, one), ONE_INPUT)]
+
+
+def replayed_faithful(case: "TheoremCase", inputs: Inputs) -> Row:
+    """The row at the input of a witness."""
+    case.check_inputs({name: value.unsqueeze(0) for name, value in inputs.items()})
+    return _without_ratio(replayed_check(case, _check(case, list(_sides(case)), inputs), inputs))
+
+
+def _without_ratio(row: Row) -> Row:
+    row.ratio = None
+    return row
+
+
+def _sides(case: "TheoremCase") -> Iterator[Side]:
+    for name in case.bindings.valued:
+        if name in case.bindings.emulated:
+            yield Side(name, "network")
+        yield Side(name, "reference")
+
+
+def _check(case: "TheoremCase", sides: list[Side], inputs: Inputs) -> Check:
+    named = list(dict.fromkeys(side.name for side in sides))
+    only = [name for name in named if name not in case.bindings.emulated]
+    quantity = Quantity(
+        name=NAME,
+        latex_symbol=r"\text{faithful}",
+        meaning=f"distance of network and reference from the values in the derivation of {', '.join(named)}"
+        + (f" (of {', '.join(only)} the reference alone: not all approximations are bound)" if only else ""),
+        norm="sup norm",
+        domain=case.quantity(named[0]).domain,
+        kind=Kind.EXACT,
+        quantifier=Quantifier.FOR_ALL,
+        scopes=(),
+    )
+    return Check(quantity, _Judged(case, sides, list(inputs)), inputs)
+
+
+class _Judged:
+    """The sides of the check, as a function of one prompt."""
+
+    def __init__(self, case: "TheoremCase", sides: list[Side], inputs: list[str]) -> None:
+        self.case, self.sides = case, sides
+        keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in inputs])
+
+    def __call__(self, **inputs: Tensor) -> Sides:
+        one = {name: value.unsqueeze(0).to(self.case.device) for name, value in inputs.items()}
+        try:
+            found = {side: _exactly_apart(self.case, side, one) for side in self.sides}
+            remark = ""
+        except TooLargeForExact:
+            found = {side: _apart_in_floats(self.case, side, one) for side in self.sides}
+            remark = "too large for exact arithmetic: judged on floats, beside the rounding measured at this input"
+        wrong = [_words(side, ball) for side, ball in found.items() if ball > 0]
+        largest = max(found.values(), key=lambda ball: (float(ball.lower()), float(ball.upper())))
+        judged_equal = bool(remark) and largest.contains(0)
+        return Sides(
+            found=flint.arb(0) if judged_equal else largest,
+            derived=0,
+            remark="; ".join(filter(None, [*wrong, remark])),
+        )
+
+
+def _words(side: Side, apart: flint.arb) -> str:
+    return WRONG[side.role].format(name=side.name, apart=f"{float(apart):.2g}")
+
+
+# Distances.
+
+
+def _distances(case: "TheoremCase", sides: list[Side], inputs: Inputs) -> dict[Side, Tensor]:
+    """In float64, (B) each. Raises UsageError for values of another number of entries."""
+    names = list(dict.fromkeys(side.name for side in sides))
+    with torch.no_grad():
+        runs = {
+            "network": case.runner.network(inputs, names, torch.float64),
+            "reference": case.runner.reference(inputs, names),
+        }
+        values = {name: _values(case, case.quantity(name), inputs) for name in names}
+    found = {}
+    for side in sides:
+        run, value = runs[side.role][side.name].flatten(1), side.of(values[side.name])  # (B, m)
+        _require_entries(case, side, run.shape[1], value.shape[1])
+        found[side] = torch.nan_to_num((run - value).abs().amax(1), nan=torch.inf)
+    return found
+
+
+def _values(case: "TheoremCase", quantity: Quantity, inputs: Inputs) -> Emulated:
+    """Of the derivation at each prompt, (B, m) each."""
+    use = values_of(quantity)
+    function = AtPrompt(case, quantity, lambda operands: _by_side(use(operands)))
+    like = next(iter(inputs.values())).double()
+    numbers = {n: like.new_full((len(like),), case.number(letter)) for n, letter in function.letters.items()}
+    found = case.runner.batched(function, {**inputs, **numbers})
+    return Emulated(found["exact"], found["emulated"])
+
+
+def _by_side(values: Emulated) -> dict[str, Tensor]:
+    return {"exact": values.exact.flatten(), "emulated": values.emulated.flatten()}
+
+
+def _require_entries(case: "TheoremCase", side: Side, found: int, expected: int) -> None:
+    if found != expected:
+        raise UsageError(
+            f"{case.result.id}: the {side.role} of '{side.name}' has {found} entries, and the handles give its "
+            f"derivation {expected}; make them agree"
+        )
+
+
+def _exactly_apart(case: "TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
+    """Encloses the distance; 0 where the balls overlap and are narrow."""
+    bits = BASE_BITS + case.extra_bits
+    run = case.runner.exact_network if side.role == "network" else case.runner.exact_reference
+    found = run(case.one_exactly(inputs, bits), [side.name], bits)[side.name].flatten()
+    values = at_prompt_on_balls(case, case.quantity(side.name), values_of(case.quantity(side.name)), inputs, bits)
+    value: BallArray = side.of(values).flatten()
+    _require_entries(case, side, found.numel(), value.numel())
+    with working_precision(bits):
+        apart, size = (found - value).sup_norm(), found.sup_norm().max(flint.arb(1))
+        narrow = bool(ball_maximum([each.rad() for each in (found - value).balls]) < size * flint.arb(2) ** -EQUAL_BITS)
+    return flint.arb(0) if narrow and found.overlaps(value).all() else apart
+
+
+# A float64 run and a float32 run differ by the rounding of float32; see `TheoremCase.rounding_estimate`.
+def _apart_in_floats(case: "TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
+    (apart,) = _distances(case, [side], inputs)[side].tolist()
+    with torch.no_grad():
+        runs = [case.runner.network(inputs, [side.name], dtype)[side.name] for dtype in (torch.float64, torch.float32)]
+    ratio = torch.finfo(torch.float64).eps / torch.finfo(torch.float32).eps
+    rounding = MARGIN * ratio * float((runs[0] - runs[1].double()).abs().max())
+    return within(apart, rounding)
