@@ -110,7 +110,8 @@ class TheoremBatch:
             arguments = [items.of(values[s]) if s in values else items.of(self._numbers[s]) for s in formula.letters]
             bound = formula.bound(*arguments) * items.of(torch.ones_like(bounds))
             if quantity.name in self.cases[0].bindings.read:
-                bound = torch.minimum(bound, self._reading(quantity, scope, items, known))
+                read = self._reading(quantity, scope, items, known)
+                bound = torch.minimum(bound, read) + self.cases[0].rounding_beside
             bounds = items.into(bounds, bound)
         return bounds
 

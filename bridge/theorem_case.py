@@ -41,6 +41,7 @@ ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
 READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
+ABOVE_ROUNDING = 64  # times the rounding
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
 BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
@@ -335,7 +336,15 @@ class TheoremCase(Case):
             return bound
         function = self.reading_of(quantity, scope)
         numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
-        return torch.minimum(bound, self.runner.batched(function, {**inputs, **numbers}))
+        return torch.minimum(bound, self.runner.batched(function, {**inputs, **numbers})) + self.rounding_beside
+
+    @cached_property
+    def rounding_beside(self) -> float:
+        """What is added to a bound that is read at a prompt, for the attack alone.
+
+        Such a bound may be as small as an error: a ratio to it would say how inputs round, where errors are smallest.
+        """
+        return ABOVE_ROUNDING * self._estimated_rounding()
 
     def reading_of(self, quantity: Quantity, scope: str) -> AtPrompt:
         """The bound that the reading of the derivation gives at a prompt, on tensors."""
