@@ -177,7 +177,7 @@ def _all_of(quantity: Quantity) -> Use:
 
     def use(operands: Operands) -> Reading:
         assert quantity.derivation is not None  # it has handles
-        read(quantity.derivation, operands)
+        read(quantity.derivation, operands, [step_of(quantity)])
         reading = enclose(quantity.derivation, Instance(operands), [step_of(quantity)])
         reading.bound(step_of(quantity))
         return reading
@@ -239,6 +239,6 @@ def values_of(quantity: Quantity) -> Use:
 
     def use(operands: Operands) -> Emulated | None:
         assert quantity.derivation is not None  # it has handles
-        return read(quantity.derivation, operands).get(step_of(quantity))
+        return read(quantity.derivation, operands, [step_of(quantity)]).get(step_of(quantity))
 
     return use

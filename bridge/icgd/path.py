@@ -5,65 +5,59 @@
 g_l bounds the error of the network's gradient at wbar^l, and L_l is an L_f of the ball of radius e_l around wbar^l,
 which holds w_GD^l. Both paths stay in W, whose own L_f and diameter cap L_l and e_l.
 
-Shapes: ... batch, D_w weights, n tokens.
+Shapes, of one prompt: D_w weights, n tokens.
 """
 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from bridge.icgd.arithmetic import Arithmetic, Array
-from bridge.icgd.propagation import Knowledge, LossGradient, Smooth, propagate
-from bridge.icgd.smoothness import smoothness_near
-from numeric.icgd.shape import Shape
+import flint
+import torch
+
+from bridge.icgd.chain import Chain
+from bridge.icgd.smoothness import Caps, smoothness_near
+from bridge.readings.arrays import Array, two_norm
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is known beside the prompt, in the numbers of one arithmetic.
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The iterates `points` = wbar^0, ..., wbar^L (D_w) at the prompt x (n, d_x), y (n, d_y), in a chain's arithmetic.
 
     Of W: `caps` are sup |r'| and sup |du/dt|, `smoothest` an L_f, `diameter` the largest distance of two points.
     """
 
-    shape: Shape
-    activation: Smooth
-    loss: LossGradient
-    knowledge: tuple[Knowledge, Knowledge, Knowledge]
-    caps: tuple[Any, Any]
-    smoothest: Any
-    diameter: Any
-    eta: Any
+    chain: Chain
+    points: Sequence[Array]
+    x: Array
+    y: Array
+    caps: Caps
+    smoothest: flint.arb
+    diameter: flint.arb
 
-    def matrices(self, w: Array) -> list[Array]:
-        """V_1, ..., V_N of w (..., D_w)."""
-        pieces = zip(self.shape.slices, self.shape.sizes, strict=True)
-        return [w[..., where].reshape(*w.shape[:-1], *size) for where, size in pieces]
+    @property
+    def eta(self) -> Array:
+        return self.chain.array(self.chain.setting.eta, like=self.x)
 
-    def smoothness(self, ops: Arithmetic, w: Array, x: Array, y: Array, radius: Array) -> Array:
+    def gradient_errors(self, scope: str) -> list[Array]:
+        """g_0, ..., g_{L-1}."""
+        return [self.chain.bound(w, self.x, self.y, scope, "gradient") for w in self.points[:-1]]
+
+    def distances(self, scope: str) -> list[Array]:
+        """e_1, ..., e_L."""
+        found: list[Array] = []
+        for w, gradient in zip(self.points[:-1], self.gradient_errors(scope), strict=True):
+            distance = self.eta * gradient
+            if found:  # both paths start at the same point: e_0 = 0
+                distance = (1 + self.eta * self._smoothness(w, found[-1])) * found[-1] + distance
+            found.append(torch.minimum(distance, torch.zeros_like(distance) + self.chain.number(self.diameter)))
+        return found
+
+    def smoothness_along(self) -> list[Array]:
+        """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
+        return [self._smoothness(w, two_norm(after - w)) for w, after in itertools.pairwise(self.points)]
+
+    def _smoothness(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""
-        near = smoothness_near(ops, self.matrices(w), x, y, self.activation, self.loss, self.caps, radius)
-        return ops.minimum(near, 0 * near + self.smoothest)
-
-
-def gradient_errors(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
-    """g_0, ..., g_{L-1}, each (...), for `points` wbar^0, ..., wbar^L (..., D_w)."""
-    known = problem.activation, problem.loss, *problem.knowledge
-    return [propagate(ops, problem.matrices(w), x, y, *known).gradient for w in points[:-1]]
-
-
-def distances(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
-    """e_1, ..., e_L, each (...)."""
-    found: list[Array] = []
-    for w, gradient in zip(points[:-1], gradient_errors(ops, points, x, y, problem), strict=True):
-        distance = problem.eta * gradient
-        if found:  # both paths start at the same point: e_0 = 0
-            distance = (1 + problem.eta * problem.smoothness(ops, w, x, y, found[-1])) * found[-1] + distance
-        found.append(ops.minimum(distance, 0 * distance + problem.diameter))
-    return found
-
-
-def smoothness_along(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
-    """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
-    segments = itertools.pairwise(points)
-    return [problem.smoothness(ops, w, x, y, ops.norm(after - w)) for w, after in segments]
+        near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
+        return torch.minimum(near, torch.zeros_like(near) + self.chain.number(self.smoothest))

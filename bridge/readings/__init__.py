@@ -9,6 +9,6 @@ from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.reading import Reading, enclose
 from bridge.readings.steps import Steps, at
-from bridge.readings.values import read
+from bridge.readings.values import read, read_exact
 
-__all__ = ["Emulated", "Instance", "Operands", "Reading", "Smooth", "Steps", "at", "enclose", "read"]
+__all__ = ["Emulated", "Instance", "Operands", "Reading", "Smooth", "Steps", "at", "enclose", "read", "read_exact"]

@@ -108,7 +108,7 @@ class Smooth:
         if not rests:
             return None
         least = rests[0] if len(rests) == 1 else torch.minimum(*rests)
-        return self.derivatives[0](*at), least
+        return self.derivatives[0](*at) + torch.zeros_like(change), least  # a constant takes the shape
 
 
 def _checked(expr: Any, symbol: sp.Symbol) -> sp.Expr:

@@ -4,7 +4,8 @@ One function for each operation. It takes the values of the premises and the ope
 the emulated one, where approximants stand in the place of functions.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import singledispatch
 
 import sympy as sp
@@ -21,36 +22,66 @@ from symbolic.derivation import Derivation, Step
 from symbolic.statements import UsageError
 
 
-def read(derivation: Derivation, operands: Operands) -> dict[str, Emulated]:
-    """The values of the steps, as far as their operations are known."""
+def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
+    """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
     found: dict[str, Emulated] = {}
-    for step in derivation.steps:
-        if step.operation is not None and all(name in found for name in step.premises):
-            found[step.name] = emulate(step.operation, step, [found[name] for name in step.premises], operands)
+    for step, operation in _known(derivation, wanted):
+        premises, here = [found[name] for name in step.premises], operands.within(step)
+        with _fitting(step, operation, premises, here):
+            exact = value(operation, [each.exact for each in premises], here, False)
+            found[step.name] = Emulated(exact, emulated(operation, premises, here))
+        if isinstance(operation, op.Given):
+            _require_dim(step, exact, here)
     return found
 
 
-def emulate(operation: op.Operation, step: Step, premises: list[Emulated], operands: Operands) -> Emulated:
-    """Raises UsageError for operands of a shape that does not fit."""
-    known = operands.within(step)
+def read_exact(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Array]:
+    """The exact values alone."""
+    found: dict[str, Array] = {}
+    for step, operation in _known(derivation, wanted):
+        found[step.name] = value(operation, [found[name] for name in step.premises], operands.within(step), False)
+    return found
+
+
+def _known(derivation: Derivation, wanted: Iterable[str]) -> list[tuple[Step, op.Operation]]:
+    """The steps that compute something, from steps that do."""
+    known: dict[str, tuple[Step, op.Operation]] = {}
+    for step in derivation.leading_to(*wanted):
+        if step.operation is not None and _computes(step.operation) and all(name in known for name in step.premises):
+            known[step.name] = step, step.operation
+    return list(known.values())
+
+
+def _computes(operation: op.Operation) -> bool:
+    """Whether the operation is known down to the steps of a repeated layer."""
+    return not isinstance(operation, Repetition) or all(
+        each.operation is not None and _computes(each.operation) for each in _inside(operation)
+    )
+
+
+def _inside(operation: Repetition) -> list[Step]:
+    """The steps of a layer, but for its premise."""
+    steps = operation.layer.derivation.leading_to(operation.layer.name)
+    return [step for step in steps if step.name != operation.premise]
+
+
+@contextmanager
+def _fitting(step: Step, operation: op.Operation, premises: list[Emulated], operands: Operands) -> Iterator[None]:
+    """Raises UsageError for operands whose shapes do not fit."""
     try:
-        found = _emulated(operation, premises, known)
+        yield
     except (RuntimeError, IndexError, ValueError) as error:
         if isinstance(error, (*REFUSALS, BallsError, TooLargeForExact)):
             raise
-        raise UsageError(f"step '{step.name}': {_shapes(operation, step, premises, known)} do not fit") from error
-    if isinstance(operation, op.Given):
-        _require_dim(step, found.exact, known)
-    return found
+        shapes, cause = _shapes(operation, step, premises, operands), str(error).partition("\n")[0]
+        raise UsageError(f"step '{step.name}': {shapes} do not fit: {cause}") from error
 
 
-def _emulated(operation: op.Operation, premises: list[Emulated], known: Operands) -> Emulated:
+def emulated(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Array:
+    """What the operation computes with approximants in the place of functions."""
     if isinstance(operation, op.Iteration):
-        return _iterated(operation, premises[0], known)
-    if isinstance(operation, Repetition):
-        return _repeated(operation, premises[0], known)
-    exact = value(operation, [each.exact for each in premises], known, False)
-    return Emulated(exact, value(operation, [each.emulated for each in premises], known, True))
+        return _iterated(operation, premises[0], operands)
+    return value(operation, [each.emulated for each in premises], operands, True)
 
 
 def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known: Operands) -> str:
@@ -88,8 +119,10 @@ def _emulates(step: Step, operands: Operands) -> bool:
     if isinstance(operation, op.Iteration):
         return operation.offset == 0
     if isinstance(operation, Repetition):
-        inner = [each for each in operation.layer.derivation.steps if each.name != operation.premise]
-        return all(emulates(inner, operands.in_layer(place)) for place in range(operands.count(operation.depth)))
+        if any(isinstance(each.operation, op.Iteration) for each in _inside(operation)):
+            return False
+        layers = range(operands.count(operation.depth))
+        return all(emulates(_inside(operation), operands.in_layer(place)) for place in layers)
     return operation is not None
 
 
@@ -218,22 +251,30 @@ def _cases(operation: op.Cases, x: list[Array], operands: Operands, emulated: bo
     return x[0] if operands.holds(operation.when) else x[1]
 
 
+@value.register
+def _iteration(operation: op.Iteration, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0]  # the exact value is a fixed point
+
+
 # A step multiplies the error by A; what it adds within `offset` is not known, and 0 here.
-def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Emulated:
+def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Array:
     error = start.emulated - start.exact
     for _ in range(operands.count(operation.depth)):
         error = applied(operands.array(operation.matrix), error)
-    return Emulated(start.exact, start.exact + error)
+    return start.exact + error
 
 
-def _repeated(operation: Repetition, start: Emulated, operands: Operands) -> Emulated:
-    found, layer = start, operation.layer
+# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
+@value.register
+def _repetition(operation: Repetition, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    found, layer = x[0], operation.layer
     for place in range(operands.count(operation.depth)):
-        known = {operation.premise: found}
-        inner = operands.in_layer(place)
-        for step in layer.derivation.steps:
+        known, inner = {operation.premise: found}, operands.in_layer(place)
+        for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
-                assert step.operation is not None  # `known_throughout`
-                known[step.name] = emulate(step.operation, step, [known[name] for name in step.premises], inner)
+                if step.operation is None:
+                    raise UsageError(f"step '{step.name}' of a repeated layer names no operands, so it has no value")
+                premises = [known[name] for name in step.premises]
+                known[step.name] = value(step.operation, premises, inner.within(step), emulated)
         found = known[layer.name]
     return found
