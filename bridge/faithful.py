@@ -5,7 +5,7 @@ values that are equal overlap, and narrow balls that are disjoint are different,
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 

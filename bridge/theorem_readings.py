@@ -13,6 +13,7 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose, read
 from bridge.readings.operands import as_operand, handles_of
+from bridge.readings.steps import require_hypotheses
 from bridge.readings.values import emulates
 from numeric.balls import BallsError
 from numeric.exact_cost import TooLargeForExact
@@ -27,7 +28,7 @@ KINDS = (
     "an array, a number, a function, bs.Smooth, bs.Emulated(exact, emulated), or a tuple of these, one for each layer"
 )
 Use = Callable[[Operands], Any]
-Inputs = Mapping[str, Tensor]
+Inputs = dict[str, Tensor]
 
 
 def step_of(quantity: Quantity) -> str:
@@ -68,7 +69,9 @@ class AtPrompt:
         with called_for(self.role, self.handles):
             bound = _called(self.handles, known)
         if not isinstance(bound, Mapping):
-            raise UsageError(f"{self.role} return {type(bound).__name__}; return a dict with an operand for each handle")
+            raise UsageError(
+                f"{self.role} return {type(bound).__name__}; return a dict with an operand for each handle"
+            )
         operands = {name: self._operand(name, each) for name, each in bound.items()}
         return self.use(Operands(operands, self._letters(known), self.bits))
 
@@ -94,7 +97,7 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
 
 def at_prompt(case: "TheoremCase", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
-    function, letters = AtPrompt(case, quantity, use), case.network_letters
+    function = AtPrompt(case, quantity, use)
     numbers = {name: torch.tensor(case.number(letter)).double() for name, letter in function.letters.items()}
     return case.runner.at_one(function, {**{name: value[0] for name, value in inputs.items()}, **numbers})
 
@@ -131,7 +134,11 @@ class Bindings:
 
     def remark(self, quantity: Quantity) -> str:
         stopped = self.stops.get(quantity.name)
-        return f"the reading of the derivation stops at {stopped}; from there on the rules bound the error" if stopped else ""
+        return (
+            f"the reading of the derivation stops at {stopped}; from there on the rules bound the error"
+            if stopped
+            else ""
+        )
 
 
 def bindings(case: "TheoremCase", quantities: Iterable[Quantity], inputs: Inputs) -> Bindings:
@@ -153,7 +160,7 @@ def bindings(case: "TheoremCase", quantities: Iterable[Quantity], inputs: Inputs
 
 
 def _require_named(case: "TheoremCase", wanted: Mapping[str, Mapping[str, str]], bound: Mapping[str, Any]) -> None:
-    """Raises UsageError unless each bound handle is named by a step, and each quantity has all of its handles or none."""
+    """Raises UsageError unless a step names each bound handle, and each quantity has all of its handles or none."""
     named = {handle: step for each in wanted.values() for handle, step in each.items()}
     unknown = [f"'{name}'" for name in bound if name not in named]
     started = [each for each in wanted.values() if set(each) & set(bound)] or list(wanted.values())
@@ -177,7 +184,9 @@ def _all_of(quantity: Quantity) -> Use:
 
     def use(operands: Operands) -> Reading:
         assert quantity.derivation is not None  # it has handles
-        read(quantity.derivation, operands, [step_of(quantity)])
+        values = read(quantity.derivation, operands, [step_of(quantity)])
+        for step in steps_of(quantity):
+            require_hypotheses(step, values.get(step.name), operands)
         reading = enclose(quantity.derivation, Instance(operands), [step_of(quantity)])
         reading.bound(step_of(quantity))
         return reading

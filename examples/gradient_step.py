@@ -16,8 +16,8 @@ n, d = sp.symbols("n d", integer=True, positive=True)
 
 # Labels in [-B_y, B_y], then centred, lie within B_y of one number; so does the 0 of the query.
 labels = bs.given("labels", dim=1, size=2 * B_y, radius=B_y)
-scores = bs.given("scores", dim=n + 1, size=beta * rho)
-average = bs.attend(bs.softmax_as_linear(scores, "weights"), labels, "average")
+scores = bs.given("scores", dim=n + 1, size=beta * d * B_x**2)
+average = bs.attend(bs.softmax_as_linear(scores, "weights", half_range=beta * rho), labels, "average")
 softmax = bs.linear_map(average, "softmax", operator_norm=eta * (n + 1) / (n * beta), dim=1, matrix="scale")
 
 

@@ -13,6 +13,7 @@ import boundsmith as bs
 
 eps, K, rho = sp.symbols("eps K rho", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)
+t = sp.Symbol("t", real=True)
 
 
 # One layer, from the rules: a linear map in the sup norm, then an approximated 1-Lipschitz function.
@@ -32,10 +33,6 @@ def states(W, x, N, gain=1.0):
     return found[1:]
 
 
-def slope(t):
-    return 1 - torch.tanh(t) ** 2
-
-
 own = bs.theorem(
     "analog-tanh",
     output,
@@ -53,11 +50,10 @@ own = bs.theorem(
             lambda W, x, N, eps: torch.stack(states(W, x, N, 1 - eps)).abs().amax() / (1 - eps),
         ),
     },
-    handles=lambda W, x, eps: {  # what the derivation speaks of, at this prompt: |tanh''| <= 0.77, |r' - tanh'| <= eps
-        "W": W,
-        "x": x,
-        "r": bs.Smooth(torch.tanh, lambda t: (1 - eps) * torch.tanh(t), [slope], {2: 0.77}, slope_error=eps),
+    built={
+        "r": lambda eps, K: bs.Smooth.of(sp.tanh(t), t, approximate=(1 - sp.Rational(eps)) * sp.tanh(t), radius=2 * K)
     },
+    handles=lambda W, x, r: {"W": W, "x": x, "r": r},  # what the steps of the derivation name, at this prompt
     printed={"output": eps * N * K**N},
 )
 

@@ -139,16 +139,19 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
 
 
 def _supremum(operation: op.Apply, function: Smooth, at: Instance) -> Any:
-    """At least sup |f_hat - f|."""
-    if function.error is not None:
-        return function.error
+    """At least sup |f_hat - f|: what is known of the functions, or what the rule says of it, if that is less."""
     missing = sorted(map(str, operation.eps.free_symbols - set(at.operands.letters)))
-    if missing:
+    says_none = operation.eps == 0 and function.approximate is not None  # the rule takes f alone
+    if function.error is None and (missing or says_none):
+        letters = f", or the letter {', '.join(missing)}" if missing else ""
         raise UsageError(
             f"step '{at.operands.step}': nothing bounds the error of the approximant '{operation.function}'; give "
-            f"Smooth(..., error=), or the letter {', '.join(missing)}"
+            f"Smooth(..., error=){letters}"
         )
-    return at.operands.number(operation.eps)
+    if missing or says_none:
+        return function.error
+    of_rule = at.operands.number(operation.eps)
+    return of_rule if function.error is None else at.operands.least(of_rule, function.error)
 
 
 def _gain(slope: Array, before: Enclosed) -> Array:

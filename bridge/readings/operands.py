@@ -108,6 +108,9 @@ class Operands:
         """The same as an array without axes."""
         return self._as_array(self.number(expression, errors))
 
+    def least(self, one: Any, other: Any) -> Array:
+        return torch.minimum(self._as_array(one), self._as_array(other))
+
     def _constant(self, expression: sp.Expr) -> Any:
         if expression.is_Integer:
             return int(expression)

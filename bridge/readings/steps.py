@@ -45,7 +45,7 @@ class StepAtPrompt:
     @property
     def ratio(self) -> float | None:
         """The bound over the error."""
-        return self.bound / self.error if self.bound is not None and self.error else None
+        return self.bound / self.error if self.bound and self.error else None
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -138,29 +138,31 @@ def table(derivation: Derivation, operands: Operands, *, local: bool = True) -> 
     """The steps at bound operands."""
     values = read(derivation, operands)
     for step in derivation.steps:
-        _require_hypotheses(step, values, operands)
+        require_hypotheses(step, values.get(step.name), operands)
     reading = enclose(derivation, Instance(operands, local))
     rows = tuple(_row(step, values, reading) for step in derivation.steps)
     return Steps(rows, proved=operands.bits is not None)
 
 
 # A rule relies on the sizes and errors of givens, and on the obligations that it has met.
-def _require_hypotheses(step: Step, values: Mapping[str, Emulated], operands: Operands) -> None:
+def require_hypotheses(step: Step, value: Emulated | None, operands: Operands) -> None:
     """Raises UsageError for a prompt outside the hypotheses of the step, as far as its letters are known."""
-    here, letters = values.get(step.name), operands.letters
-    if step.rule == "given" and here is not None:
-        known = {"size": (here.exact, step.about[1]), "error": (here.emulated - here.exact, step.local)}
-        for what, (array, bound) in known.items():
-            largest_allowed = _number(bound, operands)
-            if largest_allowed is not None and _above(_NORMS[step.norm](array)) > largest_allowed * (1 + TOLERANCE):
-                raise UsageError(
-                    f"the prompt is outside the hypotheses: '{step.name}' has the {what} "
-                    f"{_above(_NORMS[step.norm](array)):.6g} in the {step.norm}-norm, above {bound} = {largest_allowed:.6g}"
-                )
-    numbers = {s: x for s, x in letters.items() if isinstance(x, int | float | sp.Rational)}
+    if step.rule == "given" and value is not None:
+        _require_at_most(step, "size", value.exact, step.about[1], operands)
+        _require_at_most(step, "error", value.emulated - value.exact, step.local, operands)
+    numbers = {s: x for s, x in operands.letters.items() if isinstance(x, int | float | sp.Rational)}
     violated = [each.statement for each in step.obligations if truth(each.condition, numbers) is False]
     if violated:
         raise UsageError(f"the prompt is outside the hypotheses of step '{step.name}': {violated[0]}")
+
+
+def _require_at_most(step: Step, what: str, array: Array, bound: Any, operands: Operands) -> None:
+    allowed, found = _number(bound, operands), _above(_NORMS[step.norm](array))
+    if allowed is not None and found > allowed + TOLERANCE * max(1.0, abs(allowed)):
+        raise UsageError(
+            f"the prompt is outside the hypotheses: '{step.name}' has the {what} {found:.6g} in the {step.norm}-norm, "
+            f"above {bound}{'' if sp.sympify(bound).is_number else f' = {allowed:.6g}'}"
+        )
 
 
 def _number(bound: Any, operands: Operands) -> float | None:
@@ -182,7 +184,7 @@ def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAt
         step.norm,
         None if here is None else here.exact,
         None if here is None else _above(norm(here.exact)),
-        None if here is None else _above(norm(here.emulated - here.exact)),
+        None if here is None else 0.0 if here.emulated is here.exact else _above(norm(here.emulated - here.exact)),
         above if above is None or above < torch.inf else None,
         _decided_by(step, reading),
         reading.stops.get(step.name, ""),
