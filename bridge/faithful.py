@@ -27,7 +27,7 @@ from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 
 if TYPE_CHECKING:
-    from bridge.theorem_case import TheoremCase
+    import bridge.theorem_case
 
 NAME = "faithful"
 PROMPTS = 32  # random ones, of which the one with the largest distance is looked at exactly
@@ -50,7 +50,7 @@ class Side:
         return values.emulated if self.role == "network" else values.exact
 
 
-def faithful_rows(case: "TheoremCase", budget: Budget) -> list[Row]:
+def faithful_rows(case: "bridge.theorem_case.TheoremCase", budget: Budget) -> list[Row]:
     """One row for all quantities; none where no value is known."""
     sides = list(_sides(case))
     if not sides:
@@ -61,7 +61,7 @@ def faithful_rows(case: "TheoremCase", budget: Budget) -> list[Row]:
     return [_without_ratio(row) for row in check_rows(case, _check(case, sides, one), ONE_INPUT)]
 
 
-def replayed_faithful(case: "TheoremCase", inputs: Inputs) -> Row:
+def replayed_faithful(case: "bridge.theorem_case.TheoremCase", inputs: Inputs) -> Row:
     """The row at the input of a witness."""
     case.check_inputs({name: value.unsqueeze(0) for name, value in inputs.items()})
     return _without_ratio(replayed_check(case, _check(case, list(_sides(case)), inputs), inputs))
@@ -72,14 +72,14 @@ def _without_ratio(row: Row) -> Row:
     return row
 
 
-def _sides(case: "TheoremCase") -> Iterator[Side]:
+def _sides(case: "bridge.theorem_case.TheoremCase") -> Iterator[Side]:
     for name in case.bindings.valued:
         if name in case.bindings.emulated:
             yield Side(name, "network")
         yield Side(name, "reference")
 
 
-def _check(case: "TheoremCase", sides: list[Side], inputs: Inputs) -> Check:
+def _check(case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: Inputs) -> Check:
     named = list(dict.fromkeys(side.name for side in sides))
     only = [name for name in named if name not in case.bindings.emulated]
     quantity = Quantity(
@@ -99,7 +99,7 @@ def _check(case: "TheoremCase", sides: list[Side], inputs: Inputs) -> Check:
 class _Judged:
     """The sides of the check, as a function of one prompt."""
 
-    def __init__(self, case: "TheoremCase", sides: list[Side], inputs: list[str]) -> None:
+    def __init__(self, case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: list[str]) -> None:
         self.case, self.sides = case, sides
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in inputs])
@@ -129,7 +129,7 @@ def _words(side: Side, apart: flint.arb) -> str:
 # Distances.
 
 
-def _distances(case: "TheoremCase", sides: list[Side], inputs: Inputs) -> dict[Side, Tensor]:
+def _distances(case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: Inputs) -> dict[Side, Tensor]:
     """In float64, (B) each. Raises UsageError for values of another number of entries."""
     names = list(dict.fromkeys(side.name for side in sides))
     with torch.no_grad():
@@ -146,7 +146,7 @@ def _distances(case: "TheoremCase", sides: list[Side], inputs: Inputs) -> dict[S
     return found
 
 
-def _values(case: "TheoremCase", quantity: Quantity, inputs: Inputs) -> Emulated:
+def _values(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, inputs: Inputs) -> Emulated:
     """Of the derivation at each prompt, (B, m) each."""
     use = values_of(quantity)
     function = AtPrompt(case, quantity, lambda operands: _by_side(use(operands)))
@@ -160,7 +160,7 @@ def _by_side(values: Emulated) -> dict[str, Tensor]:
     return {"exact": values.exact.flatten(), "emulated": values.emulated.flatten()}
 
 
-def _require_entries(case: "TheoremCase", side: Side, found: int, expected: int) -> None:
+def _require_entries(case: "bridge.theorem_case.TheoremCase", side: Side, found: int, expected: int) -> None:
     if found != expected:
         raise UsageError(
             f"{case.result.id}: the {side.role} of '{side.name}' has {found} entries, and the handles give its "
@@ -168,7 +168,7 @@ def _require_entries(case: "TheoremCase", side: Side, found: int, expected: int)
         )
 
 
-def _exactly_apart(case: "TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
+def _exactly_apart(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
     """Encloses the distance; 0 where the balls overlap and are narrow."""
     bits = BASE_BITS + case.extra_bits
     run = case.runner.exact_network if side.role == "network" else case.runner.exact_reference
@@ -183,7 +183,7 @@ def _exactly_apart(case: "TheoremCase", side: Side, inputs: Inputs) -> flint.arb
 
 
 # A float64 run and a float32 run differ by the rounding of float32; see `TheoremCase.rounding_estimate`.
-def _apart_in_floats(case: "TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
+def _apart_in_floats(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
     (apart,) = _distances(case, [side], inputs)[side].tolist()
     with torch.no_grad():
         runs = [case.runner.network(inputs, [side.name], dtype)[side.name] for dtype in (torch.float64, torch.float32)]

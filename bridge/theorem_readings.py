@@ -21,7 +21,7 @@ from symbolic.derivation import Step
 from symbolic.statements import Quantity, UsageError
 
 if TYPE_CHECKING:
-    from bridge.theorem_case import TheoremCase
+    import bridge.theorem_case
 
 PROMPT, LOCAL = "prompt", "prompt, local"
 KINDS = (
@@ -50,7 +50,9 @@ class AtPrompt:
     batch may hold prompts of several networks.
     """
 
-    def __init__(self, case: "TheoremCase", quantity: Quantity, use: Use, bits: int | None = None) -> None:
+    def __init__(
+        self, case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, bits: int | None = None
+    ) -> None:
         assert case.theorem.handles is not None  # asked of theorems with handles
         self.handles: Function = case.theorem.handles
         self.role = f"{case.theorem.id}: the handles"
@@ -95,14 +97,16 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
     return function(**{name: known[name] for name in arguments_of(function)})
 
 
-def at_prompt(case: "TheoremCase", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
+def at_prompt(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
     function = AtPrompt(case, quantity, use)
     numbers = {name: torch.tensor(case.number(letter)).double() for name, letter in function.letters.items()}
     return case.runner.at_one(function, {**{name: value[0] for name, value in inputs.items()}, **numbers})
 
 
-def at_prompt_on_balls(case: "TheoremCase", quantity: Quantity, use: Use, inputs: Inputs, bits: int) -> Any:
+def at_prompt_on_balls(
+    case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs, bits: int
+) -> Any:
     """The same on balls. Raises TooLargeForExact."""
     function, letters = AtPrompt(case, quantity, use, bits), case.network_letters
     numbers = {name: letters[letter] for name, letter in function.letters.items()}
@@ -141,7 +145,7 @@ class Bindings:
         )
 
 
-def bindings(case: "TheoremCase", quantities: Iterable[Quantity], inputs: Inputs) -> Bindings:
+def bindings(case: "bridge.theorem_case.TheoremCase", quantities: Iterable[Quantity], inputs: Inputs) -> Bindings:
     """From one prompt. Raises UsageError for handles that do not fit the derivations."""
     wanted = {each.name: handles_of(steps_of(each)) for each in quantities}
     handled = [each for each in quantities if wanted[each.name]]
@@ -159,7 +163,9 @@ def bindings(case: "TheoremCase", quantities: Iterable[Quantity], inputs: Inputs
     )
 
 
-def _require_named(case: "TheoremCase", wanted: Mapping[str, Mapping[str, str]], bound: Mapping[str, Any]) -> None:
+def _require_named(
+    case: "bridge.theorem_case.TheoremCase", wanted: Mapping[str, Mapping[str, str]], bound: Mapping[str, Any]
+) -> None:
     """Raises UsageError unless a step names each bound handle, and each quantity has all of its handles or none."""
     named = {handle: step for each in wanted.values() for handle, step in each.items()}
     unknown = [f"'{name}'" for name in bound if name not in named]
@@ -227,7 +233,7 @@ def bound_of(quantity: Quantity, scope: str) -> Use:
 
 
 def bound_on_balls(
-    case: "TheoremCase", quantity: Quantity, scope: str, inputs: Inputs, bits: int
+    case: "bridge.theorem_case.TheoremCase", quantity: Quantity, scope: str, inputs: Inputs, bits: int
 ) -> tuple[flint.arb | None, str]:
     """The bound, and a remark; None where the reading proves nothing at this prompt."""
     try:
