@@ -41,7 +41,7 @@ class Path:
 
     def gradient_errors(self, scope: str) -> list[Array]:
         """g_0, ..., g_{L-1}."""
-        return [self.chain.bound(w, self.x, self.y, scope, "gradient") for w in self.points[:-1]]
+        return [self.chain.bounds(w, self.x, self.y, scope, ["gradient"])["gradient"] for w in self.points[:-1]]
 
     def distances(self, scope: str) -> list[Array]:
         """e_1, ..., e_L."""
@@ -49,15 +49,15 @@ class Path:
         for w, gradient in zip(self.points[:-1], self.gradient_errors(scope), strict=True):
             distance = self.eta * gradient
             if found:  # both paths start at the same point: e_0 = 0
-                distance = (1 + self.eta * self._smoothness(w, found[-1])) * found[-1] + distance
+                distance = (1 + self.eta * self.smoothness_near(w, found[-1])) * found[-1] + distance
             found.append(torch.minimum(distance, torch.zeros_like(distance) + self.chain.number(self.diameter)))
         return found
 
     def smoothness_along(self) -> list[Array]:
         """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
-        return [self._smoothness(w, two_norm(after - w)) for w, after in itertools.pairwise(self.points)]
+        return [self.smoothness_near(w, two_norm(after - w)) for w, after in itertools.pairwise(self.points)]
 
-    def _smoothness(self, w: Array, radius: Array) -> Array:
+    def smoothness_near(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""
         near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
         return torch.minimum(near, torch.zeros_like(near) + self.chain.number(self.smoothest))
