@@ -32,6 +32,8 @@ class TheoremBatch:
         self.starts = _joined([drawn[case] for case, _ in cells])
         self.names = [goal.quantity.name for _, goal in cells for _ in range(self.restarts)]  # R
         self.varying = self._varying()
+        self.read = self.cases[0].bindings.read
+        self.rounding_beside = self.cases[0].rounding_beside if self.read else 0.0
         self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
 
     def ascended(self, budget: Budget) -> list[Inputs]:
@@ -117,9 +119,9 @@ class TheoremBatch:
             formula = self.cases[0].prompt_formula(quantity)
             arguments = [items.of(values[s]) if s in values else items.of(self._numbers[s]) for s in formula.letters]
             bound = formula.bound(*arguments) * items.of(torch.ones_like(bounds))
-            if quantity.name in self.cases[0].bindings.read:
+            if quantity.name in self.read:
                 read = self._reading(quantity, scope, items, known)
-                bound = torch.minimum(bound, read) + self.cases[0].rounding_beside
+                bound = torch.minimum(bound, read) + self.rounding_beside
             bounds = items.into(bounds, bound)
         return bounds
 
@@ -158,7 +160,7 @@ class TheoremBatch:
     def _numbers(self) -> dict[sp.Symbol, Tensor]:
         """The other letters, at each item, (R)."""
         letters = {s for quantity, _, _ in self._ratios for s in self.cases[0].prompt_formula(quantity).letters}
-        letters |= set(self.cases[0].network_letters) if self.cases[0].bindings.read else set()
+        letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
             letter: self._of_items([torch.tensor(case.number(letter)) for case, _ in self.cells])
             for letter in letters
