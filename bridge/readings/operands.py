@@ -152,7 +152,7 @@ def _ball(value: Any, bits: int) -> BallArray:
 
 def as_operand(given: Any, bits: int | None) -> Any:
     """What a handle is bound to, as the readings take it: numbers and arrays as float64 tensors, or as balls."""
-    if isinstance(given, tuple | list):
+    if isinstance(given, tuple):
         return tuple(as_operand(each, bits) for each in given)
     if isinstance(given, Emulated):
         return Emulated(as_operand(given.exact, bits), as_operand(given.emulated, bits))
