@@ -5,7 +5,7 @@ values that are equal overlap, and narrow balls that are disjoint are different,
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,13 @@ from bridge.check import Check, Sides, within
 from bridge.check_rows import check_rows, replayed_check
 from bridge.readings import Emulated
 from bridge.record import Row
+from bridge.rounded import WITHIN_ROUNDING
 from bridge.rows import ONE_INPUT
 from bridge.theorem_readings import AtPrompt, at_prompt_on_balls, values_of
 from bridge.verdicts import EQUAL_BITS
-from numeric.balls import BallArray, ball_maximum, working_precision
+from numeric.balls import BallArray, BallsError, ball_maximum, working_precision
 from numeric.exact_cost import TooLargeForExact
+from numeric.stream import StreamError
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 NAME = "faithful"
 PROMPTS = 32  # random ones, of which the one with the largest distance is looked at exactly
 MARGIN = 16  # where rounding is larger than the difference of a float64 and a float32 run says
+IN_FLOATS = "too large for exact arithmetic: judged on floats, beside the rounding measured at this input"
 Inputs = dict[str, Tensor]
 WRONG = {
     "network": "the network of '{name}' does not compute the emulated value of its derivation: they are {apart} apart",
@@ -107,23 +110,38 @@ class _Judged:
     def __call__(self, **inputs: Tensor) -> Sides:
         one = {name: value.unsqueeze(0).to(self.case.device) for name, value in inputs.items()}
         try:
-            found = {side: _exactly_apart(self.case, side, one) for side in self.sides}
-            remark = ""
+            return self._on_balls(one)
         except TooLargeForExact:
-            found = {side: _apart_in_floats(self.case, side, one) for side in self.sides}
-            remark = "too large for exact arithmetic: judged on floats, beside the rounding measured at this input"
-        wrong = [_words(side, ball) for side, ball in found.items() if ball > 0]
-        largest = max(found.values(), key=lambda ball: (float(ball.lower()), float(ball.upper())))
-        judged_equal = bool(remark) and largest.contains(0)
-        return Sides(
-            found=flint.arb(0) if judged_equal else largest,
-            derived=0,
-            remark="; ".join(filter(None, [*wrong, remark])),
-        )
+            return self._in_floats(one)
+
+    def _on_balls(self, inputs: Inputs) -> Sides:
+        found = {side: _exactly_apart(self.case, side, inputs) for side in self.sides}
+        rounded = [side for side, apart in found.items() if apart > 0 and _may_be_rounding(self.case, side, inputs)]
+        found |= {side: flint.arb(0).union(found[side]) for side in rounded}
+        return _judged(found, [WITHIN_ROUNDING] if rounded else [])
+
+    def _in_floats(self, inputs: Inputs) -> Sides:
+        found = {side: _apart_in_floats(self.case, side, inputs) for side in self.sides}
+        found = {side: apart if apart > 0 else flint.arb(0) for side, apart in found.items()}
+        return _judged(found, [IN_FLOATS])
 
 
-def _words(side: Side, apart: flint.arb) -> str:
-    return WRONG[side.role].format(name=side.name, apart=f"{float(apart):.2g}")
+def _judged(found: Mapping[Side, flint.arb], remarks: list[str]) -> Sides:
+    wrong = [
+        WRONG[side.role].format(name=side.name, apart=f"{float(apart):.2g}")
+        for side, apart in found.items()
+        if apart > 0
+    ]
+    largest = max(found.values(), key=lambda apart: (float(apart.lower()), float(apart.upper())))
+    return Sides(found=largest, derived=0, remark="; ".join([*wrong, *remarks]))
+
+
+def _may_be_rounding(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> bool:
+    """Whether they meet once floats that Python computed stand for all numbers near them."""
+    try:
+        return not _exactly_apart(case.floats_enclosed, side, inputs) > 0
+    except (UsageError, BallsError, StreamError):
+        return True  # they do not run on the wider balls
 
 
 # Distances.
@@ -172,7 +190,7 @@ def _exactly_apart(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: 
     """Encloses the distance; 0 where the balls overlap and are narrow."""
     bits = BASE_BITS + case.extra_bits
     run = case.runner.exact_network if side.role == "network" else case.runner.exact_reference
-    found = run(case.one_exactly(inputs, bits), [side.name], bits)[side.name].flatten()
+    found = run(case.members(inputs, bits), [side.name], bits)[side.name].flatten()
     values = at_prompt_on_balls(case, case.quantity(side.name), values_of(case.quantity(side.name)), inputs, bits)
     value: BallArray = side.of(values).flatten()
     _require_entries(case, side, found.numel(), value.numel())

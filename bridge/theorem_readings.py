@@ -110,7 +110,7 @@ def at_prompt_on_balls(
     """The same on balls. Raises TooLargeForExact."""
     function, letters = AtPrompt(case, quantity, use, bits), case.network_letters
     numbers = {name: letters[letter] for name, letter in function.letters.items()}
-    return case.runner.exactly(function, {**case.one_exactly(inputs, bits), **numbers}, bits)
+    return case.runner.exactly(function, {**case.members(inputs, bits), **numbers}, bits)
 
 
 # What the handles bind.

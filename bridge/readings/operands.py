@@ -12,6 +12,7 @@ from bridge.formula import entry_by_entry
 from bridge.readings.arrays import Array, is_number
 from bridge.readings.functions import Smooth
 from numeric.balls import BallArray
+from numeric.balls.array import array_of
 from symbolic.derivation import Step
 from symbolic.operations import Linear
 from symbolic.statements import UsageError
@@ -159,7 +160,7 @@ def as_operand(given: Any, bits: int | None) -> Any:
     if callable(given) or isinstance(given, Smooth | BallArray):
         return given
     if bits is not None:
-        return BallArray.exactly(given, bits)
+        return array_of(given)
     return given.to(torch.float64) if isinstance(given, torch.Tensor) else torch.as_tensor(given, dtype=torch.float64)
 
 

@@ -52,7 +52,7 @@ def test_a_function_with_kinks_has_no_derivatives(kinked: sp.Expr) -> None:
 
 
 def test_another_letter_is_refused() -> None:
-    with pytest.raises(UsageError, match="expected an expression in t alone, got eps in eps.tanh.t.; a function with"):
+    with pytest.raises(UsageError, match=r"expected an expression in t alone, got eps in eps.tanh.t.; a function with"):
         bs.Smooth.of(eps * sp.tanh(t), t, radius=1)
 
 

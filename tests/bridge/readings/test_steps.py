@@ -136,7 +136,7 @@ def test_a_number_of_layers_that_nothing_binds() -> None:
 
 def test_an_approximant_without_a_supremum() -> None:
     with pytest.raises(
-        UsageError, match="step 'r.W p.': nothing bounds the error of the approximant 'r'; give .* or the letter eps"
+        UsageError, match=r"step 'r.W p.': nothing bounds the error of the approximant 'r'; give .* or the letter eps"
     ):
         at(
             layer(bs.given("x", dim=d, size=1)),
@@ -165,7 +165,7 @@ def test_a_prompt_outside_the_domain(changes: dict[str, Any], words: str) -> Non
 
 
 def test_letters_outside_the_hypotheses_of_a_step() -> None:
-    with pytest.raises(UsageError, match="outside the hypotheses of step 'r.W p.'"):
+    with pytest.raises(UsageError, match=r"outside the hypotheses of step 'r.W p.'"):
         shown(layer(bs.given("x", dim=d, size=1), radius=sp.Rational(1, 2)))
 
 
