@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import sympy as sp
 import torch
 
@@ -160,7 +161,7 @@ def as_operand(given: Any, bits: int | None) -> Any:
     if callable(given) or isinstance(given, Smooth | BallArray):
         return given
     if bits is not None:
-        return array_of(given)
+        return array_of(np.asarray(given) if isinstance(given, list) else given)
     return given.to(torch.float64) if isinstance(given, torch.Tensor) else torch.as_tensor(given, dtype=torch.float64)
 
 
