@@ -167,5 +167,8 @@ def as_operand(given: Any, bits: int | None) -> Any:
 
 def handles_of(steps: Iterable[Step]) -> dict[str, str]:
     """The handles of the steps, each with the first step that needs it."""
-    wanted = [(name, step.name) for step in steps if step.operation is not None for name in step.operation.handles]
-    return dict(reversed(wanted))
+    found: dict[str, str] = {}
+    for step in steps:
+        for name in step.operation.handles if step.operation is not None else ():
+            found.setdefault(name, step.name)
+    return found
