@@ -132,7 +132,7 @@ def _judged(found: Mapping[Side, flint.arb], remarks: list[str]) -> Sides:
         for side, apart in found.items()
         if apart > 0
     ]
-    largest = max(found.values(), key=lambda apart: (float(apart.lower()), float(apart.upper())))
+    largest = max(found.values(), key=lambda apart: (bool(apart > 0), float(apart.upper())))
     return Sides(found=largest, derived=0, remark="; ".join([*wrong, *remarks]))
 
 
