@@ -13,6 +13,7 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.readings import Emulated, Instance, Operands, Reading, Smooth, enclose, read
 from bridge.readings.operands import as_operand, handles_of
+from bridge.readings.reading import read_errors
 from bridge.readings.steps import require_hypotheses
 from bridge.readings.values import emulates
 from numeric.balls import BallsError
@@ -223,7 +224,7 @@ def bound_of(quantity: Quantity, scope: str) -> Use:
 
     def use(operands: Operands) -> Any:
         assert quantity.derivation is not None  # it has handles
-        reading = enclose(quantity.derivation, Instance(operands, local=scope == LOCAL), [step_of(quantity)])
+        reading = read_errors(quantity.derivation, operands, [step_of(quantity)], local=scope == LOCAL)
         found = reading.bound(step_of(quantity))
         if operands.bits is not None:
             return found

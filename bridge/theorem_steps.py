@@ -8,7 +8,7 @@ import torch
 from bridge.comparison import grid_of
 from bridge.readings import Operands, Steps
 from bridge.readings.steps import BITS, table
-from bridge.registry import Source, find_study
+from bridge.registry import TheoremLike, find_study
 from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_readings import at_prompt, at_prompt_on_balls, steps_of
@@ -19,7 +19,7 @@ from symbolic.statements import Quantity, UsageError
 
 
 def steps(
-    result: Source,
+    result: TheoremLike,
     inputs: Mapping[str, Any] | None = None,
     *,
     quantity: str = "",
@@ -46,7 +46,7 @@ def steps(
     return _steps(case, wanted, _prompt(case, inputs, seed), exact=exact, local=local)
 
 
-def all_steps(result: Source, *, seed: int = 0, exact: bool = False, **params: Any) -> dict[str, Steps]:
+def all_steps(result: TheoremLike, *, seed: int = 0, exact: bool = False, **params: Any) -> dict[str, Steps]:
     """The same of each quantity that is no step on the way to another one."""
     case = _case(result, params, seed)
     read = [case.quantity(name) for name in case.bindings.read]
@@ -55,7 +55,7 @@ def all_steps(result: Source, *, seed: int = 0, exact: bool = False, **params: A
     return {each.name: _steps(case, each, prompt, exact=exact, local=True) for each in last}
 
 
-def _case(result: Source, params: Mapping[str, Any], seed: int) -> TheoremCase:
+def _case(result: TheoremLike, params: Mapping[str, Any], seed: int) -> TheoremCase:
     study = find_study(result)
     case = study.case(grid_of(study, params)[0], seed=seed, dtype="float64", device="cpu")
     if not isinstance(case, TheoremCase) or case.theorem.handles is None:

@@ -11,7 +11,7 @@ import sympy as sp
 import torch
 
 from bridge.enclosures import STEPS, supremum
-from bridge.formula import Formula
+from bridge.formula import ArrayFunction
 from bridge.lowering import LoweringError
 from bridge.readings.arrays import Array
 from numeric.balls import BallArray, float_above
@@ -54,15 +54,15 @@ class Smooth:
         f, reach = _checked(expr, symbol), float(radius)
         suprema = {order: _supremum(f.diff(symbol, order), symbol, reach) for order in ORDERS if not f.has(*KINKS)}
         known = {order: bound for order, bound in suprema.items() if bound is not None}
-        derivatives = [Formula(f.diff(symbol, order), symbol) for order in (1, 2)] if known else []
-        exact = Formula(f, symbol)
+        derivatives = [ArrayFunction(f.diff(symbol, order), symbol) for order in (1, 2)] if known else []
+        exact = ArrayFunction(f, symbol)
         if approximate is None:
             return cls(exact, derivatives=derivatives, suprema=known, error=0, radius=reach)
         f_hat = _checked(approximate, symbol)
         difference = f_hat - f
         return cls(
             exact,
-            Formula(f_hat, symbol),
+            ArrayFunction(f_hat, symbol),
             derivatives,
             known,
             error=float_above(supremum(difference, symbol, -reach, reach)),
@@ -88,12 +88,12 @@ class Smooth:
     def spread(self, change: Array, error: Array, local: bool, *at: Array) -> tuple[Array, Array]:
         """Centre and radius of (f_hat - f)(argument + dz), where |dz| <= change and `error` bounds |f_hat - f|."""
         zero = torch.zeros_like(change)
-        if self.approximate is None and self.deviation is None:
+        exact = self.approximate is None and self.deviation is None
+        if exact or not local or self.slope_error is None:
             return zero, zero + error
-        if not local or self.slope_error is None:
-            return zero, zero + error
-        centre = self.deviates(*at)
-        return centre, torch.minimum(self.slope_error * change, abs(centre) + error)
+        here, moves = self.deviates(*at), self.slope_error * change
+        low, high = torch.maximum(here - moves, zero - error), torch.minimum(here + moves, zero + error)
+        return (low + high) / 2, torch.relu(high - low) / 2
 
     def expansion(self, change: Array, *at: Array) -> tuple[Array, Array] | None:
         """f' at the argument, and the least known bound on the rest; None if no remainder is known."""

@@ -10,9 +10,8 @@ import torch
 
 from bridge.conditions import truth
 from bridge.readings.arrays import Array, largest, one_norm, two_norm
-from bridge.readings.enclosing import Instance
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
-from bridge.readings.reading import Reading, enclose
+from bridge.readings.reading import Reading, read_errors
 from bridge.readings.values import read
 from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.budget import OperationLimit, spending
@@ -139,7 +138,7 @@ def table(derivation: Derivation, operands: Operands, *, local: bool = True) -> 
     values = read(derivation, operands)
     for step in derivation.steps:
         require_hypotheses(step, values.get(step.name), operands)
-    reading = enclose(derivation, Instance(operands, local))
+    reading = read_errors(derivation, operands, local=local)
     rows = tuple(_row(step, values, reading) for step in derivation.steps)
     return Steps(rows, proved=operands.bits is not None)
 

@@ -7,12 +7,13 @@ the emulated one, where approximants stand in the place of functions.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import singledispatch
+from typing import TypeGuard, TypeVar
 
 import sympy as sp
 import torch
 
 from bridge.extremes import REFUSALS
-from bridge.readings.arrays import Array, applied, unit_vector
+from bridge.readings.arrays import Array, applied, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
 from numeric.balls import BallsError
 from numeric.exact_cost import TooLargeForExact
@@ -21,6 +22,8 @@ from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
 from symbolic.statements import UsageError
 
+Values = TypeVar("Values")
+
 
 def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
     """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
@@ -28,10 +31,9 @@ def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ())
     for step, operation in _known(derivation, wanted):
         premises, here = [found[name] for name in step.premises], operands.within(step)
         with _fitting(step, operation, premises, here):
-            exact = value(operation, [each.exact for each in premises], here, False)
-            found[step.name] = Emulated(exact, emulated(operation, premises, here))
+            found[step.name] = both(operation, premises, here)
         if isinstance(operation, op.Given):
-            _require_dim(step, exact, here)
+            _require_dim(step, found[step.name].exact, here)
     return found
 
 
@@ -47,22 +49,27 @@ def _known(derivation: Derivation, wanted: Iterable[str]) -> list[tuple[Step, op
     """The steps that compute something, from steps that do."""
     known: dict[str, tuple[Step, op.Operation]] = {}
     for step in derivation.leading_to(*wanted):
-        if step.operation is not None and _computes(step.operation) and all(name in known for name in step.premises):
+        if has_value(step.operation) and all(name in known for name in step.premises):
             known[step.name] = step, step.operation
     return list(known.values())
 
 
-def _computes(operation: op.Operation) -> bool:
-    """Whether the operation is known down to the steps of a repeated layer."""
-    return not isinstance(operation, Repetition) or all(
-        each.operation is not None and _computes(each.operation) for each in _inside(operation)
-    )
+def has_value(operation: op.Operation | None) -> TypeGuard[op.Operation]:
+    """Whether it is known what the operation computes: not the limit of an iteration, nor an unnamed map in a layer."""
+    if isinstance(operation, Repetition):
+        layer = operation.layer.derivation.leading_to(operation.layer.name)
+        return all(has_value(step.operation) for step in layer if step.name != operation.premise)
+    return operation is not None and not (isinstance(operation, op.Iteration) and operation.depth == sp.oo)
 
 
-def _inside(operation: Repetition) -> list[Step]:
-    """The steps of a layer, but for its premise."""
-    steps = operation.layer.derivation.leading_to(operation.layer.name)
-    return [step for step in steps if step.name != operation.premise]
+def both(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Emulated:
+    """What the operation computes: exactly, and with approximants in the place of functions."""
+    if isinstance(operation, Repetition):
+        return _through_layers(operation, premises[0], operands, both)
+    exact = value(operation, [each.exact for each in premises], operands, False)
+    if isinstance(operation, op.Iteration):
+        return Emulated(exact, _iterated(operation, premises[0], operands))
+    return Emulated(exact, value(operation, [each.emulated for each in premises], operands, True))
 
 
 @contextmanager
@@ -75,13 +82,6 @@ def _fitting(step: Step, operation: op.Operation, premises: list[Emulated], oper
             raise
         shapes, cause = _shapes(operation, step, premises, operands), str(error).partition("\n")[0]
         raise UsageError(f"step '{step.name}': {shapes} do not fit: {cause}") from error
-
-
-def emulated(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Array:
-    """What the operation computes with approximants in the place of functions."""
-    if isinstance(operation, op.Iteration):
-        return _iterated(operation, premises[0], operands)
-    return value(operation, [each.emulated for each in premises], operands, True)
 
 
 def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known: Operands) -> str:
@@ -119,10 +119,12 @@ def _emulates(step: Step, operands: Operands) -> bool:
     if isinstance(operation, op.Iteration):
         return operation.offset == 0
     if isinstance(operation, Repetition):
-        if any(isinstance(each.operation, op.Iteration) for each in _inside(operation)):
-            return False
-        layers = range(operands.count(operation.depth))
-        return all(emulates(_inside(operation), operands.in_layer(place)) for place in layers)
+        steps = operation.layer.derivation.leading_to(operation.layer.name)
+        inside, layers = (
+            [each for each in steps if each.name != operation.premise],
+            range(operands.count(operation.depth)),
+        )
+        return all(emulates(inside, operands.in_layer(place)) for place in layers)
     return operation is not None
 
 
@@ -177,7 +179,7 @@ def _combination(operation: op.Combination, x: list[Array], operands: Operands, 
 
 @value.register
 def _token_mean(operation: op.TokenMean, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    return x[0].mean(-2)
+    return token_mean(x[0])
 
 
 @value.register
@@ -264,17 +266,24 @@ def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> A
     return start.exact + error
 
 
-# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
 @value.register
 def _repetition(operation: Repetition, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    found, layer = x[0], operation.layer
+    return _through_layers(operation, x[0], operands, lambda each, x, here: value(each, x, here, emulated))
+
+
+# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
+def _through_layers(
+    operation: Repetition,
+    start: Values,
+    operands: Operands,
+    run: Callable[[op.Operation, list[Values], Operands], Values],
+) -> Values:
+    found, layer = start, operation.layer
     for place in range(operands.count(operation.depth)):
         known, inner = {operation.premise: found}, operands.in_layer(place)
         for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
-                if step.operation is None:
-                    raise UsageError(f"step '{step.name}' of a repeated layer names no operands, so it has no value")
-                premises = [known[name] for name in step.premises]
-                known[step.name] = value(step.operation, premises, inner.within(step), emulated)
+                assert step.operation is not None  # `has_value`
+                known[step.name] = run(step.operation, [known[name] for name in step.premises], inner.within(step))
         found = known[layer.name]
     return found

@@ -59,9 +59,9 @@ def test_the_supremum_alone() -> None:
 
 
 def test_a_prompt_outside_the_domain() -> None:
-    with pytest.raises(UsageError, match="deep: .*x"):
+    with pytest.raises(UsageError, match=r"deep: .*x"):
         bs.steps(deep(), {"x": [2.0, 0.0, 0.0]}, eps=0.1)
-    with pytest.raises(UsageError, match="deep: .*x"):
+    with pytest.raises(UsageError, match=r"deep: .*x"):
         bs.steps(deep(), {"x": [0.5, 0.5]}, eps=0.1)
 
 
