@@ -213,7 +213,7 @@ def test_too_large_for_balls_leaves_the_bound_of_the_rules() -> None:
             lambda W, x: {"W": W, "x": x},
             "the handles: nothing binds 'r', which step 'out' wants; the handles are W, r, x",
         ),
-        (dict, "nothing binds 'x', which step 'x' wants, 'W', which step 'out' wants, 'r'"),
+        (lambda W: {}, "nothing binds 'x', which step 'x' wants, 'W', which step 'out' wants, 'r'"),
         (lambda W, x, eps: {**handles(W, x, eps), "V": W}, "the handles: no step names 'V'; the handles are W, r, x"),
         (lambda W, x, eps: [W, x], "the handles return list; return a dict with an operand for each handle"),
         (lambda W, x, eps: {**handles(W, x, eps), "W": "W"}, "the handles bind 'W' to str; give an array, a number"),
