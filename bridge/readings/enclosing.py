@@ -138,7 +138,8 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     arguments = (before.exact, *map(at.operands.array, operation.beside))
     sup, holds = _supremum(operation, function, at), function.reaches(before.exact, change)
     centre, spread = function.spread(change, sup, at.local, *arguments)
-    exact, expansion = function.exact(*arguments), function.expansion(change, *arguments)
+    call = at.operands.call
+    exact, expansion = call(function.exact, *arguments), function.expansion(change, *arguments, call=call)
     if expansion is None:
         slope = at.operands.number(operation.lipschitz)
         two = lambda: two_norm(spread) + slope * error.norm(Norm.TWO)  # noqa: E731
