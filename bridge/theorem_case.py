@@ -134,12 +134,19 @@ class TheoremCase(Case):
             return Bindings()
         return bindings(self, super().bounded(), self.sample(1, seed=0))
 
+    @cached_property
+    def _scoped(self) -> dict[str, Quantity]:
+        scoped = {each.name: self.bindings.scopes(each) for each in self.result.quantities}
+        return {
+            each.name: each if scoped[each.name] == each.scopes else replace(each, scopes=scoped[each.name])
+            for each in self.result.quantities
+        }
+
     def bounded(self) -> list[Quantity]:
-        return [replace(each, scopes=self.bindings.scopes(each)) for each in super().bounded()]
+        return [self._scoped[each.name] for each in super().bounded()]
 
     def quantity(self, name: str) -> Quantity:
-        found = super().quantity(name)
-        return replace(found, scopes=self.bindings.scopes(found))
+        return self._scoped[super().quantity(name).name]
 
     # Inputs.
 

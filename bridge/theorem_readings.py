@@ -220,15 +220,18 @@ def _stops(reading: Reading) -> str:
 
 
 def bound_of(quantity: Quantity, scope: str) -> Use:
-    """The bound of the quantity's step, an array without axes; infinite where nothing is known."""
+    """The bound of the quantity's step, an array without axes; infinite on tensors where nothing is known.
+
+    On tensors, of one reading alone: there an attack asks for it at each of its steps.
+    """
 
     def use(operands: Operands) -> Any:
         assert quantity.derivation is not None  # it has handles
-        reading = read_errors(quantity.derivation, operands, [step_of(quantity)], local=scope == LOCAL)
-        found = reading.bound(step_of(quantity))
+        derivation, step, local = quantity.derivation, step_of(quantity), scope == LOCAL
         if operands.bits is not None:
-            return found
-        return torch.tensor(torch.inf) if found is None else torch.nan_to_num(found, nan=torch.inf, posinf=torch.inf)
+            return read_errors(derivation, operands, [step], local=local).bound(step)
+        found = enclose(derivation, Instance(operands, local), [step]).bound(step)
+        return torch.tensor(torch.inf) if found is None else found
 
     return use
 
