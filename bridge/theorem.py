@@ -52,8 +52,8 @@ class Theorem:
     `handles` binds the operands that the steps of the derivations name (`matrix=`, `function=`, ... of the rules, and
     each given by its name): a function that returns them by handle, at one prompt; arrays, numbers, functions
     (`Smooth`), pairs of an exact and an emulated array (`Emulated`), and tuples of one operand for each layer of a
-    repetition. With it, bounds at a prompt are read off the derivations, and so is what the network has to compute. A
-    quantity of whose handles none is bound is not read.
+    repetition. With it, bounds at a prompt are read off the derivations (not with a `distance`), and so is what the
+    network has to compute: row `faithful`. A quantity of whose handles none is bound is not read.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling

@@ -136,7 +136,9 @@ class TheoremCase(Case):
 
     @cached_property
     def _scoped(self) -> dict[str, Quantity]:
-        scoped = {each.name: self.bindings.scopes(each) for each in self.result.quantities}
+        # A distance of the theorem's own is none of the norms in which steps are bounded.
+        found = self.bindings if self.theorem.distance is None else Bindings()
+        scoped = {each.name: found.scopes(each) for each in self.result.quantities}
         return {
             each.name: each if scoped[each.name] == each.scopes else replace(each, scopes=scoped[each.name])
             for each in self.result.quantities
@@ -317,7 +319,7 @@ class TheoremCase(Case):
         return replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
 
     def _is_read(self, quantity: Quantity, scope: str) -> bool:
-        return scope != "network" and quantity.name in self.bindings.read
+        return scope != "network" and self.theorem.distance is None and quantity.name in self.bindings.read
 
     @property
     def extra_bits(self) -> int:

@@ -203,6 +203,13 @@ def test_too_large_for_balls_leaves_the_bound_of_the_rules() -> None:
     assert float(bound.ball) == float(rules.ball)
 
 
+def test_a_distance_that_is_no_norm_has_no_bound_read() -> None:
+    theorem = replace(deep(), distance=lambda found, truth: (found - truth).abs().amax())
+    case = case_of(theorem)
+    assert case.quantity("out").scopes == ("network",)
+    assert {row.scope for row in compared(theorem, eps=0.1)} == {"network", None}  # faithful too
+
+
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 
