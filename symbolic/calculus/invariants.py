@@ -95,6 +95,15 @@ class MonotoneRecursion:
         """max(R_0, ..., R_depth), the smallest range that this argument proves sufficient."""
         return sp.Max(self.start, self.unrolled(depth)[-1])
 
+    # The largest R of R_0, ..., R_n is R_0, or step(R_l) for some l, which is at most step(R).
+    def largest_implicitly(self, depth: Any) -> sp.Expr:
+        """max(start, step(R)), `start` for depth 0: a bound on the largest R of R_0, ..., R_depth in terms of itself.
+
+        It is a number where suprema over [-R, R] are known, for every depth at once.
+        """
+        alone = sp.Eq(sp.simplify(as_expr(depth)), 0)
+        return sp.Piecewise((self.start, alone), (sp.Max(self.start, self.step), True))
+
     # With beta(R) <= c + s R for each undefined function the step is at most an affine one, which is monotone too.
     def linear(self, growth: Mapping[Any, tuple[Any, Any]]) -> LinearRecursion:
         """A linear recursion above this one: `growth` gives (c, s) with f(R) <= c + s R for each function f.
@@ -222,6 +231,33 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
     closing = at_most("the arguments of all layers fit", needed, bound)
     reason = f"induction over layers 0 .. {sp.sstr(depth)}: R_(l+1) = step(R_l)"
     return Invariant(bound, (closing, *owed, *recursion.obligations_up_to(needed)), reason)
+
+
+# R is by definition the largest of R_0, ..., R_depth, and |z_l| <= R_l <= R by the joint induction above: z_l lies
+# where the approximation is known, so that |z_{l+1}| <= step(R_l) = R_{l+1}. Equality: z_{l+1} = step(z_l), z_0 = R_0.
+def largest_range(recursion: MonotoneRecursion, depth: Any) -> Invariant:
+    """[-R, R] keeps the arguments of layers 0 .. depth, where R, the letter recursion.radius, is the largest R_l.
+
+    An instance finds R by `recursion.run`, or an R that is at least `recursion.largest_implicitly(depth)`.
+    """
+    owed = whole("largest_range", str(recursion.radius), least=0, depth=as_expr(depth))
+    letter = sp.sstr(recursion.radius)
+    reason = f"induction over layers 0 .. {sp.sstr(depth)}; {letter} is the largest of {letter}_0, {letter}_1, ..."
+    return Invariant(recursion.radius, (*owed, *recursion.obligations_up_to(recursion.radius)), reason)
+
+
+# |f_hat(z)| <= |f(z)| + |f_hat(z) - f(z)| for z in [-R, R]. Equality: |f(z)| = supremum, f_hat = f + eps there.
+def values_on(arguments: Invariant, *, supremum: Any, eps: Any, letter: sp.Symbol | None = None) -> Invariant:
+    """|f_hat(z)| <= supremum + eps where z obeys the invariant, |f| <= supremum and |f_hat - f| <= eps on its interval.
+
+    `letter` denotes supremum + eps, if it is given.
+    """
+    numbers = {"supremum": as_expr(supremum), "eps": as_expr(eps)}
+    bound = numbers["supremum"] + numbers["eps"]
+    owed = nonnegative("values_on", sp.sstr(arguments.bound), **numbers)
+    named = "" if letter is None else f", which is {sp.sstr(letter)}"
+    reason = f"values are at most {sp.sstr(bound)}{named}, where the arguments stay in range: {arguments.reason}"
+    return Invariant(bound if letter is None else letter, (*owed, *arguments.obligations), reason)
 
 
 def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:

@@ -8,19 +8,23 @@ import sympy as sp
 
 from symbolic.calculus import (
     CoupledRecursion,
+    Descent,
     LinearRecursion,
     MonotoneRecursion,
     QuadraticRecursion,
     apply_function,
     contraction_steps,
+    descent_lemma,
     finite_depth,
     geometric_sum,
     given,
     invariant_interval,
     knob_for,
+    largest_range,
     largest_safe,
     linear_map,
     minimise,
+    values_on,
 )
 from symbolic.calculus.layers import recursion_from
 
@@ -73,6 +77,41 @@ def kept_range(depth: int | None) -> tuple[float, float]:
         size = size / 5 + 2
     kept = finite_depth(recursion, depth) if depth else invariant_interval(recursion, sp.Rational(5, 2))
     return float(kept.bound), size
+
+
+def least_cover() -> tuple[float, float]:
+    """z -> z/5 + 2 from 1: the largest argument in terms of itself, where that is the fixed point 5/2."""
+    z = sp.Symbol("z", positive=True)
+    kept = largest_range(MonotoneRecursion(sp.Integer(1), z / 5 + 2, z), sp.Symbol("N", integer=True, positive=True))
+    largest = MonotoneRecursion(sp.Integer(1), z / 5 + 2, kept.bound).largest_implicitly(60)
+    return float(largest.subs(kept.bound, sp.Rational(5, 2))), kept_range(None)[1]
+
+
+def largest_value() -> tuple[float, float]:
+    """z^2, off by 1/4, on the same interval."""
+    z = sp.Symbol("z", positive=True)
+    kept = invariant_interval(MonotoneRecursion(sp.Integer(1), z / 5 + 2, z), sp.Rational(5, 2))
+    values = values_on(kept, supremum=kept.bound**2, eps=sp.Rational(1, 4))
+    return float(values.bound), kept_range(None)[1] ** 2 + 0.25
+
+
+def pooled_layers() -> tuple[float, float]:
+    """c -> sqrt(4 c^2 + 9) from 1, five layers."""
+    error = 1.0
+    for _ in range(5):
+        error = np.hypot(2 * error, 3)
+    return float(LinearRecursion(sp.Integer(1), sp.Integer(4), sp.Integer(9), pooled=True).closed(5)), error
+
+
+def one_step() -> tuple[float, float]:
+    """f = w^2/(2 eta) from 1 to eta eps, eta = 1/2, eps = 1/4: what the step lowers f by, |G| = 2."""
+    lemma = descent_lemma("g", step=Half, smoothness=2, accuracy=sp.Rational(1, 4))
+    return float(4 * lemma.decrease - lemma.offset), 1 - (0.5 * 0.25) ** 2
+
+
+def telescoped() -> tuple[float, float]:
+    """Steps that lose 2 g - 1/2 and 3 g - 1 with g = 1, from 7/2 down to 0."""
+    return float(Descent(sp.Integer(2), Half).run([2, 3], [Half, 1], sp.Rational(7, 2))), 1.0
 
 
 def squaring() -> tuple[float, float]:
@@ -139,6 +178,11 @@ NUMBER_CASES = [
     NumberCase("largest size", "MonotoneRecursion", monotone_largest),
     NumberCase("sizes after three layers", "finite_depth", lambda: kept_range(3)),
     NumberCase("sizes at every depth", "invariant_interval", lambda: kept_range(None)),
+    NumberCase("the largest of sizes", "largest_range", least_cover),
+    NumberCase("values on a range", "values_on", largest_value),
+    NumberCase("pooled layers", "LinearRecursion", pooled_layers),
+    NumberCase("one gradient step", "descent_lemma", one_step),
+    NumberCase("telescoping", "Descent", telescoped),
     NumberCase("squaring", "QuadraticRecursion", squaring),
     NumberCase("squaring, steps", "QuadraticRecursion", squaring_count),
     NumberCase("contraction, steps", "contraction_steps", contraction_count),

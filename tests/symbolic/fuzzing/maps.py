@@ -123,8 +123,30 @@ def apply_function(program: Program, about: About) -> Map:
     return Map("apply_function", arguments, run, about.norm)
 
 
-# sin against its argument: eps depends on the range (Taylor's remainder).
+# f(z) = a z + b z|z|/2 + c z^3/6, odd and increasing: |f'| and |f''| grow with |z|. At |z| = size, moved outwards, the
+# expansion of order 3 is exact, and so is that of order 2 where c = 0, of order 1 where b = c = 0.
 def taylor(program: Program, about: About) -> Map:
+    order, size = program.whole(1, 3), about.size
+    a, b, c = (program.number(0.2, 1.0) if place < order else 0.0 for place in range(3))
+    reach = (size + about.error) * (1 + 1e-12)
+    eps = 0.0 if program.chance(0.4) else program.number(0.01, 0.5)
+    here = {1: a + b * size + c * size**2 / 2, 2: b + c * size}
+    above = {1: a + b * reach + c * reach**2 / 2, 2: b + c * reach, 3: c}
+    known = {k: bound for k, bound in above.items() if k == order or program.chance(0.5)}
+    arguments: dict[str, Any] = {"suprema": known, "derivatives": here, "eps": eps}
+    arguments["size"] = (a + b * size / 2 + c * size**2 / 6) * size
+    if reach > 0 and program.chance(0.5):
+        arguments["radius"] = reach
+
+    def run(exact: np.ndarray, near: np.ndarray) -> Pair:
+        values, moved = (a * z + b * z * np.abs(z) / 2 + c * z**3 / 6 for z in (exact, near))
+        return values, moved + eps * np.where(moved < values, -1.0, 1.0)
+
+    return Map("taylor", arguments, run, about.norm)
+
+
+# sin against its argument: eps depends on the range (Taylor's remainder).
+def taylor_range(program: Program, about: About) -> Map:
     reach = max(about.size + about.error, 1e-3)
     arguments = {"eps": reach**3 / 6, "lipschitz": 1.0, "size": about.size, "radius": reach * (1 + 1e-12)}
     return Map("apply_function", arguments, lambda exact, near: (np.sin(exact), near), about.norm)

@@ -206,6 +206,8 @@ class Program:
                 return repr(target)
             if isinstance(argument, tuple):
                 return f"({''.join(word(each) + ', ' for each in argument)})"
+            if isinstance(argument, dict):
+                return f"{{{', '.join(f'{key}: {word(each)}' for key, each in argument.items())}}}"
             label = argument.name if isinstance(argument, Approximated) else self._labels.get(id(argument), ("",))[0]
             uses.update([label] if label else sorted(map(str, getattr(argument, "free_symbols", ()))))
             return label or (f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument))
@@ -228,6 +230,8 @@ class Program:
             return argument.value
         if isinstance(argument, tuple):
             return tuple(map(self._spelt, argument))
+        if isinstance(argument, dict):
+            return {place: self._spelt(each) for place, each in argument.items()}
         argument = float(argument) if isinstance(argument, float) else argument  # numpy's print otherwise
         if self.kind == "letters" and isinstance(argument, float) and argument > 0:
             return self._letter(argument, positive=True)
