@@ -1,6 +1,6 @@
 """Lemma 14 along one path: how far the network's iterates are from gradient descent, knowing the prompt and the path.
 
-    e_{l+1} <= (1 + eta L_l) e_l + eta g_l,      e_0 = 0,
+    e_{l+1} <= (1 + eta L_l) e_l + eta g_l,      e_0 = 0        (symbolic.icgd.trajectory.step_recursion),
 
 g_l bounds the error of the network's gradient at wbar^l, and L_l is an L_f of the ball of radius e_l around wbar^l,
 which holds w_GD^l. Both paths stay in W, whose own L_f and diameter cap L_l and e_l.
@@ -9,14 +9,19 @@ Shapes: ... batch, D_w weights, n tokens.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import sympy as sp
 
 from bridge.icgd.arithmetic import Arithmetic, Array
 from bridge.icgd.propagation import Knowledge, LossGradient, Smooth, propagate
 from bridge.icgd.smoothness import smoothness_near
 from numeric.icgd.shape import Shape
+from symbolic.calculus.numbers import evaluate
+from symbolic.icgd.symbols import eps, eta
+from symbolic.icgd.trajectory import L_f, one_descent, step_recursion
 
 
 @dataclass(frozen=True)
@@ -54,13 +59,22 @@ def gradient_errors(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array
 
 def distances(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
     """e_1, ..., e_L, each (...)."""
-    found: list[Array] = []
-    for w, gradient in zip(points[:-1], gradient_errors(ops, points, x, y, problem), strict=True):
-        distance = problem.eta * gradient
-        if found:  # both paths start at the same point: e_0 = 0
-            distance = (1 + problem.eta * problem.smoothness(ops, w, x, y, found[-1])) * found[-1] + distance
-        found.append(ops.minimum(distance, 0 * distance + problem.diameter))
-    return found
+    gradients = gradient_errors(ops, points, x, y, problem)
+
+    def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
+        return lambda e: {eta: problem.eta, eps: gradient, L_f: problem.smoothness(ops, w, x, y, e)}
+
+    first, *later = zip(points[:-1], gradients, strict=True)
+    zero = 0 * gradients[0]  # both paths start at the same point, whatever L_f is there
+    numbers = [{eta: problem.eta, eps: first[1], L_f: zero}, *(at(*each) for each in later)]
+    return step_recursion().run_at(numbers, zero, cap=lambda e: ops.minimum(e, 0 * e + problem.diameter))[1:]
+
+
+def mean_of_descents(gradients: Sequence[Array], fall: Array, step: Any) -> Array:
+    """The mean of ||G||^2 over steps with these errors of the gradient, in which f falls by `fall`."""
+    lemma = one_descent()
+    offsets = [evaluate(lemma.offset, {eta: step, eps: gradient}) for gradient in gradients]
+    return lemma.run([evaluate(lemma.decrease, {eta: step})] * len(gradients), offsets, fall)
 
 
 def smoothness_along(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:

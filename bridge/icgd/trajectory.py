@@ -25,7 +25,7 @@ from bridge.icgd.emulation import LOCAL, Emulation, ranges
 from bridge.icgd.exact_runs import CHECKS, refuted_row, repaired_row, run_of
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.outside import OutsideCase
-from bridge.icgd.path import Problem, distances, gradient_errors, smoothness_along
+from bridge.icgd.path import Problem, distances, gradient_errors, mean_of_descents, smoothness_along
 from bridge.icgd.setting import Setting
 from bridge.icgd.smoothness import gap_above, smoothness_of_layers, smoothness_on_W
 from bridge.icgd.study import EmulatedCase, StepStudy, gradient_bound, plan_for, roughness, setting_of, step_cost
@@ -284,11 +284,11 @@ class TrajectoryCase(EmulatedCase):
 
     def mapping_bound(self, near: Sequence[Tensor], x: Tensor, y: Tensor, problem: Problem) -> Tensor:
         """2 (f(w^0) - f(w^L)) / (eta L) + the mean of g_l^2: the sum of the descents, knowing both its ends. (B,)"""
-        eta, ops = self.setting.eta, Tensors()
+        ops = Tensors()
         falls = self.risk(near[0], x, y) - self.risk(near[-1], x, y)
-        offset = torch.stack(gradient_errors(ops, near, x, y, problem), -1).square().mean(-1)
+        mean = mean_of_descents(gradient_errors(ops, near, x, y, problem), falls, problem.eta)
         steepest = torch.stack(smoothness_along(ops, near, x, y, problem), -1).amax(-1)
-        return torch.where(eta * steepest <= 1, 2 * falls / (eta * self.steps) + offset, torch.inf)
+        return torch.where(problem.eta * steepest <= 1, mean, torch.inf)
 
     def network_path(self, w: Tensor, x: Tensor, y: Tensor) -> list[Tensor]:
         """wbar^0 .. wbar^L, each (B, D_w)."""
@@ -319,14 +319,13 @@ class TrajectoryCase(EmulatedCase):
 
     def _mapping_on_balls(self, near: Sequence[np.ndarray], x: Array, y: Array, problem: Problem) -> Bound:
         ops, eta = Balls(), problem.eta
-        squares = [flint.arb(g) ** 2 for g in gradient_errors(ops, near, x, y, problem)]
-        offset = sum(squares, start=flint.arb(0)) / self.steps
+        gradients = [flint.arb(g) for g in gradient_errors(ops, near, x, y, problem)]
         falls = self.exact_risk(near[0], x, y) - self.exact_risk(near[-1], x, y)
         steepest = ball_maximum([flint.arb(each) for each in smoothness_along(ops, near, x, y, problem)])
         if not eta * steepest <= 1:
             why = "hypothesis not verified: eta L_f <= 1 along the path"
             return Bound(flint.arb("inf"), conditional=True, outside=why)
-        return Bound(2 * falls / (eta * self.steps) + offset)
+        return Bound(mean_of_descents(gradients, falls, eta))
 
     def exact_risk(self, w: Array, x: Array, y: Array) -> flint.arb:
         s = self.setting

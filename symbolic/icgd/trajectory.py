@@ -13,12 +13,13 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus import (
+    Descent,
     LinearRecursion,
     Norm,
-    Obligation,
     add,
-    descend,
+    descent_lemma,
     given,
+    gradient_descent,
     perturbed_function,
     project,
 )
@@ -26,10 +27,10 @@ from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Approximated, Derivation, Step
 from symbolic.errata import Erratum
-from symbolic.icgd import errata
+from symbolic.icgd import chain, errata
 from symbolic.icgd.results import STEP
 from symbolic.icgd.symbols import NOTATION as LETTERS
-from symbolic.icgd.symbols import B_v, B_x, K, L, N, at_first_layer, d, eps, eta, n, neurons
+from symbolic.icgd.symbols import P_0, B_v, B_x, L, b_l, b_r, b_r1, d, d_y, eps, eta, n, neurons, rho, rho_N
 from symbolic.statements import (
     Hypothesis,
     Kind,
@@ -63,6 +64,7 @@ SYMBOLS = {
 
 # One step of both iterations, from points that are e apart. The gradient is known up to eps (e^l = eta times its error)
 # and moves by at most L_f e; the projection does not expand: e + eta (L_f e + eps) = (1 + eta L_f) e + eta eps.
+@cache
 def step_recursion() -> LinearRecursion:
     """The distance of the two iterations, step by step."""
     distance = sp.Dummy("e", nonnegative=True)
@@ -80,28 +82,17 @@ def derive_path(steps: Any = L) -> Approximated:
     return iterate(start, "path", step_recursion(), sp.sympify(steps), size=_B_w)
 
 
-# One step with eta L_f <= 1. Let u = w - eta grad f(w), w_bar = Proj u, G = (w - w_bar)/eta, w+ = Proj(u + e).
-#   f(z) <= f(w) + <grad f(w), z - w> + ||z - w||^2/(2 eta) = f(w) + (||z - u||^2 - ||w - u||^2)/(2 eta)   for z in W.
-#   ||w - u||^2 >= ||w_bar - u||^2 + ||w - w_bar||^2                     (w_bar projects u, w lies in W)
-#   ||w_bar - u - e||^2 >= ||w+ - u - e||^2 + ||w+ - w_bar||^2           (w+ projects u + e, w_bar lies in W)
-# The last, with D = w+ - w_bar, says ||w+ - u||^2 - ||w_bar - u||^2 <= 2 <e, D> - ||D||^2 <= ||e||^2 <= eta^2 eps^2.
-# Together, at z = w+: f(w+) <= f(w) - (eta/2) ||G||^2 + (eta/2) eps^2. Equality: f(w) = ||w||^2/(2 eta), W everything.
 @cache
 def derive_gradient_mapping(steps: Any = L) -> Approximated:
     """The mean of ||G(w^l)||^2 over l = 0 .. steps - 1, at least the least of them: 2 gap/(eta steps) + eps^2."""
     start = given("f(w^0) - inf f", dim=1, size=0, error=gap, reason="the gap at the start")
-    small = Obligation("the step is short: eta L_f <= 1", sp.Le(eta * L_f, 1))
-    first = Step(
-        "short steps",
-        Norm.INF,
-        "descent lemma",
-        start.error_symbol,
-        premises=(start.name,),
-        reason="f(w+) <= f(w) - (eta/2) ||G||^2 + (eta/2) eps^2",
-        obligations=(small,),
-    )
-    short = start.follows(first, dim=start.dim, size=start.size)
-    return descend(short, "gradient_mapping", decrease=eta / 2, offset=eta * eps**2 / 2, steps=steps)
+    return gradient_descent(start, "gradient_mapping", step=eta, smoothness=L_f, accuracy=eps, steps=steps)
+
+
+@cache
+def one_descent() -> Descent:
+    """One step of it, for an instance that knows the accuracy of each."""
+    return descent_lemma("gradient_mapping", step=eta, smoothness=L_f, accuracy=eps)
 
 
 def path_printed(steps: Any = L) -> sp.Expr:
@@ -170,11 +161,14 @@ def gradient_mapping_quantity(steps: Any = L) -> Quantity:
 _AT_ZERO = r"\|\nabla L_n(0)\|_2"
 
 
-# At w = 0 only s(N) = r'(0) * u(r(0), y) is not 0, and p(N-1) = (r(0), ..., r(0)), or x where N = 1.
+# At w = 0 all weights have norm 0, and r, r' and u are what they are at the argument 0.
+_NETWORK_AT_ZERO = {rho: 0, rho_N: 0, b_r: r_0, b_r1: r1_0, b_l: u_0, P_0: B_x, d_y: d}
+
+
 def zero_quantity() -> Quantity:
     """||grad L_n(0)||_2 at the start of Corollary 1.1: 0 for r(0) = 0 and N >= 2, so that descent never moves."""
-    bound = sp.sqrt(d) * r1_0 * u_0 / 2 * at_first_layer(N, B_x, sp.sqrt(K) * r_0)
-    reason = "s(j) = 0 for j < N, s(N) = r'(0) u(r(0), y), p(N-1) = r(0) in all coordinates, or x where N = 1"
+    bound = chain.derive_blocks().size.subs(_NETWORK_AT_ZERO, simultaneous=True).doit() / 2
+    reason = "the size of the blocks A(j) = s(j) p(j-1)^T where every V_j is 0"
     step = Step("start.zero", Norm.TWO, "size", bound, reason=reason, latex=_AT_ZERO)
     return Quantity(
         "start.zero",

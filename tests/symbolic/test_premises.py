@@ -270,10 +270,10 @@ def test_a_step_of_a_descent_is_positive_and_short() -> None:
     for accuracy, longest, relation in ((0, sp.Rational(199, 100), "< 2"), (1, ONE, "<= 1")):
         kept = gradient_descent(number(), "g", step=longest, smoothness=1, accuracy=accuracy, steps=2)
         assert not owed(kept)
-        with pytest.raises(DerivationError, match=f"the steps of 'g' are short: step smoothness {relation}"):
+        with pytest.raises(DerivationError, match=f"the steps of 'g' are short: .* {relation}"):
             gradient_descent(number(), "g", step=longest + HALF / 50, smoothness=1, accuracy=accuracy, steps=2)
         open_one = gradient_descent(number(), "g", step=R, smoothness=1, accuracy=accuracy, steps=2)
-        assert owed(open_one) == [f"the steps of 'g' are short: step smoothness {relation}"]
+        assert owed(open_one) == [f"the steps of 'g' are short: R {relation}"]
 
 
 def test_conditions_and_strings_are_not_numbers() -> None:

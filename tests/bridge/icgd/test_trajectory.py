@@ -243,7 +243,7 @@ def test_the_gradient_mapping_is_outside_where_the_step_is_long(eta: float, verd
     comparison = run(eta=eta, attack=0, samples=2)
     row = row_of(comparison, "gradient_mapping")
     assert set(row.verdict.values()) == {verdict}
-    assert ("the step is short: eta L_f <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
+    assert ("are short: L_f*eta <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
     # Lemma 14 prints eta <= L_f, which holds here; it is read as eta <= 1/L_f, and no violation is laid to the bound.
     assert ("printed as eta <= L_f" in row.remark) is (verdict is Verdict.OUTSIDE)
     assert eta < float(case_of(eta=eta).values[L_f])
