@@ -59,15 +59,16 @@ def gradient_errors(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array
 
 def distances(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
     """e_1, ..., e_L, each (...)."""
-    gradients = gradient_errors(ops, points, x, y, problem)
+    gradients, step = gradient_errors(ops, points, x, y, problem), step_recursion()
+
+    def capped(distance: Array) -> Array:
+        return ops.minimum(distance, 0 * distance + problem.diameter)
 
     def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
         return lambda e: {eta: problem.eta, eps: gradient, L_f: problem.smoothness(ops, w, x, y, e)}
 
-    first, *later = zip(points[:-1], gradients, strict=True)
-    zero = 0 * gradients[0]  # both paths start at the same point, whatever L_f is there
-    numbers = [{eta: problem.eta, eps: first[1], L_f: zero}, *(at(*each) for each in later)]
-    return step_recursion().run_at(numbers, zero, cap=lambda e: ops.minimum(e, 0 * e + problem.diameter))[1:]
+    first = capped(evaluate(step.offset, {eta: problem.eta, eps: gradients[0]}))  # both paths start at the same point
+    return step.run_at(list(map(at, points[1:-1], gradients[1:])), first, cap=capped)
 
 
 def mean_of_descents(gradients: Sequence[Array], fall: Array, step: Any) -> Array:

@@ -23,7 +23,7 @@ from bridge.icgd.propagation import LossGradient, Smooth
 from bridge.icgd.setting import Setting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
 from numeric.balls import ball_maximum, float_above
-from symbolic.icgd.smoothness import WORST_CASE, LayerNorms, b_r2, run_smoothness, smoothness
+from symbolic.icgd.smoothness import WORST_CASE, b_r2, layer_norms, run_smoothness, smoothness
 
 
 def smoothness_on_W(setting: Setting, ranges: Ranges) -> flint.arb:
@@ -48,7 +48,7 @@ def smoothness_of_layers(setting: Setting, ranges: Ranges) -> flint.arb:
     sizes = [flint.arb(setting.B_x)]  # of p(0), ..., p(N-1)
     sizes += [flint.arb(setting.shape.K).sqrt() * setting.supremum(0, radius) for radius in arguments[:-1]]
     layers = [
-        LayerNorms(flint.arb(rows).sqrt() * B_v, B_v, size, setting.supremum(1, radius), setting.supremum(2, radius))
+        layer_norms(flint.arb(rows).sqrt() * B_v, B_v, size, setting.supremum(1, radius), setting.supremum(2, radius))
         for (rows, _), size, radius in zip(setting.shape.sizes, sizes, arguments, strict=True)
     ]
     loss = flint.arb(setting.shape.d_y).sqrt() * setting.loss_supremum(0, ranges.outputs)
@@ -98,7 +98,7 @@ def smoothness_near(
         change = ops.joint([(row + tokens) * c, argument]) * near
         slope = ops.minimum(ops.largest(abs(r1)) + sup[2] * change, tokens + caps[0])
         curvature = ops.minimum(ops.largest(abs(r2)) + sup[3] * change, tokens + sup[2])
-        layers.append(LayerNorms(spectral + tokens, row + tokens, argument, slope, curvature))
+        layers.append(layer_norms(spectral + tokens, row + tokens, argument, slope, curvature))
         p, c = r, slope * ops.joint([spectral * c, argument])
     slope = ops.largest(abs(loss.slope(p, y))) + loss.second * c * near
     slope = ops.minimum(slope, tokens + caps[1])

@@ -5,8 +5,7 @@ of ||w_hat - w||, so that the error of the last step is L_f. The perturbation is
 Cauchy-Schwarz wherever two errors come from different layers; the depth N stays symbolic.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -45,12 +44,8 @@ from symbolic.icgd.symbols import (
     rho,
     rho_N,
 )
-from symbolic.statements import Kind, Quantifier, Quantity
 
-b_r2 = sp.Symbol("b_r2", nonnegative=True)  # sup of |r''| over [-R, R]
-
-NOTATION = {b_r2: r"b_{r''}"}
-SYMBOLS = {b_r2: "sup of |r''| over [-R, R], a Lipschitz constant of r' there"}
+b_r2 = sp.Symbol("b_r2", nonnegative=True)  # sup of |r''| over [-R, R], a Lipschitz constant of r' there
 
 # W bounds the rows of V_j by B_v, and a matrix of K rows has a spectral norm of at most sqrt(K) times that.
 WORST_CASE = {
@@ -67,31 +62,27 @@ _layer = sp.Symbol("l", integer=True, nonnegative=True)  # counts down from laye
 # Of one layer: the errors of p(j-1) and of s(j+1), and the size of the latter.
 _MOVED, _CHANGED = sp.Dummy("c", nonnegative=True), sp.Dummy("f", nonnegative=True)
 _S = sp.Symbol("S", nonnegative=True)
-
-
 _X = given("x", dim=d_x, norm=Norm.TWO, size=P_0)
+_BELOW = given("p[j-1]", dim=K, norm=Norm.TWO, size=P, error=_MOVED)
+_ABOVE = given("s[j+1]", dim=K, norm=Norm.TWO, size=_S, error=_CHANGED)
+
+
+def _moved(x: Approximated, name: str, norm: sp.Expr, rows: sp.Expr, **how: Any) -> Approximated:
+    """V x where V moves by at most 1, its norm being at most `norm` before and after."""
+    return perturbed_map(x, name, operator_norm=norm, perturbed_norm=norm, perturbation=1, dim=rows, **how)
 
 
 # p_hat(j) - p(j) = r(V_hat p_hat(j-1)) - r(V p(j-1)), and p(j-1) does not depend on V_j: the two errors are pooled.
 def _forward_layer(below: Approximated, name: str, spectral: sp.Expr, rows: sp.Expr) -> Approximated:
-    z = perturbed_map(
-        below,
-        f"z{name}",
-        operator_norm=spectral,
-        perturbed_norm=spectral,
-        perturbation=1,
-        dim=rows,
-        pooled=True,
-        reason=f"z{name} = V{name} p: V moves, and so does p",
-    )
+    reason = f"z{name} = V{name} p: V moves, and so does p"
+    z = _moved(below, f"z{name}", spectral, rows, pooled=True, reason=reason)
     return perturbed_function(z, f"p{name}", lipschitz=b_r1, size=P, reason="|r'| <= b_r1 on [-R, R]")
 
 
 @cache
 def _forward() -> LinearRecursion:
     """The errors of p(1), p(2), ... below the last layer."""
-    below = given("p", dim=K, norm=Norm.TWO, size=P, error=_MOVED)
-    return recursion_from(below, _forward_layer(below, "[j]", rho, K), pooled=True)
+    return recursion_from(_BELOW, _forward_layer(_BELOW, "[j]", rho, K), pooled=True)
 
 
 def _hidden(layer: sp.Expr, name: str, *, none: Any = sp.false) -> Approximated:
@@ -111,15 +102,7 @@ def _backward_layer(
 ) -> Approximated:
     """s(j) from s(j+1) = `above` of size `size` and p(j-1) = `below`; `upper` rows in V_{j+1}."""
     exact = given(f"s{name} above, exact", dim=upper, norm=Norm.TWO, size=size)
-    moved = perturbed_map(
-        exact,
-        f"Delta^T s{name}",
-        operator_norm=spectral,
-        perturbed_norm=spectral,
-        perturbation=1,
-        dim=K,
-        reason="Delta_(j+1)^T s(j+1)",
-    )
+    moved = _moved(exact, f"Delta^T s{name}", spectral, K, reason="Delta_(j+1)^T s(j+1)")
     moved = linear_map(moved, f"r' Delta^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
     carried = linear_map(above, f"V^T s{name}", operator_norm=spectral, dim=K)
     carried = linear_map(carried, f"r' V^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
@@ -132,16 +115,7 @@ def _backward_layer(
 
 def _slopes(below: Approximated, name: str, rows: sp.Expr) -> Approximated:
     """r'(z(j)) in the sup norm."""
-    z = perturbed_map(
-        below,
-        f"z{name}, rows",
-        operator_norm=nu,
-        perturbed_norm=nu,
-        perturbation=1,
-        dim=rows,
-        target=Norm.INF,
-        pooled=True,
-    )
+    z = _moved(below, f"z{name}, rows", nu, rows, target=Norm.INF, pooled=True)
     return perturbed_function(z, f"r'{name}", lipschitz=b_r2, size=b_r1, reason="|r''| <= b_r2 on [-R, R]")
 
 
@@ -171,10 +145,9 @@ def _family() -> tuple[Approximated, LinearRecursion, Approximated]:
     top = _top(_hidden(N - 1, "p[N-1]", none=sp.Lt(N, 2)))
     below = _hidden(N - 2, "p[N-2]", none=sp.Lt(N, 3))
     first = _backward_layer(top, below, "[N-1]", rho_N, b_r1 * _U, d_y)
-    above = given("s[m+1]", dim=K, norm=Norm.TWO, size=_S, error=_CHANGED)  # the bound has `_signal` for S
     layer = N - 2 - _layer  # m
-    one = _backward_layer(above, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
-    return first, recursion_from(above, one, index=_layer), top
+    one = _backward_layer(_ABOVE, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
+    return first, recursion_from(_ABOVE, one, index=_layer), top
 
 
 # ||s(N)|| <= b_r1 ||u||, ||s(j)|| <= b_r1 ||V_{j+1}|| ||s(j+1)||.
@@ -213,76 +186,38 @@ def smoothness(depth: Any = N) -> sp.Expr:
     return bound if depth == N else bound.subs(N, depth)
 
 
-def smoothness_quantity() -> Quantity:
-    """L_f as a number to compare with quotients ||grad L_n(w_hat) - grad L_n(w)|| / ||w_hat - w|| of points of W."""
-    return Quantity(
-        "smoothness",
-        r"\sup_{w, \hat w \in W} \|\nabla L_n(\hat w) - \nabla L_n(w)\|_2 / \|\hat w - w\|_2",
-        "Lipschitz constant of the gradient of the risk",
-        "2-norm over 2-norm",
-        "w in W, ||x|| <= B_x, ||y|| <= B_y",
-        Kind.UPPER,
-        Quantifier.FOR_ALL,
-        derive_smoothness().derivation,
-        "gradient",
-        WORST_CASE,
-        scopes=("network",),
-        remark="the paper names L_f and gives no value",
-    )
-
-
-@dataclass(frozen=True)
-class LayerNorms:
+def layer_norms(spectral: Any, row: Any, argument: Any, slope: Any, curvature: Any) -> dict[sp.Symbol, Any]:
     """What is known of layer j: ||V_j||, its largest row norm, ||p(j-1)||, sup |r'| and sup |r''| on its arguments."""
-
-    spectral: Any
-    row: Any
-    argument: Any
-    slope: Any
-    curvature: Any
-
-    def values(self) -> dict[sp.Symbol, Any]:
-        return {rho: self.spectral, nu: self.row, P: self.argument, b_r1: self.slope, b_r2: self.curvature}
+    return {rho: spectral, nu: row, P: argument, b_r1: slope, b_r2: curvature}
 
 
 @cache
 def _backward() -> LinearRecursion:
     """The errors of s(N), s(N-1), ...; rho is the norm of V_{j+1}, and other norms are those of layer j."""
-    above = given("s[j+1]", dim=K, norm=Norm.TWO, size=_S, error=_CHANGED)
-    return recursion_from(above, _backward_layer(above, _below(), "[j]", rho, _S, K))
-
-
-def _below() -> Approximated:
-    return given("p[j-1]", dim=K, norm=Norm.TWO, size=P, error=_MOVED)
+    return recursion_from(_ABOVE, _backward_layer(_ABOVE, _BELOW, "[j]", rho, _S, K))
 
 
 @cache
-def _one_block() -> sp.Expr:
-    signal = given("s[j]", dim=K, norm=Norm.TWO, size=_S, error=_CHANGED)
-    return _block(_below(), signal, _S, "[j]", K, K).error
+def _ends() -> tuple[sp.Expr, sp.Expr]:
+    """The errors of s(N), S the size of u, and of one block."""
+    return _top(_BELOW, _S).error, _block(_BELOW, _ABOVE, _S, "[j]", K, K).error
 
 
-@cache
-def _one_top() -> sp.Expr:
-    return _top(_below(), _S).error
-
-
-def run_smoothness(layers: Sequence[LayerNorms], loss: Any, loss_slope: Any, *, sqrt: Any = root) -> Any:
+def run_smoothness(layers: Sequence[Mapping[sp.Symbol, Any]], loss: Any, loss_slope: Any, *, sqrt: Any = root) -> Any:
     """L_f of one network and all its points near by: numbers of any kind (floats, tensors, balls), with their root.
 
-    `loss` bounds ||u||_2 and `loss_slope` is L_l; the norms hold at both points that are compared. The steps are those
-    of the derivation, one layer at a time.
+    `layers` are `layer_norms` that hold at both points that are compared; `loss` bounds ||u||_2, `loss_slope` is L_l.
     """
-    of = [layer.values() for layer in layers]
-    moved = _forward().run_at(of, 0 * loss, sqrt=sqrt)
-    of = [{**values, _MOVED: below} for values, below in zip(of, moved, strict=False)]
-    top = evaluate(_one_top(), {**of[-1], rho_N: of[-1][rho], _S: loss, L_l: loss_slope}, sqrt=sqrt)
+    end, block = _ends()
+    moved = _forward().run_at(layers, 0 * loss, sqrt=sqrt)
+    of = [{**values, _MOVED: below} for values, below in zip(layers, moved, strict=False)]
+    top = evaluate(end, {**of[-1], rho_N: of[-1][rho], _S: loss, L_l: loss_slope}, sqrt=sqrt)
     down = [{**here, rho: above[rho]} for here, above in zip(of[-2::-1], of[:0:-1], strict=True)]
     sizes = LinearRecursion(sp.Integer(0), b_r1 * rho, sp.Integer(0)).run_at(down, of[-1][b_r1] * loss)
     down = [{**values, _S: above} for values, above in zip(down, sizes, strict=False)]
     signals = _backward().run_at(down, top, sqrt=sqrt)
-    blocks = [
-        evaluate(_one_block(), {**values, _S: size, _CHANGED: change})
+    blocks = (
+        evaluate(block, {**values, _S: size, _CHANGED: change})
         for values, size, change in zip(of[::-1], sizes, signals, strict=True)
-    ]
-    return sqrt(sum(block * block for block in blocks)) / 2
+    )
+    return sqrt(sum(each * each for each in blocks)) / 2
