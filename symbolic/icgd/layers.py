@@ -1,17 +1,17 @@
 """The chain of wu2024 run on numbers, each layer with its own: what an instance of network scope evaluates.
 
 The steps are those of symbolic/icgd/chain.py: every coefficient is an expression read off the rules there, evaluated
-at the numbers of a layer, and the recursions are run by `LinearRecursion.run`.
+at the numbers of a layer, and the recursions are run by `LinearRecursion.run_at`.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.numbers import evaluate, root
 from symbolic.derivation import Approximated, Norm, given
 from symbolic.icgd import chain
 from symbolic.icgd.chain import AFTER, BEFORE, DELTA, SIZE_AFTER, label
@@ -57,18 +57,8 @@ class Layer:
 
     def values(self) -> dict[sp.Symbol, Any]:
         width = _of_kind(self.width, self.rho)
-        return {
-            K: width,
-            d_y: width,
-            rho: self.rho,
-            nu: self.nu,
-            L_r: self.L_r,
-            L_r1: self.L_r1,
-            b_r: self.b_r,
-            b_r1: self.b_r1,
-            eps_r: self.eps_r,
-            eps_r1: self.eps_r1,
-        }
+        letters = (rho, nu, L_r, L_r1, b_r, b_r1, eps_r, eps_r1)
+        return {K: width, d_y: width, **{letter: getattr(self, letter.name) for letter in letters}}
 
 
 def run(layers: Sequence[Layer], *, input_norm: Any, L_l: Any, b_l: Any, eps_l: Any, eta: Any = None) -> dict[str, Any]:
@@ -79,55 +69,31 @@ def run(layers: Sequence[Layer], *, input_norm: Any, L_l: Any, b_l: Any, eps_l: 
     """
     if not layers:
         raise UsageError("run: a network has at least one layer; give a Layer for each")
-    of = [layer.values() for layer in layers]
-    loss = {_L_l: L_l, _b_l: b_l, _eps_l: eps_l}
-    p = _forward(of)
-    delta = [_at(chain.recursions().derivative.bound(), {**v, BEFORE: e}) for v, e in zip(of, p, strict=False)]
-    last = {**of[-1], **loss, BEFORE: p[-1], DELTA: delta[-1]}
-    g = _at(_end().g.error, last)
-    sizes, signals = _backward(of, delta, _at(_end().s.size, last), _at(_end().s.error, last))
-    blocks = [
-        _at(
-            _block().error,
-            {BEFORE: p[i], AFTER: signals[i], SIZE_AFTER: sizes[i], P_hat: _input_size(i, of, input_norm)},
-        )
-        for i in range(len(of))
-    ]
-    gradient = _root(sum(h * h for h in blocks)) / 2
-    found = {label("p", i): e for i, e in enumerate(p) if i}
-    found |= {label("r'", i + 1): e for i, e in enumerate(delta)}
-    found |= {"g": g, "g.max": _at(_end().g_max.error, last)} | {label("s", i + 1): e for i, e in enumerate(signals)}
-    found |= {f"{label('s', i + 1)}.max": e for i, e in enumerate([*signals[:-1], _at(_end().s_max.error, last)])}
+    of, hidden, end = [layer.values() for layer in layers], chain.recursions(), _end()
+    p = hidden.p.run_at(of, of[0][rho] * 0)
+    delta = [evaluate(hidden.derivative.bound(), {**v, BEFORE: e}) for v, e in zip(of, p, strict=False)]
+    last = {**of[-1], **dict(zip(_LOSS, (L_l, b_l, eps_l), strict=True)), BEFORE: p[-1], DELTA: delta[-1]}
+    # The step to layer j uses r'(j) of that layer and the norm of V_{j+1}.
+    down = [{**of[i], rho: of[i + 1][rho], DELTA: delta[i]} for i in range(len(of) - 2, -1, -1)]
+    sizes = hidden.S.run_at(down, evaluate(end.s.size, last))
+    down = [{**v, SIZE_AFTER: after} for v, after in zip(down, sizes, strict=False)]
+    signals = hidden.s.run_at(down, evaluate(end.s.error, last))[::-1]
+    inputs = [input_norm, *(evaluate(chain.worst_case()[P_hat], v) for v in of[:-1])]  # ||pbar(j-1)||
+    parts = zip(p, signals, sizes[::-1], inputs, strict=False)
+    blocks = [evaluate(_block(), dict(zip(_PARTS, each, strict=True))) for each in parts]
+    gradient = root(sum(h * h for h in blocks)) / 2
+    largest = [*signals[:-1], evaluate(end.s_max.error, last)]
+    found = {label("p", i): e for i, e in enumerate(p) if i} | _labelled("r'", delta)
+    found |= {"g": evaluate(end.g.error, last), "g.max": evaluate(end.g_max.error, last)} | _labelled("s", signals)
+    found |= {f"{name}.max": e for name, e in _labelled("s", largest).items()}
     return found | {"gradient": gradient} | ({} if eta is None else {"w": eta * gradient})
 
 
-_L_l, _b_l, _eps_l = L_l, b_l, eps_l  # the symbols, where arguments carry the same letters
+_LOSS, _PARTS = (L_l, b_l, eps_l), (BEFORE, AFTER, SIZE_AFTER, P_hat)
 
 
-def _forward(of: Sequence[Mapping[sp.Symbol, Any]]) -> list[Any]:
-    """e(0) = 0, e(j) = L_r ||V_j|| e(j-1) + sqrt(width) eps_r."""
-    recursion = chain.recursions().p
-    zero = of[0][rho] * 0
-    return recursion.run([_at(recursion.factor, v) for v in of], [_at(recursion.offset, v) for v in of], zero)
-
-
-def _backward(
-    of: Sequence[Mapping[sp.Symbol, Any]], delta: Sequence[Any], size: Any, error: Any
-) -> tuple[list[Any], list[Any]]:
-    """Sizes and errors of s(1), ..., s(N): the step to layer j uses r'(j) of that layer and the norm of V_{j+1}."""
-    hidden = chain.recursions()
-    steps = [{**of[i], rho: of[i + 1][rho], DELTA: delta[i]} for i in range(len(of) - 2, -1, -1)]
-    sizes = hidden.S.run([_at(hidden.S.factor, v) for v in steps], [0 * size] * len(steps), size)
-    offsets = [_at(hidden.s.offset, {**v, SIZE_AFTER: after}) for v, after in zip(steps, sizes, strict=False)]
-    errors = hidden.s.run([_at(hidden.s.factor, v) for v in steps], offsets, error)
-    return sizes[::-1], errors[::-1]
-
-
-def _input_size(index: int, of: Sequence[Mapping[sp.Symbol, Any]], input_norm: Any) -> Any:
-    """||pbar(j-1)||: of the input, or what the sums of ReLUs can give."""
-    if index == 0:
-        return input_norm
-    return _at(chain.worst_case()[P_hat], of[index - 1])
+def _labelled(quantity: str, values: Sequence[Any]) -> dict[str, Any]:
+    return {label(quantity, layer): value for layer, value in enumerate(values, start=1)}
 
 
 @dataclass(frozen=True)
@@ -149,28 +115,10 @@ def _end() -> _End:
 
 
 @cache
-def _block() -> Approximated:
+def _block() -> sp.Expr:
     previous = given("p[j-1]", dim=d_x, norm=Norm.TWO, size=P_0, error=BEFORE)
     signal = given("s[j]", dim=K, norm=Norm.TWO, size=SIZE_AFTER, error=AFTER)
-    return chain.block(signal, previous, j, size=P_hat)
-
-
-def _at(expression: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:
-    arguments, function = _compiled(expression)
-    return function(*(values[symbol] for symbol in arguments))
-
-
-@cache
-def _compiled(expression: sp.Expr) -> tuple[tuple[sp.Symbol, ...], Any]:
-    arguments = tuple(sorted(expression.free_symbols, key=str))
-    return arguments, sp.lambdify(arguments, expression, modules=[{"sqrt": _root}, "math"])
-
-
-def _root(number: Any) -> Any:
-    """The root of a number of any kind: a ball knows its own."""
-    if hasattr(number, "sqrt"):
-        return number.sqrt()
-    return sp.sqrt(number) if isinstance(number, sp.Basic) else math.sqrt(number)
+    return chain.block(signal, previous, j, size=P_hat).error
 
 
 def _of_kind(width: int, like: Any) -> Any:
