@@ -183,11 +183,16 @@ def _affine(intercept: sp.Expr, slope: sp.Expr) -> Callable[[Any], sp.Expr]:
 # Equality: z_0 = R and step(R) = R; an R below the fixed point fails.
 @dataclass(frozen=True)
 class Invariant:
-    """|z| <= bound at every layer. Obligations: the parts of the induction that SymPy could not decide."""
+    """|z| <= bound at every layer. Obligations: the parts of the induction that SymPy could not decide.
+
+    Where the bound is a letter that stands for what the induction needs, `meaning` is a bound on it in that letter or
+    in suprema over the interval.
+    """
 
     bound: sp.Expr
     obligations: tuple[Obligation, ...]
     reason: str
+    meaning: sp.Expr | None = None
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -197,6 +202,11 @@ class Invariant:
     @property
     def conditional(self) -> bool:
         return any(obligation.open for obligation in self.obligations)
+
+    @property
+    def largest(self) -> sp.Expr:
+        """The bound without a letter of its own, as far as one is known."""
+        return self.bound if self.meaning is None else self.meaning
 
 
 def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
@@ -238,12 +248,13 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
 def largest_range(recursion: MonotoneRecursion, depth: Any) -> Invariant:
     """[-R, R] keeps the arguments of layers 0 .. depth, where R, the letter recursion.radius, is the largest R_l.
 
-    An instance finds R by `recursion.run`, or an R that is at least `recursion.largest_implicitly(depth)`.
+    An instance finds R by `recursion.run`. In letters it is at most `recursion.largest_implicitly(depth)`.
     """
     owed = whole("largest_range", str(recursion.radius), least=0, depth=as_expr(depth))
     letter = sp.sstr(recursion.radius)
     reason = f"induction over layers 0 .. {sp.sstr(depth)}; {letter} is the largest of {letter}_0, {letter}_1, ..."
-    return Invariant(recursion.radius, (*owed, *recursion.obligations_up_to(recursion.radius)), reason)
+    owed += recursion.obligations_up_to(recursion.radius)
+    return Invariant(recursion.radius, owed, reason, recursion.largest_implicitly(depth))
 
 
 # |f_hat(z)| <= |f(z)| + |f_hat(z) - f(z)| for z in [-R, R]. Equality: |f(z)| = supremum, f_hat = f + eps there.
@@ -257,7 +268,7 @@ def values_on(arguments: Invariant, *, supremum: Any, eps: Any, letter: sp.Symbo
     owed = nonnegative("values_on", sp.sstr(arguments.bound), **numbers)
     named = "" if letter is None else f", which is {sp.sstr(letter)}"
     reason = f"values are at most {sp.sstr(bound)}{named}, where the arguments stay in range: {arguments.reason}"
-    return Invariant(bound if letter is None else letter, (*owed, *arguments.obligations), reason)
+    return Invariant(bound if letter is None else letter, (*owed, *arguments.obligations), reason, bound)
 
 
 def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
