@@ -96,23 +96,32 @@ def _hypothesis(name: str) -> Hypothesis:
 
 
 def _forward(network: Network) -> list[Quantity]:
-    return [*errors.forward(network), counts.ranges(network, "range_r"), *counts.forward_norms(network)]
+    return [*errors.forward(network), counts.ranges(network, "range_r"), counts.layer_norm(network, "forward")]
 
 
 def _derivative(network: Network) -> list[Quantity]:
-    return [*errors.derivative(network), counts.ranges(network, "range_r1"), *counts.derivative_norms(network)]
+    return [*errors.derivative(network), counts.ranges(network, "range_r1"), counts.layer_norm(network, "derivative")]
 
 
 def _loss_gradient(network: Network) -> list[Quantity]:
-    return [*errors.loss_gradient(network), counts.ranges(network, "range_u"), *counts.loss_gradient_norms(network)]
+    return [
+        *errors.loss_gradient(network),
+        counts.ranges(network, "range_u"),
+        counts.layer_norm(network, "loss_gradient"),
+    ]
 
 
 def _backward(network: Network) -> list[Quantity]:
-    return [*errors.backward(network), errors.signal_size(network), *counts.backward_norms(network)]
+    return [*errors.backward(network), errors.signal_size(network), counts.layer_norm(network, "backward")]
 
 
 def _whole_step(network: Network) -> list[Quantity]:
-    step = [*errors.step(network), errors.requested(network), *counts.step_norms(network), *counts.sizes(network)]
+    step = [
+        *errors.step(network),
+        errors.requested(network),
+        counts.layer_norm(network, "step"),
+        *counts.sizes(network),
+    ]
     return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step]
 
 
