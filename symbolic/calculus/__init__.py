@@ -4,6 +4,15 @@ Every rule returns a new `Approximated`, whose derivation has one more step. A r
 its test contains the case. A rule that is not sharp is marked `sharp=False` and states its largest known ratio.
 """
 
+from symbolic.calculus.counting import (
+    Attention,
+    Columns,
+    Construction,
+    Heads,
+    Multiplication,
+    Perceptron,
+    counted,
+)
 from symbolic.calculus.descent import Descent, descent_lemma, gradient_descent
 from symbolic.calculus.functions import apply_function
 from symbolic.calculus.invariants import (
@@ -32,16 +41,22 @@ from symbolic.derivation import Approximated, Derivation, DerivationError, Norm,
 
 __all__ = [
     "Approximated",
+    "Attention",
+    "Columns",
+    "Construction",
     "CoupledRecursion",
     "Derivation",
     "DerivationError",
     "Descent",
+    "Heads",
     "Invariant",
     "Knob",
     "LinearRecursion",
     "MonotoneRecursion",
+    "Multiplication",
     "Norm",
     "Obligation",
+    "Perceptron",
     "QuadraticRecursion",
     "Step",
     "add",
@@ -56,6 +71,7 @@ __all__ = [
     "contraction_steps",
     "converge",
     "correct",
+    "counted",
     "descend",
     "descent_lemma",
     "either",

@@ -7,13 +7,20 @@ import numpy as np
 import sympy as sp
 
 from symbolic.calculus import (
+    Attention,
+    Columns,
+    Construction,
     CoupledRecursion,
     Descent,
+    Heads,
     LinearRecursion,
     MonotoneRecursion,
+    Multiplication,
+    Perceptron,
     QuadraticRecursion,
     apply_function,
     contraction_steps,
+    counted,
     descent_lemma,
     finite_depth,
     geometric_sum,
@@ -168,6 +175,30 @@ def one_layer() -> tuple[float, float]:
     return float(recursion.factor / 8 + recursion.offset), (1 / 8 + 1 / 4) / 2
 
 
+def column_sum(matrix: np.ndarray) -> float:
+    return float(np.abs(matrix).sum(0).max())
+
+
+# Two columns with two entries of 2, one with an entry of 3 and two of 1/4.
+MATRIX = np.array([[2, 0, 3], [-2, 2, 0.25], [0, 2, -0.25]])
+COLUMNS = Columns({"twos": ((2, 2),), "mixed": ((1, 3), (2, sp.Rational(1, 4)))})
+# Three copies of two heads each, whose values are an entry of 1 and one of 1/2; and one more head.
+HEADS = Heads(3, 2, values=sp.Rational(3, 2), query_key=2)
+ATTENTION = Attention((HEADS, Heads(1, 1, values=5)))
+
+
+def attention_norm() -> tuple[float, float]:
+    values = [np.diag(entries) for entries in ([1, 0], [0, -Half]) for _ in range(3)] + [np.full((2, 2), 2.5)]
+    queries = [2 * np.eye(2)] * 6 + [np.eye(2)]
+    truth = max(map(column_sum, queries)) + sum(column_sum(value.astype(float)) for value in values)
+    return float(ATTENTION.norm), truth
+
+
+def built() -> Construction:
+    perceptron, picks = Perceptron(COLUMNS, COLUMNS), Multiplication((COLUMNS,), heads=3)
+    return Construction({"x": 3, "one": 1}, {"attention": ATTENTION, "mlp": perceptron, "products": picks})
+
+
 NUMBER_CASES = [
     NumberCase("coupled, full", "CoupledRecursion", lambda: coupled_sharp(((2, 1), (3, 1)))),
     NumberCase("coupled, triangular", "CoupledRecursion", lambda: coupled_sharp(((2, 0), (3, 1)))),
@@ -183,6 +214,14 @@ NUMBER_CASES = [
     NumberCase("pooled layers", "LinearRecursion", pooled_layers),
     NumberCase("one gradient step", "descent_lemma", one_step),
     NumberCase("telescoping", "Descent", telescoped),
+    NumberCase("column sums", "Columns", lambda: (float(COLUMNS.norm), column_sum(MATRIX))),
+    NumberCase("heads", "Heads", lambda: (float(HEADS.count), float(len([1, Half] * 3)))),
+    NumberCase("attention", "Attention", attention_norm),
+    NumberCase("MLP", "Perceptron", lambda: (float(built().layers["mlp"].norm), 2 * column_sum(MATRIX))),
+    NumberCase("products", "Multiplication", lambda: (float(built().layers["products"].norm), column_sum(MATRIX))),
+    NumberCase("width", "Construction", lambda: (float(built().width), float(len([*"xyz", 1])))),
+    NumberCase("most heads", "Construction", lambda: (float(built().heads), 7.0)),
+    NumberCase("a count", "counted", lambda: (float(counted("width", built().width, latex="D").bound()), 4.0)),
     NumberCase("squaring", "QuadraticRecursion", squaring),
     NumberCase("squaring, steps", "QuadraticRecursion", squaring_count),
     NumberCase("contraction, steps", "contraction_steps", contraction_count),
