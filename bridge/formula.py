@@ -1,7 +1,8 @@
 """A SymPy expression as a function that runs on tensors and on arrays of balls."""
 
 import inspect
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import flint
@@ -33,20 +34,19 @@ class Formula:
         self.__signature__ = inspect.Signature([inspect.Parameter(str(each), keyword) for each in self.symbols])
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        arguments = self.__signature__.bind(*values, **named).args
-        bits = [each.bits for each in arguments if isinstance(each, BallArray)]
-        return self._on_balls(arguments, max(bits)) if bits else self._on_tensors(*arguments)
-
-    @cached_property
-    def _on_tensors(self) -> Lowered:
-        return _lowered(self.expr, self.symbols, None)
-
-    def _on_balls(self, arguments: tuple[Any, ...], bits: int) -> BallArray:
-        with working_precision(max(bits, flint.ctx.prec)):
-            return entrywise(_lowered(self.expr, self.symbols, flint.ctx.prec))(*arguments)
+        return entry_by_entry(self.expr, self.symbols, self.__signature__.bind(*values, **named).args)
 
     def __repr__(self) -> str:
         return f"Formula({', '.join(map(str, (self.expr, *self.symbols)))})"
+
+
+def entry_by_entry(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], values: Sequence[Any]) -> Any:
+    """The expression at tensors, or at arrays of balls, in the order of its symbols."""
+    bits = [each.bits for each in values if isinstance(each, BallArray)]
+    if not bits:
+        return _lowered(expr, symbols, None)(*values)
+    with working_precision(max(*bits, flint.ctx.prec)):
+        return entrywise(_lowered(expr, symbols, flint.ctx.prec))(*values)
 
 
 @lru_cache(maxsize=1024)

@@ -15,6 +15,7 @@ import sympy as sp
 
 from symbolic.citations import Citation
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
+from symbolic.operations import Given, Operation
 
 
 class Norm(StrEnum):
@@ -46,7 +47,7 @@ class Step:
 
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
-    `latex` is the left side of a step that bounds a size or a count, not an error.
+    `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Step:
     per_unit: bool = False
     about: tuple[Any, ...] = ()
     latex: str = ""
+    operation: Operation | None = None
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -108,6 +110,16 @@ class Derivation:
         """The steps that lead up to `name`, itself included."""
         last = self.steps.index(self.step(name))
         return Derivation(self.steps[: last + 1])
+
+    def leading_to(self, *names: str) -> tuple["Step", ...]:
+        """The steps that these follow from, themselves included, in order; all steps without a name."""
+        if not names:
+            return self.steps
+        needed = {self.step(name).name for name in names}
+        for step in reversed(self.steps):
+            if step.name in needed:
+                needed.update(step.premises)
+        return tuple(step for step in self.steps if step.name in needed)
 
     def bound(self, name: str = "") -> sp.Expr:
         """The bound on the error of `name` (the last step by default) with every premise substituted."""
@@ -248,7 +260,19 @@ def given(
     dim = as_expr(dim)
     obligations = (*nonnegative("given", name, **numbers), *whole("given", name, least=1, dimension=dim))
     about = (dim, numbers["size"], numbers.get("radius"), probabilities, affine)
-    step = Step(name, norm, "given", numbers["error"], (), reason, source, obligations, per_unit=True, about=about)
+    step = Step(
+        name,
+        norm,
+        "given",
+        numbers["error"],
+        (),
+        reason,
+        source,
+        obligations,
+        per_unit=True,
+        about=about,
+        operation=Given(name),
+    )
     derivation, radius = Derivation((step,)), numbers.get("radius")
     return Approximated(name, dim, norm, numbers["size"], derivation, radius, probabilities, affine)
 
@@ -262,6 +286,12 @@ def _require_unit_sum(name: str, norm: Norm, size: sp.Expr) -> None:
             f"given: '{name}' holds weights that add up to 1, got a size of {sp.sstr(size)} in the {norm}-norm; give "
             f"norm = Norm.ONE and size = 1, or more if exact weights may be negative"
         )
+
+
+def with_operation(value: Approximated, operation: Operation) -> Approximated:
+    """The same conclusion, whose step says what it computes."""
+    *others, last = value.derivation.steps
+    return replace(value, derivation=Derivation((*others, replace(last, operation=operation))))
 
 
 def require_norm(rule: str, value: Approximated, *allowed: Norm) -> None:

@@ -1,7 +1,7 @@
 """In-context gradient descent at one point of the grid: networks, references, inputs, and the bounds of every scope."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import flint
@@ -11,19 +11,18 @@ import torch
 from torch import Tensor
 
 from bridge.budget import Budget
-from bridge.icgd.arithmetic import Balls, Tensors, balls
+from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.propagation import LossGradient, Propagated, Smooth, propagate
 from bridge.icgd.setting import Setting
+from bridge.readings import Reading, Smooth
 from bridge.study import Case, Inputs
 from bridge.verdicts import Bound
 from numeric.attack import attack
 from numeric.balls import BallArray, ball_maximum, float_above, working_precision
 from numeric.exact import ball_matrix, matrix_of_rows
 from numeric.icgd.construction import IcgdConstruction, icgd_construction
-from numeric.icgd.exact import exact_reference, run_exact_icgd
+from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.reference import exact_step
 from numeric.icgd.sampling import project, prompts, starts
 from symbolic.statements import Quantity, Result, UsageError
 
@@ -58,7 +57,7 @@ class StepCase(Case):
         self.values = dict(values)
         self.n = int(params["n"])
         self.dtype, self.device = dtype, device
-        self._known: dict[str, tuple[tuple[Tensor, ...], Propagated]] = {}
+        self._readings: dict[tuple[bytes, str], Reading] = {}
         self._exact: dict[tuple[bytes, int], dict[str, tuple[flint.arb, float]]] = {}
 
     @property
@@ -150,19 +149,21 @@ class StepCase(Case):
 
     def reference(self, w: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor]:
         """The exact taps, in float64."""
-        s = self.setting
-        functions = s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0)
-        return exact_step(s.shape, w, x, y, *functions, s.eta, s.B_v)
+        return self.chain.batched(self.chain.values, w, x, y)
 
     def envelope(self, inputs: Inputs, names: Sequence[str]) -> dict[str, Tensor]:
         """What the errors would be if every secant erred as in the middle of its cell: smooth in the inputs."""
-        s = self.setting
         w, x, y = (inputs[name] for name in ("w", "x", "y"))
-        found = exact_step(s.shape, w, x, y, *self.emulation.envelopes(), s.loss_on_tensors(0), s.eta, s.B_v)
+        found = self.chain.batched(self.smooth_values, w, x, y)
         sizes = {name: self.size(name, found, w, x, y) for name in names if name in SIZES}
         target = self.reference(w, x, y)
         taps = {name: tap_of(name) for name in names if name not in sizes}
         return sizes | {name: distance(name, found[tap] - target[tap]) for name, tap in taps.items()}
+
+    def smooth_values(self, w: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor]:
+        """The taps of one prompt, with the envelopes of the sums of ReLUs for r and r' in the place of both."""
+        r, r1 = (Smooth(each) for each in self.emulation.envelopes())
+        return self.chain.values(w, x, y, functions={**self.chain.exact_functions, "r": r, "r'": r1})
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         bits = max(bits, BALL_BITS)
@@ -172,12 +173,11 @@ class StepCase(Case):
         return {name: self._exact[key][name] for name in names}
 
     def _all_exact(self, inputs: Inputs, bits: int) -> dict[str, tuple[flint.arb, float]]:
-        s = self.setting
         tensors = [inputs[name].to(self.dtype) for name in ("w", "x", "y")]
         w, x, y = (tensor[0].double().cpu().numpy() for tensor in tensors)
         network = run_exact_icgd(self.construction(len(x)), w, x, y, bits=bits)
-        r, r1, u = s.on_balls(0, bits), s.on_balls(1, bits), s.loss_on_balls(0, bits)
-        target = exact_reference(s.shape, w, x, y, r, r1, u, eta=s.eta, B_v=s.B_v, bits=bits)
+        w_at, x_at, y_at = (BallArray.exactly(each, bits) for each in (w, x, y))
+        target = self.chain_on_balls(bits).values(w_at, x_at, y_at)
         with torch.no_grad():
             floats = self.network(len(x), self.dtype).run(*tensors)
             float_target = self.reference(*(tensor.double() for tensor in tensors))
@@ -260,43 +260,31 @@ class StepCase(Case):
 
     # Bounds.
 
-    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        return self.bound_of(self.propagated(inputs, scope), Tensors(), quantity.name)
-
-    def propagated(self, inputs: Inputs, scope: str) -> Propagated:
-        """The errors of all taps on tensors; the last prompts of each scope are remembered."""
-        tensors = tuple(inputs[name] for name in ("w", "x", "y"))
-        remembered = self._known.get(scope)
-        moving = any(tensor.requires_grad for tensor in tensors)
-        if remembered and not moving and _same(remembered[0], tensors):
-            return remembered[1]
-        w, x, y = (tensor.double() for tensor in tensors)
-        weights = self.setting.shape.matrices(w)
-        found = propagate(Tensors(), weights, x, y, *self._functions, *self.emulation.knowledge(scope))
-        if not moving:
-            self._known[scope] = (tensors, found)
-        return found
+    @cached_property
+    def chain(self) -> Chain:
+        return Chain(self.setting, self._emulation)
 
     @cached_property
-    def _functions(self) -> tuple[Smooth, LossGradient]:
-        s, e = self.setting, self.emulation
-        return s.smooth_on_tensors(e.r.radius), s.loss_gradient_on_tensors(e.ranges.outputs)
+    def chain_on_balls(self) -> Callable[[int], Chain]:
+        return cache(lambda bits: Chain(self.setting, self._emulation, bits))
 
-    def bound_of(self, found: Propagated, ops: Any, name: str) -> Any:
-        """w moves by eta times the gradient, and the projection does not expand."""
-        if tap_of(name) == "w":
-            return found.bound(ops, "gradient") * self.setting.eta
-        return found.bound(ops, name)
+    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
+        def at_one(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
+            return self.chain.bound(w, x, y, scope, step_of(quantity.name))
+
+        return self.chain.batched(at_one, *(inputs[name].double() for name in ("w", "x", "y")))
 
     def prompt_bound(self, quantity: Quantity, scope: str, inputs: Inputs) -> Bound:
         """The bound at one prompt as a ball: a proof."""
-        s, e, bits = self.setting, self.emulation, BALL_BITS
-        w, x, y = (inputs[name][0].to(self.dtype).double().cpu() for name in ("w", "x", "y"))
-        with working_precision(bits):
-            arrays = [balls(V.numpy()) for V in s.shape.matrices(w)], balls(x.numpy()), balls(y.numpy())
-            functions = s.smooth_on_balls(e.r.radius, bits), s.loss_gradient_on_balls(e.ranges.outputs, bits)
-            found = propagate(Balls(), *arrays, *functions, *e.knowledge_on_balls(scope, bits))
-            bound = flint.arb(self.bound_of(found, Balls(), quantity.name))
+        e, point = self.emulation, [inputs[name][0].to(self.dtype).double().cpu() for name in ("w", "x", "y")]
+        key = b"".join(each.numpy().tobytes() for each in point), scope
+        with working_precision(BALL_BITS):
+            if key not in self._readings:
+                w, x, y = (BallArray.exactly(each, BALL_BITS) for each in point)
+                self._readings = {key: self.chain_on_balls(BALL_BITS).reading(w, x, y, scope)}
+            found = self._readings[key].bound(step_of(quantity.name))
+            assert found is not None  # every step of the chain has an enclosure
+            bound = found.balls[0]
             return Bound(bound + (bound + e.r.error + e.r1.error + e.u.error) * ROUNDED_UP)
 
 
@@ -309,13 +297,14 @@ def _as_matrix(array: BallArray) -> Any:
     return matrix_of_rows([list(array.balls[row * columns : (row + 1) * columns]) for row in range(rows)], columns)
 
 
-def _same(left: tuple[Tensor, ...], right: tuple[Tensor, ...]) -> bool:
-    return all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(left, right, strict=True))
-
-
 def tap_of(name: str) -> str:
     """The tap that a quantity measures: s[2] for s[2].max, w for w.requested."""
     return name.partition(".")[0]
+
+
+def step_of(name: str) -> str:
+    """The step of the derivation: w for w.requested."""
+    return name if name.endswith(".max") else tap_of(name)
 
 
 def distance(name: str, difference: Tensor) -> Tensor:

@@ -15,8 +15,7 @@ import sympy as sp
 import torch
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.icgd.propagation import Knowledge
-from bridge.icgd.setting import Setting, entrywise
+from bridge.icgd.setting import Setting
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
 from numeric.balls import float_above
 from symbolic.icgd import chain
@@ -102,40 +101,6 @@ class Emulation:
     def relus(self) -> int:
         """The most ReLUs of one function."""
         return max(self.r.relu_sum.relus, self.r1.relu_sum.relus, self.u.loss_sum.relus)
-
-    def knowledge(self, scope: str) -> tuple[Knowledge, Knowledge, Knowledge]:
-        """Of rbar, r'bar and ubar, for tensors: their suprema alone, or (LOCAL) cell by cell."""
-        exact = self.setting.on_tensors(0), self.setting.on_tensors(1), self.setting.loss_on_tensors(0)
-        approximate = self.r.relu_sum, self.r1.relu_sum, self.u.loss_sum
-
-        def deviation(place: int) -> Callable[..., torch.Tensor]:
-            return lambda *at: approximate[place](*at) - exact[place](*at)
-
-        return self._knowledge(scope, deviation, float_above)
-
-    def knowledge_on_balls(self, scope: str, bits: int) -> tuple[Knowledge, Knowledge, Knowledge]:
-        """The same for arrays of balls."""
-        setting = self.setting
-        exact = setting.on_balls(0, bits), setting.on_balls(1, bits), setting.loss_on_balls(0, bits)
-        approximate = self.r.relu_sum.exact, self.r1.relu_sum.exact, self.u.loss_sum.exact
-
-        def deviation(place: int) -> Callable[..., object]:
-            arguments = 2 if place == 2 else 1
-            return entrywise(lambda *at: approximate[place](*at) - exact[place](*at), bits, arguments)
-
-        return self._knowledge(scope, deviation, lambda ball: ball)
-
-    def _knowledge(
-        self, scope: str, deviation: Callable[[int], Callable[..., object]], number: Callable[[flint.arb], object]
-    ) -> tuple[Knowledge, Knowledge, Knowledge]:
-        local = scope == LOCAL
-
-        def known(found: Interpolant | LossInterpolant, place: int) -> Knowledge:
-            if not local:
-                return Knowledge(number(found.error))
-            return Knowledge(number(found.error), deviation(place), number(found.slope_error))
-
-        return known(self.r, 0), known(self.r1, 1), known(self.u, 2)
 
     # A secant errs by at most h^2/8 |f''|, in the middle of a cell. Where the attack still looks for the right prompt,
     # that envelope stands in for the sawtooth of the true error, whose gradients lead nowhere.

@@ -1,18 +1,19 @@
-"""The activations and losses of wu2024 by name, as formulas that run on tensors and on arrays of balls."""
+"""The activations and losses of wu2024, as formulas that run on tensors and on arrays of balls."""
 
 from typing import Any
 
 from bridge.formula import Formula
 from symbolic import activations
+from symbolic.activations import Activation, Loss
 
 
 def activation_formula(activation: Any, order: int = 0) -> Formula:
     """r^(order), a function of t. Raises UsageError for an unknown name."""
-    chosen = activations.activation(activation)
+    chosen = activation if isinstance(activation, Activation) else activations.activation(activation)
     return Formula(chosen.derivative(order), chosen.t)
 
 
 def loss_formula(loss: Any, order: int = 0) -> Formula:
     """d^order ell / dt^order of one coordinate, a function of t and y. Raises UsageError for an unknown name."""
-    chosen = activations.loss(loss)
+    chosen = loss if isinstance(loss, Loss) else activations.loss(loss)
     return Formula(chosen.derivative(order), chosen.t, chosen.y)

@@ -5,7 +5,7 @@
 g_l bounds the error of the network's gradient at wbar^l, and L_l is an L_f of the ball of radius e_l around wbar^l,
 which holds w_GD^l. Both paths stay in W, whose own L_f and diameter cap L_l and e_l.
 
-Shapes: ... batch, D_w weights, n tokens.
+Shapes, of one prompt: D_w weights, n tokens.
 """
 
 import itertools
@@ -13,62 +13,62 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import flint
 import sympy as sp
+import torch
 
-from bridge.icgd.arithmetic import Arithmetic, Array
-from bridge.icgd.propagation import Knowledge, LossGradient, Smooth, propagate
-from bridge.icgd.smoothness import smoothness_near
-from numeric.icgd.shape import Shape
+from bridge.icgd.chain import Chain
+from bridge.icgd.smoothness import Caps, smoothness_near
+from bridge.readings.arrays import Array, two_norm
 from symbolic.calculus.numbers import evaluate
 from symbolic.icgd.symbols import eps, eta
 from symbolic.icgd.trajectory import L_f, one_descent, step_recursion
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is known beside the prompt, in the numbers of one arithmetic.
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The iterates `points` = wbar^0, ..., wbar^L (D_w) at the prompt x (n, d_x), y (n, d_y), in a chain's arithmetic.
 
     Of W: `caps` are sup |r'| and sup |du/dt|, `smoothest` an L_f, `diameter` the largest distance of two points.
     """
 
-    shape: Shape
-    activation: Smooth
-    loss: LossGradient
-    knowledge: tuple[Knowledge, Knowledge, Knowledge]
-    caps: tuple[Any, Any]
-    smoothest: Any
-    diameter: Any
-    eta: Any
+    chain: Chain
+    points: Sequence[Array]
+    x: Array
+    y: Array
+    caps: Caps
+    smoothest: flint.arb
+    diameter: flint.arb
 
-    def matrices(self, w: Array) -> list[Array]:
-        """V_1, ..., V_N of w (..., D_w)."""
-        pieces = zip(self.shape.slices, self.shape.sizes, strict=True)
-        return [w[..., where].reshape(*w.shape[:-1], *size) for where, size in pieces]
+    @property
+    def eta(self) -> Array:
+        return self.chain.array(self.chain.setting.eta, like=self.x)
 
-    def smoothness(self, ops: Arithmetic, w: Array, x: Array, y: Array, radius: Array) -> Array:
+    def gradient_errors(self, scope: str) -> list[Array]:
+        """g_0, ..., g_{L-1}."""
+        return [self.chain.bound(w, self.x, self.y, scope, "gradient") for w in self.points[:-1]]
+
+    def distances(self, scope: str) -> list[Array]:
+        """e_1, ..., e_L."""
+        gradients, step = self.gradient_errors(scope), step_recursion()
+
+        def capped(distance: Array) -> Array:
+            return torch.minimum(distance, torch.zeros_like(distance) + self.chain.number(self.diameter))
+
+        def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
+            return lambda e: {eta: self.eta, eps: gradient, L_f: self._smoothness(w, e)}
+
+        first = capped(evaluate(step.offset, {eta: self.eta, eps: gradients[0]}))  # both start at the same point
+        return step.run_at(list(map(at, self.points[1:-1], gradients[1:])), first, cap=capped)
+
+    def smoothness_along(self) -> list[Array]:
+        """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
+        return [self._smoothness(w, two_norm(after - w)) for w, after in itertools.pairwise(self.points)]
+
+    def _smoothness(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""
-        near = smoothness_near(ops, self.matrices(w), x, y, self.activation, self.loss, self.caps, radius)
-        return ops.minimum(near, 0 * near + self.smoothest)
-
-
-def gradient_errors(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
-    """g_0, ..., g_{L-1}, each (...), for `points` wbar^0, ..., wbar^L (..., D_w)."""
-    known = problem.activation, problem.loss, *problem.knowledge
-    return [propagate(ops, problem.matrices(w), x, y, *known).gradient for w in points[:-1]]
-
-
-def distances(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
-    """e_1, ..., e_L, each (...)."""
-    gradients, step = gradient_errors(ops, points, x, y, problem), step_recursion()
-
-    def capped(distance: Array) -> Array:
-        return ops.minimum(distance, 0 * distance + problem.diameter)
-
-    def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
-        return lambda e: {eta: problem.eta, eps: gradient, L_f: problem.smoothness(ops, w, x, y, e)}
-
-    first = capped(evaluate(step.offset, {eta: problem.eta, eps: gradients[0]}))  # both paths start at the same point
-    return step.run_at(list(map(at, points[1:-1], gradients[1:])), first, cap=capped)
+        near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
+        return torch.minimum(near, torch.zeros_like(near) + self.chain.number(self.smoothest))
 
 
 def mean_of_descents(gradients: Sequence[Array], fall: Array, step: Any) -> Array:
@@ -76,9 +76,3 @@ def mean_of_descents(gradients: Sequence[Array], fall: Array, step: Any) -> Arra
     lemma = one_descent()
     offsets = [evaluate(lemma.offset, {eta: step, eps: gradient}) for gradient in gradients]
     return lemma.run([evaluate(lemma.decrease, {eta: step})] * len(gradients), offsets, fall)
-
-
-def smoothness_along(ops: Arithmetic, points: Sequence[Array], x: Array, y: Array, problem: Problem) -> list[Array]:
-    """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
-    segments = itertools.pairwise(points)
-    return [problem.smoothness(ops, w, x, y, ops.norm(after - w)) for w, after in segments]

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import flint
-import numpy as np
 import sympy as sp
 import torch
 
 from bridge.enclosures import supremum
-from bridge.icgd.arithmetic import Array
-from bridge.icgd.propagation import LossGradient, Smooth
 from bridge.lowering import lower
-from numeric.balls import float_above, working_precision
+from numeric.balls import float_above
 from numeric.icgd.shape import Shape
 from symbolic.activations import Activation, Loss, Piece
 from symbolic.statements import UsageError
@@ -93,28 +90,6 @@ class Setting:
     def _loss_derivative(self, order: int) -> sp.Expr:
         return self.loss.derivative(order + 1)
 
-    # What the propagation of errors asks for.
-
-    def smooth_on_tensors(self, radius: float) -> Smooth:
-        return Smooth(
-            [self.on_tensors(k) for k in range(4)], {k: float_above(v) for k, v in self._sups(radius).items()}
-        )
-
-    def smooth_on_balls(self, radius: float, bits: int) -> Smooth:
-        functions = [entrywise(self.on_balls(k, bits), bits, 1) for k in range(4)]
-        return Smooth(functions, self._sups(radius))
-
-    def loss_gradient_on_tensors(self, output_radius: float) -> LossGradient:
-        second = float_above(self.loss_supremum(2, output_radius))
-        return LossGradient(self.loss_on_tensors(0), self.loss_on_tensors(1), second)
-
-    def loss_gradient_on_balls(self, output_radius: float, bits: int) -> LossGradient:
-        value, slope = (entrywise(self.loss_on_balls(k, bits), bits, 2) for k in (0, 1))
-        return LossGradient(value, slope, self.loss_supremum(2, output_radius))
-
-    def _sups(self, radius: float) -> dict[int, flint.arb]:
-        return {k: self.supremum(k, radius) for k in (2, 3, 4)}
-
 
 @lru_cache(maxsize=256)
 def _on_tensors(expression: sp.Expr, args: tuple[sp.Symbol, ...]) -> Callable[..., torch.Tensor]:
@@ -127,14 +102,6 @@ def _on_tensors(expression: sp.Expr, args: tuple[sp.Symbol, ...]) -> Callable[..
 @lru_cache(maxsize=256)
 def _on_balls(expression: sp.Expr, args: tuple[sp.Symbol, ...], bits: int) -> Callable[..., flint.arb]:
     return lower(expression, "arb", args=args, bits=bits)
-
-
-def entrywise(function: Callable[..., flint.arb], bits: int, arguments: int) -> Callable[..., Array]:
-    def at(*balls: flint.arb) -> flint.arb:
-        with working_precision(bits):
-            return function(*balls)
-
-    return np.frompyfunc(at, arguments, 1)
 
 
 def _sum_above(a: float, b: float) -> float:

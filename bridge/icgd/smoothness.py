@@ -3,26 +3,24 @@
 The inequalities are those of symbolic.icgd.smoothness; here the suprema of r', r'' and u are certified, and near a
 point they are enclosed by the values there.
 
-Shapes: ... batch, n tokens, m coordinates of a layer.
+Shapes, of one prompt: n tokens, m coordinates of a layer.
 """
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import flint
-import numpy as np
 import sympy as sp
 import torch
 
 from bridge.balls import evaluate_ball
 from bridge.enclosures import range_of
-from bridge.icgd.arithmetic import Arithmetic, Array, Balls, root
+from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Ranges
-from bridge.icgd.propagation import LossGradient, Smooth
 from bridge.icgd.setting import Setting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
-from numeric.balls import ball_maximum, float_above
+from bridge.readings.arrays import Array, applied, joint, largest, spectral, two_norm
+from numeric.balls import float_above
 from symbolic.icgd.smoothness import WORST_CASE, b_r2, layer_norms, run_smoothness, smoothness
 
 
@@ -70,51 +68,35 @@ def gap_above(setting: Setting, ranges: Ranges) -> flint.arb:
     return bound * d_y / 2
 
 
+@dataclass(frozen=True)
+class Caps:
+    """sup |r'| and sup |du/dt| on W."""
+
+    slope: flint.arb
+    pull: flint.arb
+
+
 # Every pair of points of W within `radius` of w. With c(j) the Lipschitz constant of p(j) in w, p(j) moves by at most
 # c(j) radius and each z(j)[k] by sqrt((row c(j-1))^2 + ||p(j-1)||^2) radius; r' is there at most
 # |r'(z)| + sup|r''| times that, and never above its supremum on W.
-def smoothness_near(
-    ops: Arithmetic,
-    weights: Sequence[Array],
-    x: Array,
-    y: Array,
-    activation: Smooth,
-    loss: LossGradient,
-    caps: tuple[Any, Any],
-    radius: Array,
-) -> Array:
-    """L_f near w = `weights` (..., rows, columns), `radius` (...); the mean over the tokens of x (..., n, d_x).
-
-    `caps` are sup |r'| and sup |du/dt| on W.
-    """
-    tokens = ops.zeros(ops.norm(x))  # (..., n)
-    near = tokens + _each_token(radius)
-    p, c, sup = x, tokens, activation.suprema
+def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, caps: Caps, radius: Array) -> Array:
+    """L_f near w (D_w), at the prompt x (n, d_x), y (n, d_y): the mean over its tokens."""
+    activation, loss = chain.functions["r"], chain.functions["u"]
+    tokens = torch.zeros_like(two_norm(x))  # (n)
+    slope_cap, pull_cap = (tokens + chain.number(cap) for cap in (caps.slope, caps.pull))
+    bend_cap = tokens + activation.suprema[2]
+    near, p, c = tokens + radius, x, tokens
     layers = []
-    for V in weights:
-        r, r1, r2 = (each(p @ ops.transpose(V)) for each in activation.derivatives[:3])  # (..., n, m)
-        spectral, row = (_each_token(each + radius) for each in (ops.spectral(V), ops.largest(ops.norm(V))))
-        argument = ops.norm(p) + c * near
-        change = ops.joint([(row + tokens) * c, argument]) * near
-        slope = ops.minimum(ops.largest(abs(r1)) + sup[2] * change, tokens + caps[0])
-        curvature = ops.minimum(ops.largest(abs(r2)) + sup[3] * change, tokens + sup[2])
-        layers.append(layer_norms(spectral + tokens, row + tokens, argument, slope, curvature))
-        p, c = r, slope * ops.joint([spectral * c, argument])
-    slope = ops.largest(abs(loss.slope(p, y))) + loss.second * c * near
-    slope = ops.minimum(slope, tokens + caps[1])
-    size = ops.norm(loss.value(p, y)) + slope * c * near
-    found = run_smoothness(layers, size, slope, sqrt=_roots_of_balls if isinstance(ops, Balls) else root)
-    return found.sum(-1) / found.shape[-1]
-
-
-def _each_token(values: Array) -> Array:
-    """(...) to (..., 1)."""
-    return np.asarray(values, dtype=object)[..., None] if not isinstance(values, torch.Tensor) else values[..., None]
-
-
-def _root_of_ball(square: flint.arb) -> flint.arb:
-    """A sum of squares is not negative, but its ball may reach below 0."""
-    return square.sqrt() if square > 0 else flint.arb(0).union(ball_maximum([flint.arb(0), square.upper()]).sqrt())
-
-
-_roots_of_balls = np.frompyfunc(_root_of_ball, 1, 1)
+    for V in chain.matrices(w):
+        r, r1, r2 = (each(applied(V, p)) for each in (activation.exact, *activation.derivatives[:2]))  # (n, m)
+        whole, row = spectral(V) + near, largest(two_norm(V)) + near
+        argument = two_norm(p) + c * near
+        change = joint([row * c, argument]) * near
+        slope = torch.minimum(largest(abs(r1)) + activation.suprema[2] * change, slope_cap)
+        curvature = torch.minimum(largest(abs(r2)) + activation.suprema[3] * change, bend_cap)
+        layers.append(layer_norms(whole, row, argument, slope, curvature))
+        p, c = r, slope * joint([whole * c, argument])
+    pull = abs(loss.derivatives[0](p, y) + torch.zeros_like(p))
+    slope = torch.minimum(largest(pull) + loss.suprema[2] * c * near, pull_cap)
+    size = two_norm(loss.exact(p, y)) + slope * c * near
+    return run_smoothness(layers, size, slope, sqrt=torch.sqrt).mean(-1)

@@ -30,7 +30,7 @@ from bridge.study import Inputs, torch_device, torch_dtype
 from bridge.verdicts import Bound
 from numeric.balls import working_precision
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.reference import empirical_loss, exact_step, predict
+from numeric.icgd.reference import empirical_loss, predict
 from numeric.icgd.sampling import prompts
 from numeric.icgd.shape import Shape
 from symbolic.statements import Quantity, Result, UsageError
@@ -254,9 +254,8 @@ class TableCase(EmulatedCase):
         """By gradient descent itself, in float64."""
         s, w = self.setting, w.double()
         x, y, query = (each.double() for each in (*self.prompt.values(), self._tensor(self.data.x_query)))
-        functions = s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0)
         for _ in range(self.steps):
-            w = exact_step(s.shape, w, x, y, *functions, s.eta, s.B_v)["w"]
+            w = self.reference(w, x, y)["w"]
         return Learnt(w, predict(s.shape, w, query[:, None], s.on_tensors(0))[:, 0])
 
     def raw(self, learnt: Learnt) -> float:

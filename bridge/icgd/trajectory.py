@@ -6,7 +6,7 @@ network's gradient at wbar^l. Shapes: B prompts, n examples, D_w weights.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -19,28 +19,26 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.cost import Cost
 from bridge.enclosures import supremum
-from bridge.icgd.arithmetic import Array, Balls, Tensors, balls
 from bridge.icgd.case import BALL_BITS, ROUNDED_UP
+from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import LOCAL, Emulation, ranges
 from bridge.icgd.exact_runs import CHECKS, refuted_row, repaired_row, run_of
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.outside import OutsideCase
-from bridge.icgd.path import Problem, distances, gradient_errors, mean_of_descents, smoothness_along
+from bridge.icgd.path import Path, mean_of_descents
 from bridge.icgd.setting import Setting
-from bridge.icgd.smoothness import gap_above, smoothness_of_layers, smoothness_on_W
+from bridge.icgd.smoothness import Caps, gap_above, smoothness_of_layers, smoothness_on_W
 from bridge.icgd.study import EmulatedCase, StepStudy, gradient_bound, plan_for, roughness, setting_of, step_cost
-from bridge.lowering import lower
 from bridge.measure import Found, evidence_at
+from bridge.readings.arrays import Array
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Inputs, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
-from numeric.balls import ball_maximum, float_above, working_precision
+from numeric.balls import BallArray, ball_maximum, float_above, working_precision
 from numeric.exact_cost import TooLargeForExact
-from numeric.icgd.exact import exact_reference, run_exact_icgd
-from numeric.icgd.reference import empirical_loss, exact_step
+from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.sampling import starts
-from symbolic.activations import Loss
 from symbolic.icgd import chain
 from symbolic.icgd import symbols as letters
 from symbolic.icgd import trajectory as theory
@@ -85,8 +83,7 @@ class TrajectoryCase(EmulatedCase):
                 setting.loss.gradient.subs(setting.loss.t, at_zero), setting.loss.y, -setting.B_y, setting.B_y
             ),
         }
-        self._iterates: dict[bytes, list[np.ndarray]] = {}
-        self._problems: dict[str, Problem] = {}
+        self._iterates: dict[bytes, list[BallArray]] = {}
 
     # Inputs.
 
@@ -111,24 +108,9 @@ class TrajectoryCase(EmulatedCase):
         return self.measured(near, w, x, y, names)
 
     def envelope(self, inputs: Inputs, names: Sequence[str]) -> dict[str, Tensor]:
-        s = self.setting
         w, x, y = (inputs[name] for name in ("w", "x", "y"))
-        functions = *self._smooth, self._exact_functions[2]
-        near = self.follow(lambda w: exact_step(s.shape, w, x, y, *functions, s.eta, s.B_v)["w"], w, names)
+        near = self.follow(lambda w: self.chain.batched(self.smooth_values, w, x, y)["w"], w, names)
         return self.measured(near, w, x, y, names)
-
-    @cached_property
-    def _smooth(self) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
-        return self.emulation.envelopes()
-
-    @cached_property
-    def _exact_functions(self) -> tuple[Callable[..., Tensor], Callable[..., Tensor], Callable[..., Tensor]]:
-        s = self.setting
-        return s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0)
-
-    def reference(self, w: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor]:
-        s = self.setting
-        return exact_step(s.shape, w, x, y, *self._exact_functions, s.eta, s.B_v)
 
     def follow(self, step: Callable[[Tensor], Tensor], w: Tensor, names: Sequence[str]) -> list[Tensor]:
         """w^0, w^1, ...: as far as the named quantities reach."""
@@ -175,15 +157,15 @@ class TrajectoryCase(EmulatedCase):
 
     # Exactly.
 
-    def exact_iterates(self, inputs: Inputs, bits: int) -> list[np.ndarray]:
-        """wbar^0 .. wbar^L as balls, each (D_w). Raises TooLargeForExact."""
+    def exact_iterates(self, inputs: Inputs, bits: int) -> list[BallArray]:
+        """wbar^0 .. wbar^L, each (D_w). Raises TooLargeForExact."""
         key = _key(inputs, str(bits))
         if key not in self._iterates:
             w, x, y = self.as_measured(inputs)
             construction = replace(self.construction(len(x)), steps=self.steps)
             found = run_exact_icgd(construction, w, x, y, bits=bits)
-            points = np.array(found["trajectory" if self.steps > 1 else "w"].balls, dtype=object)
-            self._iterates = {key: [balls(w), *points.reshape(self.steps, -1)]}
+            points = found["trajectory" if self.steps > 1 else "w"].reshape(self.steps, -1)
+            self._iterates = {key: [BallArray.exactly(w, bits), *points.unbind(0)]}
         return self._iterates[key]
 
     def as_measured(self, inputs: Inputs) -> tuple[np.ndarray, ...]:
@@ -191,47 +173,22 @@ class TrajectoryCase(EmulatedCase):
         return tuple(inputs[name][0].detach().to(self.dtype).double().cpu().numpy() for name in ("w", "x", "y"))
 
     def _all_exact(self, inputs: Inputs, bits: int) -> dict[str, tuple[flint.arb, float]]:
-        s, (w, x, y) = self.setting, self.as_measured(inputs)
-        near = self.exact_iterates(inputs, bits)
-        functions = s.on_balls(0, bits), s.on_balls(1, bits), s.loss_on_balls(0, bits)
-        run = exact_reference(s.shape, w, x, y, *functions, eta=s.eta, B_v=s.B_v, steps=self.steps, bits=bits)
-        target = np.array(run["trajectory" if self.steps > 1 else "w"].balls, dtype=object).reshape(self.steps, -1)
+        w, x, y = (BallArray.exactly(each, bits) for each in self.as_measured(inputs))
+        near, chain, target = self.exact_iterates(inputs, bits), self.chain_on_balls(bits), [w]
         with working_precision(bits):
-            found = {f"path[{k + 1}]": _ball_norm(near[k + 1] - target[k]) for k in range(self.steps)}
-            found[MAPPING] = self._exact_mapping(near, x, y, bits)
+            for _ in range(self.steps):
+                target.append(chain.values(target[-1], x, y, ["w"])["w"])
+            found = {f"path[{k}]": _norm(near[k] - target[k]).balls[0] for k in range(1, self.steps + 1)}
+            found[MAPPING] = self._exact_mapping(chain, near, x, y).balls[0]
             return self._with_rounding(inputs, found, near, target)
 
-    def _exact_mapping(self, near: Sequence[np.ndarray], x: np.ndarray, y: np.ndarray, bits: int) -> flint.arb:
-        s = self.setting
-        box, total = balls(s.shape.box(s.B_v)), flint.arb(0)
-        for w in near[: self.steps]:
-            moved = w - self.exact_gradient(w, x, y, bits) * flint.arb(s.eta)
-            mapping = (w - _clipped(moved, box)) / flint.arb(s.eta)
-            total += (mapping * mapping).sum()
-        return total / self.steps
-
-    def exact_gradient(self, w: np.ndarray, x: np.ndarray, y: np.ndarray, bits: int) -> np.ndarray:
-        """The gradient of L_n at a w of balls (D_w), by (3.7) and (3.8)."""
-        s = self.setting
-        r, r1, u = (_entrywise(each) for each in (s.on_balls(0, bits), s.on_balls(1, bits), s.loss_on_balls(0, bits)))
-        V, p, slopes = self.ball_matrices(w), [balls(x)], []
-        for matrix in V:
-            z = p[-1] @ matrix.T  # (n, m)
-            p.append(r(z))
-            slopes.append(r1(z))
-        signal = slopes[-1] * u(p[-1], balls(y))
-        blocks: list[np.ndarray] = []
-        for j in reversed(range(s.shape.N)):
-            blocks.insert(0, (signal.T @ p[j]).ravel() / (2 * len(x)))
-            signal = slopes[j - 1] * (signal @ V[j]) if j else signal
-        return np.concatenate(blocks)
-
-    def ball_matrices(self, w: np.ndarray) -> list[np.ndarray]:
-        shape = self.setting.shape
-        return [w[where].reshape(size) for where, size in zip(shape.slices, shape.sizes, strict=True)]
+    def _exact_mapping(self, chain: Chain, near: Sequence[BallArray], x: BallArray, y: BallArray) -> Array:
+        eta = chain.array(self.setting.eta)
+        mappings = [(w - chain.values(w, x, y, ["w"])["w"]) / eta for w in near[: self.steps]]
+        return torch.stack([(each * each).sum() for each in mappings]).mean()
 
     def _with_rounding(
-        self, inputs: Inputs, found: Mapping[str, flint.arb], near: Sequence[np.ndarray], target: np.ndarray
+        self, inputs: Inputs, found: Mapping[str, flint.arb], near: Sequence[BallArray], target: Sequence[BallArray]
     ) -> dict[str, tuple[flint.arb, float]]:
         """Beside each exact number, how far the float run strays: from both paths, or of the mean of squares itself."""
         tensors = [inputs[name].to(self.dtype) for name in ("w", "x", "y")]
@@ -245,8 +202,8 @@ class TrajectoryCase(EmulatedCase):
         rounded = {MAPPING: float_above(abs(found[MAPPING] - flint.arb(mean)))}
         for k in range(1, self.steps + 1):
             strays = [
-                _ball_norm(exact - balls(point[0].double().cpu().numpy()))
-                for exact, point in ((near[k], floats[k]), (target[k - 1], references[k]))
+                _norm(exact - BallArray.exactly(point[0].double().cpu(), exact.bits)).balls[0]
+                for exact, point in ((near[k], floats[k]), (target[k], references[k]))
             ]
             rounded[f"path[{k}]"] = float_above(sum(strays, start=flint.arb(0)))
         return {name: (exact, rounded[name]) for name, exact in found.items()}
@@ -272,23 +229,43 @@ class TrajectoryCase(EmulatedCase):
 
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
         """Infinite where the steps are not known to be short (gradient_mapping). Constant to the attack, whose ratio
-        so climbs by the error alone: a gradient through L propagations would take most of the time."""
+        so climbs by the error alone: a gradient through L readings would take most of the time."""
         w, x, y = (inputs[name].detach() for name in ("w", "x", "y"))
         with torch.no_grad():
-            near = [v.double() for v in self.network_path(w.to(self.dtype), x.to(self.dtype), y.to(self.dtype))]
-            known = near, x.double(), y.double(), self.problem_on_tensors(scope)
+            near = torch.stack([v.double() for v in self.network_path(*(each.to(self.dtype) for each in (w, x, y)))], 1)
             if quantity.name == MAPPING:
-                return self.mapping_bound(*known)
+                return self.mapping_bound(near, x.double(), y.double(), scope)
             last = step_of(quantity.name)
-            return distances(Tensors(), near[: last + 1], *known[1:])[-1]
 
-    def mapping_bound(self, near: Sequence[Tensor], x: Tensor, y: Tensor, problem: Problem) -> Tensor:
+            def at_one(points: Tensor, x: Tensor, y: Tensor) -> Tensor:
+                return self.path(self.chain, points[: last + 1].unbind(), x, y).distances(scope)[-1]
+
+            return self.chain.batched(at_one, near, x.double(), y.double())
+
+    def path(self, chain: Chain, points: Sequence[Array], x: Array, y: Array) -> Path:
+        """The iterates, with what is known of W."""
+        s, e = self.setting, self.emulation
+        caps = Caps(s.supremum(1, e.r.radius), s.loss_supremum(1, e.ranges.outputs))
+        smoothest = self.smoothness_of_layers.min(self.values[theory.L_f])
+        return Path(chain, points, x, y, caps, smoothest, self._diameter)
+
+    @cached_property
+    def _diameter(self) -> flint.arb:
+        """The largest distance of two points of the box W."""
+        return 2 * _norm(BallArray.exactly(self.setting.shape.box(self.setting.B_v), BALL_BITS)).balls[0]
+
+    def mapping_bound(self, near: Tensor, x: Tensor, y: Tensor, scope: str) -> Tensor:
         """2 (f(w^0) - f(w^L)) / (eta L) + the mean of g_l^2: the sum of the descents, knowing both its ends. (B,)"""
-        ops = Tensors()
-        falls = self.risk(near[0], x, y) - self.risk(near[-1], x, y)
-        mean = mean_of_descents(gradient_errors(ops, near, x, y, problem), falls, problem.eta)
-        steepest = torch.stack(smoothness_along(ops, near, x, y, problem), -1).amax(-1)
-        return torch.where(problem.eta * steepest <= 1, mean, torch.inf)
+        eta = self.setting.eta
+
+        def at_one(points: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+            path = self.path(self.chain, points.unbind(), x, y)
+            return torch.stack(path.gradient_errors(scope)), torch.stack(path.smoothness_along())
+
+        errors, smoothness = self.chain.batched(at_one, near, x, y)  # (B, L) each
+        falls = self.risk(near[:, 0], x, y) - self.risk(near[:, -1], x, y)
+        bound = mean_of_descents(errors.unbind(-1), falls, eta)
+        return torch.where(eta * smoothness.amax(-1) <= 1, bound, torch.inf)
 
     def network_path(self, w: Tensor, x: Tensor, y: Tensor) -> list[Tensor]:
         """wbar^0 .. wbar^L, each (B, D_w)."""
@@ -297,8 +274,7 @@ class TrajectoryCase(EmulatedCase):
 
     def risk(self, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """L_n(w), (B,)."""
-        s = self.setting
-        return empirical_loss(s.shape, w, x, y, self._exact_functions[0], _loss_on_tensors(s.loss))
+        return self.chain.batched(self.chain.risk, w, x, y)
 
     def ball_bound(self, name: str, scope: str, inputs: Inputs) -> Bound | None:
         """The same at one prompt, as balls: a proof. None where the path is too large for exact arithmetic."""
@@ -306,58 +282,23 @@ class TrajectoryCase(EmulatedCase):
             near = self.exact_iterates(inputs, BALL_BITS)
         except TooLargeForExact:
             return None
-        e, ops = self.emulation, Balls()
-        x, y = (balls(each) for each in self.as_measured(inputs)[1:])
+        e, chain = self.emulation, self.chain_on_balls(BALL_BITS)
+        x, y = (BallArray.exactly(each, BALL_BITS) for each in self.as_measured(inputs)[1:])
         with working_precision(BALL_BITS):
-            problem = self.problem_on_balls(scope)
             above = (e.r.error + e.r1.error + e.u.error) * ROUNDED_UP
             if name == MAPPING:
-                bound = self._mapping_on_balls(near, x, y, problem)
+                bound = self._mapping_on_balls(self.path(chain, near, x, y), scope)
                 return replace(bound, ball=bound.ball * (1 + ROUNDED_UP) + above)
-            distance = flint.arb(distances(ops, near[: step_of(name) + 1], x, y, problem)[-1])
-            return Bound(distance * (1 + ROUNDED_UP) + above)
+            distance = self.path(chain, near[: step_of(name) + 1], x, y).distances(scope)[-1]
+            return Bound(distance.balls[0] * (1 + ROUNDED_UP) + above)
 
-    def _mapping_on_balls(self, near: Sequence[np.ndarray], x: Array, y: Array, problem: Problem) -> Bound:
-        ops, eta = Balls(), problem.eta
-        gradients = [flint.arb(g) for g in gradient_errors(ops, near, x, y, problem)]
-        falls = self.exact_risk(near[0], x, y) - self.exact_risk(near[-1], x, y)
-        steepest = ball_maximum([flint.arb(each) for each in smoothness_along(ops, near, x, y, problem)])
-        if not eta * steepest <= 1:
+    def _mapping_on_balls(self, path: Path, scope: str) -> Bound:
+        steepest = ball_maximum([each.balls[0] for each in path.smoothness_along()])
+        if not flint.arb(self.setting.eta) * steepest <= 1:
             why = "hypothesis not verified: eta L_f <= 1 along the path"
             return Bound(flint.arb("inf"), conditional=True, outside=why)
-        return Bound(mean_of_descents(gradients, falls, eta))
-
-    def exact_risk(self, w: Array, x: Array, y: Array) -> flint.arb:
-        s = self.setting
-        r, loss = (_entrywise(each) for each in (s.on_balls(0, BALL_BITS), _loss_on_balls(s.loss, BALL_BITS)))
-        p = x
-        for V in self.ball_matrices(w):
-            p = r(p @ V.T)
-        return loss(p, y).sum() / (2 * len(x))
-
-    def problem_on_tensors(self, scope: str) -> Problem:
-        if scope not in self._problems:
-            slope, pull, smoothest, diameter = (float_above(cap) for cap in self._caps)
-            s, knowledge = self.setting, self.emulation.knowledge(scope)
-            self._problems[scope] = Problem(
-                s.shape, *self._functions, knowledge, (slope, pull), smoothest, diameter, s.eta
-            )
-        return self._problems[scope]
-
-    def problem_on_balls(self, scope: str) -> Problem:
-        s, e, bits = self.setting, self.emulation, BALL_BITS
-        functions = s.smooth_on_balls(e.r.radius, bits), s.loss_gradient_on_balls(e.ranges.outputs, bits)
-        slope, pull, smoothest, diameter = self._caps
-        knowledge = e.knowledge_on_balls(scope, bits)
-        return Problem(s.shape, *functions, knowledge, (slope, pull), smoothest, diameter, flint.arb(s.eta))
-
-    @cached_property
-    def _caps(self) -> tuple[flint.arb, flint.arb, flint.arb, flint.arb]:
-        """Of W: sup |r'|, sup |du/dt|, L_f, and the diameter of the box."""
-        s, e = self.setting, self.emulation
-        smoothest = self.smoothness_of_layers.min(self.values[theory.L_f])
-        diameter = 2 * _ball_norm(balls(s.shape.box(s.B_v)))
-        return s.supremum(1, e.r.radius), s.loss_supremum(1, e.ranges.outputs), smoothest, diameter
+        first, last = (path.chain.risk(w, path.x, path.y) for w in (path.points[0], path.points[-1]))
+        return Bound(mean_of_descents(path.gradient_errors(scope), first - last, path.eta).balls[0])
 
     def slack(self, quantity: Quantity, inputs: Inputs) -> dict[str, float]:
         return {}  # the steps of the recursion are the quantities path[1], path[2], ...
@@ -399,8 +340,9 @@ class TrajectoryCase(EmulatedCase):
         worst = {name: value[sizes.argmax()].unsqueeze(0) for name, value in inputs.items()}
         measured = float(sizes.max())
         with working_precision(BALL_BITS):
-            w_at, x_at, y_at = self.as_measured(worst)
-            exact = _ball_norm(self.exact_gradient(balls(w_at), x_at, y_at, BALL_BITS))
+            w_at, x_at, y_at = (BallArray.exactly(each, BALL_BITS) for each in self.as_measured(worst))
+            gradient = self.chain_on_balls(BALL_BITS).values(w_at, x_at, y_at, ["gradient"])["gradient"]
+            exact = _norm(gradient).balls[0]
             rounding = float_above(abs(exact - flint.arb(measured)))
         still = (
             "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
@@ -434,36 +376,8 @@ def step_of(name: str) -> int:
     return int(name.partition("[")[2].rstrip("]"))
 
 
-def _norm(vectors: Tensor) -> Tensor:
+def _norm(vectors: Array) -> Array:
     return torch.linalg.vector_norm(vectors, dim=-1)
-
-
-def _ball_norm(vector: np.ndarray) -> flint.arb:
-    return flint.arb(Balls().norm(vector))
-
-
-def _clipped(vector: np.ndarray, box: np.ndarray) -> np.ndarray:
-    return np.array([each.min(top).max(-top) for each, top in zip(vector, box, strict=True)], dtype=object)
-
-
-def _entrywise(function: Callable[..., flint.arb]) -> Callable[..., np.ndarray]:
-    """On arrays of balls, at the working precision."""
-
-    def on_arrays(*arrays: np.ndarray) -> np.ndarray:
-        entries = [function(*each) for each in zip(*(array.ravel() for array in arrays), strict=True)]
-        return np.array(entries, dtype=object).reshape(arrays[0].shape)
-
-    return on_arrays
-
-
-@lru_cache(maxsize=16)
-def _loss_on_tensors(chosen: Loss) -> Callable[..., Tensor]:
-    return lower(chosen.expr, "torch", args=(chosen.t, chosen.y))
-
-
-@lru_cache(maxsize=16)
-def _loss_on_balls(chosen: Loss, bits: int) -> Callable[..., flint.arb]:
-    return lower(chosen.expr, "arb", args=(chosen.t, chosen.y), bits=bits)
 
 
 def _key(inputs: Inputs, about: str) -> bytes:

@@ -7,6 +7,7 @@ import sympy as sp
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, Step, as_expr
 from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
+from symbolic.operations import Apply
 
 
 # f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
@@ -14,12 +15,22 @@ from symbolic.obligations import Obligation, RangeObligation, nonnegative, posit
 # coordinate, if both points lie where L holds, so its norm is at most L e. Both points lie in [-R, R] if
 # size + error <= R: the obligation. Equality: f(x) = L x, f_hat = f + eps, x_hat = x + e (1, ..., 1).
 def apply_function(
-    x: Approximated, name: str, *, eps: Any, lipschitz: Any, size: Any, radius: Any = sp.oo, reason: str = ""
+    x: Approximated,
+    name: str,
+    *,
+    eps: Any,
+    lipschitz: Any,
+    size: Any,
+    radius: Any = sp.oo,
+    reason: str = "",
+    function: str = "",
+    beside: tuple[str, ...] = (),
 ) -> Approximated:
     """f_hat(x_hat) against f(x), where |f_hat - f| <= eps and |f'| <= lipschitz on [-radius, radius].
 
     `eps` and `lipschitz` may depend on `radius` (Taylor remainders). `size` bounds ||f(x)|| in x's norm. Obligation:
     the argument lies in the domain, ||x|| + error <= radius (each norm bounds every coordinate).
+    `function` is the handle of f and f_hat, `beside` those of further arguments, which are exact.
     """
     eps, lipschitz, size, radius = as_expr(eps), as_expr(lipschitz), as_expr(size), as_expr(radius)
     obligations: tuple[Obligation, ...] = nonnegative("apply_function", name, eps=eps, lipschitz=lipschitz, size=size)
@@ -34,5 +45,6 @@ def apply_function(
         premises=(x.name,),
         reason=reason or "|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|",
         obligations=obligations,
+        operation=Apply(function, beside, eps, lipschitz) if function else None,
     )
     return x.follows(step, dim=x.dim, size=size)

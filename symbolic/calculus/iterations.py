@@ -9,17 +9,26 @@ import sympy as sp
 from symbolic.calculus.recursions import constant_recursion
 from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr
 from symbolic.obligations import Obligation, nonnegative, real, whole
+from symbolic.operations import Iteration
 
 
 # e_n <= q^n e_0 + b (1 - q^n)/(1 - q) by rule 7. For q < 1 it is q^n (e_0 - e*) + e*, e* = b/(1 - q): between e_0 and
 # e*, tending to e*. Equality: every step an equality, e.g. x -> q x + b of numbers x >= 0 against x -> q x.
 def contract(
-    x: Approximated, name: str, *, factor: Any, offset: Any, size: Any, depth: Any = sp.oo, reason: str = ""
+    x: Approximated,
+    name: str,
+    *,
+    factor: Any,
+    offset: Any,
+    size: Any,
+    depth: Any = sp.oo,
+    reason: str = "",
+    matrix: str = "",
 ) -> Approximated:
     """x after `depth` steps that each take an error e to at most factor e + offset, 0 <= factor < 1.
 
     depth = oo bounds the limit (the upper limit of the errors): offset/(1 - factor), whatever the start. `size` bounds
-    the exact value after these steps.
+    the exact value after these steps. `matrix` is the handle of the linear map of a step, if its norm is `factor`.
     """
     factor, offset, depth, size = as_expr(factor), as_expr(offset), as_expr(depth), as_expr(size)
     numbers = nonnegative("contract", name, factor=factor, offset=offset, size=size)
@@ -34,6 +43,7 @@ def contract(
         premises=(x.name,),
         obligations=(below, *numbers, *_depth("contract", name, depth)),
         reason=reason or recursion.latex(),
+        operation=Iteration(matrix, depth, offset) if matrix else None,
     )
     return x.follows(step, dim=x.dim, size=size)
 

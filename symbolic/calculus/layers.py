@@ -10,6 +10,7 @@ from symbolic.calculus.perturbations import require_per_unit
 from symbolic.calculus.recursions import LinearRecursion, geometric_sum, restated
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm
 from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
+from symbolic.operations import Cases
 from symbolic.signs import is_continuous, is_nonnegative
 
 EVERY_LAYER = "in every layer"
@@ -243,6 +244,7 @@ def either(first: Approximated, when: Any, second: Approximated, *, name: str, r
         sp.Piecewise((first.error_symbol, when), (second.error_symbol, True)),
         premises=(first.name, second.name),
         reason=reason or "each in its own case",
+        operation=Cases(when),
     )
     shared = {s.name for s in first.derivation.steps} & {s.name for s in second.derivation.steps}
     here, there = (

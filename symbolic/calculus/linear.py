@@ -4,6 +4,7 @@ from typing import Any
 
 from symbolic.derivation import Approximated, NormName, Step, as_expr, as_norm
 from symbolic.obligations import nonnegative, whole
+from symbolic.operations import Linear
 
 
 # A x_hat - A x = A (x_hat - x), and ||A v||_target <= ||A||_{source -> target} ||v||_source by definition of the
@@ -20,8 +21,14 @@ def linear_map(
     bias: Any = 0,
     radius: Any = None,
     reason: str = "",
+    matrix: str = "",
+    transposed: bool = False,
+    bias_vector: str = "",
 ) -> Approximated:
-    """A x + b. `operator_norm` bounds ||A|| from x's norm to the norm `target` (x's own by default); `bias` ||b||."""
+    """A x + b. `operator_norm` bounds ||A|| from x's norm to the norm `target` (x's own by default); `bias` ||b||.
+
+    `matrix` is the handle of A, or of A^T if `transposed`, and `bias_vector` that of b.
+    """
     operator_norm, bias, dim = as_expr(operator_norm), as_expr(bias), as_expr(dim)
     norm = as_norm(target or x.norm)
     if radius is None and x.radius is not None:
@@ -37,5 +44,6 @@ def linear_map(
         premises=(x.name,),
         obligations=(*nonnegative("linear_map", name, **numbers), *whole("linear_map", name, least=1, dimension=dim)),
         reason=reason or f"||A v||_{norm} <= ||A||_({x.norm} -> {norm}) ||v||_{x.norm}",
+        operation=Linear(matrix, transposed, bias_vector) if matrix else None,
     )
     return x.follows(step, dim=dim, size=operator_norm * x.size + bias, radius=numbers.get("radius"))

@@ -5,15 +5,19 @@ from typing import Any
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, Norm, Step, as_expr, require_norm
 from symbolic.obligations import nonnegative
+from symbolic.operations import Clip, SoftThreshold
 
 
 # The projection P onto a closed convex set is 1-Lipschitz in the 2-norm: (u - Pu).(Pv - Pu) <= 0 and the same with u
 # and v exchanged add up to ||Pu - Pv||^2 <= (u - v).(Pu - Pv). Onto a box it clips each coordinate, a 1-Lipschitz
 # function, so that it is 1-Lipschitz in every p-norm. Equality: both points inside the set.
-def project(x: Approximated, name: str, *, size: Any, box: bool = False, reason: str = "") -> Approximated:
+def project(
+    x: Approximated, name: str, *, size: Any, box: bool = False, reason: str = "", low: str = "", high: str = ""
+) -> Approximated:
     """The projection of x onto a closed convex set (x in the 2-norm) or onto a box (any norm).
 
     `size` bounds the exact value's projection: the norm of the set's points, or x.size where the set contains 0.
+    `low` and `high` are the handles of a box's corners.
     """
     if not box:
         require_norm("project", x, Norm.TWO)
@@ -26,6 +30,7 @@ def project(x: Approximated, name: str, *, size: Any, box: bool = False, reason:
         premises=(x.name,),
         obligations=nonnegative("project", name, size=size),
         reason=reason or "projections do not expand",
+        operation=Clip(low, high) if box and low and high else None,
     )
     return x.follows(step, dim=x.dim, size=size)
 
@@ -33,8 +38,13 @@ def project(x: Approximated, name: str, *, size: Any, box: bool = False, reason:
 # S_t(u) = sign(u) max(|u| - t, 0) is 1-Lipschitz in u (its derivative is 0 or 1) and in t (0 or -sign u), coordinate by
 # coordinate: |S_t'(u') - S_t(u)| <= |u' - u| + |t' - t|. Equality: u' > u > t > t'. An exact threshold is t >= 0, so
 # that |S_t(u)| <= |u|; t' may be negative: S_t' is t - t' away from S_t where |u'| > t, and at most that elsewhere.
-def soft_threshold(x: Approximated, name: str, *, threshold_error: Any = 0, reason: str = "") -> Approximated:
-    """S_t(x) with a threshold t >= 0 known up to `threshold_error` (the same in each coordinate), in any p-norm."""
+def soft_threshold(
+    x: Approximated, name: str, *, threshold_error: Any = 0, reason: str = "", threshold: str = ""
+) -> Approximated:
+    """S_t(x) with a threshold t >= 0 known up to `threshold_error` (the same in each coordinate), in any p-norm.
+
+    `threshold` is the handle of t.
+    """
     threshold_error = as_expr(threshold_error)
     step = Step(
         name,
@@ -44,5 +54,6 @@ def soft_threshold(x: Approximated, name: str, *, threshold_error: Any = 0, reas
         premises=(x.name,),
         obligations=nonnegative("soft_threshold", name, threshold_error=threshold_error),
         reason=reason or "S_t is 1-Lipschitz in its argument and in t",
+        operation=SoftThreshold(threshold) if threshold else None,
     )
     return x.follows(step, dim=x.dim, size=x.size)

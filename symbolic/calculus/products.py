@@ -4,6 +4,7 @@ from typing import Any
 
 from symbolic.derivation import Approximated, NormName, Step, as_expr, as_norm
 from symbolic.obligations import nonnegative, whole
+from symbolic.operations import Product, ProductKind
 
 
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:
@@ -21,12 +22,14 @@ def bilinear(
     dim: Any = None,
     approximate_size: Any = None,
     reason: str = "",
+    product: str = "",
 ) -> Approximated:
     """B(x, y) with ||B(u, v)||_norm <= constant ||u|| ||v||; u and v are measured in the norms of x and y.
 
     With constant 1: the entry-wise product in the norm of x with y in the sup norm; the inner product with x in the
     1-norm and y in the sup norm, or both in the 2-norm; a matrix in an operator norm times a vector.
     `approximate_size` bounds ||x_hat|| if a better bound than size + error is known (for instance if x_hat is clipped).
+    `product` says which map B is: "entrywise", "inner", or "mean of outer products" over the tokens.
     """
     constant, dim = as_expr(constant), x.dim if dim is None else as_expr(dim)
     known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}
@@ -43,6 +46,7 @@ def bilinear(
             *whole("bilinear", name, least=1, dimension=dim),
         ),
         reason=reason or _expansion(bool(known)),
+        operation=Product(ProductKind(product)) if product else None,
     )
     return x.follows(step, y, dim=dim, size=constant * x.size * y.size)
 

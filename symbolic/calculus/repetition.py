@@ -1,15 +1,36 @@
 """Rule 7 for a network of equal layers: one layer is derived, and repeated to any symbolic depth."""
 
+import zlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated, DerivationError, given
+from symbolic.derivation import Approximated, DerivationError, as_expr, given, with_operation
 from symbolic.obligations import Obligation, shown_at_most
+from symbolic.operations import Operation
+
+FIRST_INDEX = 1 << 40  # SymPy counts its own from below 10^7
+
+
+@dataclass(frozen=True)
+class Repetition(Operation):
+    """`depth` equal layers, one after the other: `layer` is derived from its premise `premise`.
+
+    A handle of the layer that is bound to a tuple stands for its l-th member in layer l.
+    """
+
+    premise: str
+    layer: Approximated
+    depth: sp.Expr
+
+    @property
+    def handles(self) -> tuple[str, ...]:
+        inner = (step.operation for step in self.layer.derivation.steps if step.name != self.premise)
+        return tuple(dict.fromkeys(h for each in inner if each for h in each.handles))
 
 
 # A layer is derived once, from a premise whose error is a symbol e; its bound is the step of a recursion in e, which
@@ -20,12 +41,18 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     The layer has to keep the norm, the dimension and the size of x (tokens in [-1, 1] stay there, say): its argument
     is a given with these, and with an error of its own. Raises DerivationError for a layer that does not.
     """
-    premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=x.size, error=sp.Dummy("e", nonnegative=True))
+    premise = given(f"a layer of {name}", dim=x.dim, norm=x.norm, size=x.size, error=_error_of(name))
     one = layer(premise)
     recursion = _recursion(name, premise, one)
     owed = tuple(each for each in _kept(premise, one) if each not in recursion.obligations)
     recursion = replace(recursion, obligations=recursion.obligations + owed)
-    return iterate(x, name, recursion, depth, size=x.size)  # of any depth, 0 too: a layer keeps the size
+    found = iterate(x, name, recursion, depth, size=x.size)  # of any depth, 0 too: a layer keeps the size
+    return with_operation(found, Repetition(premise.name, one, as_expr(depth)))
+
+
+# The same letter for the same name, so that a value that is derived twice is derived alike; no other symbol equals it.
+def _error_of(name: str) -> sp.Dummy:
+    return sp.Dummy("e", dummy_index=FIRST_INDEX + zlib.crc32(name.encode()), nonnegative=True)
 
 
 def _recursion(name: str, premise: Approximated, one: Approximated) -> LinearRecursion:

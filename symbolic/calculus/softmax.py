@@ -18,6 +18,7 @@ from symbolic.derivation import (
     require_norm,
 )
 from symbolic.obligations import nonnegative, real, whole
+from symbolic.operations import Attention, Concentration, HardMax, Softmax
 
 
 # Let q = softmax(theta), q' = softmax(theta'), |theta' - theta|_inf <= e, and let A be the keys whose weight grows, so
@@ -33,8 +34,16 @@ def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: st
     """
     require_norm("softmax", scores, Norm.INF)
     if affine:  # tanh(x) <= x
-        step = Step(name, Norm.ONE, "softmax", scores.error_symbol, premises=(scores.name,), sharp=False,
-                    reason=reason or "||softmax(t') - softmax(t)||_1 <= ||t' - t||_inf")  # fmt: skip
+        step = Step(
+            name,
+            Norm.ONE,
+            "softmax",
+            scores.error_symbol,
+            premises=(scores.name,),
+            reason=reason or "||softmax(t') - softmax(t)||_1 <= ||t' - t||_inf",
+            sharp=False,
+            operation=Softmax(),
+        )
         return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
     step = Step(
         name,
@@ -44,6 +53,7 @@ def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: st
         premises=(scores.name,),
         reason=reason or "||softmax(t') - softmax(t)||_1 <= 2 tanh(||t' - t||_inf / 2)",
         source=Citation(WANG2024, "Lemma D.1", "which prints 2 ||t' - t||_inf"),
+        operation=Softmax(),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
@@ -59,11 +69,12 @@ def concentrate(
     gap: Any = None,
     gaps: Callable[[sp.Symbol], Any] | None = None,
     reason: str = "",
+    scores: str = "",
 ) -> Approximated:
     """Softmax weights of `count` keys against the unit vector of the winner, in the 1-norm.
 
     The gap of the k-th key to the winner (k = 1 .. count - 1) is `slope` * k (a linear position bias), or the same
-    `gap` for all, or gaps(k).
+    `gap` for all, or gaps(k). `scores` is the handle of the scores.
     """
     count = as_expr(count)
     k = sp.Dummy("k", integer=True, positive=True)  # no symbol of the caller's can be captured
@@ -88,6 +99,7 @@ def concentrate(
         2 * lost,
         obligations=obligations,
         reason=reason or "the weights beside the winner's add up to T/(1+T), T = sum_k exp(-gap_k)",
+        operation=Concentration(scores) if scores else None,
     )
     return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
 
@@ -133,6 +145,7 @@ def softmax_to_hard_max(
             *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
             _margin_survives(scores, margin, name),
         ),
+        operation=HardMax(beta),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
@@ -151,6 +164,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         premises=(scores.name,),
         reason=reason or "a winner by m still wins after errors below m/2",
         obligations=(_margin_survives(scores, margin, name),),
+        operation=HardMax(sp.oo),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
@@ -181,6 +195,7 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
         values.error_symbol + radius * weights.error_symbol,
         premises=(weights.name, values.name),
         reason=reason or "both weight vectors add up to 1, so only the distance of the values from a centre enters",
+        operation=Attention(),
     )
     total = sp.Integer(1) if weights.probabilities else weights.size
     return weights.follows(step, values, dim=values.dim, size=total * values.size, radius=total * radius)

@@ -6,6 +6,7 @@ import sympy as sp
 
 from symbolic.derivation import Approximated, DerivationError, Norm, NormName, Step, as_expr, as_norm
 from symbolic.obligations import real
+from symbolic.operations import Combination, Concatenation, Restated, TokenMean
 
 
 def norm_of_ones(norm: Norm, dim: sp.Expr) -> sp.Expr:
@@ -32,7 +33,9 @@ def add(
     if any(sp.simplify(value.dim - values[0].dim) != 0 for value in values):
         dims = ", ".join(f"'{value.name}' in R^{value.dim}" for value in values)
         raise DerivationError(f"add: the values differ in dimension ({dims})")
-    factors = [abs(as_expr(c)) for c in coefficients] if coefficients is not None else [sp.Integer(1)] * len(values)
+    given = coefficients if coefficients is not None else (1,) * len(values)
+    signed = tuple(as_expr(c) for c in given)
+    factors = [abs(c) for c in signed]
     if len(factors) != len(values):
         raise DerivationError(f"add: {len(values)} values but {len(factors)} coefficients")
     for factor in factors:
@@ -44,6 +47,7 @@ def add(
         sp.Add(*(c * value.error_symbol for c, value in zip(factors, values, strict=True))),
         premises=tuple(value.name for value in values),
         reason=reason or "triangle inequality",
+        operation=Combination(signed),
     )
     size = sp.Add(*(c * value.size for c, value in zip(factors, values, strict=True)))
     return values[0].follows(step, *values[1:], dim=values[0].dim, size=size)
@@ -54,7 +58,13 @@ def add(
 def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
     """The mean (or any convex combination with exact weights) of values that each obey the bounds of x."""
     step = Step(
-        name, x.norm, "mean", x.error_symbol, premises=(x.name,), reason=reason or "a mean is at most the largest"
+        name,
+        x.norm,
+        "mean",
+        x.error_symbol,
+        premises=(x.name,),
+        reason=reason or "a mean is at most the largest",
+        operation=TokenMean(),
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
@@ -70,6 +80,7 @@ def concatenate(*values: Approximated, name: str, reason: str = "") -> Approxima
         _join(norm, [value.error_symbol for value in values]),
         premises=tuple(value.name for value in values),
         reason=reason or "the norm of a concatenation, from the norms of its parts",
+        operation=Concatenation(),
     )
     dim = sp.Add(*(value.dim for value in values))
     return values[0].follows(step, *values[1:], dim=dim, size=_join(norm, [value.size for value in values]))
@@ -96,6 +107,7 @@ def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "
         factor * x.error_symbol,
         premises=(x.name,),
         reason=reason or f"||v||_{target} <= {sp.sstr(factor)} ||v||_{x.norm}",
+        operation=Restated(),
     )
     return x.follows(step, dim=x.dim, size=factor * x.size)
 

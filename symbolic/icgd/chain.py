@@ -25,7 +25,6 @@ from symbolic.calculus import (
     change_norm,
     concatenate,
     linear_map,
-    mean,
     project,
 )
 from symbolic.calculus.invariants import MonotoneRecursion, confine, largest_range, values_on
@@ -67,8 +66,8 @@ INPUT = given("x", dim=d_x, norm=Norm.TWO, size=P_0, reason="the input, exact")
 def rows_times(below: Approximated, layer: sp.Expr, width: sp.Expr = K) -> Approximated:
     """v_jk . p(j-1) in the sup norm: each k has a row of its own."""
     reason = "Cauchy-Schwarz with the rows of V_j"
-    name = label("rows z", layer)
-    return linear_map(below, name, operator_norm=nu, dim=width, target=Norm.INF, reason=reason)
+    name, matrix = label("rows z", layer), label("V", layer)
+    return linear_map(below, name, operator_norm=nu, dim=width, target=Norm.INF, reason=reason, matrix=matrix)
 
 
 def label(quantity: str, layer: sp.Expr | int) -> str:
@@ -108,9 +107,10 @@ def worst_case(inputs: sp.Expr = d_x, outputs: sp.Expr = d_y) -> dict[sp.Symbol,
 
 def forward_layer(previous: Approximated, layer: sp.Expr, *, weights: sp.Expr, width: sp.Expr) -> Approximated:
     """Lemma 2, one layer: pbar(j) = rbar(V_j pbar(j-1))."""
-    z = linear_map(previous, label("z", layer), operator_norm=weights, dim=width)
+    z = linear_map(previous, label("z", layer), operator_norm=weights, dim=width, matrix=label("V", layer))
     name = label("p", layer)
-    p = apply_function(z, name, eps=eps_r, lipschitz=L_r, size=sp.sqrt(width) * b_r, radius=R)
+    size = sp.sqrt(width) * b_r
+    p = apply_function(z, name, eps=eps_r, lipschitz=L_r, size=size, radius=R, function="r")
     return confine(p, COVERED, name)
 
 
@@ -118,7 +118,8 @@ def derivative_layer(previous: Approximated, layer: sp.Expr, *, width: sp.Expr) 
     """Lemma 3: r'bar(j)[k] = r'bar(v_jk . pbar(j-1)), in the sup norm since each k has a row of its own."""
     rows = rows_times(previous, layer, width)
     name = label("r'", layer)
-    return confine(apply_function(rows, name, eps=eps_r1, lipschitz=L_r1, size=b_r1, radius=R), COVERED, name)
+    slope = apply_function(rows, name, eps=eps_r1, lipschitz=L_r1, size=b_r1, radius=R, function="r'")
+    return confine(slope, COVERED, name)
 
 
 def loss_gradient(output: Approximated, name: str) -> Approximated:
@@ -132,13 +133,16 @@ def loss_gradient(output: Approximated, name: str) -> Approximated:
         size=size,
         radius=R_u,
         reason="u(t, y)[k] depends on t[k] and the exact y[k] only; |y[k]| <= B_y",
+        function="u",
+        beside=("y",),
     )
     return confine(u, OUTPUTS, name)
 
 
 def times_derivative(derivative: Approximated, factor: Approximated, name: str, dim: sp.Expr) -> Approximated:
     """r'(j) * v: |r'bar| <= b_r1 + eps_r1 on [-R, R], so r'bar * dv + dr' * v."""
-    return bilinear(derivative, factor, name, norm=factor.norm, dim=dim, approximate_size=b_r1 + eps_r1)
+    bar = b_r1 + eps_r1
+    return bilinear(derivative, factor, name, norm=factor.norm, dim=dim, approximate_size=bar, product="entrywise")
 
 
 def last_signal(derivative: Approximated, g: Approximated, depth: sp.Expr) -> Approximated:
@@ -150,25 +154,28 @@ def backward_layer(
     derivative: Approximated, following: Approximated, layer: sp.Expr, *, weights: sp.Expr
 ) -> Approximated:
     """Lemma 6, one layer: sbar(j) = r'bar(j) * (V_{j+1}^T sbar(j+1)); the transposed matrix has the same 2-norm."""
-    back = linear_map(following, f"V^T {label('s', layer + 1)}", operator_norm=weights, dim=K)
+    name, matrix = f"V^T {label('s', layer + 1)}", label("V", layer + 1)
+    back = linear_map(following, name, operator_norm=weights, dim=K, matrix=matrix, transposed=True)
     return times_derivative(derivative, back, label("s", layer), K)
 
 
 def block(signal: Approximated, previous: Approximated, layer: sp.Expr, *, size: sp.Expr) -> Approximated:
-    """Theorem 1, D.7: the block A(j) = s(j) p(j-1)^T, ||s p^T||_F = ||s|| ||p||; `size` bounds ||pbar(j-1)||."""
-    dim = signal.dim * previous.dim
-    return bilinear(previous, signal, label("A", layer), norm=Norm.TWO, dim=dim, approximate_size=size)
+    """Theorem 1, D.7: the block A(j), the mean of s(j) p(j-1)^T over the tokens; `size` bounds ||pbar(j-1)||.
+
+    ||s p^T||_F = ||s|| ||p||, and a mean over the n tokens is at most the largest token.
+    """
+    dim, outer = signal.dim * previous.dim, "mean of outer products"
+    return bilinear(previous, signal, label("A", layer), norm=Norm.TWO, dim=dim, approximate_size=size, product=outer)
 
 
 def update(blocks: Approximated, depth: sp.Expr) -> Approximated:
-    """From the blocks of one token to the new weights."""
-    tokens = mean(blocks, "tokens", reason="the mean over the n tokens is at most the largest token")
-    half = linear_map(tokens, "gradient", operator_norm=sp.Rational(1, 2), dim=blocks.dim, reason="L_n has 1/(2n)")
+    """From the blocks to the new weights."""
+    half = add(blocks, name="gradient", coefficients=(sp.Rational(1, 2),), reason="L_n has 1/(2n)")
     weights = given(
         "v", dim=blocks.dim, norm=Norm.TWO, size=sp.sqrt(neurons(d_y, depth)) * B_v, reason="the weights, exact"
     )
-    moved = add(weights, half, name="v - eta gradient", coefficients=(1, eta), reason="one gradient step")
-    return project(moved, "w", box=True, size=weights.size)
+    moved = add(weights, half, name="v - eta gradient", coefficients=(1, -eta), reason="one gradient step")
+    return project(moved, "w", box=True, size=weights.size, low="-W", high="W")
 
 
 # The recursions, read off one layer each. `e` is the error of the layer before, S the size of the layer after.

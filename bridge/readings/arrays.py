@@ -1,0 +1,84 @@
+"""Norms and extremes over the last axes, on tensors (with finite gradients) and on arrays of balls.
+
+Shapes: ... tokens, m coordinates; a matrix carries its rows and columns last.
+"""
+
+from typing import Any
+
+import flint
+import numpy as np
+import torch
+
+from numeric.balls import BallArray
+from numeric.norms import spectral_norm_upper
+
+Array = Any  # a float64 tensor, or an array of balls
+
+
+def two_norm(a: Array) -> Array:
+    """Over the last axis; its gradient at 0 is 0."""
+    return torch.linalg.vector_norm(a, dim=-1)
+
+
+def one_norm(a: Array) -> Array:
+    """Over the last axis."""
+    return abs(a).sum(-1)
+
+
+def largest(a: Array) -> Array:
+    """Over the last axis."""
+    return torch.amax(a, -1)
+
+
+def joint(norms: list[Array]) -> Array:
+    """The root of the sum of squares, token by token."""
+    return two_norm(torch.stack(norms, -1))
+
+
+def applied(matrix: Array, x: Array) -> Array:
+    """A x for each token: (..., m) to (..., k). A number scales."""
+    return x * matrix if is_number(matrix) else x @ matrix.mT
+
+
+def is_number(matrix: Any) -> bool:
+    return isinstance(matrix, int | float) or matrix.ndim == 0
+
+
+def spectral(a: Array) -> Array:
+    """At least the largest singular value of the last two axes; on tensors up to rounding."""
+    if isinstance(a, BallArray):
+        return _spectral_of_balls(a)
+    # The gradient of the largest singular value is u v^T; through autograd's own rule it is undefined at ties.
+    u, _, vh = torch.linalg.svd(a.detach(), full_matrices=False)
+    return (u[..., :, 0].unsqueeze(-2) @ a @ vh[..., 0, :].unsqueeze(-1))[..., 0, 0]
+
+
+# ||A||_2 <= ||middle||_2 + ||A - middle||_F.
+def _spectral_of_balls(a: BallArray) -> BallArray:
+    middle = a.midpoint()
+    rest = torch.linalg.matrix_norm(a - BallArray.exactly(middle, a.bits))
+    flat = middle.reshape(-1, *middle.shape[-2:])
+    norms = np.array([spectral_norm_upper(each) for each in flat]).reshape(middle.shape[:-2])
+    return BallArray.exactly(norms, a.bits) + rest
+
+
+def unit_vector(scores: Array) -> Array:
+    """1 at the largest score, 0 elsewhere; at ties at the first of them."""
+    if isinstance(scores, BallArray):
+        return _unit_vector_of_balls(scores)
+    places = torch.arange(scores.shape[-1], device=scores.device)
+    return (places == scores.argmax(-1, keepdim=True)).to(scores.dtype)
+
+
+def _unit_vector_of_balls(scores: BallArray) -> BallArray:
+    places = scores.midpoint().argmax(-1)[..., None]
+    first = np.arange(scores.shape[-1]) == places
+    leader = BallArray.exactly(first, scores.bits)
+    lead = (scores * leader).sum(-1, keepdim=True)
+    (lead > scores - leader).decided("the largest score")
+    return leader
+
+
+def upper(value: Any) -> Any:
+    """The number itself; of a ball its upper end."""
+    return value.upper() if isinstance(value, flint.arb) else value

@@ -1,0 +1,68 @@
+"""Functions as operands: the exact one, the approximate one, and what is known of both.
+
+Shapes: entry by entry, (..., m).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from bridge.readings.arrays import Array
+
+Entrywise = Callable[..., Array]
+
+
+# f(z + dz) - f(z) = f'(z) dz + rest, and by Taylor's formula with the remainder in Lagrange's form
+#   |rest| <= sup|f''| dz^2 / 2,        |rest| <= |f''(z)| dz^2 / 2 + sup|f'''| dz^3 / 6.
+@dataclass(frozen=True)
+class Smooth:
+    """f and the function in its place, f_hat, as functions of the exact argument (and of those beside it).
+
+    `exact` is f; `approximate` is f_hat (f itself if there is none). `derivatives` are f', f'', ... as far as they are
+    known, `suprema[k]` is at least sup |f^(k)| on the range of all arguments. `error` is at least sup |f_hat - f| there
+    (the eps of the rule, if it is not given). `slope_error` is a Lipschitz constant of f_hat - f: with it a local
+    reading uses the deviation f_hat - f at each argument.
+    """
+
+    exact: Entrywise
+    approximate: Entrywise | None = None
+    derivatives: Sequence[Entrywise] = ()
+    suprema: Mapping[int, Any] = field(default_factory=dict)
+    error: Any = None
+    slope_error: Any = None
+    deviation: Entrywise | None = None
+
+    @property
+    def emulated(self) -> Entrywise:
+        return self.exact if self.approximate is None else self.approximate
+
+    def deviates(self, *at: Array) -> Array:
+        """f_hat - f."""
+        return self.emulated(*at) - self.exact(*at) if self.deviation is None else self.deviation(*at)
+
+    def spread(self, change: Array, error: Array, local: bool, *at: Array) -> tuple[Array, Array]:
+        """Centre and radius of (f_hat - f)(argument + dz), where |dz| <= change and `error` bounds |f_hat - f|."""
+        zero = torch.zeros_like(change)
+        if self.approximate is None and self.deviation is None:
+            return zero, zero + error
+        if not local or self.slope_error is None:
+            return zero, zero + error
+        centre = self.deviates(*at)
+        return centre, torch.minimum(self.slope_error * change, abs(centre) + error)
+
+    def expansion(self, change: Array, *at: Array) -> tuple[Array, Array] | None:
+        """f' at the argument, and the least known bound on the rest; None if no remainder is known."""
+        if not self.derivatives:
+            return None
+        square, rests = change * change, []
+        if 2 in self.suprema:
+            rests.append(square * self.suprema[2] / 2)
+        if 3 in self.suprema and len(self.derivatives) > 1:
+            second = abs(self.derivatives[1](*at))
+            rests.append(square * second / 2 + square * change * self.suprema[3] / 6)
+        if not rests:
+            return None
+        least = rests[0] if len(rests) == 1 else torch.minimum(*rests)
+        return self.derivatives[0](*at) + torch.zeros_like(change), least  # a constant takes the shape

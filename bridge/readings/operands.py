@@ -1,0 +1,146 @@
+"""What an instance binds: handles to arrays, functions and numbers, letters to numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sympy as sp
+import torch
+
+from bridge.balls import evaluate_ball
+from bridge.formula import entry_by_entry
+from bridge.readings.arrays import Array, is_number
+from bridge.readings.functions import Smooth
+from numeric.balls import BallArray
+from symbolic.derivation import Derivation, Step
+from symbolic.operations import Linear
+from symbolic.statements import UsageError
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """The exact and the emulated value of one array, (..., m) each."""
+
+    exact: Array
+    emulated: Array
+
+
+@dataclass(frozen=True)
+class Operands:
+    """Bindings of one prompt: all of them tensors, or all of them arrays of balls at `bits` bits.
+
+    `bound` has the handles; a tuple stands for one operand in each layer of a repetition. `letters` has the symbols of
+    the derivation, as far as its steps need their values.
+    """
+
+    bound: Mapping[str, Any]
+    letters: Mapping[sp.Symbol, Any] = field(default_factory=dict)
+    bits: int | None = None
+    step: str = ""
+    layer: int | None = None
+
+    def within(self, step: Step) -> "Operands":
+        return replace(self, step=step.name)
+
+    def in_layer(self, place: int) -> "Operands":
+        return replace(self, layer=place)
+
+    # Handles.
+
+    def operand(self, name: str) -> Any:
+        """Raises UsageError for a handle that is not bound, or not in this layer."""
+        if name not in self.bound:
+            raise UsageError(
+                f"step '{self.step}' needs '{name}', which nothing binds; bound are: "
+                f"{', '.join(sorted(self.bound)) or 'none'}"
+            )
+        found = self.bound[name]
+        if not isinstance(found, tuple):
+            return found
+        if self.layer is None:
+            raise UsageError(f"step '{self.step}': '{name}' is bound to a tuple, but the step is in no repeated layer")
+        if self.layer >= len(found):
+            raise UsageError(f"step '{self.step}': '{name}' has {len(found)} members; layer {self.layer + 1} needs one")
+        return found[self.layer]
+
+    def side(self, name: str, emulated: bool) -> Array:
+        found = self.operand(name)
+        if isinstance(found, Emulated):
+            return found.emulated if emulated else found.exact
+        return found
+
+    def array(self, name: str) -> Array:
+        """An exact operand."""
+        found = self.operand(name)
+        if isinstance(found, Emulated):
+            raise UsageError(f"step '{self.step}': '{name}' has to be exact; it is bound to an emulated array too")
+        return found
+
+    def matrix(self, operation: Linear) -> Array:
+        found = self.array(operation.matrix)
+        if is_number(found):
+            return found
+        if found.ndim != 2:
+            raise UsageError(
+                f"step '{self.step}': expected a matrix or a number for '{operation.matrix}', got an array of shape "
+                f"{tuple(found.shape)}"
+            )
+        return found.mT if operation.transposed else found
+
+    def function(self, name: str) -> Smooth:
+        found = self.operand(name)
+        return found if isinstance(found, Smooth) else Smooth(found)
+
+    # Letters.
+
+    def number(self, expression: sp.Expr, errors: Mapping[sp.Symbol, Any] | None = None) -> Any:
+        """The expression at the letters, and at these errors of premises: a number, a tensor or a ball."""
+        known = {**self.letters, **(errors or {})}
+        missing = sorted(map(str, expression.free_symbols - set(known)))
+        if missing:
+            raise UsageError(f"step '{self.step}' needs the letter {', '.join(missing)}, which nothing binds")
+        if not expression.free_symbols:
+            return self._constant(expression)
+        symbols = tuple(sorted(expression.free_symbols, key=str))
+        return entry_by_entry(expression, symbols, [self._as_array(known[symbol]) for symbol in symbols])
+
+    def scalar(self, expression: sp.Expr, errors: Mapping[sp.Symbol, Any]) -> Array:
+        """The same as an array without axes."""
+        return self._as_array(self.number(expression, errors))
+
+    def _constant(self, expression: sp.Expr) -> Any:
+        if expression.is_Integer:
+            return int(expression)
+        if self.bits is None:
+            return float(expression)
+        return BallArray([evaluate_ball(expression, {}, self.bits)], (), self.bits)
+
+    def _as_array(self, value: Any) -> Array:
+        if self.bits is not None:
+            return value if isinstance(value, BallArray) else _ball(value, self.bits)
+        return value if isinstance(value, torch.Tensor) else torch.tensor(float(value), dtype=torch.float64)
+
+    def count(self, expression: sp.Expr) -> int:
+        """A number of layers or steps."""
+        found = expression.subs(self.letters) if expression.free_symbols else expression
+        if not found.is_Integer:
+            raise UsageError(f"step '{self.step}' needs the number {expression}, which nothing binds to a whole number")
+        return int(found)
+
+    def holds(self, condition: Any) -> bool:
+        found = condition.subs(self.letters)
+        if found not in (sp.true, sp.false):
+            raise UsageError(f"step '{self.step}': whether {condition} holds is not known at these letters")
+        return bool(found)
+
+
+def _ball(value: Any, bits: int) -> BallArray:
+    import flint
+
+    return BallArray([value], (), bits) if isinstance(value, flint.arb) else BallArray.exactly(value, bits)
+
+
+def handles_of(derivation: Derivation) -> tuple[str, ...]:
+    """All handles of the steps, each once."""
+    operations = (step.operation for step in derivation.steps if step.operation is not None)
+    return tuple(dict.fromkeys(name for each in operations for name in each.handles))

@@ -1,0 +1,92 @@
+"""The errors of a derivation at a prompt: an enclosure of each step, and a bound on each error."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from bridge.readings.arrays import Array
+from bridge.readings.enclosing import Enclosed, Instance, enclosed
+from symbolic.calculus.repetition import Repetition
+from symbolic.derivation import Derivation, Step, error_symbol
+
+
+@dataclass
+class Reading:
+    """What is known of the steps; those without an enclosure, and why, are in `stops`."""
+
+    derivation: Derivation
+    at: Instance
+    steps: dict[str, Enclosed]
+    stops: dict[str, str] = field(default_factory=dict)
+    _bounds: dict[str, Array] = field(default_factory=dict)
+
+    # The bound of a step is the lesser of its enclosure and of the rule's own bound at the errors of its premises here.
+    def bound(self, name: str) -> Array | None:
+        """A bound on the error of the step, in its norm, of the largest token; None where nothing is known."""
+        wanted = self.derivation.leading_to(name) if self.at.by_rules else (self.derivation.step(name),)
+        for step in wanted:
+            if step.name not in self._bounds:
+                self._bound(step)
+        return self._bounds.get(name)
+
+    def _bound(self, step: Step) -> None:
+        known = [each for each in (self.by_enclosure(step), self.by_rule(step)) if each is not None]
+        if known:
+            self._bounds[step.name] = known[0] if len(known) == 1 else torch.minimum(*known)
+
+    def by_enclosure(self, step: Step) -> Array | None:
+        if step.name not in self.steps:
+            return None
+        return torch.amax(self.steps[step.name].error.norm(step.norm).reshape(-1), 0)
+
+    def by_rule(self, step: Step) -> Array | None:
+        """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
+        errors = {error_symbol(name): self._bounds[name] for name in step.premises if name in self._bounds}
+        if not self.at.by_rules or step.local.free_symbols - set(errors) - set(self.at.operands.letters):
+            return None
+        return self.at.within(step).operands.scalar(step.local, errors)
+
+
+def enclose(
+    derivation: Derivation,
+    at: Instance,
+    wanted: Iterable[str] = (),
+    *,
+    known: Mapping[str, Enclosed] | None = None,
+) -> Reading:
+    """The errors at a prompt of all steps, or of those that lead to the `wanted` ones.
+
+    `known` has steps of which more is known than the derivation says.
+    """
+    reading = Reading(derivation, at, dict(known or {}))
+    for step in derivation.leading_to(*wanted):
+        if step.name not in reading.steps:
+            _enclose(step, reading)
+    return reading
+
+
+def _enclose(step: Step, reading: Reading) -> None:
+    unknown = [name for name in step.premises if name not in reading.steps]
+    if step.operation is None or unknown:
+        reading.stops[step.name] = f"after {', '.join(unknown)}" if unknown else f"'{step.rule}' names no operands"
+        return
+    premises, at = [reading.steps[name] for name in step.premises], reading.at.within(step)
+    if isinstance(step.operation, Repetition):
+        found = _repeated(step.operation, premises[0], at)
+    else:
+        found = enclosed(step.operation, step, premises, at)
+    if found is None:
+        reading.stops[step.name] = f"'{step.rule}' has no enclosure"
+    else:
+        reading.steps[step.name] = found
+
+
+def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed | None:
+    current, layer = start, operation.layer
+    for place in range(at.operands.count(operation.depth)):
+        inner = enclose(layer.derivation, at.in_layer(place), [layer.name], known={operation.premise: current})
+        if layer.name not in inner.steps:
+            return None
+        current = inner.steps[layer.name]
+    return current

@@ -1,0 +1,206 @@
+"""The exact and the emulated value of each step: the reference, and what the taps of a network must equal.
+
+One function for each operation. It takes the values of the premises and the operands of one side: the exact one, or
+the emulated one, where approximants stand in the place of functions.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import singledispatch
+
+import sympy as sp
+import torch
+
+from bridge.readings.arrays import Array, applied, unit_vector
+from bridge.readings.operands import Emulated, Operands
+from symbolic import operations as op
+from symbolic.calculus.repetition import Repetition
+from symbolic.derivation import Derivation, Step
+from symbolic.statements import UsageError
+
+
+def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
+    """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
+    found: dict[str, Emulated] = {}
+    for step, operation in _known(derivation, wanted):
+        premises, here = [found[name] for name in step.premises], operands.within(step)
+        exact = value(operation, [each.exact for each in premises], here, False)
+        found[step.name] = Emulated(exact, emulated(operation, premises, here))
+    return found
+
+
+def read_exact(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Array]:
+    """The exact values alone."""
+    found: dict[str, Array] = {}
+    for step, operation in _known(derivation, wanted):
+        found[step.name] = value(operation, [found[name] for name in step.premises], operands.within(step), False)
+    return found
+
+
+def _known(derivation: Derivation, wanted: Iterable[str]) -> list[tuple[Step, op.Operation]]:
+    """The steps that compute something, from steps that do."""
+    known: dict[str, tuple[Step, op.Operation]] = {}
+    for step in derivation.leading_to(*wanted):
+        if step.operation is not None and all(name in known for name in step.premises):
+            known[step.name] = step, step.operation
+    return list(known.values())
+
+
+def emulated(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Array:
+    """What the operation computes with approximants in the place of functions."""
+    if isinstance(operation, op.Iteration):
+        return _iterated(operation, premises[0], operands)
+    return value(operation, [each.emulated for each in premises], operands, True)
+
+
+@singledispatch
+def value(operation: op.Operation, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    """What the operation computes from the values of the premises."""
+    raise NotImplementedError(f"the value of {type(operation).__name__}")
+
+
+@value.register
+def _given(operation: op.Given, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return operands.side(operation.name, emulated)
+
+
+@value.register
+def _linear(operation: op.Linear, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    found = applied(operands.matrix(operation), x[0])
+    return found + operands.array(operation.bias) if operation.bias else found
+
+
+@value.register
+def _apply(operation: op.Apply, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    function = operands.function(operation.function)
+    return (function.emulated if emulated else function.exact)(x[0], *map(operands.array, operation.beside))
+
+
+@value.register
+def _product(operation: op.Product, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return PRODUCTS[operation.kind](*x)
+
+
+def mean_of_outer(x: Array, y: Array) -> Array:
+    """(1/n) sum_i y_i x_i^T, row by row; a value without tokens counts as one token."""
+    x, y = (torch.atleast_2d(each) for each in (x, y))
+    return (y.mT @ x).flatten(-2) / x.shape[-2]
+
+
+PRODUCTS: Mapping[op.ProductKind, Callable[[Array, Array], Array]] = {
+    op.ProductKind.ENTRYWISE: lambda x, y: x * y,
+    op.ProductKind.INNER: lambda x, y: (x * y).sum(-1, keepdim=True),
+    op.ProductKind.MEAN_OUTER: mean_of_outer,
+}
+
+
+@value.register
+def _combination(operation: op.Combination, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    first, *others = (operands.number(c) * each for c, each in zip(operation.coefficients, x, strict=True))
+    for other in others:
+        first = first + other
+    return first
+
+
+@value.register
+def _token_mean(operation: op.TokenMean, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0].mean(-2)
+
+
+@value.register
+def _concatenation(operation: op.Concatenation, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return torch.cat(x, -1)
+
+
+@value.register
+def _restated(operation: op.Restated, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0]
+
+
+@value.register
+def _clip(operation: op.Clip, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return clipped(x[0], operands.array(operation.low), operands.array(operation.high))
+
+
+def clipped(x: Array, low: Array, high: Array) -> Array:
+    return torch.minimum(torch.maximum(x, low), high)
+
+
+@value.register
+def _soft_threshold(operation: op.SoftThreshold, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return shrunk(x[0], operands.side(operation.threshold, emulated))
+
+
+def shrunk(x: Array, threshold: Array) -> Array:
+    """sign(x) max(|x| - t, 0), also for an approximate t < 0."""
+    held = torch.relu(threshold)
+    return torch.relu(x - held) - torch.relu(-x - held) + torch.sign(x) * torch.relu(-threshold)
+
+
+@value.register
+def _softmax_of(operation: op.Softmax, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return torch.softmax(x[0], -1)
+
+
+@value.register
+def _linear_softmax(operation: op.LinearSoftmax, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    scores = x[0]
+    if emulated:
+        return torch.softmax(scores, -1)
+    return (1 + scores - scores.mean(-1, keepdim=True)) / scores.shape[-1]
+
+
+@value.register
+def _hard_max(operation: op.HardMax, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    if emulated and operation.inverse_temperature != sp.oo:
+        return torch.softmax(operands.number(operation.inverse_temperature) * x[0], -1)
+    return unit_vector(x[0])
+
+
+@value.register
+def _concentration(operation: op.Concentration, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    scores = operands.array(operation.scores)
+    return torch.softmax(scores, -1) if emulated else unit_vector(scores)
+
+
+@value.register
+def _attention(operation: op.Attention, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return attended(*x)
+
+
+def attended(weights: Array, values: Array) -> Array:
+    """(..., n) and (..., n, m) to (..., m)."""
+    return (weights.unsqueeze(-2) @ values).squeeze(-2) if weights.ndim == values.ndim - 1 else weights @ values
+
+
+@value.register
+def _cases(operation: op.Cases, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0] if operands.holds(operation.when) else x[1]
+
+
+@value.register
+def _iteration(operation: op.Iteration, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    return x[0]  # the exact value is a fixed point
+
+
+# A step multiplies the error by A; what it adds within `offset` is not known, and 0 here.
+def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Array:
+    error = start.emulated - start.exact
+    for _ in range(operands.count(operation.depth)):
+        error = applied(operands.array(operation.matrix), error)
+    return start.exact + error
+
+
+# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
+@value.register
+def _repetition(operation: Repetition, x: list[Array], operands: Operands, emulated: bool) -> Array:
+    found, layer = x[0], operation.layer
+    for place in range(operands.count(operation.depth)):
+        known, inner = {operation.premise: found}, operands.in_layer(place)
+        for step in layer.derivation.leading_to(layer.name):
+            if step.name not in known:
+                if step.operation is None:
+                    raise UsageError(f"step '{step.name}' of a repeated layer names no operands, so it has no value")
+                premises = [known[name] for name in step.premises]
+                known[step.name] = value(step.operation, premises, inner.within(step), emulated)
+        found = known[layer.name]
+    return found

@@ -1,0 +1,153 @@
+"""What the steps of a derivation compute: a derivation is a program, and its readings run it (bridge/readings).
+
+An operation names its operands by *handles*, which an instance binds to matrices, functions and numbers; premises are
+those of the step, in their order. The last axis of a value holds the `dim` coordinates of the calculus; axes before it
+are tokens. A step without an operation is known by its bound alone.
+"""
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Annotated, Any
+
+import sympy as sp
+
+Handle = Annotated[str, "bound at an instance"]
+Handles = Annotated[tuple[str, ...], "bound at an instance"]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """The operands of a step that are not its premises."""
+
+    @property
+    def handles(self) -> tuple[str, ...]:
+        """The names that an instance has to bind."""
+        one = (getattr(self, each.name) for each in fields(self) if each.type is Handle)
+        several = (name for each in fields(self) if each.type is Handles for name in getattr(self, each.name))
+        return tuple(name for name in (*one, *several) if name)
+
+
+@dataclass(frozen=True)
+class Given(Operation):
+    """A value that the instance binds: an array, or a pair (exact, approximate)."""
+
+    name: Handle
+
+
+@dataclass(frozen=True)
+class Linear(Operation):
+    """A x + b, or A^T x + b. A number in the place of A scales."""
+
+    matrix: Handle
+    transposed: bool = False
+    bias: Handle = ""
+
+
+@dataclass(frozen=True)
+class Apply(Operation):
+    """f(x, ...) coordinate by coordinate; `beside` are exact arrays of the shape of x.
+
+    f_hat errs by at most `eps` on the domain of the rule, where f has the Lipschitz constant `lipschitz`.
+    """
+
+    function: Handle
+    beside: Handles
+    eps: sp.Expr
+    lipschitz: sp.Expr
+
+
+class ProductKind(StrEnum):
+    """Which bilinear map: of two vectors, or the mean over the tokens of their outer products."""
+
+    ENTRYWISE = "entrywise"
+    INNER = "inner"
+    MEAN_OUTER = "mean of outer products"
+
+
+@dataclass(frozen=True)
+class Product(Operation):
+    """B(x, y). An outer product is flattened row by row: entry (i, k) is y_i x_k."""
+
+    kind: ProductKind
+
+
+@dataclass(frozen=True)
+class Combination(Operation):
+    """sum_i c_i x_i; the coefficients are evaluated at the letters of the instance."""
+
+    coefficients: tuple[sp.Expr, ...]
+
+
+@dataclass(frozen=True)
+class TokenMean(Operation):
+    """The mean over the tokens."""
+
+
+@dataclass(frozen=True)
+class Concatenation(Operation):
+    """(x_1, x_2, ...) along the coordinates."""
+
+
+@dataclass(frozen=True)
+class Restated(Operation):
+    """The same value in another norm."""
+
+
+@dataclass(frozen=True)
+class Clip(Operation):
+    """The projection onto the box [low, high], whose ends are numbers or arrays."""
+
+    low: Handle
+    high: Handle
+
+
+@dataclass(frozen=True)
+class SoftThreshold(Operation):
+    """sign(x) max(|x| - t, 0); t is a number, or a pair (exact, approximate)."""
+
+    threshold: Handle
+
+
+@dataclass(frozen=True)
+class Softmax(Operation):
+    """softmax of the scores."""
+
+
+@dataclass(frozen=True)
+class LinearSoftmax(Operation):
+    """The linear weights (1 + s_i - mean s) / n, which softmax approximates."""
+
+
+@dataclass(frozen=True)
+class HardMax(Operation):
+    """The unit vector of the largest score; `inverse_temperature` of the softmax that approximates it, oo for none."""
+
+    inverse_temperature: sp.Expr
+
+
+@dataclass(frozen=True)
+class Concentration(Operation):
+    """The unit vector of the largest score, which softmax of the scores approximates; the scores are exact."""
+
+    scores: Handle
+
+
+@dataclass(frozen=True)
+class Attention(Operation):
+    """The averages of the values under the weights: weights (..., n), values (..., n, m)."""
+
+
+@dataclass(frozen=True)
+class Iteration(Operation):
+    """`depth` steps that each multiply the error by the matrix A and add at most `offset`; the exact value stays."""
+
+    matrix: Handle
+    depth: sp.Expr
+    offset: sp.Expr
+
+
+@dataclass(frozen=True)
+class Cases(Operation):
+    """The first premise where `when` holds at the letters of the instance, the second elsewhere."""
+
+    when: Any
