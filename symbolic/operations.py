@@ -47,13 +47,14 @@ class Linear(Operation):
 class Apply(Operation):
     """f(x, ...) coordinate by coordinate; `beside` are exact arrays of the shape of x.
 
-    f_hat errs by at most `eps` on the domain of the rule, where f has the Lipschitz constant `lipschitz`.
+    f_hat errs by at most `eps` on the domain of the rule, where f has the Lipschitz constant `lipschitz` (None: not
+    known).
     """
 
     function: Handle
     beside: Handles
     eps: sp.Expr
-    lipschitz: sp.Expr
+    lipschitz: sp.Expr | None
 
 
 class ProductKind(StrEnum):

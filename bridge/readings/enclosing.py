@@ -115,7 +115,7 @@ def _scaled(error: Error, factor: Any) -> Error:
 # With a remainder: f_hat(z + E) - f(z) = deviation + f'(z) (c + u) + rest, where the deviation is that of f_hat from f
 # at the argument z + E. Without one: |f_hat(z + E) - f(z)| <= eps + L |E|.
 @enclosed.register
-def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> Enclosed | None:
     (before,) = x
     function, error, change = at.operands.function(operation.function), before.error, before.error.absolute
     arguments = (before.exact, *map(at.operands.array, operation.beside))
@@ -123,6 +123,8 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     centre, spread = function.spread(change, sup, at.local, *arguments)
     exact, expansion = function.exact(*arguments), function.expansion(change, *arguments)
     if expansion is None:
+        if operation.lipschitz is None:
+            return None
         slope = at.operands.number(operation.lipschitz)
         two = lambda: two_norm(spread) + slope * error.norm(Norm.TWO)  # noqa: E731
         return Enclosed(exact, Error(centre, spread + slope * change, two=two))

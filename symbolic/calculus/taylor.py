@@ -8,6 +8,7 @@ import sympy as sp
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, DerivationError, Step, as_expr
 from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
+from symbolic.operations import Apply
 
 
 # With d = x_hat - x in one coordinate, Taylor's formula with Lagrange's remainder gives, for each order k,
@@ -27,12 +28,15 @@ def taylor(
     eps: Any = 0,
     radius: Any = sp.oo,
     reason: str = "",
+    function: str = "",
+    beside: tuple[str, ...] = (),
 ) -> Approximated:
     """f_hat(x_hat) against f(x), where |f_hat - f| <= eps and |f^(k)| <= suprema[k] on [-radius, radius], k = 1, 2, ...
 
     `derivatives[i]` bounds |f^(i)| at the exact x alone, where that is known to be less than the supremum. `size`
     bounds ||f(x)|| in x's norm. Obligation: the argument lies in the domain, ||x|| + error <= radius. Raises
     DerivationError where no order is known: order k asks for the supremum of f^(k) and bounds on all f^(i), i < k.
+    `function` is the handle of f and f_hat, `beside` those of further arguments, which are exact.
     """
     eps, size, radius = as_expr(eps), as_expr(size), as_expr(radius)
     above, here = _by_order(name, suprema), _by_order(name, derivatives or {})
@@ -56,6 +60,7 @@ def taylor(
         premises=(x.name,),
         reason=reason or "|f(x + d) - f(x)| <= sum |f^(i)(x)| |d|^i / i! + sup |f^(k)| |d|^k / k!, the least over k",
         obligations=obligations,
+        operation=Apply(function, beside, eps, above.get(1)) if function else None,
     )
     return x.follows(step, dim=x.dim, size=size)
 
