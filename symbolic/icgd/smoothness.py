@@ -203,6 +203,11 @@ def _ends() -> tuple[sp.Expr, sp.Expr]:
     return _top(_BELOW, _S).error, _block(_BELOW, _ABOVE, _S, "[j]", K, K).error
 
 
+def moved_by(layer: Mapping[sp.Symbol, Any], below: Any, *, sqrt: Any = root) -> Any:
+    """The error of p(j) per unit of a perturbation, from that of p(j-1), as numbers of any kind."""
+    return _forward().run_at([layer], below, sqrt=sqrt)[-1]
+
+
 def run_smoothness(layers: Sequence[Mapping[sp.Symbol, Any]], loss: Any, loss_slope: Any, *, sqrt: Any = root) -> Any:
     """L_f of one network and all its points near by: numbers of any kind (floats, tensors, balls), with their root.
 
