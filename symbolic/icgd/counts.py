@@ -148,11 +148,11 @@ _NORMS = {
 }
 
 
-def layer_norm(network: Network, layer: str) -> Quantity:
-    """The parameter norm of the layers of this name."""
+def of_layer(network: Network, layer: str, which: str = "") -> list[Quantity]:
+    """The range that the layers of this name have to cover, if they approximate a function, and their norm."""
     about = _NORMS[layer]
     undefined = layer == "derivative" and network.layers == 1  # Definition 1 has a hidden layer
-    return _counted(
+    norm = _counted(
         network,
         f"norm[{layer}]",
         about.latex,
@@ -162,6 +162,7 @@ def layer_norm(network: Network, layer: str) -> Quantity:
         bound=None if undefined else about.printed,
         erratum=about.erratum,
     )
+    return [ranges(network, which), norm] if which else [norm]
 
 
 def sizes(network: Network) -> list[Quantity]:

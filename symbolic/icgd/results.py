@@ -96,33 +96,24 @@ def _hypothesis(name: str) -> Hypothesis:
 
 
 def _forward(network: Network) -> list[Quantity]:
-    return [*errors.forward(network), counts.ranges(network, "range_r"), counts.layer_norm(network, "forward")]
+    return [*errors.forward(network), *counts.of_layer(network, "forward", "range_r")]
 
 
 def _derivative(network: Network) -> list[Quantity]:
-    return [*errors.derivative(network), counts.ranges(network, "range_r1"), counts.layer_norm(network, "derivative")]
+    return [*errors.derivative(network), *counts.of_layer(network, "derivative", "range_r1")]
 
 
 def _loss_gradient(network: Network) -> list[Quantity]:
-    return [
-        *errors.loss_gradient(network),
-        counts.ranges(network, "range_u"),
-        counts.layer_norm(network, "loss_gradient"),
-    ]
+    return [*errors.loss_gradient(network), *counts.of_layer(network, "loss_gradient", "range_u")]
 
 
 def _backward(network: Network) -> list[Quantity]:
-    return [*errors.backward(network), errors.signal_size(network), counts.layer_norm(network, "backward")]
+    return [*errors.backward(network), errors.signal_size(network), *counts.of_layer(network, "backward")]
 
 
 def _whole_step(network: Network) -> list[Quantity]:
-    step = [
-        *errors.step(network),
-        errors.requested(network),
-        counts.layer_norm(network, "step"),
-        *counts.sizes(network),
-    ]
-    return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step]
+    step = [*errors.step(network), errors.requested(network), *counts.of_layer(network, "step")]
+    return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step, *counts.sizes(network)]
 
 
 _LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
