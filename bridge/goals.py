@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from bridge.budget import Budget
 from symbolic.statements import Quantity
 
 
@@ -26,13 +27,8 @@ class Goal:
 class Batch(Protocol):
     """Restarts of several goals in one batch: consecutive groups of equal size, each raising its own objective."""
 
-    starts: dict[str, Tensor]
-
-    def project(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Each restart moved back into the hypotheses."""
-
-    def objective(self, inputs: dict[str, Tensor]) -> Tensor:
-        """One number for each restart, differentiable."""
+    def ascended(self, budget: Budget) -> list[dict[str, Tensor]]:
+        """For each goal the input (without the first dimension) at which the attack found it largest."""
 
 
 def prompt_scopes(quantity: Quantity) -> list[str]:

@@ -7,7 +7,7 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.goals import Goal, goals_of, ratio
 from bridge.study import Case, Inputs
-from numeric.attack import NowhereFinite, attack_groups
+from numeric.attack import NowhereFinite
 from symbolic.statements import Quantity, UsageError
 
 AT_ONCE = 2**28  # bytes of one batch: a number that no machine decides, so that a record does not depend on it
@@ -18,14 +18,19 @@ Cell = tuple[Case, Goal]
 
 def searched(cases: Sequence[Case], quantities: Sequence[Quantity], budget: Budget) -> list[Points]:
     """For each case, of one company, the points at which the attack found each error and each ratio largest."""
-    goals = goals_of(quantities)
+    wanted = [(goal, cases[0].shown_at(goal)) for goal in goals_of(quantities)]
+    goals = list({goal.key: goal for _, goal in wanted}.values())
     cells = [(case, goal) for case in cases for goal in goals]
     if cases[0].company is None:
         found = [_searched_alone(case, goal, budget) for case, goal in cells]
     else:
         found = [each for batch in _batches(cells, budget) for each in _searched_together(batch, budget)]
-    keys, count = [goal.key for goal in goals], len(goals)
-    return [dict(zip(keys, found[place * count : (place + 1) * count], strict=True)) for place, _ in enumerate(cases)]
+    points = {(place, goal.key): each for (place, goal), each in zip(_places(cases, goals), found, strict=True)}
+    return [{goal.key: points[place, instead.key] for goal, instead in wanted} for place, _ in enumerate(cases)]
+
+
+def _places(cases: Sequence[Case], goals: Sequence[Goal]) -> list[tuple[int, Goal]]:
+    return [(place, goal) for place, _ in enumerate(cases) for goal in goals]
 
 
 def companies(cases: Sequence[Case]) -> list[list[Case]]:
@@ -65,12 +70,7 @@ def _searched_together(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:
 
 
 def _ascended(cells: Sequence[Cell], budget: Budget) -> list[Inputs]:
-    batch = cells[0][0].batch(cells, budget)
-    results = attack_groups(
-        batch.objective, batch.starts, batch.project, len(cells), steps=budget.attack, seed=budget.seed
-    )
-    witnesses = [result.witness for result in results]
-    return [witness for witness in witnesses if isinstance(witness, dict)]  # the attack keeps the structure of starts
+    return cells[0][0].batch(cells, budget).ascended(budget)
 
 
 def _searched_alone(case: Case, goal: Goal, budget: Budget) -> Inputs:

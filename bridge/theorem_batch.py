@@ -17,6 +17,7 @@ from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
 from bridge.transformer import Transformer
 from bridge.transformer_batch import Found, Member, TransformerBatch, together
+from numeric.attack import attack_groups
 from symbolic.statements import Quantity
 
 
@@ -32,6 +33,13 @@ class TheoremBatch:
         self.names = [goal.quantity.name for _, goal in cells for _ in range(self.restarts)]  # R
         self.varying = self._varying()
         self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
+
+    def ascended(self, budget: Budget) -> list[Inputs]:
+        results = attack_groups(
+            self.objective, self.starts, self.project, len(self.cells), steps=budget.attack, seed=budget.seed
+        )
+        witnesses = [result.witness for result in results]
+        return [witness for witness in witnesses if isinstance(witness, dict)]  # the structure of the starts
 
     def project(self, inputs: Inputs) -> Inputs:
         if self.one_domain:

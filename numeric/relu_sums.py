@@ -372,17 +372,15 @@ class LossSum:
         """The literal sum over all ReLUs at each pair."""
         return literal_sum(self.weights, self.directions, torch.stack(torch.broadcast_tensors(t, y), dim=-1))
 
-    def __call__(self, t: Tensor, y: Tensor) -> Tensor:
-        """The same function by look-up, differentiable in both."""
+    def __call__(self, t: Any, y: Any) -> Any:
+        """The same function by look-up, differentiable in both; arrays of balls are enclosed pair by pair."""
         return self._total(t, y, lambda piece, z: piece(z))
 
     def slope(self, t: Tensor, y: Tensor) -> Tensor:
         """d ubar / dt."""
         return self._total(t, y, lambda piece, z: piece.slope(z), by_factor=True)
 
-    def _total(
-        self, t: Tensor, y: Tensor, part: Callable[[ReluSum, Tensor], Tensor], *, by_factor: bool = False
-    ) -> Tensor:
+    def _total(self, t: Any, y: Any, part: Callable[[ReluSum, Any], Any], *, by_factor: bool = False) -> Any:
         total = None
         for alpha, beta, piece in self.pieces:
             if by_factor and alpha == 0:
@@ -391,7 +389,7 @@ class LossSum:
             found = -found if by_factor and alpha < 0 else found
             total = found if total is None else total + found
         shape = torch.broadcast_shapes(t.shape, y.shape)
-        return t.new_zeros(shape) if total is None else total.expand(shape)
+        return torch.zeros_like(t).expand(shape) if total is None else total.expand(shape)
 
     def exact(self, t: Arb, y: Arb) -> Arb:
         """Encloses the literal sum at every pair of the two balls."""
@@ -421,7 +419,7 @@ def _at(index: Tensor, table: Tensor) -> Tensor:
     return table.index_select(0, index.flatten()).view(index.shape)
 
 
-def _combined(alpha: int, t: Tensor, beta: int, y: Tensor) -> Tensor:
+def _combined(alpha: int, t: Any, beta: int, y: Any) -> Any:
     """alpha t + beta y for factors in {-1, 0, 1}."""
     if alpha == 0 or beta == 0:
         factor, only = (alpha, t) if beta == 0 else (beta, y)

@@ -1,6 +1,7 @@
 """In-context gradient descent at one point of the grid: networks, references, inputs, and the bounds of every scope."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
@@ -11,13 +12,14 @@ import torch
 from torch import Tensor
 
 from bridge.budget import Budget
+from bridge.case_batch import CaseBatch
+from bridge.goals import Goal
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.setting import Setting
 from bridge.readings import Reading, Smooth
 from bridge.study import Case, Inputs
 from bridge.verdicts import Bound
-from numeric.attack import attack
 from numeric.balls import BallArray, ball_maximum, float_above, working_precision
 from numeric.exact import ball_matrix, matrix_of_rows
 from numeric.icgd.construction import IcgdConstruction, icgd_construction
@@ -28,8 +30,6 @@ from symbolic.statements import Quantity, Result, UsageError
 
 BALL_BITS = 192
 ROUNDED_UP = flint.arb(2) ** -40  # relative: at some prompts a bound is attained, which balls alone cannot decide
-NEARBY = 3e-3  # relative size of the noise around the best point from which the second half of an attack starts
-SECOND_STEP = 0.05  # first step of that half, relative to the inputs
 SIZES = ("range_r", "range_r1", "range_u", "size_s")  # not errors: what has to be covered
 WHOLE_VECTOR = ("gradient", "w")  # measured in the 2-norm of all entries
 
@@ -232,31 +232,17 @@ class StepCase(Case):
 
     # Attack.
 
-    def search(self, objective: Any, quantity: Quantity, budget: Budget) -> Inputs:
-        """First the smooth envelope of the error, then the objective itself around the best point of that."""
+    has_envelope = True
 
-        def smooth(inputs: Inputs) -> Tensor:
-            return self.envelope(inputs, [quantity.name])[quantity.name]
+    @property
+    def company(self) -> Hashable:
+        return id(self)
 
-        climbed = attack(
-            smooth, self.starts(budget.restarts, budget.seed), self.project, steps=budget.attack // 2, seed=budget.seed
-        ).witness
-        around = self._around(climbed, budget)
-        found = attack(
-            objective, around, self.project, steps=budget.attack - budget.attack // 2, step_size=SECOND_STEP,
-            seed=budget.seed,
-        ).witness  # fmt: skip
-        assert isinstance(found, dict)  # the attack keeps the structure of its starts
-        return found
+    def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> CaseBatch:
+        return CaseBatch(self, [goal for _, goal in cells], budget)
 
-    def _around(self, best: Any, budget: Budget) -> Inputs:
-        generator = torch.Generator().manual_seed(budget.seed)
-        moved = {}
-        for name, value in best.items():
-            noise = torch.randn((budget.restarts, *value.shape), generator=generator, dtype=torch.float64)
-            noise[0] = 0.0
-            moved[name] = value + NEARBY * noise.to(value.device)
-        return self.project(moved)
+    def search_memory(self, budget: Budget) -> int:
+        return self.memory(replace(budget, samples=0))
 
     # Bounds.
 
@@ -269,10 +255,16 @@ class StepCase(Case):
         return cache(lambda bits: Chain(self.setting, self._emulation, bits))
 
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        def at_one(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
-            return self.chain.bound(w, x, y, scope, step_of(quantity.name))
+        return self.bounds_at([quantity.name], inputs, scope)[quantity.name]
 
-        return self.chain.batched(at_one, *(inputs[name].double() for name in ("w", "x", "y")))
+    def bounds_at(self, names: Sequence[str], inputs: Inputs, scope: str) -> dict[str, Tensor]:
+        steps = {name: step_of(name) for name in names}
+
+        def at_one(w: Tensor, x: Tensor, y: Tensor) -> dict[str, Tensor]:
+            return self.chain.bounds(w, x, y, scope, list(dict.fromkeys(steps.values())))
+
+        found = self.chain.batched(at_one, *(inputs[name].double() for name in ("w", "x", "y")))
+        return {name: found[step] for name, step in steps.items()}
 
     def prompt_bound(self, quantity: Quantity, scope: str, inputs: Inputs) -> Bound:
         """The bound at one prompt as a ball: a proof."""

@@ -57,10 +57,12 @@ class Chain:
         at = Instance(self._operands(w, x, y, self.functions), local=scope == LOCAL, by_rules=False)
         return enclose(self.derivation, at, wanted)
 
-    def bound(self, w: Array, x: Array, y: Array, scope: str, name: str) -> Array:
-        """The bound on the error of one step, of the largest token."""
-        found = self.reading(w, x, y, scope, [name]).bound(name)
-        assert found is not None  # every step of the chain has an enclosure
+    def bounds(self, w: Array, x: Array, y: Array, scope: str, names: Sequence[str]) -> dict[str, Array]:
+        """The bounds on the errors of these steps, each of the largest token."""
+        reading, found = self.reading(w, x, y, scope, names), {}
+        for name in names:
+            found[name] = reading.bound(name)
+            assert found[name] is not None  # every step of the chain has an enclosure
         return found
 
     def risk(self, w: Array, x: Array, y: Array) -> Array:

@@ -46,7 +46,7 @@ class Path:
 
     def gradient_errors(self, scope: str) -> list[Array]:
         """g_0, ..., g_{L-1}."""
-        return [self.chain.bound(w, self.x, self.y, scope, "gradient") for w in self.points[:-1]]
+        return [self.chain.bounds(w, self.x, self.y, scope, ["gradient"])["gradient"] for w in self.points[:-1]]
 
     def distances(self, scope: str) -> list[Array]:
         """e_1, ..., e_L."""
@@ -56,16 +56,16 @@ class Path:
             return torch.minimum(distance, torch.zeros_like(distance) + self.chain.number(self.diameter))
 
         def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
-            return lambda e: {eta: self.eta, eps: gradient, L_f: self._smoothness(w, e)}
+            return lambda e: {eta: self.eta, eps: gradient, L_f: self.smoothness_near(w, e)}
 
         first = capped(evaluate(step.offset, {eta: self.eta, eps: gradients[0]}))  # both start at the same point
         return step.run_at(list(map(at, self.points[1:-1], gradients[1:])), first, cap=capped)
 
     def smoothness_along(self) -> list[Array]:
         """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
-        return [self._smoothness(w, two_norm(after - w)) for w, after in itertools.pairwise(self.points)]
+        return [self.smoothness_near(w, two_norm(after - w)) for w, after in itertools.pairwise(self.points)]
 
-    def _smoothness(self, w: Array, radius: Array) -> Array:
+    def smoothness_near(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""
         near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
         return torch.minimum(near, torch.zeros_like(near) + self.chain.number(self.smoothest))

@@ -17,6 +17,7 @@ from bridge.cost import Cost
 from bridge.data import Table
 from bridge.enclosures import TIGHTNESS
 from bridge.export.numbers import plain
+from bridge.goals import Goal
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
@@ -35,7 +36,7 @@ from bridge.icgd.values import (
     suprema_values,
 )
 from bridge.record import AUTOMATIC, Row, Verdict
-from bridge.study import Case, Inputs, Objective, Refusal, Study, torch_device, torch_dtype
+from bridge.study import Case, Inputs, Refusal, Study, torch_device, torch_dtype
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import ball_maximum, float_above, working_precision
 from numeric.families import ActivationHeads, FamilyAttention, MaskedUnits, OuterProductHeads
@@ -100,7 +101,6 @@ class EmulatedCase(StepCase):
         if params.get("relus") and "eps" in params:
             self.params = {**self.params, "eps": None}  # nothing was computed from it
         self.plan = plan
-        self._worst_of_gradient: tuple[Budget, Inputs] | None = None
         if built:
             self.values[letters.R_3] = self.mask_bound
 
@@ -178,16 +178,10 @@ class EmulatedCase(StepCase):
 
     # Each lemma attacks its own quantities in the result of its own; in the table of the step all of them are shown
     # where the gradient errs most.
-    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
-        if self.result.id not in WHOLE_STEP or quantity.name in ON_PROMPTS:
-            return super().search(objective, quantity, budget)
-        if self._worst_of_gradient is None or self._worst_of_gradient[0] != budget:
-            gradient = self.result.quantity("gradient")
-            self._worst_of_gradient = (budget, super().search(self._gradient_error, gradient, budget))
-        return self._worst_of_gradient[1]
-
-    def _gradient_error(self, inputs: Inputs) -> torch.Tensor:
-        return self.errors(inputs, ["gradient"], attack=True)["gradient"]
+    def shown_at(self, goal: Goal) -> Goal:
+        if self.result.id not in WHOLE_STEP or goal.quantity.name in ON_PROMPTS:
+            return goal
+        return Goal(self.result.quantity("gradient"))
 
     def amplification(self) -> float:
         s, e = self.setting, self.emulation

@@ -227,6 +227,9 @@ class TrajectoryCase(EmulatedCase):
         assert inputs is not None  # the engine gives the prompt whose bound it asks for
         return self.ball_bound(quantity.name, scope, inputs)
 
+    def bounds_at(self, names: Sequence[str], inputs: Inputs, scope: str) -> dict[str, Tensor]:
+        return {name: self.prompt_bounds(self.result.quantity(name), inputs, scope) for name in names}
+
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
         """Infinite where the steps are not known to be short (gradient_mapping). Constant to the attack, whose ratio
         so climbs by the error alone: a gradient through L readings would take most of the time."""

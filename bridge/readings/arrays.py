@@ -62,6 +62,11 @@ def _spectral_of_balls(a: BallArray) -> BallArray:
     return BallArray.exactly(norms, a.bits) + rest
 
 
+def bounding(a: Array) -> Array:
+    """What is no number (infinity times 0, where a bound overflows) bounds nothing."""
+    return a if isinstance(a, BallArray) else torch.where(a.isnan(), torch.inf, a)
+
+
 def unit_vector(scores: Array) -> Array:
     """1 at the largest score, 0 elsewhere; at ties at the first of them."""
     if isinstance(scores, BallArray):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from bridge.readings.arrays import Array
+from bridge.readings.arrays import Array, bounding
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
@@ -33,7 +33,7 @@ class Reading:
     def _bound(self, step: Step) -> None:
         known = [each for each in (self.by_enclosure(step), self.by_rule(step)) if each is not None]
         if known:
-            self._bounds[step.name] = known[0] if len(known) == 1 else torch.minimum(*known)
+            self._bounds[step.name] = bounding(known[0] if len(known) == 1 else torch.minimum(*known))
 
     def by_enclosure(self, step: Step) -> Array | None:
         if step.name not in self.steps:

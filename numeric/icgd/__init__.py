@@ -1,10 +1,10 @@
 """Projected gradient descent on an N-layer network, in context, by ReLU attention (Wu et al. 2024, Theorem 1)."""
 
 from numeric.icgd.construction import IcgdConstruction, icgd_construction
-from numeric.icgd.exact import exact_reference, run_exact_icgd
+from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.norms import LayerSize, NetworkSize, layer_sizes, network_size
-from numeric.icgd.reference import autograd_gradient, empirical_loss, exact_step, exact_trajectory, predict
+from numeric.icgd.reference import autograd_gradient, empirical_loss, predict
 from numeric.icgd.sampling import project, prompts, starts
 from numeric.icgd.shape import Shape
 
@@ -16,10 +16,7 @@ __all__ = [
     "run_exact_icgd",
     "predict",
     "empirical_loss",
-    "exact_step",
-    "exact_trajectory",
     "autograd_gradient",
-    "exact_reference",
     "LayerSize",
     "NetworkSize",
     "layer_sizes",

@@ -1,4 +1,4 @@
-"""The icgd network and its reference in Arb balls: what each computes in real arithmetic, for one prompt.
+"""The icgd network in Arb balls: what it computes in real arithmetic, for one prompt.
 
 Every ball contains the exact value for the given float64 inputs and coefficients. The network's scale eta (n+1) / 2n
 and the mask's a - bound are real numbers and enter unrounded.
@@ -6,7 +6,7 @@ and the mask's a - bound are real numbers and enter unrounded.
 Shapes: n examples, T tokens (n, or n+1 where a query is given), D_w parameters.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -32,8 +32,6 @@ from numeric.icgd.shape import Shape, require_sizes
 from numeric.stream import StreamError
 
 Balls: TypeAlias = Any  # flint.arb_mat
-BallFunction: TypeAlias = Callable[[Arb], Arb]
-BallPairFunction: TypeAlias = Callable[[Arb, Arb], Arb]
 
 
 class TooLargeForExactStep(TooLargeForExact):
@@ -48,7 +46,7 @@ class TooLargeForExactStep(TooLargeForExact):
 
 
 def exact_step_cost(shape: Shape, tokens: int, steps: int = 1) -> ExactCost:
-    """Ball operations of the network or of the reference: three matrix products a layer, scalars at each neuron.
+    """Ball operations of the network: three matrix products a layer, scalars at each neuron.
 
     A sum of ReLUs at one ball, or a transcendental function, takes about as long as eight scalars; measured.
     """
@@ -102,61 +100,6 @@ def run_exact_icgd(
         blocks = {name: _first_rows(block, last) for name, block in tokens.blocks.items()}
         gradient = [ball / flint.arb(construction.eta) for ball in _flat(tokens.updates)]
         return {name: found for name, found in _collect(blocks, gradient, trajectory, bits).items() if name in wanted}
-
-
-def exact_reference(
-    shape: Shape,
-    w: Float64[np.ndarray, " D_w"],
-    x: Float64[np.ndarray, "n d_x"],
-    y: Float64[np.ndarray, "n d_y"],
-    r: BallFunction,
-    r1: BallFunction,
-    u: BallPairFunction,
-    *,
-    eta: float,
-    B_v: float,
-    steps: int = 1,
-    bits: int = 128,
-    limit: int = DEFAULT_LIMIT,
-) -> dict[str, BallArray]:
-    """The exact projected gradient steps in balls; r, r1 and u take and return balls. Names as in the network's taps.
-
-    Where steps > 1 the quantities are those of the last step, and "trajectory" (steps, D_w) holds w after each.
-    """
-    _check(f"exact_reference({shape})", shape, x.shape[0], w, x, y, None)
-    _require_affordable(shape, x.shape[0], steps, limit)
-    with working_precision(bits):
-        V = list(_matrices(shape, w).values())
-        step = flint.arb(eta) / (2 * x.shape[0])
-        trajectory: list[list[Arb]] = []
-        blocks: dict[str, Balls] = {}
-        gradient: list[Arb] = []
-        for _ in range(steps):
-            blocks, sums = _reference_blocks(shape, V, ball_matrix(x), ball_matrix(y), r, r1, u)
-            gradient = [ball / (2 * x.shape[0]) for ball in _flat(sums)]
-            updated = [matrix - total * step for matrix, total in zip(V, sums, strict=True)]
-            V = [_clipped(matrix, b) for matrix, b in zip(updated, shape.half_widths(B_v), strict=True)]
-            trajectory.append(_flat(V))
-        return _collect(blocks, gradient, trajectory, bits)
-
-
-def _reference_blocks(
-    shape: Shape, V: Sequence[Balls], x: Balls, y: Balls, r: BallFunction, r1: BallFunction, u: BallPairFunction
-) -> tuple[dict[str, Balls], list[Balls]]:
-    """The quantities of one gradient by their formulas, and sum_i s_i(j) p_i(j-1)^T for each j."""
-    p, slopes = [x], []
-    for matrix in V:
-        scores = p[-1] * matrix.transpose()
-        p.append(_entrywise(r, scores))
-        slopes.append(_entrywise(r1, scores))
-    g = _entrywise(u, p[-1], y)
-    s = [_entrywise(_product, slopes[-1], g)]
-    for j in range(shape.N - 1, 0, -1):
-        s.insert(0, _entrywise(_product, slopes[j - 1], s[0] * V[j]))
-    blocks = {"g": g}
-    for j in range(shape.N):
-        blocks |= {f"p[{j + 1}]": p[j + 1], f"r'[{j + 1}]": slopes[j], f"s[{j + 1}]": s[j]}
-    return blocks, [s[j].transpose() * p[j] for j in range(shape.N)]
 
 
 def _apply_layer(layer: FamilyLayer, tokens: _Tokens) -> None:

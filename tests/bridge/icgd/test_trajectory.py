@@ -12,20 +12,20 @@ from torch import Tensor
 
 from bridge import compare, replay
 from bridge.budget import Budget
-from bridge.icgd.arithmetic import Tensors, balls
 from bridge.icgd.emulation import LOCAL
-from bridge.icgd.path import distances, gradient_errors, smoothness_along
 from bridge.icgd.smoothness import gap_above, smoothness_of_layers
 from bridge.icgd.trajectory import TrajectoryCase, TrajectoryStudy
 from bridge.record import Comparison, Flag, Row, Verdict
+from numeric.balls import BallArray
 from numeric.exact_cost import ExactCost, TooLargeForExact
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.reference import autograd_gradient, empirical_loss, exact_trajectory
+from numeric.icgd.reference import autograd_gradient, empirical_loss
 from symbolic.activations import loss as loss_named
 from symbolic.errata import Weight
 from symbolic.icgd import trajectory as theory
 from symbolic.icgd.trajectory import L_f, gap
 from symbolic.statements import UsageError
+from tests.numeric.icgd.by_definition import exact_step
 
 SMALL = {"L": 3, "N": 2, "K": 3, "d": 2, "n": 3, "relus": 12}
 QUICK = {"samples": 4, "attack": 2, "restarts": 4}
@@ -132,13 +132,16 @@ def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) ->
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any]) -> None:
     case = case_of(**changes)
-    s, problem, generator = case.setting, case.problem_on_tensors("prompt"), torch.Generator().manual_seed(2)
+    s, generator = case.setting, torch.Generator().manual_seed(2)
     box = torch.as_tensor(s.shape.box(s.B_v))
     inputs = {name: torch.cat([case.sample(40, 4)[name], case.starts(40, 4)[name]]) for name in ("w", "x", "y")}
     w, x, y = inputs["w"], inputs["x"], inputs["y"]
     sharpest = 0.0
     for radius in (1e-6, 0.05, 0.4):
-        near = problem.smoothness(Tensors(), w, x, y, torch.full((len(w),), radius))
+        near = case.chain.batched(
+            lambda w, x, y, radius=radius: case.path(case.chain, [w], x, y).smoothness_near(w, torch.tensor(radius)),
+            w, x, y,
+        )  # fmt: skip
         ends = []
         for _ in range(2):
             step = torch.randn(w.shape, generator=generator)
@@ -178,9 +181,11 @@ def test_the_steps_are_those_of_the_whole_network_and_of_the_reference() -> None
     s, inputs = case.setting, case.sample(4, 7)
     w, x, y = inputs["w"], inputs["x"], inputs["y"]
     whole = IcgdNetwork(replace(case.construction(case.n), steps=3)).run(w, x, y, taps=("trajectory",))["trajectory"]
-    exact = exact_trajectory(
-        s.shape, w, x, y, s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0), s.eta, s.B_v, steps=3
-    )
+    functions = s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0)
+    points = [w]
+    for _ in range(3):
+        points.append(exact_step(s.shape, points[-1], x, y, *functions, s.eta, s.B_v)["w"])
+    exact = torch.stack(points[1:], 1)
     found = case.errors(inputs, ["path[1]", "path[2]", "path[3]", "gradient_mapping"])
     for l in (1, 2, 3):  # noqa: E741 - the paper's letter
         assert torch.allclose(found[f"path[{l}]"], (whole - exact)[:, l - 1].norm(dim=-1), rtol=1e-9, atol=1e-15)
@@ -200,10 +205,11 @@ def test_the_exact_run_is_what_the_floats_round() -> None:
         ball, rounding = exact[name]
         assert abs(float(floats[name]) - float(ball)) <= rounding + 1e-16 <= 1e-12
     w, x, y = case.as_measured(inputs)
-    found = case.exact_gradient(balls(w), x, y, 128)
+    chain, point = case.chain_on_balls(128), [BallArray.exactly(each, 128) for each in (w, x, y)]
+    found = chain.values(*point)["gradient"]
     wanted = gradient(case, inputs["w"], inputs["x"], inputs["y"])[0]
-    assert [float(ball) for ball in found] == pytest.approx(wanted.tolist(), rel=1e-9, abs=1e-14)
-    assert float(case.exact_risk(balls(w), balls(x), balls(y))) == pytest.approx(
+    assert [float(ball) for ball in found.balls] == pytest.approx(wanted.tolist(), rel=1e-9, abs=1e-14)
+    assert float(chain.risk(*point).midpoint()) == pytest.approx(
         float(case.risk(*(inputs[name] for name in ("w", "x", "y")))), rel=1e-12
     )
 
@@ -212,10 +218,13 @@ def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
     case = case_of()
     inputs = case.sample(3, 9)
     near = case.network_path(inputs["w"], inputs["x"], inputs["y"])
-    known = Tensors(), near, inputs["x"], inputs["y"], case.problem_on_tensors("prompt")
-    first, errors = distances(*known), gradient_errors(*known)
+
+    def at_one(points: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[list[torch.Tensor], ...]:
+        path = case.path(case.chain, points.unbind(), x, y)
+        return path.distances("prompt"), path.gradient_errors("prompt"), path.smoothness_along()
+
+    first, errors, steepest = case.chain.batched(at_one, torch.stack(near, 1), inputs["x"], inputs["y"])
     assert torch.equal(first[0], case.setting.eta * errors[0])
-    steepest = smoothness_along(*known)
     assert len(first) == len(errors) == len(steepest) == 3
     for l in (1, 2):  # noqa: E741 - the paper's letter
         assert (first[l] > first[l - 1] + case.setting.eta * errors[l]).all()

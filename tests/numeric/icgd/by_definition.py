@@ -1,6 +1,10 @@
-"""A third interpreter of the icgd network, for the tests alone: each head's full matrices over 40-digit numbers."""
+"""For the tests alone: the exact step by the formulas of the paper, and a third interpreter of the icgd network.
+
+The interpreter takes each head's full matrices over 40-digit numbers.
+"""
 
 import numpy as np
+import torch
 from mpmath import mp, mpf
 
 from numeric.construction import FeedForward, ReluAttention
@@ -57,3 +61,22 @@ def distance(balls: list, values: np.ndarray) -> mpf:
         flat = [entry for row in values for entry in np.atleast_1d(row)]
         middles = [mpf(ball.mid().str(50, radius=False)) for ball in balls]
         return max(abs(middle - entry) for middle, entry in zip(middles, flat, strict=True))
+
+
+def exact_step(shape, w, x, y, r, r1, u, eta, B_v) -> dict[str, torch.Tensor]:
+    """p[j], r'[j], g, s[j] (B, n, size), gradient (B, D_w) and the new w (B, D_w)."""
+    V, p = shape.matrices(w), [x]
+    for matrix in V:
+        p.append(r(torch.einsum("brc,bnc->bnr", matrix, p[-1])))
+    slopes = [r1(torch.einsum("brc,bnc->bnr", matrix, value)) for matrix, value in zip(V, p[:-1], strict=True)]
+    g = u(p[-1], y)
+    s = [slopes[-1] * g]  # (3.7)
+    for j in range(shape.N - 1, 0, -1):
+        s.insert(0, slopes[j - 1] * torch.einsum("brc,bnr->bnc", V[j], s[0]))
+    blocks = [torch.einsum("bnr,bnc->brc", s[j], p[j]) / (2 * x.shape[1]) for j in range(shape.N)]  # (3.8)
+    gradient = torch.cat([block.flatten(1) for block in blocks], dim=-1)
+    box = torch.as_tensor(shape.box(B_v), dtype=w.dtype)
+    taps = {"g": g, "gradient": gradient, "w": torch.clamp(w - eta * gradient, -box, box)}
+    for j in range(shape.N):
+        taps |= {f"p[{j + 1}]": p[j + 1], f"r'[{j + 1}]": slopes[j], f"s[{j + 1}]": s[j]}
+    return taps

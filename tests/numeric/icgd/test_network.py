@@ -3,11 +3,11 @@ import pytest
 import torch
 
 from numeric.exact_cost import TooLargeForExact
-from numeric.icgd import IcgdNetwork, Shape, exact_step, prompts, run_exact_icgd, starts
+from numeric.icgd import IcgdNetwork, Shape, prompts, run_exact_icgd, starts
 from numeric.icgd.network import dense_layer, embed
 from numeric.stream import StreamError
 from tests.counting import Tensors
-from tests.numeric.icgd.by_definition import as_floats, distance, run_icgd_by_definition
+from tests.numeric.icgd.by_definition import as_floats, distance, exact_step, run_icgd_by_definition
 from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, ETA, TANH, Activation, Case, build, close
 
 WIDE = Activation("3 tanh", lambda t: 3 * TANH.r(t), lambda t: 3 * TANH.r1(t), TANH.exact, TANH.exact1)

@@ -1,0 +1,93 @@
+"""The exact values that the derivation of one step computes: against automatic differentiation, loops and balls."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from bridge.icgd.chain import Chain
+from bridge.icgd.setting import Setting
+from numeric.balls import BallArray
+from numeric.icgd import Shape, autograd_gradient, empirical_loss, prompts
+from symbolic.activations import activation, loss
+from tests.numeric.icgd.by_definition import exact_step
+from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, ETA, Case, close
+
+DEEP = {"deep": Case(Shape(N=6, K=4, d_x=2, d_y=3), n=7)}
+ALL = CASES | DEEP
+
+
+def chain_of(case: Case, eta: float = ETA, bits: int | None = None) -> Chain:
+    named = activation(case.activation.name), loss(case.loss.name)
+    return Chain(Setting(case.shape, *named, B_V, B_X, B_Y, eta), bits=bits)
+
+
+def values(case: Case, inputs: dict[str, Tensor], eta: float = ETA) -> dict[str, Tensor]:
+    chain = chain_of(case, eta)
+    return chain.batched(chain.values, *(inputs[name] for name in "wxy"))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_gradient_is_that_of_automatic_differentiation(name: str) -> None:
+    case = ALL[name]
+    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 4, seed=0)
+    expected = autograd_gradient(case.shape, **inputs, r=case.activation.r, loss=case.loss.loss)
+    assert close(values(case, inputs)["gradient"], expected, relative=1e-14)
+    assert not close(values(case, inputs)["gradient"], 1.001 * expected, relative=1e-14)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_step_has_the_value_of_the_formula_in_the_paper(name: str) -> None:
+    case = ALL[name]
+    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 3, seed=1)
+    functions = {"r": case.activation.r, "r1": case.activation.r1, "u": case.loss.u}
+    found = values(case, inputs)
+    for tap, expected in exact_step(case.shape, **inputs, **functions, eta=ETA, B_v=B_V).items():
+        assert close(found[tap], expected, relative=1e-13), tap
+
+
+def test_the_step_is_clipped_to_the_box_and_descends() -> None:
+    case = DEEP["deep"]
+    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 5, seed=2)
+    box = torch.tensor(case.shape.box(B_V))
+    large = values(case, inputs, eta=1e4)["w"]
+    assert bool((large.abs() <= box).all())
+    assert bool((large.abs() == box).any())
+    before, after = (
+        empirical_loss(case.shape, w, inputs["x"], inputs["y"], case.activation.r, case.loss.loss)
+        for w in (inputs["w"], values(case, inputs, eta=1e-3)["w"])
+    )
+    assert bool((after < before).all())
+
+
+def test_the_values_are_differentiable() -> None:
+    case = CASES["two layers"]
+    tensors = [value.requires_grad_(True) for value in prompts(case.shape, case.n, 0.5, B_X, B_Y, 2, seed=4).values()]
+
+    def update(*each: Tensor) -> Tensor:
+        return values(case, dict(zip("wxy", each, strict=True)))["w"]
+
+    assert torch.autograd.gradcheck(update, tuple(tensors))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_balls_enclose_the_floats_and_more_bits_give_a_ball_inside(name: str) -> None:
+    case = CASES[name]
+    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 1, seed=5)
+    coarse, fine = (
+        chain_of(case, bits=bits).values(*(BallArray.exactly(inputs[key][0], bits) for key in "wxy"))
+        for bits in (64, 192)
+    )
+    found = values(case, inputs)
+    for key, ball in fine.items():
+        assert float(ball.radius().max()) < 1e-30
+        assert bool(coarse[key].overlaps(ball).all())
+        assert close(found[key][0], ball.midpoint(), relative=1e-13)
+
+
+def test_the_loss_is_that_of_the_paper() -> None:
+    case = CASES["logistic"]
+    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 3, seed=6)
+    chain = chain_of(case)
+    expected = empirical_loss(case.shape, **inputs, r=case.activation.r, loss=case.loss.loss)
+    assert np.allclose(chain.batched(chain.risk, *(inputs[name] for name in "wxy")), expected, rtol=1e-13)
