@@ -39,7 +39,7 @@ from numeric.balls import BallArray, ball_maximum, float_above, working_precisio
 from numeric.exact_cost import TooLargeForExact
 from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.sampling import starts
-from symbolic.icgd import chain
+from symbolic.icgd import chain, exact_runs
 from symbolic.icgd import symbols as letters
 from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity, Result, UsageError
@@ -411,16 +411,16 @@ class TrajectoryStudy(StepStudy):
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         """Those of the quantity that exact runs show, and its remark."""
         about_mapping = quantity.name == MAPPING
-        shown = [check for check in theory.WITNESSES if (check in theory.OF_THE_MAPPING) is about_mapping]
+        shown = [check for check in exact_runs.WITNESSES if (check in exact_runs.OF_THE_MAPPING) is about_mapping]
         words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
         return (*words, *filter(None, [quantity.remark]))
 
     def refutable(self) -> tuple[Quantity, ...]:
-        return tuple(theory.refuted_quantity(check) for check in theory.WITNESSES)
+        return tuple(exact_runs.refuted_quantity(check) for check in exact_runs.WITNESSES)
 
     def checks(self) -> list[Row]:
         case = self.case({}, seed=0, dtype="float64", device="cpu")
-        pairs = ((check, check()) for check in theory.WITNESSES)
+        pairs = ((check, check()) for check in exact_runs.WITNESSES)
         return [row(case, *pair) for pair in pairs for row in (refuted_row, repaired_row)]
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrajectoryCase | OutsideCase:
