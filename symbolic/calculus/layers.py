@@ -142,6 +142,8 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     ranges. `size` bounds the exact value after these layers.
     """
     depth, size = as_expr(depth), as_expr(size)
+    if recursion.pooled:
+        require_per_unit("iterate", x)
     if _has((depth, size, x.error, x.size, x.dim, x.radius), recursion.index):
         recursion = recursion.with_index(_new_index("l", (depth, size, x.error, x.size), nonnegative=True))
     dim = _dimension_after(x, recursion, depth)

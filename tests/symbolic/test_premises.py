@@ -82,7 +82,7 @@ NOT_NEGATIVE: dict[str, tuple[Rule, str]] = {
     ),
     "apply_function, size": (lambda v: apply_function(number(), "f", eps=0, lipschitz=1, size=v), "the size of 'f'"),
     "taylor, eps": (lambda v: taylor(number(), "f", suprema={1: 1}, eps=v, size=1), "the eps of 'f'"),
-    "taylor, size": (lambda v: taylor(number(), "f", suprema={1: 1}, size=v), "the size of 'f'"),
+    "taylor, size": (lambda v: taylor(number(), "f", suprema={1: 1}, size=v, radius=9), "the size of 'f'"),
     "taylor, supremum": (lambda v: taylor(number(), "f", suprema={1: v}, size=1), "the supremum of order 1 of 'f'"),
     "taylor, derivative": (
         lambda v: taylor(number(), "f", suprema={2: 1}, derivatives={1: v}, size=1),
@@ -539,6 +539,9 @@ def test_layers_are_pooled_only_where_each_is_stated_per_unit() -> None:
         recursion_from(before, added, pooled=True)
     with pytest.raises(DerivationError, match="the size of 'ax' is at most that of the layer's premise"):
         recursion_from(*pooled_layer(operator_norm=2, perturbed_norm=2), pooled=True)
+    off = apply_function(number(norm=Norm.TWO, error=0), "f", eps=1, lipschitz=1, size=1)
+    with pytest.raises(DerivationError, match="iterate: 'f' is not stated per unit of a perturbation"):
+        iterate(off, "end", recursion_from(before, layer, pooled=True), 2, size=1)
 
 
 def test_what_pooled_layers_conclude_is_stated_per_unit() -> None:
