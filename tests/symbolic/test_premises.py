@@ -256,11 +256,10 @@ def test_a_number_of_either_sign_is_finite_and_real(rule: Callable[[], Approxima
 
 
 def test_a_radius_of_a_domain_is_positive() -> None:
-    with pytest.raises(DerivationError, match="the radius of 'f' is -1; give it > 0"):
-        apply_function(number(), "f", eps=0, lipschitz=1, size=1, radius=-1)
-    assert "the radius of 'f' is positive" in owed(
-        apply_function(number(), "f", eps=0, lipschitz=1, size=1, radius=sign)
-    )
+    for rule, bounds in ((apply_function, {"eps": 0, "lipschitz": 1}), (taylor, {"suprema": {1: 1}})):
+        with pytest.raises(DerivationError, match="the radius of 'f' is -1; give it > 0"):
+            rule(number(), "f", size=1, radius=-1, **bounds)
+        assert "the radius of 'f' is positive" in owed(rule(number(), "f", size=1, radius=sign, **bounds))
 
 
 def test_a_step_of_a_descent_is_positive_and_short() -> None:
