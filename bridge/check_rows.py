@@ -10,9 +10,10 @@ import torch
 
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.budget import Budget
-from bridge.check import Check, Number, Sides, as_ball, implies, of_order, relation
+from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
+from bridge.rounded import within_rounding
 from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
@@ -67,10 +68,14 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     sides: Sides = _called(case, check, check.sides, {**asdict(budget), **inputs, **replaced})
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
-    letters = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
-    bounds = _bounds(case, quantity, sides, {**letters, **sides.letters})
+    letters: dict[sp.Symbol, Number] = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
+    letters |= sides.letters
+    bounds = _bounds(case, quantity, sides, letters)
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
+    rounded = _within_rounding(case, quantity, sides, letters, verdict)
+    verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
+    complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
     if sides.limit is not None:
         numbers.pop("printed", None)
@@ -80,7 +85,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         verdict,
         **numbers,
         measured=_shown(quantity.kind, found, sides),
-        remark="; ".join(filter(None, [sides.remark, *_complaints(quantity, bounds, found, sides)])),
+        remark="; ".join(filter(None, [sides.remark, *complaints])),
         witness=_witness(case, check, inputs, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
@@ -165,6 +170,19 @@ def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sid
     if supported:
         return Verdict.KEPT if tier in sides.computed else Verdict.PROVED
     return run or Verdict.UNDECIDED
+
+
+def _within_rounding(
+    case: Case, quantity: Quantity, sides: Sides, letters: Letters, verdict: dict[str, Verdict]
+) -> list[str]:
+    """The tiers whose violation goes once each float stands for all numbers that Python may have rounded to it."""
+    violated = [tier for tier, each in verdict.items() if each is Verdict.VIOLATED]
+    if not violated or sides.found is None or sides.limit is not None:
+        return []
+    given = {side: getattr(sides, side) for side in ("found", *PROVABLE)}
+    near = replace(sides, **{side: enclosed(number) for side, number in given.items() if number is not None})
+    bounds = _bounds(case.floats_enclosed or case, quantity, near, letters)
+    return [tier for tier in violated if _of_run(quantity.kind, bounds[tier], near.found) is not Verdict.VIOLATED]
 
 
 def _of_run(kind: Kind, bound: Bound, found: flint.arb | None) -> Verdict | None:

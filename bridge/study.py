@@ -97,6 +97,11 @@ class Case(ABC):
         """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
         raise NotImplementedError(f"{type(self).__name__} is in no company")
 
+    @property
+    def floats_enclosed(self) -> "Case | None":
+        """The same point, where floats that Python computes stand for all numbers near them; None: there are none."""
+        return None
+
     def shown_at(self, goal: Goal) -> Goal:
         """The goal at whose input this one is shown: itself, or that of a quantity which decides for several."""
         return goal

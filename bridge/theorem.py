@@ -40,7 +40,9 @@ class Theorem:
     `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
     once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
     torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
-    given by the quantity whose error each makes. The same functions run on Arb balls. `built` is what they share and
+    given by the quantity whose error each makes. The same functions run on Arb balls, at elements of the domains that
+    floats may only come close to. There n, n + 1, 1 / n and x.shape are exact, while Python rounds 1.0 / n, 0.1 and
+    math.sqrt(n): an error within that rounding is undecided (numeric/balls/floats.py). `built` is what they share and
     what is built once for each network, by name, from parameters, weights and what was built before: a certified sum
     of ReLUs, a SymPy formula. Functions take it by name as they take a weight.
 

@@ -8,7 +8,17 @@ import torch
 from torch import Tensor
 
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension, as_size, place
-from bridge.domains.rounding import as_entry, dtype_name, largest_below, require_held, shown, smallest_above, written
+from bridge.domains.rounding import (
+    as_entry,
+    ball_of,
+    dtype_name,
+    largest_below,
+    require_held,
+    shown,
+    smallest_above,
+    written,
+)
+from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -137,6 +147,10 @@ class Signs(Domain):
         require_held(self.size, x.dtype)
         size = torch.full_like(x, largest_below(self.size, x.dtype))
         return torch.where(x.isnan(), x.detach(), torch.copysign(size, x.detach()))
+
+    # A dtype may not hold the size: every entry is +-size itself.
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        return BallArray.exactly(x.detach().sign(), bits) * ball_of(self.size, bits)
 
     def bound(self, norm: Norm) -> sp.Expr:
         return vector_bound(norm, sp.Mul(*self.shape), self.size)

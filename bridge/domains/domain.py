@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from bridge.domains.rounding import as_entry
+from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -30,6 +31,7 @@ class Domain(ABC):
     Laws, at numbers:
     - `complaint` is None for every sample, corner and start, and for every projection without nan;
     - `project(project(x))` equals `project(x)` bitwise;
+    - `member(x)` contains an element, for every x that `complaint` accepts;
     - no element has a norm above `bound` (beyond the tolerance below), and some corner attains it, up to rounding
       (SingularValues says where).
 
@@ -79,6 +81,13 @@ class Domain(ABC):
     def complaint(self, x: Tensor) -> str | None:
         """None if x, of shape `shape` without a batch, is in the domain; else what is wrong, in one sentence."""
         return self._malformed(x) or _undefined(x) or self.outside(x.detach().cpu())
+
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        """Encloses an element as near to x, without a batch and without complaint, as the tolerance allows.
+
+        x itself, except where floating point cannot meet the domain: what holds there exactly, does on these balls.
+        """
+        return BallArray.exactly(x.detach(), bits)
 
     def starts(self, count: int, generator: torch.Generator) -> Tensor:
         """Where a projected gradient ascent starts, (count, *shape): corners, samples, and points between two.

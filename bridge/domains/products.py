@@ -11,6 +11,7 @@ from torch import Tensor
 
 from bridge.domains.boxes import vector_bound
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension
+from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -45,6 +46,10 @@ class Rows(Domain):
         self.require_batch(x)
         rows = x.reshape(len(x) * self.dims[0], *self.row.dims)
         return self.row.project(rows).view(x.shape)
+
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        balls = [ball for row in x for ball in self.row.member(row, bits).balls]
+        return BallArray(balls, self.dims, bits)
 
     def bound(self, norm: Norm) -> sp.Expr:
         return vector_bound(norm, sp.sympify(self.shape[0]), self.row.bound(norm))
@@ -87,6 +92,11 @@ class Concatenated(Domain):
         self.require_batch(x)
         pieces = zip(self.parts, self._split(x), strict=True)
         return self._joined(len(x), [part.project(piece) for part, piece in pieces])
+
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        pieces = zip(self.parts, self._split(x.unsqueeze(0)), strict=True)
+        balls = [ball for part, piece in pieces for ball in part.member(piece[0], bits).balls]
+        return BallArray(balls, self.dims, bits)
 
     def bound(self, norm: Norm) -> sp.Expr:
         bounds = [part.bound(norm) for part in self.parts if 0 not in part.shape]
@@ -147,6 +157,10 @@ class Product:
         if wrong := self._wrong_names(inputs):
             raise UsageError(f"Product: {wrong}")
         return {name: domain.project(inputs[name]) for name, domain in self.domains.items()}
+
+    def members(self, inputs: Mapping[str, Tensor], bits: int) -> dict[str, BallArray]:
+        """Encloses an element of each domain, near its input."""
+        return {name: domain.member(inputs[name], bits) for name, domain in self.domains.items()}
 
     def complaint(self, inputs: Mapping[str, Tensor]) -> str | None:
         """None if each input, without a batch, is in its domain; else every input that is not, with the reason."""

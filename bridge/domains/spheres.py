@@ -41,7 +41,7 @@ from bridge.domains.vectors import (
     sphere_corners,
     tolerance,
 )
-from numeric.balls import working_precision
+from numeric.balls import BallArray, working_precision
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -170,6 +170,12 @@ class Sphere(Domain):
         moved = distances > self.slack(x.dtype) / 2  # False for nan
         return torch.where(moved[:, None], onto_sphere(points, radius).to(x.dtype), x.detach())
 
+    # radius x / ||x||_2 has the 2-norm `radius`; for x = 0, which the tolerance of a tiny radius admits, radius e_1.
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        point = x.detach() if bool(x.any()) else torch.eye(1, self.entries, dtype=torch.float64)[0]
+        exactly = BallArray.exactly(point, bits)
+        return exactly * ball_of(self.radius, bits) / torch.linalg.vector_norm(exactly)
+
     def bound(self, norm: Norm) -> sp.Expr:
         return Ball(*self.shape, radius=self.radius).bound(norm)
 
@@ -219,6 +225,11 @@ class Simplex(Domain):
         undefined = points.isnan().any(1)  # (B)
         kept = undefined | ((points >= 0).all(1) & (distances <= self.slack(x.dtype) / 2))
         return torch.where(kept[:, None], x.detach(), onto_simplex(points).to(x.dtype))
+
+    # x over the sum of its entries, which the tolerance keeps near 1.
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        exactly = BallArray.exactly(x.detach(), bits)
+        return exactly / exactly.sum()
 
     def bound(self, norm: Norm) -> sp.Expr:
         return sp.Integer(1)

@@ -26,7 +26,7 @@ from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Approximated, Derivation, Step
 from symbolic.icgd import chain, errata
-from symbolic.icgd.results import STEP
+from symbolic.icgd.results import STEP_HYPOTHESES, STEP_PARAMETERS
 from symbolic.icgd.symbols import NOTATION as LETTERS
 from symbolic.icgd.symbols import P_0, B_v, B_x, L, b_l, b_r, b_r1, d, d_y, eps, eta, n, neurons, rho, rho_N
 from symbolic.statements import (
@@ -218,8 +218,8 @@ TRAJECTORY = Result(
     citation=_COROLLARY,
     claim=r"\|w^l - w_{\mathrm{GD}}^l\|_2 \le L_f^{-1} (1 + n L_f)^l \epsilon,\qquad "
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
-    parameters=(_L, *map(_with_default, STEP.parameters)),
-    hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP.hypotheses),
+    parameters=(_L, *map(_with_default, STEP_PARAMETERS)),
+    hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP_HYPOTHESES),
     quantities=(path_quantity(), gradient_mapping_quantity()),
     notation=NOTATION,
     symbols=SYMBOLS,
