@@ -117,8 +117,14 @@ def one_step() -> tuple[float, float]:
 
 
 def telescoped() -> tuple[float, float]:
-    """Steps that lose 2 g - 1/2 and 3 g - 1 with g = 1, from 7/2 down to 0."""
-    return float(Descent(sp.Integer(2), Half).run([2, 3], [Half, 1], sp.Rational(7, 2))), 1.0
+    """Steps that lose 2 g - 1/2 and 3 g - 1 with g = 2, from 17/2 down to 0."""
+    return float(Descent(sp.Integer(2), Half).run([2, 3], [Half, 1], sp.Rational(17, 2))), 2.0
+
+
+def exact_step() -> tuple[float, float]:
+    """f = w^2 from 1 by a step of 1/4 to 1/2, |G| = 2."""
+    lemma = descent_lemma("g", step=sp.Rational(1, 4), smoothness=2)
+    return float(4 * lemma.decrease - lemma.offset), 1 - 0.5**2
 
 
 def squaring() -> tuple[float, float]:
@@ -213,6 +219,7 @@ NUMBER_CASES = [
     NumberCase("values on a range", "values_on", largest_value),
     NumberCase("pooled layers", "LinearRecursion", pooled_layers),
     NumberCase("one gradient step", "descent_lemma", one_step),
+    NumberCase("one exact gradient step", "descent_lemma", exact_step),
     NumberCase("telescoping", "Descent", telescoped),
     NumberCase("column sums", "Columns", lambda: (float(COLUMNS.norm), column_sum(MATRIX))),
     NumberCase("heads", "Heads", lambda: (float(HEADS.count), float(len([1, Half] * 3)))),
