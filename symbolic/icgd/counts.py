@@ -32,7 +32,7 @@ from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 
 def construction(network: Network) -> Construction:
-    """What the network holds, as `numeric.icgd.construction` builds it; the widest of the layers 1..N, of 2N+4.."""
+    """The network in letters, as `numeric.icgd.construction` builds it: its blocks and layers, of 1..N the widest."""
     depth = network.depth
     rows = neurons(d_y, depth)
     return Construction(
