@@ -68,7 +68,7 @@ class Check:
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged
-    once.
+    once, with one sample, no attack and seed 0.
     """
 
     quantity: Quantity

@@ -356,7 +356,8 @@ def _settings(theorem: Theorem) -> frozenset[str]:
     if theorem.inputs:
         return SETTINGS
     drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
-    return frozenset(["seed"] if drawn else []).union(*map(settings_of, theorem.checks))
+    at_each_point = [check for check in theorem.checks if check.params is None]
+    return frozenset(["seed"] if drawn else []).union(*map(settings_of, at_each_point))
 
 
 def shown(value: Any) -> Any:

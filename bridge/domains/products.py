@@ -11,11 +11,13 @@ from torch import Tensor
 
 from bridge.domains.boxes import vector_bound
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension
+from bridge.domains.notation import Element, Notation
 from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
 Inputs = dict[str, Tensor]
+INDICES = ("i", "j", "k", "l", *(f"i_{place}" for place in range(1, 100)))  # of rows
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -61,6 +63,11 @@ class Rows(Domain):
         index, complaint = next(iter(found.items()))
         more = f" (and {len(found) - 1} more of {len(x)} rows)" if len(found) > 1 else ""
         return f"row {index}: {complaint}{more}"
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        taken = {x.name, *x.indices, *map(str, self.letters)}
+        index = next(letter for letter in INDICES if letter not in taken)
+        return notation.every(self.row.condition(x.row(index), notation), index, self.shape[0])
 
     def _arguments(self) -> list[str]:
         return [str(self.shape[0]), str(self.row)]
@@ -119,6 +126,12 @@ class Concatenated(Domain):
         """A batch of each part, of a batch of vectors."""
         pieces = x.split([part.entries for part in self.parts], 1)
         return [piece.reshape(len(x), *part.dims) for part, piece in zip(self.parts, pieces, strict=True)]
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        pieces = [x.piece(place) for place in range(1, len(self.parts) + 1)]
+        whole = f"{notation.element(x)} = ({', '.join(map(notation.element, pieces))})"
+        each = zip(self.parts, pieces, strict=True)
+        return notation.both(whole, *(part.condition(piece, notation) for part, piece in each))
 
     def _arguments(self) -> list[str]:
         return [str(part) for part in self.parts]

@@ -14,6 +14,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from bridge.domains.domain import Domain, Values, as_dimension, as_size, per_element
+from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
     ball_of,
     dtype_name,
@@ -114,6 +115,12 @@ class SingularValues(Domain):
         least = sp.Min(rows, columns)
         factors = {Norm.INF: sp.Integer(1), Norm.TWO: sp.sqrt(least), Norm.ONE: sp.sqrt(rows * columns * least)}
         return factors[norm] * self.high
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        low, high = map(notation.number, (self.low, self.high))
+        value = f"{notation.singular_value}({notation.element(x)})"
+        values = f"{low} {notation.at_most} {value} {notation.at_most} {high}{notation.of_every}k"
+        return notation.both(notation.entries(x, notation.reals, self.shape), values)
 
     def outside(self, x: Tensor) -> str | None:
         low, high = self._ends(x.dtype, inward=0.0)

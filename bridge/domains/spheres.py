@@ -11,6 +11,7 @@ from torch import Tensor
 
 from bridge.domains.boxes import Box
 from bridge.domains.domain import Domain, Values, as_dimension, as_size, place
+from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
     ball_of,
     dtype_name,
@@ -97,6 +98,10 @@ class Ball(Domain):
             return self._box.outside(x)
         power = self._power(exact_entries(x))
         return self._excess(power) if exceeds(power, self._limit) else None
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        norm = f"{notation.norm(x, self.norm, self.shape)} {notation.at_most} {notation.number(self.radius)}"
+        return notation.both(notation.entries(x, notation.reals, self.shape), norm)
 
     @property
     def _box(self) -> Box:
@@ -192,6 +197,10 @@ class Sphere(Domain):
         relative = tolerance(dtype, self.entries) * largest_below(self.radius)
         return relative + 2 * math.sqrt(self.entries) * smallest_step(dtype)
 
+    def condition(self, x: Element, notation: Notation) -> str:
+        norm = f"{notation.norm(x, Norm.TWO, self.shape)} = {notation.number(self.radius)}"
+        return notation.both(notation.entries(x, notation.reals, self.shape), norm)
+
     def _arguments(self) -> list[str]:
         return [str(self.shape[0]), f"radius={written(self.radius)}"]
 
@@ -247,6 +256,11 @@ class Simplex(Domain):
     def slack(self, dtype: torch.dtype) -> float:
         """How far the sum may be from 1."""
         return tolerance(dtype, self.entries) + 2 * self.entries * smallest_step(dtype)
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        signs = f"{notation.element(x)} {notation.at_least} 0"
+        total = f"{notation.norm(x, Norm.ONE, self.shape)} = 1"
+        return notation.both(notation.entries(x, notation.reals, self.shape), signs, total)
 
     def _arguments(self) -> list[str]:
         return [str(self.shape[0])]

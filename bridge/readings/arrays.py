@@ -40,6 +40,11 @@ def applied(matrix: Array, x: Array) -> Array:
     return x * matrix if is_number(matrix) else x @ matrix.mT
 
 
+def token_mean(x: Array) -> Array:
+    """(..., n, m) to (..., m); a value without tokens counts as one token."""
+    return torch.atleast_2d(x).mean(-2)
+
+
 def is_number(matrix: Any) -> bool:
     return isinstance(matrix, int | float) or matrix.ndim == 0
 

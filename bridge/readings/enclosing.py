@@ -13,7 +13,18 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, applied, is_number, joint, largest, one_norm, spectral, two_norm, unit_vector
+from bridge.readings.arrays import (
+    Array,
+    applied,
+    is_number,
+    joint,
+    largest,
+    one_norm,
+    spectral,
+    token_mean,
+    two_norm,
+    unit_vector,
+)
 from bridge.readings.errors import Error
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import PRODUCTS, attended, clipped, shrunk, value
@@ -231,7 +242,10 @@ def _added(a: Error, b: Error) -> Error:
 def _token_mean(operation: op.TokenMean, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     error = x[0].error
     mean = Error(
-        error.centre.mean(-2), error.radius.mean(-2), one=lambda: error.one.mean(-1), two=lambda: error.two.mean(-1)
+        token_mean(error.centre),
+        token_mean(error.radius),
+        one=lambda: torch.atleast_1d(error.one).mean(-1),
+        two=lambda: torch.atleast_1d(error.two).mean(-1),
     )
     return Enclosed(_exactly(operation, x, at), mean)
 

@@ -45,12 +45,12 @@ class Smooth:
     def spread(self, change: Array, error: Array, local: bool, *at: Array) -> tuple[Array, Array]:
         """Centre and radius of (f_hat - f)(argument + dz), where |dz| <= change and `error` bounds |f_hat - f|."""
         zero = torch.zeros_like(change)
-        if self.approximate is None and self.deviation is None:
+        exact = self.approximate is None and self.deviation is None
+        if exact or not local or self.slope_error is None:
             return zero, zero + error
-        if not local or self.slope_error is None:
-            return zero, zero + error
-        centre = self.deviates(*at)
-        return centre, torch.minimum(self.slope_error * change, abs(centre) + error)
+        here, moves = self.deviates(*at), self.slope_error * change
+        low, high = torch.maximum(here - moves, zero - error), torch.minimum(here + moves, zero + error)
+        return (low + high) / 2, torch.relu(high - low) / 2
 
     def expansion(self, change: Array, *at: Array) -> tuple[Array, Array] | None:
         """f' at the argument, and the least known bound on the rest; None if no remainder is known."""

@@ -1,5 +1,6 @@
 """The errors of a derivation at a prompt: an enclosure of each step, and a bound on each error."""
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,15 +14,20 @@ from symbolic.derivation import Derivation, Step, error_symbol
 
 @dataclass
 class Reading:
-    """What is known of the steps; those without an enclosure, and why, are in `stops`."""
+    """What is known of the steps; those without an enclosure, and why, are in `stops`.
+
+    `coarser`: another reading at the same prompt, whose bounds hold as well.
+    """
 
     derivation: Derivation
     at: Instance
     steps: dict[str, Enclosed]
     stops: dict[str, str] = field(default_factory=dict)
+    coarser: "Reading | None" = None
     _bounds: dict[str, Array] = field(default_factory=dict)
 
-    # The bound of a step is the lesser of its enclosure and of the rule's own bound at the errors of its premises here.
+    # The bound of a step is the least of its enclosure, of the rule's own bound at the errors of its premises here, and
+    # of that in the coarser reading: what is sharper at one step need not be so at all that follow.
     def bound(self, name: str) -> Array | None:
         """A bound on the error of the step, in its norm, of the largest token; None where nothing is known."""
         wanted = self.derivation.leading_to(name) if self.at.by_rules else (self.derivation.step(name),)
@@ -31,9 +37,10 @@ class Reading:
         return self._bounds.get(name)
 
     def _bound(self, step: Step) -> None:
-        known = [each for each in (self.by_enclosure(step), self.by_rule(step)) if each is not None]
+        coarser = None if self.coarser is None else self.coarser.bound(step.name)
+        known = [each for each in (self.by_enclosure(step), self.by_rule(step), coarser) if each is not None]
         if known:
-            self._bounds[step.name] = bounding(known[0] if len(known) == 1 else torch.minimum(*known))
+            self._bounds[step.name] = bounding(functools.reduce(torch.minimum, known))
 
     def by_enclosure(self, step: Step) -> Array | None:
         if step.name not in self.steps:
@@ -54,12 +61,13 @@ def enclose(
     wanted: Iterable[str] = (),
     *,
     known: Mapping[str, Enclosed] | None = None,
+    coarser: Reading | None = None,
 ) -> Reading:
     """The errors at a prompt of all steps, or of those that lead to the `wanted` ones.
 
-    `known` has steps of which more is known than the derivation says.
+    `known` has steps of which more is known than the derivation says; `coarser` is a reading whose bounds hold as well.
     """
-    reading = Reading(derivation, at, dict(known or {}))
+    reading = Reading(derivation, at, dict(known or {}), coarser=coarser)
     for step in derivation.leading_to(*wanted):
         if step.name not in reading.steps:
             _enclose(step, reading)

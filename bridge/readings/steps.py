@@ -82,7 +82,8 @@ def at(
     bound = Operands(known, dict(letters or {}), bits)
     with working_precision(bits or BITS):
         values = read(derivation, bound)
-        reading = enclose(derivation, Instance(bound, local))
+        prompt = enclose(derivation, Instance(bound, local=False))
+        reading = enclose(derivation, Instance(bound), coarser=prompt) if local else prompt
         return Steps(tuple(_row(step, values, reading) for step in derivation.steps))
 
 

@@ -6,25 +6,25 @@ the emulated one, where approximants stand in the place of functions.
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import singledispatch
+from typing import TypeGuard, TypeVar
 
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, applied, unit_vector
+from bridge.readings.arrays import Array, applied, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
-from symbolic.statements import UsageError
+
+Values = TypeVar("Values")
 
 
 def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
     """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
     found: dict[str, Emulated] = {}
     for step, operation in _known(derivation, wanted):
-        premises, here = [found[name] for name in step.premises], operands.within(step)
-        exact = value(operation, [each.exact for each in premises], here, False)
-        found[step.name] = Emulated(exact, emulated(operation, premises, here))
+        found[step.name] = both(operation, [found[name] for name in step.premises], operands.within(step))
     return found
 
 
@@ -40,16 +40,27 @@ def _known(derivation: Derivation, wanted: Iterable[str]) -> list[tuple[Step, op
     """The steps that compute something, from steps that do."""
     known: dict[str, tuple[Step, op.Operation]] = {}
     for step in derivation.leading_to(*wanted):
-        if step.operation is not None and all(name in known for name in step.premises):
+        if has_value(step.operation) and all(name in known for name in step.premises):
             known[step.name] = step, step.operation
     return list(known.values())
 
 
-def emulated(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Array:
-    """What the operation computes with approximants in the place of functions."""
+def has_value(operation: op.Operation | None) -> TypeGuard[op.Operation]:
+    """Whether it is known what the operation computes: not the limit of an iteration, nor an unnamed map in a layer."""
+    if isinstance(operation, Repetition):
+        layer = operation.layer.derivation.leading_to(operation.layer.name)
+        return all(has_value(step.operation) for step in layer if step.name != operation.premise)
+    return operation is not None and not (isinstance(operation, op.Iteration) and operation.depth == sp.oo)
+
+
+def both(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Emulated:
+    """What the operation computes: exactly, and with approximants in the place of functions."""
+    if isinstance(operation, Repetition):
+        return _through_layers(operation, premises[0], operands, both)
+    exact = value(operation, [each.exact for each in premises], operands, False)
     if isinstance(operation, op.Iteration):
-        return _iterated(operation, premises[0], operands)
-    return value(operation, [each.emulated for each in premises], operands, True)
+        return Emulated(exact, _iterated(operation, premises[0], operands))
+    return Emulated(exact, value(operation, [each.emulated for each in premises], operands, True))
 
 
 @singledispatch
@@ -103,7 +114,7 @@ def _combination(operation: op.Combination, x: list[Array], operands: Operands, 
 
 @value.register
 def _token_mean(operation: op.TokenMean, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    return x[0].mean(-2)
+    return token_mean(x[0])
 
 
 @value.register
@@ -190,17 +201,24 @@ def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> A
     return start.exact + error
 
 
-# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
 @value.register
 def _repetition(operation: Repetition, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    found, layer = x[0], operation.layer
+    return _through_layers(operation, x[0], operands, lambda each, x, here: value(each, x, here, emulated))
+
+
+# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
+def _through_layers(
+    operation: Repetition,
+    start: Values,
+    operands: Operands,
+    run: Callable[[op.Operation, list[Values], Operands], Values],
+) -> Values:
+    found, layer = start, operation.layer
     for place in range(operands.count(operation.depth)):
         known, inner = {operation.premise: found}, operands.in_layer(place)
         for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
-                if step.operation is None:
-                    raise UsageError(f"step '{step.name}' of a repeated layer names no operands, so it has no value")
-                premises = [known[name] for name in step.premises]
-                known[step.name] = value(step.operation, premises, inner.within(step), emulated)
+                assert step.operation is not None  # `has_value`
+                known[step.name] = run(step.operation, [known[name] for name in step.premises], inner.within(step))
         found = known[layer.name]
     return found

@@ -1,11 +1,12 @@
 """Rule 12 for gradient steps: what one step lowers a smooth function by, and the mean of the gradients over steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.recursions import latex
 from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr
 from symbolic.obligations import Obligation, nonnegative, positive, whole
 
@@ -35,8 +36,13 @@ class Descent:
             fall = fall + offset
         return fall / sum(decreases)
 
-    def latex(self) -> str:
-        return rf"f(w^+) \le f(w) - {sp.latex(self.decrease)}\,\|G(w)\|^2 + {sp.latex(self.offset)}"
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        decrease, offset = (latex(each, names) for each in (self.decrease, self.offset))
+        return rf"f(w^+) \le f(w) - {decrease}\,\|G(w)\|^2 + {offset}"
+
+    def words(self) -> str:
+        """The same in plain text."""
+        return f"f(w+) <= f(w) - {sp.sstr(self.decrease)}*||G(w)||**2 + {sp.sstr(self.offset)}"
 
 
 # Let u = w - eta grad f(w), w_bar = Proj u, G = (w - w_bar)/eta and w+ = Proj(u + e), ||e|| <= eta eps, W convex, and
@@ -91,6 +97,7 @@ def gradient_descent(
         lemma.closed(gap.error_symbol, steps),
         premises=(gap.name,),
         obligations=(*lemma.obligations, *whole("gradient_descent", name, least=1, steps=steps)),
-        reason=reason or lemma.latex(),
+        reason=reason,
+        recursion=None if reason else lemma,
     )
     return gap.follows(conclusion, dim=sp.Integer(1), size=sp.Integer(0))

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.recursions import LinearRecursion
+from symbolic.calculus.recursions import LinearRecursion, latex
 from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
 from symbolic.obligations import Obligation, RangeObligation, at_most, for_all, nonnegative, whole
 from symbolic.signs import is_continuous, is_nonnegative, slope_in
@@ -128,10 +128,16 @@ class MonotoneRecursion:
         owed += nonnegative("MonotoneRecursion.linear", str(self.radius), factor=factor, offset=offset)
         return LinearRecursion(self.start, factor, offset, obligations=owed)
 
-    def latex(self) -> str:
-        l, r = sp.latex(_INDEX), sp.latex(self.radius)  # noqa: E741 - the layer
-        next_radius = sp.latex(self.step, symbol_names={self.radius: f"{r}_{{{l}}}"})
-        return rf"{r}_{{{l}+1}} = {next_radius},\qquad {r}_0 = {sp.latex(self.start)}"
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        l, r = sp.latex(_INDEX), latex(self.radius, names)  # noqa: E741 - the layer
+        next_radius = latex(self.step, {**(names or {}), self.radius: f"{r}_{{{l}}}"})
+        return rf"{r}_{{{l}+1}} = {next_radius},\qquad {r}_0 = {latex(self.start, names)}"
+
+    def words(self) -> str:
+        """The same in plain text."""
+        r = self.radius.name
+        following = sp.sstr(self.step.subs(self.radius, sp.Symbol(f"{r}_{_INDEX}")))
+        return f"{r}_({_INDEX}+1) = {following}, {r}_0 = {sp.sstr(self.start)}"
 
 
 MOST_OPERATIONS = 2000

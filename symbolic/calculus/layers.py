@@ -166,7 +166,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         "recursion",
         _with_powers(started.closed(depth)),
         premises=(x.name,),
-        reason=started.latex(),
+        recursion=started,
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
         per_unit=recursion.pooled,
     )

@@ -177,13 +177,18 @@ class LinearRecursion:
     def _next(self, error: Any, factor: Any, offset: Any, sqrt: Root) -> Any:
         return sqrt(factor * (error * error) + offset) if self.pooled else factor * error + offset
 
-    def latex(self) -> str:
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
         l = sp.latex(self.index)  # noqa: E741 - the layer
-        square = "^2" if self.pooled else ""
-        return (
-            rf"e_{{{l}+1}}{square} \le {_factor_latex(self.factor)}\,e_{{{l}}}{square} + {sp.latex(self.offset)},"
-            rf"\qquad e_0 = {sp.latex(self.start)}"
-        )
+        factor, offset, start = (latex(each, names) for each in (self.factor, self.offset, self.start))
+        times, square = rf"\left({factor}\right)" if self.factor.is_Add else factor, "^2" if self.pooled else ""
+        return rf"e_{{{l}+1}}{square} \le {times}\,e_{{{l}}}{square} + {offset},\qquad e_0 = {start}"
+
+    def words(self) -> str:
+        """The same in plain text."""
+        layer = sp.Symbol(self.index.name)
+        factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
+        times, square = f"({factor})" if self.factor.is_Add else factor, "**2" if self.pooled else ""
+        return f"e_({layer}+1){square} <= {times}*e_{layer}{square} + {offset}, e_0 = {sp.sstr(self.start)}"
 
 
 def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
@@ -194,9 +199,9 @@ def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
     return replace(premise, size=size, dim=dim, radius=radius)
 
 
-def _factor_latex(factor: sp.Expr) -> str:
-    text = sp.latex(factor)
-    return rf"\left({text}\right)" if factor.is_Add else text
+def latex(expression: sp.Expr, names: Mapping[sp.Symbol, str] | None) -> str:
+    """With the notation of `names` for some symbols."""
+    return str(sp.latex(expression, symbol_names=dict(names or {})))
 
 
 # With M = [[a, b], [c, d]], eigenvalues p, q and c_n = c_n(p, q) above, Cayley-Hamilton gives
@@ -289,6 +294,7 @@ def recur(
         recursion.closed(depth),
         premises=(x.name,),
         obligations=obligations,
-        reason=reason or recursion.latex(),
+        reason=reason,
+        recursion=None if reason else recursion,
     )
     return x.follows(step, dim=x.dim, size=size)

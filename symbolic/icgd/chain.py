@@ -331,7 +331,7 @@ SCORES = r"\max_j |v_{jk}^\top \bar{p}(j-1)|"
 def derive_range(depth: sp.Expr = N) -> Derivation:
     """The range of the arguments: nu times the norm of the layer's input, the largest of the layers."""
     largest = ARGUMENTS.largest_implicitly(depth - 1).xreplace(SUPREMUM)
-    return Derivation((Step("range_r", Norm.INF, "invariant", largest, reason=ARGUMENTS.latex(), latex=SCORES),))
+    return Derivation((Step("range_r", Norm.INF, "invariant", largest, latex=SCORES, recursion=ARGUMENTS),))
 
 
 # One step a layer: what a comparison measures, and where the slack of each inequality shows.

@@ -201,6 +201,17 @@ def test_a_bound_with_a_failing_or_an_open_obligation_is_outside_or_conditional(
     assert "hypothesis violated: eps >= 1" in row.remark
 
 
+def test_a_printed_bound_is_read_through_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every bound: a case may read it otherwise, and may find a hypothesis of it violated."""
+    from bridge import theorem_case
+
+    failing = Bound(flint.arb(2), outside="hypothesis violated: eps >= 1")
+    monkeypatch.setattr(theorem_case.TheoremCase, "printed", lambda case, quantity: failing)
+    printed = bs.Printed(eps, bs.Citation(None, "a draft"))
+    row = row_of(checked(bs.Check(quantity(printed=printed), lambda: bs.Sides(found=1))))
+    assert (row.printed, row.verdict) == (2.0, {"printed": Verdict.OUTSIDE})
+
+
 def test_a_check_is_judged_at_each_point_or_once_at_its_own_parameters() -> None:
     def sides(eps: float) -> bs.Sides:
         return bs.Sides(found=eps, derived=1)

@@ -124,17 +124,26 @@ def fuzz(
 
 
 def random_programs(
-    programs: int, seed: int, *, points: int, rules: Rules, moves: Mapping[str, Move], tally: Tally
+    programs: int,
+    seed: int,
+    *,
+    points: int,
+    rules: Rules,
+    moves: Mapping[str, Move],
+    tally: Tally,
+    lengths: tuple[int, int] = (4, 7),
+    **options: Any,
 ) -> Iterator[Program]:
+    """`lengths`: from how many moves a program is made, to one more than the most; `options`: what Program takes."""
     rng = np.random.default_rng(seed)
     names = sorted(moves)
     chances = np.array([moves[name].weight for name in names])
     chances /= chances.sum()
     for number in range(programs):
         tokens, kind = (2 if rng.random() < 0.6 else 3), str(rng.choice(KINDS, p=SHARES))
-        program = Program(rng, rules, points, tokens, kind)
+        program = Program(rng, rules, points, tokens, kind, **options)
         try:
-            for name in rng.choice(names, rng.integers(4, 7), p=chances):
+            for name in rng.choice(names, rng.integers(*lengths), p=chances):
                 program.move = str(name)
                 moves[program.move].run(program)
         except Violation as violation:

@@ -1,7 +1,7 @@
 """Moves over layers and steps: recursions, iterations towards a fixed point, descent, invariants."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def iterate_by_layer(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
-UNFIT_MAPS = (maps.apply_function, maps.linear_map, maps.perturbed_map, maps.perturbed_function, maps.soft_threshold)
+UNFIT_MAPS = (maps.apply_within, maps.linear_map, maps.perturbed_map, maps.perturbed_function, maps.soft_threshold)
 LAYER_MAPS = (
     maps.apply_function,
     maps.linear_map,
@@ -63,6 +63,9 @@ LAYER_MAPS = (
     maps.exclude,
     maps.project_box,
 )
+
+
+READ_LAYER_MAPS = (maps.apply_function, maps.linear_map, maps.soft_threshold, maps.project_box, maps.contract)
 
 
 # One layer is derived on a premise with an error symbol; then it runs `depth` times on the vectors. Its maps keep the
@@ -77,7 +80,8 @@ def iterate_derived(program: Program) -> None:
     premise = program.apply("given", NAME, dim=dim, norm=norm, size=program.size(x), error=error)
     layer, made = premise, []
     for _ in range(program.whole(1, 3)):
-        here = About(norm, dim, float(evaluate(layer.size, program.at)), program.bound(x), layer=True)
+        size = float(evaluate(layer.size, program.at))
+        here = About(norm, dim, size, program.bound(x), layer=True, spare=program.spare, single=x.single)
         made.append(LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here))
         layer = program.apply(made[-1].rule, layer, NAME, **made[-1].arguments)
     skip = (0.25, 0.75) if program.chance(0.4) else None
@@ -144,6 +148,12 @@ def _word(argument: Any) -> str:
     return f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument)
 
 
+def _raised(program: Program, made: maps.Map) -> maps.Map:
+    """With the numbers that the rules get."""
+    numbers = {key: program.raised(each, key) for key, each in made.arguments.items() if isinstance(each, float)}
+    return replace(made, arguments={**made.arguments, **numbers})
+
+
 @move("repeat", "repeat", weight=0.6)
 def repeat(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 4)
@@ -152,8 +162,10 @@ def repeat(program: Program) -> None:
     dim, norm, made = x.exact.shape[-1], x.value.norm, []
     part = premise = program.rules["given"]("z", dim=dim, norm=norm, size=program.size(x))
     for _ in range(program.whole(1, 3)):
-        here = About(norm, dim, float(evaluate(part.size, program.at)), program.bound(x), layer=True)
-        made.append(LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here))
+        size = float(evaluate(part.size, program.at))
+        here = About(norm, dim, size, program.bound(x), layer=True, spare=program.spare, single=x.single)
+        choice = READ_LAYER_MAPS if program.read else LAYER_MAPS
+        made.append(_raised(program, choice[program.whole(0, len(choice) - 1)](program, here)))
         part = Layer(program.rules, tuple(made))(premise)
     value = program.apply("repeat", x, NAME, Layer(program.rules, tuple(made)), depth)
     exact, near = x.exact, x.near
@@ -194,7 +206,18 @@ def iterate_any(program: Program) -> None:
     program.conclude(value, exact, near, norm=norm)
 
 
-# Iterates towards a fixed point x: each step takes the error d to f(||d||) along d.
+# Iterates towards a fixed point x: each step takes the error d to A d + offset along A d, where A is a multiple of a
+# permutation with signs, which keeps all norms.
+def _contracted(
+    program: Program, x: Realised, factor: float, offset: float, steps: int
+) -> tuple[str, np.ndarray, np.ndarray]:
+    """The handle of A, the exact and the approximate value."""
+    matrix = maps.signed_permutation(program, x.exact.shape[-1], factor)
+    handle = program.handle(np.broadcast_to(matrix, (program.points, *matrix.shape)), "A")
+    return handle, x.exact, x.exact + maps.contracted(x.moved, matrix, offset, steps, x.value.norm)
+
+
+# Each step takes the error d to f(||d||) along d.
 def _iterated(x: Realised, step: Callable[[np.ndarray], np.ndarray], steps: int) -> tuple[np.ndarray, np.ndarray]:
     length = lengths(x.moved, x.value.norm)
     direction = units(x.moved, x.value.norm)
@@ -209,16 +232,17 @@ def contract(program: Program) -> None:
     factor = 0.0 if program.chance(0.1) else program.number(0.05, 0.95)
     offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
     size = program.size(x)
-    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=depth, size=size)
-    exact, near = _iterated(x, lambda e: factor * e + offset, depth)
+    matrix, exact, near = _contracted(program, x, factor, offset, depth)
+    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=depth, size=size, matrix=matrix)
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
 @move("contract, limit", "contract")
 def contract_limit(program: Program) -> None:
     x, factor, offset = program.pick(), program.number(0.05, 0.6), program.number(0.01, 0.5)
-    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=sp.oo, size=program.size(x))
-    exact, near = _iterated(x, lambda e: factor * e + offset, 90)
+    matrix, exact, near = _contracted(program, x, factor, offset, 90)
+    numbers = {"factor": factor, "offset": offset, "size": program.size(x)}
+    value = program.apply("contract", x, NAME, depth=sp.oo, matrix=matrix, **numbers)
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
