@@ -1,6 +1,6 @@
 """Rule 1 for smooth functions: Taylor's formula to every order that is known, and the least of its bounds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import sympy as sp
@@ -51,16 +51,17 @@ def taylor(
     if radius != sp.oo:
         obligations += positive("taylor", name, radius=radius)
         obligations += (RangeObligation.of(name, x.size + x.error, radius),)
-    moved = sp.Min(*_of_each_order(name, above, {**above, **here}, x.error_symbol))
+    moves = tuple(_of_each_order(name, above, {**above, **here}))
+    powers = [sp.Add(*(c * x.error_symbol**k for k, c in enumerate(each, start=1))) for each in moves]
     step = Step(
         name,
         x.norm,
         "Taylor's formula",
-        eps * norm_of_ones(x.norm, x.dim) + moved,
+        eps * norm_of_ones(x.norm, x.dim) + sp.Min(*powers),
         premises=(x.name,),
         reason=reason or "|f(x + d) - f(x)| <= sum |f^(i)(x)| |d|^i / i! + sup |f^(k)| |d|^k / k!, the least over k",
         obligations=obligations,
-        operation=Apply(function, beside, eps, above.get(1)) if function else None,
+        operation=Apply(function, beside, eps, moves) if function else None,
     )
     return x.follows(step, dim=x.dim, size=size)
 
@@ -73,16 +74,13 @@ def _by_order(name: str, bounds: Mapping[int, Any]) -> dict[int, sp.Expr]:
 
 
 def _of_each_order(
-    name: str, above: Mapping[int, sp.Expr], here: Mapping[int, sp.Expr], error: sp.Symbol
-) -> list[sp.Expr]:
-    """The bound of each order whose derivatives are all known."""
+    name: str, above: Mapping[int, sp.Expr], here: Mapping[int, sp.Expr]
+) -> Iterator[tuple[sp.Expr, ...]]:
+    """The coefficients of |d|, |d|^2, ... at each order whose derivatives are all known."""
     known = [order for order in above if all(lower in here for lower in range(1, order))]
     if not known:
         raise DerivationError(
             f"taylor: no order of '{name}' is known; give suprema[1], or suprema[k] with all derivatives below k"
         )
-    return [
-        sp.Add(*(here[i] * error**i / sp.factorial(i) for i in range(1, order)))
-        + above[order] * error**order / sp.factorial(order)
-        for order in known
-    ]
+    for order in known:
+        yield (*(here[i] / sp.factorial(i) for i in range(1, order)), above[order] / sp.factorial(order))

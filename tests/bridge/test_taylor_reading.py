@@ -39,14 +39,13 @@ def test_the_error_is_below_what_the_rule_and_the_enclosure_know() -> None:
     assert largest > 0.9
 
 
-def test_without_a_lipschitz_constant_only_an_expansion_encloses() -> None:
+def test_without_what_is_known_of_the_function_the_numbers_of_the_rule_enclose() -> None:
     found = derivation(Norm.INF, {2: 1}, {1: 1})
     exact, near = torch.zeros(3), torch.full((3,), 0.5)
-    plain = read(found, Smooth(torch.sin, error=EPS), exact, near)
-    assert "f" in plain.stops
-    assert plain.by_enclosure(found.step("f")) is None
-    by_rule = plain.bound("f")
-    assert by_rule is not None
-    torch.testing.assert_close(by_rule, torch.tensor(EPS + 0.5 + 0.5**2 / 2))
-    expanded = Smooth(torch.sin, None, (torch.cos,), {2: 1.0}, error=EPS)
-    assert read(found, expanded, exact, near).by_enclosure(found.step("f")) is not None
+    step, plain = found.step("f"), read(found, Smooth(torch.sin), exact, near)
+    assert not plain.stops
+    for bound in (plain.by_enclosure(step), plain.bound("f")):
+        assert bound is not None
+        torch.testing.assert_close(bound, torch.tensor(EPS + 0.5 + 0.5**2 / 2))
+    twice = read(derivation(Norm.INF, {1: 1, 2: 1}, {1: 1}), Smooth(torch.sin), exact, near)
+    torch.testing.assert_close(twice.by_enclosure(step), torch.tensor(EPS + 0.5))  # the least of the two
