@@ -50,7 +50,7 @@ from symbolic.statements import Quantity, Result, UsageError
 
 SHOWN_BY_A_RUN = ("range_", "norm[")  # on their errata's parameters; p[j] and r'[j] with an R that is too small
 R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
-ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
+ON_PROMPTS = ("gradient",)  # of the step, at both scopes of a prompt: the others are shown where it errs most
 SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType(
     {
         **dict.fromkeys(("relus", "relus_r1"), (FEWEST_RELUS, 1 << 15)),  # half a second of certifying a function
@@ -401,11 +401,8 @@ def with_quantities(result: Result, params: Mapping[str, Any]) -> Result:
             kept.append(replace(quantity, scopes=("network",)))
         elif not quantity.scopes:
             kept.append(quantity)
-        elif quantity.name == "g" or (quantity.name.startswith("s[") and not quantity.name.endswith(".max")):
-            kept.append(replace(quantity, scopes=("network",)))  # at a prompt: g.max, s[j].max
-        elif result.id in WHOLE_STEP:
-            local = ("network", "prompt", LOCAL) if quantity.name in ON_PROMPTS else ("network",)
-            kept.append(replace(quantity, scopes=local))
+        elif result.id in WHOLE_STEP and quantity.name not in ON_PROMPTS:
+            kept.append(replace(quantity, scopes=("network", LOCAL)))  # both, in a result of its own
         else:
             kept.append(replace(quantity, scopes=("network", "prompt", LOCAL)))
     return replace(result, quantities=tuple(kept))
