@@ -45,6 +45,6 @@ def apply_function(
         premises=(x.name,),
         reason=reason or "|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|",
         obligations=obligations,
-        operation=Apply(function, beside, eps, lipschitz) if function else None,
+        operation=Apply(function, beside, eps, ((lipschitz,),)) if function else None,
     )
     return x.follows(step, dim=x.dim, size=size)

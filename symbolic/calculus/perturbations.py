@@ -57,7 +57,7 @@ def perturbed_map(
     elif pooled:
         raise DerivationError(f"perturbed_map: '{name}' is pooled; give perturbed_norm, a bound on ||A_hat||")
     if pooled:
-        _require_per_unit("perturbed_map", x)
+        require_per_unit("perturbed_map", x)
     through = numbers.get("perturbed_norm", spread + numbers["perturbation"]) * x.error_symbol
     direct = numbers["perturbation"] * x.size
     step = rule_step(
@@ -86,7 +86,7 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
     """
     _require_independent(name, values)
     for value in values:
-        _require_per_unit("pooled_sum", value)
+        require_per_unit("pooled_sum", value)
     total = add(*values, name=name)
     step = rule_step(
         name,
@@ -116,7 +116,7 @@ def _require_independent(name: str, values: Sequence[Approximated]) -> None:
 # A perturbation of size t <= 1 has to move the value by at most t times its error. So it is if the error is convex in t
 # and 0 at t = 0; here: a polynomial in t with coefficients >= 0 and without a constant, or of degree 1 under roots.
 # What a step adds by itself (an eps, an offset) does not shrink with t, unless it is `per_unit`.
-def _require_per_unit(rule: str, value: Approximated) -> None:
+def require_per_unit(rule: str, value: Approximated) -> None:
     """Raises DerivationError where a smaller perturbation may move the value by more than its share of the error."""
     for step in value.derivation.steps:
         if step.per_unit or value.derivation.bound(step.name) == 0:

@@ -33,6 +33,7 @@ from symbolic.calculus import (
     exclude,
     finite_depth,
     given,
+    gradient_descent,
     hard_max,
     linear_map,
     mean,
@@ -46,6 +47,7 @@ from symbolic.calculus import (
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
+    taylor,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.repetition import repeat
@@ -128,6 +130,35 @@ def function_random(rng: np.random.Generator) -> Realised:
     size = norm(np.tanh(x), Norm.TWO)
     result = apply_function(value("x", x, near, Norm.TWO), "f", eps=0.05, lipschitz=1, size=size, radius=3)
     return shown(result, np.tanh(x), np.tanh(near) + shift, Norm.TWO)
+
+
+def taylor_sharp(order: int, which: Norm, dim: int) -> Realised:
+    """3 + 2 d + 3 d^2/2 + 5 d^3/6 around x = 1/2, up to d^order, off by 1/20; the other orders have larger suprema."""
+    slopes, e = {1: 2.0, 2: 3.0, 3: 5.0}, 0.25
+    x = np.full(dim, 0.5)
+    moved = sum(slopes[k] * e**k / np.prod(range(1, k + 1)) for k in range(1, order + 1))
+    suprema = {k: slopes[k] if k == order else 100 for k in slopes}
+    result = taylor(
+        value("x", x, x + e, which),
+        "f",
+        suprema=suprema,
+        derivatives={k: slopes[k] for k in (1, 2)},
+        eps=0.05,
+        size=norm(np.full(dim, 3.0), which),
+    )
+    return shown(result, np.full(dim, 3.0), np.full(dim, 3.0 + moved + 0.05), which)
+
+
+def taylor_random(rng: np.random.Generator) -> Realised:
+    """sin on [-2, 2]; the derivatives at the exact point are known."""
+    x, near = draw(rng)
+    suprema = {k: 1 for k in range(1, 6) if rng.random() < 0.5} | {5: 1}
+    here = {k: float(np.abs((np.cos, np.sin)[(k - 1) % 2](x)).max()) for k in range(1, 5)}
+    which = list(Norm)[rng.integers(3)]
+    result = taylor(
+        value("x", x, near, which), "f", suprema=suprema, derivatives=here, size=norm(np.sin(x), which), radius=9
+    )
+    return shown(result, np.sin(x), np.sin(near), which)
 
 
 def linear_sharp() -> Realised:
@@ -636,6 +667,53 @@ def descent_random(rng: np.random.Generator) -> Realised:
     return shown(descend(start, "g", decrease=1 / (2 * smooth), steps=5), 0.0, float(np.mean(gradients)))
 
 
+def gradient_descent_sharp(accuracy: float) -> Realised:
+    """f = w^2/(2 eta) from w = 1, one step with eta = 1/2 and an error of eta eps: |G| = 2, f falls to (eta eps)^2."""
+    gap = given("gap", dim=1, size=0, error=1 - (accuracy / 2) ** 2)
+    return shown(gradient_descent(gap, "g", step=Half, smoothness=2, accuracy=accuracy, steps=1), 0.0, 4.0)
+
+
+def short_descent_sharp() -> Realised:
+    """f = w^2 from 1, three exact steps of 1/4: w halves, f falls by 1/4 |f'|^2 (1 - 1/4) at each."""
+    w = 0.5 ** np.arange(4)
+    gap = given("gap", dim=1, size=0, error=w[0] ** 2 - w[3] ** 2)
+    mean_square = float(np.mean((2 * w[:3]) ** 2))
+    return shown(gradient_descent(gap, "g", step=sp.Rational(1, 4), smoothness=2, steps=3), 0.0, mean_square)
+
+
+def gradient_descent_random(rng: np.random.Generator) -> Realised:
+    """Inexact projected steps on the ball of radius 1, on a quadratic that need not be convex."""
+    root, w = rng.normal(size=(3, 3)), onto_ball(rng.normal(size=3), 1.0)
+    hessian = root + root.T
+    smooth = float(np.abs(np.linalg.eigvalsh(hessian)).max())
+    accuracy = float(rng.choice([0.0, 0.1, 1.0]))
+    step, values, squares = rng.uniform(0.1, 1.0 if accuracy else 1.9) / smooth, [], []
+    for _ in range(6):
+        values.append(float(w @ hessian @ w) / 2)
+        descent = w - step * hessian @ w
+        squares.append(float(np.sum(((w - onto_ball(descent, 1.0)) / step) ** 2)))
+        push = rng.normal(size=3)
+        w = onto_ball(descent + step * accuracy * push / np.linalg.norm(push), 1.0)
+    fall = max(values[0] - values[-1], 0.0)
+    steps = 5
+    gap = given("gap", dim=1, size=0, error=fall)
+    result = gradient_descent(gap, "g", step=step, smoothness=smooth, accuracy=accuracy, steps=steps)
+    return shown(result, 0.0, float(np.mean(squares[:steps])) if fall else 0.0)
+
+
+def pooled_layers_sharp(scale: float = 1e-7) -> Realised:
+    """A number 2, off by 3, through four weights 1 of which each is moved: errors per unit of a small perturbation."""
+    e, X, depth = 3.0, 2.0, 4
+    x = given("x", dim=1, norm=Norm.TWO, size=X, error=e)
+    before = given("before", dim=1, norm=Norm.TWO, size=X, error=sp.Dummy("e", nonnegative=True))
+    layer = perturbed_map(before, "ax", operator_norm=1, perturbed_norm=1, perturbation=1, dim=1, pooled=True)
+    result = iterate(x, "end", recursion_from(before, layer, pooled=True), depth, size=X)
+    shares = np.array([e] + [X] * depth) / np.sqrt(e**2 + depth * X**2)
+    near = X + scale * shares[0] * e
+    exact = X * float(np.prod(1 - scale * shares[1:]))
+    return shown(result, exact, exact + (near - exact) / scale, Norm.TWO)
+
+
 def confined_sharp() -> Realised:
     """2 z, off by 1/4, on the interval [-R, R] that two layers z -> z/2 + 1 from 4 keep."""
     z, R = sp.symbols("z R", positive=True)
@@ -651,6 +729,12 @@ CASES = [
     RuleCase("given, probabilities", "given", given_weights),
     *(RuleCase(f"apply_function in norm {n}", "apply_function", lambda n=n: function_sharp(n)) for n in Norm),
     RuleCase("apply_function on a range", "apply_function", lambda: function_sharp(Norm.TWO), function_random),
+    *(
+        RuleCase(f"taylor of order {k} in norm {n}", "taylor", lambda k=k, n=n, dim=dim: taylor_sharp(k, n, dim))
+        for k in (1, 2, 3)
+        for n, dim in ((Norm.INF, 3), (Norm.ONE, 1), (Norm.TWO, 1))
+    ),
+    RuleCase("taylor", "taylor", lambda: taylor_sharp(2, Norm.INF, 2), taylor_random),
     RuleCase("linear_map", "linear_map", linear_sharp, linear_random),
     RuleCase("bilinear", "bilinear", product_sharp, product_random),
     RuleCase("bilinear with a known size", "bilinear", clipped_product_sharp, clipped_product_random),
@@ -707,6 +791,7 @@ CASES = [
     RuleCase("iterate a derived layer", "iterate", lambda: layers_sharp(True)),
     RuleCase("repeat", "repeat", repeated_sharp),
     RuleCase("iterate by layer", "iterate", lambda: layers_sharp(False)),
+    RuleCase("iterate, pooled", "iterate", pooled_layers_sharp),
     RuleCase("perturbed_map", "perturbed_map", lambda: perturbed_sharp(False)),
     RuleCase("perturbed_map, both bounded", "perturbed_map", lambda: perturbed_sharp(True), perturbed_random),
     RuleCase(
@@ -727,5 +812,21 @@ CASES = [
     RuleCase("converge from above", "converge", lambda: quadratic_floor(sp.Rational(7, 5))),
     RuleCase("converge without offset", "converge", quadratic_exact, quadratic_random, trials=40),
     RuleCase("descend", "descend", descent_sharp, descent_random, size_loose="the exact value is 0, of size 0"),
+    *(
+        RuleCase(
+            f"gradient_descent, accuracy {accuracy}",
+            "gradient_descent",
+            lambda accuracy=accuracy: gradient_descent_sharp(accuracy),
+            gradient_descent_random,
+            size_loose="the exact value is 0, of size 0",
+        )
+        for accuracy in (0.0, 0.25)
+    ),
+    RuleCase(
+        "gradient_descent, short steps",
+        "gradient_descent",
+        short_descent_sharp,
+        size_loose="the exact value is 0, of size 0",
+    ),
     RuleCase("confine", "confine", confined_sharp),
 ]
