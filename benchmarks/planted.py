@@ -1,8 +1,8 @@
 """Wrong enclosures, planted one at a time: `python -m benchmarks.planted --count 200 --seed 0`.
 
 A fault is one change of one place of the readings (bridge/readings), made by the syntax operators of
-`benchmarks.mutants` and by two more: a coefficient times 0.999, and a maximum for a minimum. It is tried on the programs
-of the tests (tests/bridge/readings/test_soundness.py), in a process forked from one that has made them. It is
+`benchmarks.mutants` and by two more: a coefficient times 0.999, and a maximum for a minimum. It is tried on the
+programs of the tests (tests/bridge/readings/test_soundness.py), in a process forked from one that has made them. It is
 
 - found, if a program shows a bound that does not hold, or an exception;
 - wider, if all that it changes is that more errors are allowed: such an enclosure holds as well;
@@ -141,13 +141,14 @@ def _try(answer: Connection, fault: faults.Fault, cases: list[Case], before: lis
 
 
 def _verdict(cases: list[Case], before: list[Footprint]) -> tuple[str, str]:
+    place = 0
     try:
         anew = importlib.import_module("tests.bridge.readings.soundness")
-        for place, case in enumerate(cases):
+        for place, case in enumerate(cases):  # noqa: B007 - told in the verdict
             anew.checked(*case)
         now = [footprint(case) for case in cases]
     except Exception as error:
-        return "found", f"program {place}: {error}".splitlines()[0] if "place" in locals() else str(error)
+        return "found", f"program {place}: {type(error).__name__} {error}".splitlines()[0]
     changes = {_change(*pair) for pair in zip(before, now, strict=True)} - {"same"}
     if not changes:
         return "survived", "no number changes"
