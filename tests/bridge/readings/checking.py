@@ -96,13 +96,14 @@ class Balls:
                 closed[step.error] = self.known.within(step).scalar(step.local, symbols)
                 self.seen.count(self.seen.rules, step.rule)
                 self._check(step, closed[step.error])
-            self._check_substituted(closed)
 
     # SymPy's arithmetic of floats rounds, so that the expression may differ from the steps by as much.
-    def _check_substituted(self, closed: Mapping[Any, BallArray]) -> None:
+    def check_substituted(self) -> None:
+        """Raises Breach where the closed bound of the last step, as one expression, is below a bound here."""
         last = self.derivation.steps[-1]
-        found = self.known.scalar(self.derivation.bound(last.name), {})
-        self._bounded("closed bound, by steps and substituted", last, closed[last.error], found * (1 + CLOSE))
+        with working_precision(BITS):
+            found = self.known.scalar(self.derivation.bound(last.name), {}) * (1 + CLOSE)
+            self._bounded("prompt bound over closed bound, substituted", last, self.prompt.bound(last.name), found)
 
     def _check(self, step: Step, closed: BallArray) -> None:
         local, prompt = (reading.bound(step.name) for reading in (self.local, self.prompt))

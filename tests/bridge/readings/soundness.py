@@ -15,6 +15,7 @@ from tests.symbolic.fuzzing.program import Program, Rules
 SPARE = 2.0**-36  # by how much, relatively, the rules' numbers exceed those of the vectors: 2^16 roundings
 POINTS, DEPTHS = 4, (4, 13)
 SEEDS, PROGRAMS = (0, 1), 60  # of the tests
+IN_FLOATS = 3  # of so many programs one is read in floats too
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
 STOPS = ("project, ball", "exclude", "perturbed_map", "recur", "correct", "bilinear")
 READ = (
@@ -110,7 +111,7 @@ def sound(
 
 def _read(found: Soundness, program: Program, point: int, hidden: frozenset[str], where: str) -> None:
     try:
-        found.add(checked(program, point, hidden, thorough=found.programs % 10 == 0))
+        found.add(checked(program, point, hidden, in_floats=found.programs % IN_FLOATS == 1))
     except Breach as breach:
         found.breaches.append(shown(str(breach), where, program, breach.step.name))
     except Exception as error:  # no program may end in one
@@ -134,12 +135,19 @@ def instances_of(
         yield program, int(rng.integers(POINTS)), hidden
 
 
-def checked(program: Program, point: int, hidden: frozenset[str], *, thorough: bool = True) -> Seen:
+def checked(program: Program, point: int, hidden: frozenset[str], *, in_floats: bool = True) -> Seen:
     """What was seen; raises Breach."""
-    balls, floats = Balls(program, point, hidden), Floats(program, hidden)
+    balls = Balls(program, point, hidden)
     balls.check()
+    if in_floats:
+        balls.check_substituted()
+        check_in_floats(balls)
+    return balls.seen
+
+
+def check_in_floats(balls: Balls) -> None:
+    """Against the balls, against the vectors of the generator, and one point alone; raises Breach."""
+    floats = Floats(balls.program, balls.hidden)
     floats.check()
     floats.check_against(balls)
-    if thorough:
-        floats.check_one_by_one(point)
-    return balls.seen
+    floats.check_one_by_one(balls.point)
