@@ -7,8 +7,8 @@ import torch
 from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose, read
 from symbolic.calculus import Approximated, apply_function, contract, given, linear_map, mean, repeat
 
-START = Emulated(torch.tensor([[1.0, -2.0]]), torch.tensor([[1.25, -2.5]]))
-HALF = torch.tensor([[0.0, 0.5], [-0.5, 0.0]])
+START = Emulated(*(torch.tensor([each], dtype=torch.float64) for each in ([1.0, -2.0], [1.25, -2.5])))
+HALF = torch.tensor([[0.0, 0.5], [-0.5, 0.0]], dtype=torch.float64)
 
 
 def start() -> Approximated:

@@ -65,7 +65,8 @@ LAYER_MAPS = (
 )
 
 
-READ_LAYER_MAPS = (maps.apply_function, maps.linear_map, maps.soft_threshold, maps.project_box, maps.contract)
+NAMED = (maps.apply_function, maps.linear_map, maps.soft_threshold, maps.project_box, maps.contract)
+READ_LAYER_MAPS = (*NAMED, *NAMED, maps.exclude)  # the last names no operation
 
 
 # One layer is derived on a premise with an error symbol; then it runs `depth` times on the vectors. Its maps keep the

@@ -218,8 +218,8 @@ def signed_permutation(program: Program, dim: int, size: float) -> np.ndarray:
 def _kind_of_matrix(program: Program, about: About, target: Norm, dim: int) -> str:
     if program.chance(0.3):
         return "dense"
-    if dim == about.dim and target is about.norm and program.chance(0.4):
-        return "number" if program.chance(0.3) else "signed"
+    if dim == about.dim and target is about.norm and program.chance(0.6):
+        return "number" if program.chance(0.5) else "signed"
     return "extreme"
 
 
