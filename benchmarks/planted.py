@@ -112,9 +112,9 @@ def main() -> int:
 
 
 def cases_of_the_tests() -> list[Case]:
-    """Those of the first seed."""
-    seed, programs = soundness.SEEDS[0], soundness.PROGRAMS
-    return list(soundness.instances_of(programs, seed, library(), soundness.READABLE, Tally()))
+    programs, moves = soundness.PROGRAMS, soundness.READABLE
+    drawn = (soundness.instances_of(programs, seed, library(), moves, Tally()) for seed in soundness.SEEDS)
+    return [case for each in drawn for case in each]
 
 
 def tried(fault: faults.Fault, cases: list[Case], before: list[Footprint]) -> tuple[str, str]:

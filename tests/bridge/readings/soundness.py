@@ -14,7 +14,7 @@ from tests.symbolic.fuzzing.program import Program, Rules
 
 SPARE = 2.0**-36  # by how much, relatively, the rules' numbers exceed those of the vectors: 2^16 roundings
 POINTS, DEPTHS = 4, (4, 13)
-SEEDS, PROGRAMS = (0, 1), 60  # of the tests
+SEEDS, PROGRAMS = (0, 1), 80  # of the tests
 IN_FLOATS = 3  # of so many programs one is read in floats too
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
 STOPS = ("project, ball", "exclude", "perturbed_map", "recur", "correct", "bilinear")
@@ -49,7 +49,7 @@ STEPS = {
 }
 READABLE = {
     **{name: MOVES[name] for name in READ},
-    **{name: replace(MOVES[name], weight=0.1) for name in STOPS},
+    **{name: replace(MOVES[name], weight=0.2) for name in STOPS},
     "contract, limit": replace(MOVES["contract, limit"], weight=0.1),
 }
 

@@ -122,9 +122,9 @@ _WHEREVER = ("line", "kink", "ramp", "tanh")
 
 
 def _function(program: Program, about: About, form: Form, reach: float) -> Function:
-    eps = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
-    derivatives = program.whole(0, len(form.derivatives))
-    known = tuple(order for order in (2, 3) if program.chance(0.6)) if derivatives else ()
+    eps = 0.0 if program.chance(0.3) else program.number(0.01, 0.5)
+    derivatives = len(form.derivatives) if program.chance(0.6) else program.whole(0, len(form.derivatives))
+    known = ((2,), (3,), (2, 3))[program.whole(0, 2)] if derivatives else ()
     return Function(
         form,
         program.number(0.2, about.most),
