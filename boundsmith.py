@@ -11,7 +11,7 @@ _HOMES = {
     "bridge.theorem": ("Theorem", "theorem"),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
-    "bridge.formula": ("Formula",),
+    "bridge.formula": ("ArrayFunction",),
     "bridge.pair": ("Pair",),
     "bridge.domains": (
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
@@ -39,6 +39,7 @@ _HOMES = {
         *("project", "recur", "recursion_from", "repeat", "soft_threshold", "softmax", "softmax_as_linear"),
         *("softmax_to_hard_max", "stack"),
     ),
+    "symbolic.errata": ("Erratum", "Weight"),
     "symbolic.inequalities": ("Inequality",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

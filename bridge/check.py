@@ -15,10 +15,11 @@ from bridge.balls import BASE_BITS, as_exact
 from bridge.record import Verdict
 from bridge.verdicts import EQUAL_BITS
 from numeric.balls import working_precision
+from numeric.balls.floats import ball_of_entry, floats_enclosed
 from symbolic.statements import Kind, Order, Quantity
 
 PROVABLE = ("printed", "derived", "instance")
-Number = Any  # int, float (the number itself), Fraction, SymPy number or ball
+Number = Any  # int, float, Fraction, SymPy number or ball
 Points = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 
@@ -29,7 +30,8 @@ class Sides:
     `found` is the quantity itself, a ball where it is enclosed (`within`, `at_most` for a run in floats); None if
     nothing was run. The row shows it, or the float `measured` where that is given. A bound that is left out is the
     quantity's own formula, if it has one, at the parameters and at `letters`, which only these inputs give. `rounding`
-    is how far a float run is from `found` (0 for a count): the row then shows both.
+    is how far a float run is from `found` (0 for a count): the row then shows both. Two sides that differ by no more
+    than Python may have rounded in one that is a float refute nothing: Fractions and balls are exact.
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
@@ -66,7 +68,7 @@ class Check:
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged
-    once.
+    once, with one sample, no attack and seed 0.
     """
 
     quantity: Quantity
@@ -89,6 +91,14 @@ def as_ball(number: Number) -> flint.arb:
         return flint.arb(exact)
     with working_precision(BASE_BITS):
         return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
+
+
+def enclosed(number: Number) -> flint.arb:
+    """The same, where a float stands for all numbers that Python may have rounded to it."""
+    if not isinstance(number, float):
+        return as_ball(number)
+    with working_precision(BASE_BITS), floats_enclosed():
+        return ball_of_entry(number)
 
 
 def within(number: float, accuracy: float) -> flint.arb:

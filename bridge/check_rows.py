@@ -1,7 +1,7 @@
 """The rows of a check: its sides judged by the kind of its quantity, with a witness where a bound fails."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import flint
@@ -10,9 +10,10 @@ import torch
 
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.budget import Budget
-from bridge.check import Check, Number, Sides, as_ball, implies, of_order, relation
+from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
+from bridge.rounded import within_rounding
 from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
@@ -20,7 +21,6 @@ from numeric.balls import float_above, float_below
 from symbolic.statements import Kind, Quantity, UsageError
 
 Bounds = dict[str, Bound]
-Letters = Mapping[sp.Symbol, Number]
 
 
 def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
@@ -29,12 +29,18 @@ def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
 
 
 def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
-    """The row at the inputs of a witness. Raises UsageError for inputs of other names or shapes."""
+    """The row at the inputs and settings of a witness.
+
+    Raises UsageError for inputs of other names or shapes, and for a setting that the check does not depend on.
+    """
     expected = {name: tuple(value.shape) for name, value in _points(case, check)[0].items()}
     got = {name: tuple(value.shape) for name, value in inputs.items()}
     if got != expected:
         raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {expected}, got {got}")
-    return _row(case, check, inputs, ONE_INPUT)
+    unknown = sorted(set(case.settings) - settings_of(check))
+    if unknown:
+        raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
+    return _row(case, check, inputs, replace(ONE_INPUT, **case.settings))
 
 
 def settings_of(check: Check) -> frozenset[str]:
@@ -67,10 +73,14 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     sides: Sides = _called(case, check, check.sides, {**asdict(budget), **inputs, **replaced})
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
-    letters = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
-    bounds = _bounds(case, quantity, sides, {**letters, **sides.letters})
+    letters: dict[sp.Symbol, Number] = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
+    letters |= sides.letters
+    bounds = _bounds(case.with_letters(letters), quantity, sides)
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
+    rounded = _within_rounding(case, quantity, sides, letters, verdict)
+    verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
+    complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
     if sides.limit is not None:
         numbers.pop("printed", None)
@@ -80,8 +90,8 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         verdict,
         **numbers,
         measured=_shown(quantity.kind, found, sides),
-        remark="; ".join(filter(None, [sides.remark, *_complaints(quantity, bounds, found, sides)])),
-        witness=_witness(case, check, inputs, _error(quantity, bounds, found), numbers)
+        remark="; ".join(filter(None, [sides.remark, *complaints])),
+        witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
         params={} if elsewhere else None if check.params is None else dict(check.params),
@@ -107,42 +117,40 @@ def _words(number: int | float) -> str:
 # Bounds.
 
 
-def _bounds(case: Case, quantity: Quantity, sides: Sides, letters: Letters) -> Bounds:
+def _bounds(case: Case, quantity: Quantity, sides: Sides) -> Bounds:
     """Those that the check gives, else the quantity's own formulas at this point."""
-    stated = quantity.printed
-    strict = stated is not None and stated.strict
-    formula = stated.bound if stated is not None and not stated.unspecified else None
-    printed = _given(sides.printed) or _of(case, quantity, formula, letters)
+    strict = quantity.printed is not None and quantity.printed.strict
     found = {
-        "printed": None if printed is None else replace(printed, strict=strict),
-        "claimed": case.claimed(quantity, {s: x for s, x in letters.items() if s in case.values}),
-        "derived": _given(sides.derived)
-        or case.derived(quantity)
-        or _of(case, quantity, quantity.closed_form, letters),
+        "printed": _given(sides.printed, strict=strict) or _printed(case, quantity),
+        "claimed": case.claimed(quantity),
+        "derived": _given(sides.derived) or case.derived(quantity) or _closed(case, quantity),
         "instance": _given(sides.instance),
     }
     return {tier: bound for tier, bound in found.items() if bound is not None}
 
 
-def _given(number: Number | None) -> Bound | None:
-    return None if number is None else Bound(as_ball(number))
+def _given(number: Number | None, *, strict: bool = False) -> Bound | None:
+    return None if number is None else Bound(as_ball(number), strict=strict)
 
 
-def _of(case: Case, quantity: Quantity, formula: sp.Expr | None, letters: Letters) -> Bound | None:
-    """Enclosed; exactly if it rounds to whole numbers, as a ball of what is rounded may hold two of them.
+def _printed(case: Case, quantity: Quantity) -> Bound | None:
+    if quantity.printed is not None and not quantity.printed.unspecified:
+        _require_values(case, quantity, quantity.printed.bound)
+    return case.printed(quantity)
 
-    Raises UsageError for a letter that has no value here.
-    """
-    if formula is None:
+
+def _closed(case: Case, quantity: Quantity) -> Bound | None:
+    if quantity.closed_form is None:
         return None
-    known = {**case.values, **letters}
-    free = sorted(str(letter) for letter in formula.free_symbols if letter not in known)
+    _require_values(case, quantity, quantity.closed_form)
+    return Bound(case.enclosed(quantity.closed_form))
+
+
+def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
+    """Raises UsageError for a letter that has no value here."""
+    free = sorted(str(letter) for letter in formula.free_symbols - set(case.values))
     if free:
         raise UsageError(f"{case.result.id}: the check '{quantity.name}' gives {', '.join(free)} no value in `letters`")
-    values = {letter: known[letter] for letter in formula.free_symbols}
-    if formula.has(sp.ceiling, sp.floor) and all(isinstance(x, int) for x in values.values()):
-        return Bound(as_ball(formula.subs(values)))
-    return Bound(case.ball(formula, letters))
 
 
 # Verdicts.
@@ -156,7 +164,7 @@ def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides
 
 def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
     """A proof and a run that contradict each other are undecided: one of them is wrong."""
-    run = _of_run(kind, bounds[tier], found)
+    run = _of_run(kind, tier, bounds[tier], found)
     supported = _covered(kind, tier, bounds, sides) or tier in sides.computed
     if bounds[tier].outside or (sides.outside and not supported):
         return Verdict.OUTSIDE
@@ -167,14 +175,32 @@ def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sid
     return run or Verdict.UNDECIDED
 
 
-def _of_run(kind: Kind, bound: Bound, found: flint.arb | None) -> Verdict | None:
-    return None if found is None else relation(kind, found, bound.ball, strict=bound.strict)
+def _within_rounding(
+    case: Case, quantity: Quantity, sides: Sides, letters: Mapping[sp.Symbol, Number], verdict: dict[str, Verdict]
+) -> list[str]:
+    """The tiers whose violation goes once each float stands for all numbers that Python may have rounded to it."""
+    violated = [tier for tier, each in verdict.items() if each is Verdict.VIOLATED]
+    if not violated or sides.found is None or sides.limit is not None:
+        return []
+    given = {side: getattr(sides, side) for side in ("found", *PROVABLE)}
+    near = replace(sides, **{side: enclosed(number) for side, number in given.items() if number is not None})
+    bounds = _bounds((case.floats_enclosed or case).with_letters(letters), quantity, near)
+    return [tier for tier in violated if _of_run(quantity.kind, tier, bounds[tier], near.found) is not Verdict.VIOLATED]
+
+
+def _of_run(kind: Kind, tier: str, bound: Bound, found: flint.arb | None) -> Verdict | None:
+    return None if found is None else relation(_judged_as(kind, tier), found, bound.ball, strict=bound.strict)
+
+
+def _judged_as(kind: Kind, tier: str) -> Kind:
+    """A claim on a value is an upper bound on it."""
+    return Kind.UPPER if tier == "claimed" and kind is Kind.EXACT else kind
 
 
 def _covered(kind: Kind, tier: str, bounds: Bounds, sides: Sides) -> bool:
     """Whether the bound is proved, or follows from one that is."""
     known = [bounds[each].ball for each in sides.proved if each in bounds and not bounds[each].outside]
-    bound = bounds[tier]
+    bound, kind = bounds[tier], _judged_as(kind, tier)
     return tier in sides.proved or any(implies(kind, each, bound.ball, strict=bound.strict) for each in known)
 
 
@@ -183,7 +209,7 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
     contradicted = [
         tier
         for tier, bound in bounds.items()
-        if _covered(kind, tier, bounds, sides) and _of_run(kind, bound, found) is Verdict.VIOLATED
+        if _covered(kind, tier, bounds, sides) and _of_run(kind, tier, bound, found) is Verdict.VIOLATED
     ]
     one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
     outside = [sides.outside, *(bound.outside for bound in bounds.values())]
@@ -215,10 +241,16 @@ def _error(quantity: Quantity, bounds: Bounds, found: flint.arb | None) -> float
 
 
 def _witness(
-    case: Case, check: Check, inputs: Inputs, error: float | None, numbers: dict[str, float | None]
+    case: Case,
+    check: Check,
+    inputs: Inputs,
+    budget: Budget,
+    error: float | None,
+    numbers: dict[str, float | None],
 ) -> Witness | None:
     if error is None:
         return None
+    settings = {each.name: getattr(budget, each.name) for each in fields(Budget) if each.name in settings_of(check)}
     return Witness(
         result=case.result.id,
         quantity=check.name,
@@ -228,4 +260,5 @@ def _witness(
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
         claim=case.claims[check.name].text if check.name in case.claims else None,
+        settings=settings or None,
     )

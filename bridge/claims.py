@@ -1,6 +1,7 @@
 """Bounds that the user claims for a run: `output <= 2*W_norm*exp(-p)`, in the letters of the result.
 
-A claim is read by the reader of `certify`, never evaluated as code. It is judged as a printed bound is.
+A claim is read by the reader of `certify`, never evaluated as code. It is judged as a printed bound is; on a value it
+is an upper bound.
 """
 
 import re
@@ -59,7 +60,11 @@ def _bound(claim: Claim, case: Case) -> Claim:
     """The claim in the letters of the case, each of which has a value there."""
     quantity = case.result.quantity(claim.quantity)
     if isinstance(case, DirectCase):
-        raise UsageError(f"claim: {case.result.id} has rows of its own making, which judge no claim")
+        raise UsageError(
+            f"claim: {case.result.id} judges its rows by proofs and runs of its own, which give no enclosure of "
+            f"'{quantity.name}' to set a claim against; omit the claim, or prove it as an inequality: boundsmith "
+            f"certify --expression"
+        )
     _check_relation(claim, quantity)
     letters = {letter.name: letter for letter in _letters(case)}
     unknown = sorted(letter.name for letter in claim.bound.free_symbols if letter.name not in letters)

@@ -24,7 +24,7 @@ from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
 from bridge.record import Comparison, Row, Witness
-from bridge.registry import PLACES, Source, find_study, registered_study
+from bridge.registry import PLACES, TheoremLike, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.searches import Points, companies, memory_at_once, searched
 from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
@@ -38,7 +38,7 @@ DEFAULTS = {"samples": 256, "attack": 100, "restarts": 12, "seed": 0}
 
 
 def compare(
-    result: "Source",
+    result: "TheoremLike",
     *,
     seed: int | None = None,
     samples: int | None = None,
@@ -163,7 +163,7 @@ def _found_together(group: Sequence[Case], budget: Budget) -> dict[Case, Points]
         return {}
 
 
-def replay(path: str, theorem: "Source | None" = None) -> Row:
+def replay(path: str, theorem: "TheoremLike | None" = None) -> Row:
     """Re-check a witness file from scratch: the case rebuilt, the bound and the error evaluated in exact arithmetic.
 
     A witness of a theorem that is in no catalogue needs the theorem, or the file that holds it; no path that a witness
@@ -178,7 +178,7 @@ def replay(path: str, theorem: "Source | None" = None) -> Row:
     return replay_witness(witness, path, theorem)
 
 
-def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = None) -> Row:
+def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | None" = None) -> Row:
     """The same for a witness at hand; `path` is the file that it comes from, for messages."""
     try:
         inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
@@ -190,6 +190,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = 
     study.require_affordable(witness.params, "witness:")
     case = study.case(witness.params, seed=0, dtype="float64", device="cpu")
     set_claims([case], [witness.claim] if witness.claim else [])
+    case.settings = witness.settings or {}
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
     if isinstance(case, DirectCase) or witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)
@@ -200,7 +201,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "Source | None" = 
     return replayed_row(case, quantity, inputs, witness.scope)
 
 
-def _study_of(witness: Witness, path: str, theorem: "Source | None") -> Study:
+def _study_of(witness: Witness, path: str, theorem: "TheoremLike | None") -> Study:
     """Raises UsageError for a witness of another theorem, or of a file that has changed."""
     if theorem is None and witness.sha256 is not None:
         raise UsageError(
@@ -216,8 +217,8 @@ def _study_of(witness: Witness, path: str, theorem: "Source | None") -> Study:
         raise UsageError(f"the witness in '{path}' is for {witness.result}, not for {study.result.id}.")
     if study.sha256 != witness.sha256:
         raise UsageError(
-            f"witness: '{path}' was found with another version of the file of {witness.result}; compare again with the "
-            f"file as it is now"
+            f"witness: '{path}' was found with another version of the file of {witness.result}, or of a module or data "
+            f"file that it reads; compare again with the files as they are now"
         )
     return study
 

@@ -14,8 +14,8 @@ from numeric.balls.elementwise import entrywise
 from symbolic.statements import UsageError
 
 
-class Formula:
-    """Formula(expr, *symbols): a scalar expression as a function of its symbols, entry by entry, with broadcasting.
+class ArrayFunction:
+    """ArrayFunction(expr, *symbols): a scalar expression as a function of its symbols, entry by entry (they broadcast).
 
     On tensors it is differentiable and keeps dtype and device; on arrays of balls it encloses the exact value at their
     precision. The symbols are the arguments, in the order given (by default all of them, sorted by name), by position
@@ -27,7 +27,7 @@ class Formula:
 
     def __init__(self, expr: Any, *symbols: sp.Symbol) -> None:
         if isinstance(expr, sp.MatrixBase) or not isinstance(expr, sp.Expr):
-            raise UsageError(f"Formula: expected a scalar SymPy expression, got {type(expr).__name__}")
+            raise UsageError(f"ArrayFunction: expected a scalar SymPy expression, got {type(expr).__name__}")
         self.expr = expr
         self.symbols = symbols or tuple(sorted(expr.free_symbols, key=str))
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -37,7 +37,7 @@ class Formula:
         return entry_by_entry(self.expr, self.symbols, self.__signature__.bind(*values, **named).args)
 
     def __repr__(self) -> str:
-        return f"Formula({', '.join(map(str, (self.expr, *self.symbols)))})"
+        return f"ArrayFunction({', '.join(map(str, (self.expr, *self.symbols)))})"
 
 
 def entry_by_entry(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], values: Sequence[Any]) -> Any:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from bridge.extremes import explained
-from bridge.registry import Source, find_study
+from bridge.registry import TheoremLike, find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
@@ -55,7 +55,7 @@ class Solution:
 
 
 def solve(
-    result: Source,
+    result: TheoremLike,
     *,
     for_: str,
     error: float | int | None = None,

@@ -7,7 +7,7 @@ bound is claimed; `verdict` maps each tier that has a bound to its verdict, `fla
 import math
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -20,8 +20,11 @@ from pydantic import (
 )
 
 TIERS = ("printed", "claimed", "derived", "instance")
-OF_CLAIMS = ("claim", "claimed", "claimed_ratio")  # fields that a record has only where a bound is claimed
+OPTIONAL = ("claim", "claimed", "claimed_ratio", "settings")  # fields that a record has only where they have a value
 AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
+
+
+Setting = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Verdict(StrEnum):
@@ -46,15 +49,15 @@ class Flag(StrEnum):
     ROUNDED_ABOVE = "above a bound by rounding"  # the float error is; exact arithmetic puts it within
 
 
-class _Claimable(BaseModel):
-    """What has further fields where the user claims a bound, and does not show them elsewhere."""
+class _Sparse(BaseModel):
+    """What has some fields only where a bound is claimed or a check depends on settings."""
 
     @model_serializer(mode="wrap")
-    def without_absent_claims(self, dump: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        return {name: value for name, value in dump(self).items() if value is not None or name not in OF_CLAIMS}
+    def without_absent_options(self, dump: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in dump(self).items() if value is not None or name not in OPTIONAL}
 
 
-class Witness(_Claimable):
+class Witness(_Sparse):
     """The input at which a bound fails, exact (float64 values print to the digits that give them back)."""
 
     model_config = ConfigDict(extra="forbid")
@@ -69,6 +72,7 @@ class Witness(_Claimable):
     file: str | None = None
     sha256: str | None = None  # of the Python file that holds the theorem, where one does
     claim: str | None = None  # the bound that the user claimed, as typed
+    settings: dict[str, Setting] | None = None  # of the run, where its check depends on them: samples, seed, ...
 
 
 class RowErratum(BaseModel):
@@ -84,7 +88,7 @@ class RowErratum(BaseModel):
     survives: str
 
 
-class Row(_Claimable):
+class Row(_Sparse):
     """One quantity at one point of the grid: its bounds, what was measured, and the verdict on each tier."""
 
     model_config = ConfigDict(extra="forbid")

@@ -14,7 +14,7 @@ from bridge.theorem_study import TheoremStudy
 from symbolic.catalogue import find_result, is_claimed
 from symbolic.statements import UsageError
 
-Source = str | Theorem | Study
+TheoremLike = str | Theorem | Study
 
 # A Theorem, or a kind of Study. Each is imported on first use.
 PLACES = {
@@ -55,7 +55,7 @@ def studies() -> dict[str, Study]:
     return {id: find_study(id) for id in PLACES}
 
 
-def find_study(source: Source) -> Study:
+def find_study(source: TheoremLike) -> Study:
     """The study of a theorem, of the theorem in a file, or of the result of an id.
 
     Raises UsageError for an id that is unknown (with the nearest ones), planned, or that several packages have, and for

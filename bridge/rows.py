@@ -11,6 +11,7 @@ from bridge.balls import bits_for
 from bridge.budget import Budget
 from bridge.measure import Found, Measurement, evidence_at, prompt_scopes
 from bridge.record import Flag, Row, RowErratum, Verdict, Witness
+from bridge.rounded import may_be_rounding, within_rounding
 from bridge.study import Case, Inputs, Refusal
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above, judge
 from numeric.balls import float_below
@@ -69,7 +70,7 @@ def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], 
         each for verdict in (Verdict.VIOLATED, Verdict.UNDECIDED) for each in rows if verdict in each.verdict.values()
     ]
     if worst:
-        row.verdict, row.witness = worst[0].verdict, worst[0].witness
+        row.verdict, row.witness, row.remark = worst[0].verdict, worst[0].witness, worst[0].remark
     return row
 
 
@@ -199,6 +200,9 @@ def judged_row(
     bounds = _present(tiers)
     evidence = [each.evidence for each in found]
     verdict = {tier: _verdict(bound, evidence) for tier, bound in bounds.items()}
+    violated = [tier for tier, each in verdict.items() if each is Verdict.VIOLATED]
+    rounded = [tier for tier in violated if may_be_rounding(case, quantity, scope, tier, bounds[tier], found)]
+    verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
     return _row(
         case,
         quantity,
@@ -214,7 +218,7 @@ def judged_row(
         verdict=verdict,
         erratum=_erratum(quantity, verdict),
         flags=_flags(case, quantity, bounds, evidence),
-        remark=_remark(quantity, bounds, evidence),
+        remark=_remark(quantity, bounds, evidence, rounded),
         witness=_witness(case, quantity, scope, bounds, found) if Verdict.VIOLATED in verdict.values() else None,
     )
 
@@ -271,8 +275,9 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
     return verdict
 
 
-def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence]) -> str:
+def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence], rounded: list[str]) -> str:
     said = [bound.outside for bound in tiers.values() if bound.outside]
+    said += within_rounding(rounded)
     if all(piece.exact is None for piece in evidence):
         said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")
     said += _precision_remark(tiers, evidence)

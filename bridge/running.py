@@ -3,7 +3,9 @@
 Shapes: B prompts; a function is written for one of them and sees no B.
 """
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +16,13 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.balls import BASE_BITS
 from bridge.check import as_ball
+from bridge.exact_arguments import ExactArguments
 from bridge.pair import Pair
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.balls import BallArray, ball_maximum, working_precision
+from numeric.balls.array import array_of
+from numeric.balls.floats import floats_enclosed
 from numeric.balls.running import call_on_balls, run_on_balls
 from numeric.exact import run_exact
 from numeric.exact_cost import TooLargeForExact
@@ -32,7 +37,12 @@ class Runner:
     """Everything that runs at one point: parameters and weights are fixed, inputs vary."""
 
     def __init__(
-        self, theorem: Theorem, params: Arrays, weights: Mapping[str, Tensor], dtype: torch.dtype, device: torch.device
+        self,
+        theorem: Theorem,
+        params: Arrays,
+        weights: Mapping[str, Tensor],
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> None:
         self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
         self.dtype, self.device = dtype, device
@@ -40,6 +50,14 @@ class Runner:
         self.built: dict[str, Any] = {}
         for name, build in theorem.built.items():
             self.built[name] = self.called(build, {})
+        self.enclose_floats = False
+        self._exactly = ExactArguments(theorem, self.params, self.weights, self.built)
+
+    def with_floats_enclosed(self) -> "Runner":
+        """The same, except that on balls floats that Python computes stand for all numbers near them."""
+        other = copy.copy(self)
+        other.enclose_floats, other._exactly = True, replace(self._exactly, enclose_floats=True)
+        return other
 
     # Calling.
 
@@ -51,6 +69,9 @@ class Runner:
     def _arguments(self, function: Function, more: Arrays) -> dict[str, Any]:
         known = {**self.params, **self.weights, **self.built, **more}
         return {name: known[name] for name in arguments_of(function)}
+
+    def _exact_arguments(self, function: Function, more: Arrays, bits: int) -> dict[str, Any]:
+        return self._arguments(function, {**self._exactly.at(bits), **more})
 
     def role(self, function: Function) -> str:
         """What the function is in the theorem, for messages."""
@@ -110,8 +131,8 @@ class Runner:
 
     def _on_balls(self, function: Function, inputs: Arrays, bits: int) -> Any:
         with called_for(self.role(function), function):
-            arguments, limit = self._arguments(function, inputs), self.theorem.exact_limit
-            return run_on_balls(function, arguments, bits, limit=limit)
+            arguments, limit = self._exact_arguments(function, inputs, bits), self.theorem.exact_limit
+            return run_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.enclose_floats)
 
     # Network and reference.
 
@@ -163,14 +184,15 @@ class Runner:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
             return self._named("the network", self._on_balls(_for_balls(network), inputs, bits), names)
-        tokens: Any
         if network.tokens is None:
-            tokens = inputs[self._only_input].double().cpu().numpy()
+            tokens = array_of(inputs[self._only_input])
         else:
             tokens = self._on_balls(network.tokens, inputs, bits)
         with called_for(self.role(network.build), network.build):
-            construction = call_on_balls(network.build, self._arguments(network.build, {}), bits)
-        taps = run_exact(construction, tokens, bits, self.taps(network, names))
+            arguments = self._exact_arguments(network.build, {}, bits)
+            construction = call_on_balls(network.build, arguments, bits, enclose_floats=self.enclose_floats)
+        with floats_enclosed(self.enclose_floats):
+            taps = run_exact(construction, tokens, bits, self.taps(network, names))
         return {
             name: self._on_balls(network.read[name], taps, bits) if name in network.read else taps[_tap(name)]
             for name in names

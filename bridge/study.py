@@ -6,9 +6,10 @@ does the rest and knows no topic.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import flint
 import sympy as sp
@@ -62,6 +63,7 @@ class Case(ABC):
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
+    settings: Mapping[str, int] = MappingProxyType({})  # of the run that a replayed witness comes from
     result: Result
     params: dict[str, Any]
     full_params: dict[str, Any]
@@ -96,6 +98,11 @@ class Case(ABC):
     def batch(self, cells: "Sequence[tuple[Case, Goal]]", budget: Budget) -> Batch:
         """The restarts of goals of cases of one company, a group for each of `cells`, in their order."""
         raise NotImplementedError(f"{type(self).__name__} is in no company")
+
+    @property
+    def floats_enclosed(self) -> "Case | None":
+        """The same point, where floats that Python computes stand for all numbers near them; None: there are none."""
+        return None
 
     def shown_at(self, goal: Goal) -> Goal:
         """The goal at whose input this one is shown: itself, or that of a quantity which decides for several."""
@@ -215,15 +222,21 @@ class Case(ABC):
         worst = {symbol: bound.subs(values) for symbol, bound in (quantity.worst_case or {}).items()}
         return derivation.slacks(measured, {**values, **worst})
 
+    def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:
+        """The same case, its bounds read at other values of these letters."""
+        other = copy(self)
+        other.values = {**self.values, **letters}
+        return other
+
     def printed(self, quantity: Quantity) -> Bound | None:
         if quantity.printed is None or quantity.printed.unspecified:
             return None
-        return Bound(self.ball(quantity.printed.bound), strict=quantity.printed.strict)
+        return Bound(self.enclosed(quantity.printed.bound), strict=quantity.printed.strict)
 
-    def claimed(self, quantity: Quantity, letters: Mapping[sp.Symbol, Any] | None = None) -> Bound | None:
-        """The bound that was claimed, at this point; `letters` have values of their own."""
+    def claimed(self, quantity: Quantity) -> Bound | None:
+        """The bound that was claimed, at this point."""
         claim = self.claims.get(quantity.name)
-        return None if claim is None else Bound(self.ball(claim.bound, letters), strict=claim.strict)
+        return None if claim is None else Bound(self.enclosed(claim.bound), strict=claim.strict)
 
     def derived(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()
@@ -260,6 +273,13 @@ class Case(ABC):
 
     def trivial(self, quantity: Quantity) -> flint.arb | None:
         return None if quantity.trivial is None else self.ball(quantity.trivial)
+
+    def enclosed(self, formula: sp.Expr) -> flint.arb:
+        """The formula at this point; exactly if it rounds whole numbers, as a ball of what is rounded may hold two."""
+        values = {letter: self.values[letter] for letter in formula.free_symbols if letter in self.values}
+        if formula.has(sp.ceiling, sp.floor) and all(isinstance(value, int) for value in values.values()):
+            return evaluate_ball(formula.subs(values), {})
+        return self.ball(formula)
 
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
         values = {**self.values, **(more or {})}

@@ -40,7 +40,9 @@ class Theorem:
     `weights` are drawn once for each network (from a domain, by the seed; or by a function of the parameters), `inputs`
     once for each prompt. Network and reference are functions of parameters, weights and inputs by name, written in
     torch for one prompt; they return {quantity: array}, or one array for all of its quantities. Several networks are
-    given by the quantity whose error each makes. The same functions run on Arb balls. `built` is what they share and
+    given by the quantity whose error each makes. The same functions run on Arb balls, at elements of the domains that
+    floats may only come close to. There n, n + 1, 1 / n and x.shape are exact, while Python rounds 1.0 / n, 0.1 and
+    math.sqrt(n): an error within that rounding is undecided (numeric/balls/floats.py). `built` is what they share and
     what is built once for each network, by name, from parameters, weights and what was built before: a certified sum
     of ReLUs, a SymPy formula. Functions take it by name as they take a weight.
 
@@ -149,6 +151,8 @@ def theorem(
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
     printed: Mapping[str, Any] | None = None,
+    trivial: Mapping[str, Any] | None = None,
+    meanings: Mapping[sp.Symbol, str] | None = None,
     checks: Sequence[Check] = (),
     inequalities: Sequence[Inequality] = (),
     title: str = "",
@@ -161,7 +165,9 @@ def theorem(
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
     `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `printed` gives the
     draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
-    hypotheses allow. The other arguments are those of `Theorem`.
+    hypotheses allow. `meanings` says in words what parameters and letters of the bounds are. A bound is vacuous from a
+    trivial bound on: that of `trivial`, by quantity, else the size of the conclusion, which bounds the error of the
+    network that gives 0. The other arguments are those of `Theorem`.
 
     Raises UsageError for a letter that nothing binds, and for a function that asks for an unknown name.
     """
@@ -172,24 +178,31 @@ def theorem(
     known |= {letter: sp.sympify(value) for letter, value in (worst or {}).items()}
     at_prompt = {letter for letter, given in letters.items() if any(set(arguments_of(f)) & set(inputs) for f in given)}
     citation = cites if isinstance(cites, Citation) else Citation(None, cites)
-    where = _where(inputs, weights)
+    notation = {symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK}
+    drawn = {name: each for name, each in {**weights, **inputs}.items() if isinstance(each, Domain)}
+    where = {
+        "domain": "; ".join(each.words(name) for name, each in drawn.items()),
+        "domain_latex": ", ".join(f"${each.latex(name, notation)}$" for name, each in drawn.items()),
+    }
     quantities = [each if isinstance(each, Quantity) else _quantity(each, known, at_prompt, where) for each in bounds]
-    unknown = [name for name in printed or {} if name not in {each.name for each in quantities}]
-    if unknown:
-        names = ", ".join(each.name for each in quantities)
-        raise UsageError(f"{id}: `printed` names {', '.join(unknown)}, which is no quantity; it has: {names}")
+    for argument, given in (("printed", printed), ("trivial", trivial)):
+        _require_quantities(id, argument, given or {}, quantities)
     if not quantities and not checks:
         raise UsageError(f"{id}: nothing is stated; give the conclusion of a derivation, or a check")
+    of_network = {s for s, given in letters.items() if any(not set(arguments_of(f)) & set(inputs) for f in given)}
     stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
+    stated = [_trivial(each, (trivial or {}).get(each.name), known, {*parameters, *of_network}) for each in stated]
+    meanings = _meanings(id, meanings or {}, parameters, stated)
     statement = Result(
         id=id,
         title=title or id,
         citation=citation,
         claim=claim,
-        parameters=tuple(_parameter(symbol, default) for symbol, default in parameters.items()),
+        parameters=tuple(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
         hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
         quantities=(*stated, *(check.quantity for check in checks)),
-        notation={symbol: GREEK[symbol.name] for symbol in parameters if symbol.name in GREEK},
+        notation=notation,
+        symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
     )
     return Theorem(
         statement,
@@ -218,17 +231,19 @@ def _require_conclusions(id: str, bounds: Sequence[Any], parameters: Mapping[Any
         raise UsageError(f"{id}: the parameter {others[0]:.80} is no symbol; give {{sp.Symbol('n'): 8}}, not names")
 
 
+def _require_quantities(id: str, argument: str, given: Mapping[str, Any], quantities: Sequence[Quantity]) -> None:
+    unknown = [name for name in given if name not in {each.name for each in quantities}]
+    if unknown:
+        names = ", ".join(each.name for each in quantities)
+        raise UsageError(f"{id}: `{argument}` names {', '.join(unknown)}, which is no quantity; it has: {names}")
+
+
 def _functions(given: Function | tuple[Function, ...]) -> tuple[Function, ...]:
     return given if isinstance(given, tuple) else (given,)
 
 
-def _where(inputs: Mapping[str, Domain], weights: Mapping[str, Any]) -> str:
-    drawn = {**{name: each for name, each in weights.items() if isinstance(each, Domain)}, **inputs}
-    return ", ".join(f"{name} in {domain}" for name, domain in drawn.items())
-
-
 def _quantity(
-    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: str
+    conclusion: Approximated, worst: Mapping[sp.Symbol, Any], at_prompt: set[sp.Symbol], where: Mapping[str, str]
 ) -> Quantity:
     step = conclusion.derivation.step(conclusion.name)
     word = rf"\mathrm{{{conclusion.name}}}".replace("_", r"\_")
@@ -237,12 +252,14 @@ def _quantity(
         latex_symbol=rf"\|\widehat{{{word}}} - {word}\|_{{{step.norm.latex}}}",
         meaning=f"error of {conclusion.name}",
         norm=NORMS[step.norm],
-        domain=where,
+        domain=where["domain"],
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
         quantifier=Quantifier.FOR_ALL,
         derivation=conclusion.derivation,
         worst_case=dict(worst),
         scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
+        trivial=None if conclusion.error == 0 else conclusion.size,
+        domain_latex=where["domain_latex"],
     )
 
 
@@ -253,9 +270,31 @@ def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mappin
     return replace(quantity, printed=replace(printed, bound=printed.bound.xreplace(dict(worst))))
 
 
-def _parameter(symbol: sp.Symbol, default: Any) -> Parameter:
+# The size bounds the exact value and so the error of the network that gives 0: a bound from there on says nothing.
+# The error 0 of an identity is never vacuous, and a size with a letter that only a prompt binds is no number here.
+def _trivial(quantity: Quantity, given: Any, worst: Mapping[sp.Symbol, sp.Expr], bound: set[sp.Symbol]) -> Quantity:
+    trivial = quantity.trivial if given is None else sp.sympify(given)
+    trivial = None if trivial is None else trivial.xreplace(dict(worst))
+    unknown = given is None and trivial is not None and bool(trivial.free_symbols - bound)
+    return replace(quantity, trivial=None if unknown else trivial)
+
+
+def _meanings(
+    id: str, meanings: Mapping[sp.Symbol, str], parameters: Mapping[sp.Symbol, Any], stated: Sequence[Quantity]
+) -> Mapping[sp.Symbol, str]:
+    """Raises UsageError for the meaning of what is no letter of the theorem."""
+    letters = {letter for each in stated for letter in each.letters}
+    unknown = [str(each) for each in meanings if each not in letters and each not in parameters]
+    if unknown:
+        known = ", ".join(sorted(map(str, letters | set(parameters))))
+        raise UsageError(f"{id}: `meanings` names {', '.join(unknown)}, which is no letter of it; it has: {known}")
+    return meanings
+
+
+def _parameter(symbol: sp.Symbol, default: Any, meaning: str | None) -> Parameter:
     values = tuple(default) if isinstance(default, list | range) else default
-    return Parameter(symbol.name, symbol, f"the parameter {symbol.name}", values, integer=bool(symbol.is_integer))
+    meaning = meaning or f"the parameter {symbol.name}"
+    return Parameter(symbol.name, symbol, meaning, values, integer=bool(symbol.is_integer))
 
 
 def _signs(parameters: Mapping[sp.Symbol, Any]) -> tuple[Hypothesis, ...]:

@@ -1,5 +1,6 @@
 """A theorem at one point of the grid: its functions on tensors and on balls, its domains, its letters, its checks."""
 
+import copy
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from bridge.balls import BASE_BITS
 from bridge.budget import BLOCK, Budget
-from bridge.check import Check
+from bridge.check import Check, enclosed
 from bridge.check_rows import check_rows, replayed_check, settings_of
 from bridge.conditions import truth
 from bridge.domains import Domain, Product
@@ -80,8 +81,21 @@ class TheoremCase(Case):
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self._prompt_formulas: dict[str, PromptFormula] = {}
         self._lengths: dict[Function | None, int] = {}
-        own = [letter for letter in theorem.knows if letter not in self.values and not self._has_worst_case(letter)]
-        self.values |= {letter: self._of_network[letter] for letter in own}
+        self.values |= self._own_letters()
+
+    def _own_letters(self) -> dict[sp.Symbol, flint.arb]:
+        """The letters that nothing but this network gives a value."""
+        parameters = {p.symbol for p in self.result.parameters}
+        own = [s for s in self.theorem.knows if s not in parameters and not self._has_worst_case(s)]
+        return {letter: self._of_network[letter] for letter in own}
+
+    @cached_property
+    def floats_enclosed(self) -> "TheoremCase":
+        other = copy.copy(self)
+        other.__dict__.pop("_of_network", None)
+        other.runner = self.runner.with_floats_enclosed()
+        other.values = {**self.values, **other._own_letters()}
+        return other
 
     def _stated_here(self) -> Result:
         """The statement without the quantities of checks whose condition does not hold here."""
@@ -93,6 +107,13 @@ class TheoremCase(Case):
     def _checks_here(self) -> list[Check]:
         here = {quantity.name for quantity in self.result.quantities}
         return [check for check in self.theorem.checks if check.name in here]
+
+    def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
+        if not self.runner.enclose_floats:
+            return super().ball(expression, more)
+        typed = {number: sp.Symbol(repr(number)) for number in expression.atoms(sp.Float)}
+        near = {letter: enclosed(float(number)) for number, letter in typed.items()}
+        return super().ball(expression.xreplace(typed), {**(more or {}), **near})
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
         return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
@@ -202,8 +223,8 @@ class TheoremCase(Case):
             raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        one = {name: value[0] for name, value in inputs.items()}
         bits += self.theorem.exact_bits
+        one = self._members(inputs, bits)
         network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
         with torch.no_grad():
             floats = self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
@@ -214,6 +235,10 @@ class TheoremCase(Case):
             error = self._exact_distance(name, network[name], reference[name], bits)
             found[name] = (error, float_above(sum(apart, flint.arb(0))))
         return found
+
+    def _members(self, inputs: Inputs, bits: int = BASE_BITS) -> dict[str, BallArray]:
+        """Elements of the domains, near the one prompt: floats may meet a domain up to a tolerance only."""
+        return self.domain.members({name: value[0] for name, value in inputs.items()}, bits)
 
     def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
         """The error of a quantity at each prompt, (B): in its norm, or by the distance of the theorem."""
@@ -256,7 +281,7 @@ class TheoremCase(Case):
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
         if scope == "network" or inputs is None:
             return dict(self._of_network)
-        one = {name: value[0] for name, value in inputs.items()}
+        one = self._members(inputs)
         at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self.prompt_functions.items()}
         return {**self._of_network, **at_prompt}
 
@@ -331,7 +356,8 @@ def _settings(theorem: Theorem) -> frozenset[str]:
     if theorem.inputs:
         return SETTINGS
     drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
-    return frozenset(["seed"] if drawn else []).union(*map(settings_of, theorem.checks))
+    at_each_point = [check for check in theorem.checks if check.params is None]
+    return frozenset(["seed"] if drawn else []).union(*map(settings_of, at_each_point))
 
 
 def shown(value: Any) -> Any:

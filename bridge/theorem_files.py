@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from bridge.files import read_bytes, require_file
+from bridge.opened_files import files_read_in
 from symbolic.statements import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def check_file(source: str) -> None:
 
 
 def read_theorem(source: str) -> "bridge.theorem.Theorem":
-    """The theorem in that file, with the hash of the file and of the modules beside it that it imports.
+    """The theorem in that file, with the hash of the file, of the modules beside it and of the data that it reads.
 
     Raises UsageError for a file that is missing, that holds no theorem, or several of which none is named.
     """
@@ -80,13 +81,15 @@ def _module(path: Path) -> tuple[ModuleType, str]:
     module = importlib.util.module_from_spec(spec)
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses and pickles in the file look their module up
-    with _beside(path.resolve().parent) as imported:
+    folder = path.resolve().parent
+    with _beside(folder) as imported, files_read_in(folder) as data:
         try:
             with redirect_stdout(sys.stderr):  # standard output is the command's: a table, JSON, LaTeX
                 exec(compile(text, str(path), "exec"), vars(module))
         except (Exception, SystemExit) as error:
             raise OwnFileError(str(path)) from error
-    return module, hashlib.sha256(b"".join([text, *(each.read_bytes() for each in imported)])).hexdigest()
+    parts = [text, *(each.read_bytes() for each in sorted({*imported, *data}))]
+    return module, hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 
 from bridge.arguments import Function, arguments_of
 from bridge.check import Check
-from bridge.domains import Domain, Rows
+from bridge.domains import Domain
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from symbolic.statements import UsageError
@@ -29,6 +29,8 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_known_arguments(theorem)
     _require_known_quantities(theorem)
     _require_domains_in_parameters(theorem)
+    _require_one_function_a_scope(theorem)
+    _require_used_letters(theorem)
     _require_bound_letters(theorem)
 
 
@@ -133,7 +135,7 @@ def _require_known_quantities(theorem: Theorem) -> None:
 def _require_domains_in_parameters(theorem: Theorem) -> None:
     letters = {each.symbol for each in theorem.statement.parameters}
     for name, domain in {**theorem.weights, **theorem.inputs}.items():
-        free = sorted(str(each) for each in _letters(domain) - letters) if isinstance(domain, Domain) else []
+        free = sorted(str(each) for each in domain.letters - letters) if isinstance(domain, Domain) else []
         if free:
             known = ", ".join(sorted(str(each) for each in letters if each is not None))
             raise UsageError(
@@ -142,10 +144,30 @@ def _require_domains_in_parameters(theorem: Theorem) -> None:
             )
 
 
-def _letters(domain: Domain) -> set[Any]:
-    own = [*domain.shape, *(getattr(domain, name, 0) for name in ("low", "high", "size", "radius"))]
-    inner = _letters(domain.row) if isinstance(domain, Rows) else set()
-    return inner | {letter for each in own for letter in getattr(each, "free_symbols", ())}
+def _require_one_function_a_scope(theorem: Theorem) -> None:
+    for letter, functions in theorem.knows.items():
+        scopes = [theorem.scope_of(each) for each in functions]
+        if not scopes:
+            raise UsageError(f"{theorem.id}: `knows` has no function for {letter}; give one, or omit the letter")
+        if twice := _repeated(scopes):
+            raise UsageError(
+                f"{theorem.id}: `knows` has several functions for {letter} of the scope {twice[0]}; give at most one "
+                f"that takes inputs and one that takes none (torch.minimum combines two bounds)"
+            )
+
+
+def _require_used_letters(theorem: Theorem) -> None:
+    """Every letter that an instance knows is in a bound; what a quantity derives on first use is not looked at."""
+    quantities = theorem.statement.quantities
+    if any(each.derive is not None for each in quantities):
+        return
+    used = {letter for each in quantities for letter in each.letters}
+    unused = sorted(str(letter) for letter in set(theorem.knows) - used)
+    if unused:
+        raise UsageError(
+            f"{theorem.id}: `knows` gives {', '.join(unused)}, which no bound has; omit it, or take the symbol of the "
+            f"bound (symbols with other assumptions are other letters)"
+        )
 
 
 def _require_bound_letters(theorem: Theorem) -> None:
@@ -155,7 +177,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
     checked = [check.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
-        formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None)
+        formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None, quantity.trivial)
         letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
         free = sorted(str(letter) for letter in letters - bound)
         if free:

@@ -15,6 +15,8 @@ import numpy as np
 from jaxtyping import Float64, Shaped
 
 from numeric.balls import Arb, BallArray, exact_softmax, working_precision
+from numeric.balls.conversion import ball_of, entries_of_values
+from numeric.balls.floats import enclosing_floats
 from numeric.construction import (
     Construction,
     FeedForward,
@@ -102,8 +104,9 @@ def _run(construction: Construction, x: np.ndarray, bits: int, selected: Mapping
 
 
 def ball_matrix(array: Shaped[np.ndarray, "rows columns"]) -> Balls:
-    """The float64 numbers themselves, exactly; or these balls."""
-    return flint.arb_mat(array.shape[0], array.shape[1], array.ravel().tolist())
+    """The float64 numbers (see `floats`), or these balls."""
+    entries = entries_of_values(array) if enclosing_floats() else array
+    return flint.arb_mat(array.shape[0], array.shape[1], entries.ravel().tolist())
 
 
 def exact_action(what: Action, block: Balls) -> Balls:
@@ -112,7 +115,7 @@ def exact_action(what: Action, block: Balls) -> Balls:
         return block * ball_matrix(what.right.T) * ball_matrix(what.left.T)
     if isinstance(what, np.ndarray):
         return block * ball_matrix(np.diag(what) if what.ndim == 1 else what.T)
-    return block if what == 1.0 else block * flint.arb(what)  # a number, or a ball around one
+    return block if what == 1.0 else block * ball_of(what)  # a number, or a ball around one
 
 
 def exact_apply(block_map: BlockMap, tokens: ExactTokens) -> ExactTokens:
@@ -227,7 +230,7 @@ def exact_softmax_row(scores: list[Arb], query: int, positions: RelativePosition
     """Softmax of one row over the keys that the query (0-based) may see; zeros where it sees none."""
     if positions is None:
         return exact_softmax(scores)
-    slope, start = flint.arb(positions.slope), positions.first_key - 1
+    slope, start = ball_of(positions.slope), positions.first_key - 1
     logits = [scores[key] - slope * (query - key - 1) for key in range(start, query)]
     zero = flint.arb(0)
     before = [zero] * min(start, len(scores))
@@ -237,7 +240,7 @@ def exact_softmax_row(scores: list[Arb], query: int, positions: RelativePosition
 
 def exact_geometric_average(values: Balls, positions: RelativePositions) -> Balls:
     """sum_j softmax_j(-slope (i - j - 1)) values_j over first_key <= j < i, by u_{i+1} = exp(-slope) u_i + values_i."""
-    ratio = (-flint.arb(positions.slope)).exp()
+    ratio = (-ball_of(positions.slope)).exp()
     total, weight = [flint.arb(0)] * values.ncols(), flint.arb(0)
     rows = []
     for place, row in enumerate(values.tolist(), start=1):

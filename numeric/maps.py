@@ -19,6 +19,8 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from numeric.balls import BallArray
+from numeric.balls.conversion import ball_of
+from numeric.balls.floats import enclosing_floats
 from numeric.stream import Stream, StreamError
 
 Number: TypeAlias = float | int | Any  # flint.arb, Tensor and BallArray without axes too
@@ -193,6 +195,8 @@ def as_weight(number: Number) -> Any:
     """A number as a float64, or as the ball that it is."""
     if isinstance(number, BallArray):
         return number.balls[0]
+    if enclosing_floats() and isinstance(number, int | float):
+        return ball_of(number)
     return number if isinstance(number, flint.arb) else float(number)
 
 

@@ -9,7 +9,7 @@ at measured premises).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
 
@@ -41,6 +41,15 @@ def as_norm(value: Any) -> Norm:
         raise DerivationError(f"the norm {value!r} is not one of {', '.join(Norm)}") from None
 
 
+@runtime_checkable
+class Recursion(Protocol):
+    """The relation between the errors of one layer (or time) and the next."""
+
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str: ...
+
+    def words(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Step:
     """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises.
@@ -48,6 +57,7 @@ class Step:
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
+    `recursion` is what `local` solves; it is shown, and does not tell two steps apart.
     """
 
     name: str
@@ -63,6 +73,7 @@ class Step:
     about: tuple[Any, ...] = ()
     latex: str = ""
     operation: Operation | None = None
+    recursion: Recursion | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:

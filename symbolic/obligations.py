@@ -52,13 +52,14 @@ class Obligation:
     """A premise that only a certificate can give, or a range that must be covered.
 
     `condition` is a SymPy relation; `discharged_by` names what proves it ("" while it is open). `granted`: it follows
-    from a hypothesis of the statement, which is checked before any bound is evaluated.
+    from a hypothesis of the statement, which is checked before any bound is evaluated; `at_worst`: from its worst case.
     """
 
     statement: str
     condition: Any
     discharged_by: str = ""
     granted: bool = False
+    at_worst: bool = False
 
     @property
     def open(self) -> bool:

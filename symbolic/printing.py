@@ -1,11 +1,13 @@
 """LaTeX of results, derivations and hypotheses; every formula is generated from its SymPy expression."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
 from symbolic.obligations import Obligation
@@ -35,6 +37,8 @@ WORTH_A_NAME = 12  # letters
 INDENT = 24  # letters of a left side
 WIDEST = 66  # letters on a line of a display; a longer sum is broken between its terms
 UNSEEN = re.compile(r"\\(?:left|right|[,;:!]|(?:sqrt|frac|text|mathcal|dot|tilde)(?![a-z]))|[{}^_ ]")
+
+ONE_LAYER = "One layer, from an argument with the error"
 
 Notation = Mapping[sp.Symbol, str]
 
@@ -66,8 +70,9 @@ def step_latex(step: Step) -> str:
 
 def derivation_latex(derivation: Derivation, notation: Notation | None = None) -> str:
     """The steps as one aligned display: local bound and rule; then the conclusion with all premises substituted."""
-    names = _names(derivation, notation)
-    lines = [_step_line(step, names) for step in derivation.steps if step.rule != "given" or step.local != 0]
+    names = _names(derivation.steps, notation)
+    shown = [step for step in derivation.steps if step.rule != "given" or step.local != 0]
+    lines = [line for step in shown for line in (*_layer_lines(step, names), _step_line(step, names))]
     last = derivation.steps[-1]
     lines.append(rf"{step_latex(last)} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
     return "\\begin{aligned}\n" + " \\\\\n".join(lines + _obligation_lines(derivation, names)) + "\n\\end{aligned}"
@@ -78,8 +83,15 @@ def displayed(body: str) -> str:
     return f"$$\n{body}\n$$"
 
 
-def _names(derivation: Derivation, notation: Notation | None) -> Notation:
-    return {**(notation or {}), **{step.error: step_latex(step) for step in derivation.steps}}
+def _names(steps: Sequence[Step], notation: Notation | None) -> Notation:
+    return {**(notation or {}), **{step.error: step_latex(step) for step in steps}}
+
+
+def _layer_lines(step: Step, names: Notation) -> list[str]:
+    """The steps of one layer of a repetition."""
+    layer = steps_of_one_layer(step)
+    inner, mark = _names(layer, names), text("one layer")
+    return [line for each in layer for line in (*_layer_lines(each, inner), f"{_step_line(each, inner)}, {mark}")]
 
 
 def _step_line(step: Step, names: Notation) -> str:
@@ -200,8 +212,7 @@ def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
     ours = RELATIONS[quantity.kind]
-    about = f"{quantity.meaning} ({quantity.about})"
-    lines = [rf"\paragraph{{{escape(quantity.name)}}} {escape(about)}."]
+    lines = [rf"\paragraph{{{escape(quantity.name)}}} {_about_latex(quantity)}."]
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
@@ -216,6 +227,14 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     if quantity.remark:
         lines.append(rf"\emph{{{escape(quantity.remark)}.}}")
     return "\n".join(lines)
+
+
+def _about_latex(quantity: Quantity) -> str:
+    """Meaning, kind, quantifier, norm and domain, in text mode."""
+    if not quantity.domain_latex:
+        return escape(f"{quantity.meaning} ({quantity.about})")
+    words = escape(replace(quantity, domain="").about)
+    return f"{escape(quantity.meaning)} ({words}; {quantity.domain_latex})"
 
 
 def erratum_latex(erratum: Erratum) -> str:
@@ -248,7 +267,7 @@ def result_latex(result: Result) -> str:
     if result.formulas:
         lines += [r"\paragraph{Derived by the calculus}", *(formula_latex(f, result.notation) for f in result.formulas)]
     for derivation in _distinct_derivations(result):
-        names = _names(derivation, result.notation)
+        names = _names(derivation.steps, result.notation)
         lines += [r"\paragraph{Derivation}", r"\begin{itemize}"]
         lines += [_step_item(step, names) for step in derivation.steps]
         lines += [r"\end{itemize}"]
@@ -258,18 +277,35 @@ def result_latex(result: Result) -> str:
 
 def _step_item(step: Step, names: Notation) -> str:
     reason = f" ${step.reason}$" if "\\" in step.reason else f" {escape(step.reason)}" if step.reason else ""
+    reason = f" ${step.recursion.latex(names)}$" if step.recursion else reason
     source = f" ({step.source.latex()})" if step.source else ""
     owed = "".join(
-        f" {'Open obligation' if o.open else 'Obligation'}: ${latex(o.condition, names)}$ ({escape(o.statement)})."
-        for o in _stated(step)
+        f" {_obligation_words(o)}: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in _stated(step)
     )
     formula = rf"\[ {step_latex(step)} \le {latex(step.local, names)} \]"
-    return rf"\item {escape(step.rule)}:{reason}{source}.{owed}{formula}"
+    return rf"\item {escape(step.rule)}:{reason}{source}.{owed}{formula}" + _layer_items(step, names)
+
+
+def _obligation_words(obligation: Obligation) -> str:
+    if obligation.open:
+        return "Open obligation"
+    return f"Obligation, {escape(obligation.discharged_by)}" if obligation.at_worst else "Obligation"
+
+
+def _layer_items(step: Step, names: Notation) -> str:
+    """The steps of one layer of a repetition, in a list of their own."""
+    layer = steps_of_one_layer(step)
+    if not layer:
+        return ""
+    inner = _names(layer, names)
+    items = "\n".join(_step_item(each, inner) for each in layer)
+    return f"\n{ONE_LAYER} $e_l$:\n\\begin{{enumerate}}\n{items}\n\\end{{enumerate}}"
 
 
 def _distinct_derivations(result: Result) -> list[Derivation]:
     """Each derivation once, and none that a longer one contains."""
-    all_of_them = {q.derivation.steps: q.derivation for q in result.quantities if q.derivation}.values()
+    shown = [found for q in result.quantities if (found := result.shown_derivation(q))]
+    all_of_them = {derivation.steps: derivation for derivation in shown}.values()
     return [d for d in all_of_them if not any(_contains(other, d) for other in all_of_them)]
 
 

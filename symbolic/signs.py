@@ -3,6 +3,8 @@
 Each answer is one-sided: an unclear case gives None or False, never a guess.
 """
 
+from functools import lru_cache
+
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
@@ -10,6 +12,7 @@ from sympy.core.function import AppliedUndef
 # SymPy takes a sum to have the sign of its terms, wherever its index runs. What its assumptions do not see: a sum over
 # terms, a case distinction and a maximum have the sign of their parts; and (1 - q^n)/(1 - q) is 1 + q + ... + q^(n-1),
 # which is not negative for q >= 0, n >= 0 (at q = 1 it is n).
+@lru_cache(maxsize=4096)
 def is_nonnegative(expression: sp.Expr) -> bool | None:
     """Whether an expression is >= 0 wherever its symbols meet their assumptions; None where that is not clear."""
     if not expression.has(sp.Sum, sp.Product) and (expression.is_nonnegative or expression.is_negative):
@@ -17,6 +20,7 @@ def is_nonnegative(expression: sp.Expr) -> bool | None:
     return True if _nonnegative_by_parts(expression) else None
 
 
+@lru_cache(maxsize=4096)
 def _nonnegative_by_parts(expression: sp.Expr) -> bool:
     if not expression.has(sp.Sum, sp.Product) and expression.is_nonnegative:
         return True

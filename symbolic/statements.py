@@ -15,8 +15,9 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import Citation
-from symbolic.derivation import Derivation
+from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
+from symbolic.obligations import Obligation, follows_from
 
 
 class UsageError(ValueError):
@@ -136,7 +137,8 @@ class Quantity:
     the closed form, where it is not derived by the error calculus. `indices` are relations for the indices in its name
     (1 <= j < N). `erratum` describes what fails where the printed bound is violated. `meaning` says what its numbers
     are; `finding` words a violation, with {found} and {printed} for both numbers, where the one found is no value of
-    the quantity.
+    the quantity. `domain_latex` is the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the
+    `trivial` one on.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Quantity:
     indices: tuple[Any, ...] = ()
     erratum: Erratum | None = None
     finding: str = ""
+    domain_latex: str = ""
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -176,6 +179,13 @@ class Quantity:
         if self.derivation is None:
             return None
         return self.general_bound().xreplace(dict(self.worst_case or {}))
+
+    @property
+    def letters(self) -> frozenset[sp.Symbol]:
+        """Those of its formulas: of the derivation, before and after the worst case, and of the printed one."""
+        general = None if self.derivation is None else self.general_bound()
+        formulas = (general, self.derived(), self.printed.bound if self.printed else None)
+        return frozenset(letter for each in formulas if each is not None for letter in each.free_symbols)
 
     @property
     def about(self) -> str:
@@ -196,6 +206,22 @@ def _under(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:
     if quantity.derivation is None or not quantity.derivation.conditional:
         return quantity
     return replace(quantity, derivation=quantity.derivation.under([*hypotheses, *quantity.indices]))
+
+
+def _at_worst(step: Step, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Step:
+    return replace(step, obligations=tuple(_settled(each, worst, granted) for each in step.obligations))
+
+
+def _settled(obligation: Obligation, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Obligation:
+    """The obligation, discharged if it clearly holds at the worst case under the hypotheses."""
+    letters: set[sp.Symbol] = getattr(obligation.condition, "free_symbols", set()) & set(worst)
+    if not obligation.open or not letters:
+        return obligation
+    held = obligation.subs({letter: worst[letter] for letter in letters}).condition
+    if held != sp.true and not any(follows_from(held, each) for each in granted):
+        return obligation
+    values = ", ".join(f"{letter} = {sp.sstr(worst[letter])}" for letter in sorted(letters, key=str))
+    return replace(obligation, discharged_by=f"settled by the worst case {values}", at_worst=True)
 
 
 @dataclass(frozen=True)
@@ -222,6 +248,17 @@ class Result:
         """Discharges every obligation that follows from a hypothesis; hypotheses are checked before any evaluation."""
         granted = [hypothesis.condition for hypothesis in self.hypotheses]
         object.__setattr__(self, "quantities", tuple(_under(quantity, granted) for quantity in self.quantities))
+
+    def shown_derivation(self, quantity: Quantity) -> Derivation | None:
+        """The derivation of a quantity, to be shown: an obligation that its worst case settles says by which values.
+
+        It stays open in `Quantity.derivation`, since an instance binds other values.
+        """
+        if quantity.derivation is None or not quantity.derivation.conditional:
+            return quantity.derivation
+        worst = {letter: value for letter, value in (quantity.worst_case or {}).items() if letter != value}
+        granted = [hypothesis.condition for hypothesis in self.hypotheses]
+        return Derivation(tuple(_at_worst(step, worst, granted) for step in quantity.derivation.steps))
 
     def parameter(self, name: str) -> Parameter:
         names = {parameter.name: parameter for parameter in self.parameters}

@@ -4,11 +4,13 @@ from typing import Any
 
 from bridge.certify.proving import Outcome, prove
 from bridge.certify.stating import belongs, has_choices, stated_now
-from bridge.registry import Source, find_study
+from bridge.registry import TheoremLike, find_study
 from symbolic.statements import UsageError
 
 
-def certify(theorem: Source, *, quantity: str | None = None, seconds: float = 60.0, **params: Any) -> list[Outcome]:
+def certify(
+    theorem: TheoremLike, *, quantity: str | None = None, seconds: float = 60.0, **params: Any
+) -> list[Outcome]:
     """The outcome of each inequality that the theorem states at these parameters: proved, refuted or undecided.
 
     `theorem` is a `Theorem`, the id of a result, or a file with a theorem; parameters that are left out take their

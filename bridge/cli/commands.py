@@ -299,7 +299,10 @@ def new(
 
 @app.command()
 def errata(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Only of these results.")] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID|FILE.py]...", help="Only of these results, or theorems of your own."),
+    ] = None,
     quantity: Annotated[str | None, typer.Option(metavar="Q", help="Only of this quantity.")] = None,
     replay: Annotated[bool, typer.Option("--replay", help="Run each witness again, from scratch.")] = False,
     output: Annotated[

@@ -15,6 +15,7 @@ from bridge.cli.description import (
     drawn_formula,
     formula,
     offer_record,
+    reason_words,
     result_record,
     wrapped,
 )
@@ -22,6 +23,7 @@ from bridge.cli.sources import find_source
 from bridge.cli.terminal import show, show_json
 from bridge.export.files import write_text
 from bridge.packages import clashes, offered
+from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
@@ -140,6 +142,8 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
             lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
+    if quantity.trivial is not None:
+        lines += ["    trivial bound, from which on a bound is vacuous", *_formula(quantity.trivial)]
     if quantity.erratum:
         earlier = [each.name for each in quantities[:at] if each.erratum == quantity.erratum]
         lines += [f"    erratum: the same as for {earlier[0]}"] if earlier else _erratum(quantity.erratum)
@@ -188,8 +192,12 @@ def _step(step: Step) -> list[str]:
     premises = f" from {', '.join(step.premises)}" if step.premises else ""
     source = f" [{step.source}]" if step.source else ""
     lines = [f"  {step.name} ({step.norm}-norm): {step.rule}{premises}", f"    {_left(step)} <= {formula(step.local)}"]
-    lines += [f"    {step.reason}{source}"] if step.reason or source else []
-    return [*lines, *(f"    {obligation}" for obligation in _obligations(step))]
+    reason = reason_words(step)
+    lines += [f"    {reason}{source}"] if reason or source else []
+    lines += [f"    {obligation}" for obligation in _obligations(step)]
+    layer = steps_of_one_layer(step)
+    lines += ["    one layer, from an argument with the error e_l:"] if layer else []
+    return [*lines, *(f"    {line}" for each in layer for line in _step(each))]
 
 
 def _left(step: Step) -> str:

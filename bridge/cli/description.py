@@ -7,6 +7,7 @@ from typing import Any
 import sympy as sp
 
 from bridge.packages import Offer
+from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
@@ -42,7 +43,7 @@ def result_record(result: Result) -> dict[str, Any]:
             for p in result.parameters
         ],
         "notation": {str(symbol): latex for symbol, latex in result.notation.items()},
-        "quantities": [_quantity_record(quantity) for quantity in result.quantities],
+        "quantities": [_quantity_record(result, quantity) for quantity in result.quantities],
         "formulas": [_formula_record(each) for each in result.formulas],
         "derivation": [_step_record(step) for step in derivation_steps(result)],
         "remarks": list(result.remarks),
@@ -52,13 +53,19 @@ def result_record(result: Result) -> dict[str, Any]:
 def derivation_steps(result: Result) -> list[Step]:
     """The steps of all the result's derivations, each once, in order, with the open obligations of all its copies."""
     found: dict[tuple[str, sp.Expr], Step] = {}
-    for step in (s for quantity in result.quantities if quantity.derivation for s in quantity.derivation.steps):
+    derivations = filter(None, map(result.shown_derivation, result.quantities))
+    for step in (step for derivation in derivations for step in derivation.steps):
         shown = found.setdefault((step.name, step.local), step)
         if shown.obligations != step.obligations:
             owed = {o.condition: o for o in (*shown.obligations, *step.obligations) if o.condition != sp.true}
             owed |= {o.condition: o for o in (*shown.obligations, *step.obligations) if o.open}
             found[step.name, step.local] = replace(shown, obligations=tuple(owed.values()))
     return list(found.values())
+
+
+def reason_words(step: Step) -> str:
+    """Why the step holds, in plain text where it is a recursion."""
+    return step.recursion.words() if step.recursion else step.reason
 
 
 def formula(expression: Any) -> str:
@@ -90,8 +97,8 @@ def wrapped(text: str, width: int = WIDTH) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _quantity_record(quantity: Quantity) -> dict[str, Any]:
-    derived = quantity.derived()
+def _quantity_record(result: Result, quantity: Quantity) -> dict[str, Any]:
+    derived, derivation = quantity.derived(), result.shown_derivation(quantity)
     return {
         "name": quantity.name,
         "meaning": quantity.meaning,
@@ -108,8 +115,9 @@ def _quantity_record(quantity: Quantity) -> dict[str, Any]:
         "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
         "derived": None if derived is None else formula(derived),
         "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form),
-        "conditional": quantity.derivation.conditional if quantity.derivation else False,
-        "steps": [step.name for step in quantity.derivation.steps] if quantity.derivation else [],
+        "trivial": None if quantity.trivial is None else formula(quantity.trivial),
+        "conditional": derivation.conditional if derivation else False,
+        "steps": [step.name for step in derivation.steps] if derivation else [],
         "remark": quantity.remark,
         "erratum": None if quantity.erratum is None else _erratum_record(quantity.erratum),
     }
@@ -131,13 +139,15 @@ def _formula_record(derived: Formula) -> dict[str, Any]:
 
 
 def _step_record(step: Step) -> dict[str, Any]:
+    """With the steps of one layer, for a repetition."""
+    layer = [_step_record(each) for each in steps_of_one_layer(step)]
     return {
         "name": step.name,
         "norm": str(step.norm),
         "rule": step.rule,
         "premises": list(step.premises),
         "bound": formula(step.local),
-        "reason": step.reason,
+        "reason": reason_words(step),
         "source": None if step.source is None else str(step.source),
         "sharp": step.sharp,
         "obligations": [
@@ -149,4 +159,5 @@ def _step_record(step: Step) -> dict[str, Any]:
             }
             for o in step.obligations
         ],
+        **({"layer": layer} if layer else {}),
     }

@@ -8,7 +8,18 @@ import torch
 from torch import Tensor
 
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension, as_size, place
-from bridge.domains.rounding import as_entry, dtype_name, largest_below, require_held, shown, smallest_above, written
+from bridge.domains.notation import Element, Notation
+from bridge.domains.rounding import (
+    as_entry,
+    ball_of,
+    dtype_name,
+    largest_below,
+    require_held,
+    shown,
+    smallest_above,
+    written,
+)
+from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -69,6 +80,9 @@ class Box(Domain):
         box = f"[{written(self.low)}, {written(self.high)}]"
         return f"entry {worst} = {float(x[worst])} is outside {box} by {shown(excess[worst])}"
 
+    def condition(self, x: Element, notation: Notation) -> str:
+        return notation.entries(x, notation.interval(self.low, self.high), self.shape)
+
     def ends(self, dtype: torch.dtype) -> tuple[float, float]:
         """The extreme numbers of the dtype in the range. Raises UsageError if there are none."""
         low, high = smallest_above(self.low, dtype), largest_below(self.high, dtype)
@@ -108,6 +122,10 @@ class Integers(Box):
         where = place(x, int(broken[0]))
         return f"entry {where} = {float(x[where])} is not an integer"
 
+    def condition(self, x: Element, notation: Notation) -> str:
+        ends = map(notation.number, (self.low, self.high))
+        return notation.entries(x, notation.members(next(ends), notation.dots, next(ends)), self.shape)
+
     def _arguments(self) -> list[str]:
         return [*map(str, self.shape), f"low={written(self.low)}", f"high={written(self.high)}"]
 
@@ -138,6 +156,10 @@ class Signs(Domain):
         size = torch.full_like(x, largest_below(self.size, x.dtype))
         return torch.where(x.isnan(), x.detach(), torch.copysign(size, x.detach()))
 
+    # A dtype may not hold the size: every entry is +-size itself.
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        return BallArray.exactly(x.detach().sign(), bits) * ball_of(self.size, bits)
+
     def bound(self, norm: Norm) -> sp.Expr:
         return vector_bound(norm, sp.Mul(*self.shape), self.size)
 
@@ -148,6 +170,10 @@ class Signs(Domain):
             return None
         worst = place(x, int(distance.argmax()))
         return f"entry {worst} = {float(x[worst])} is neither {shown(-size)} nor {shown(size)}"
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        signs = notation.members(notation.number(-self.size), notation.number(self.size))
+        return notation.entries(x, signs, self.shape)
 
     def _arguments(self) -> list[str]:
         return [*map(str, self.shape), f"size={written(self.size)}"]

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,9 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.domains.notation import Element, Latex, Notation, Plain
 from bridge.domains.rounding import as_entry
+from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -30,6 +32,7 @@ class Domain(ABC):
     Laws, at numbers:
     - `complaint` is None for every sample, corner and start, and for every projection without nan;
     - `project(project(x))` equals `project(x)` bitwise;
+    - `member(x)` contains an element, for every x that `complaint` accepts;
     - no element has a norm above `bound` (beyond the tolerance below), and some corner attains it, up to rounding
       (SingularValues says where).
 
@@ -79,6 +82,30 @@ class Domain(ABC):
     def complaint(self, x: Tensor) -> str | None:
         """None if x, of shape `shape` without a batch, is in the domain; else what is wrong, in one sentence."""
         return self._malformed(x) or _undefined(x) or self.outside(x.detach().cpu())
+
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        """Encloses an element as near to x, without a batch and without complaint, as the tolerance allows.
+
+        x itself, except where floating point cannot meet the domain: what holds there exactly, does on these balls.
+        """
+        return BallArray.exactly(x.detach(), bits)
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        """What is required of an element."""
+        return f"{notation.element(x)} {notation.member} {notation.text(str(self))}"
+
+    def latex(self, name: str, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        """The condition on an element of that name in LaTeX; `names` gives the notation of a symbol."""
+        return self.condition(Element(name), Latex(names or {}))
+
+    def words(self, name: str) -> str:
+        """The condition on an element of that name in plain text."""
+        return self.condition(Element(name), Plain())
+
+    @property
+    def letters(self) -> frozenset[sp.Symbol]:
+        """The letters of dimensions and sizes, those of inner domains too."""
+        return frozenset().union(*(_letters(getattr(self, each.name)) for each in fields(self)))
 
     def starts(self, count: int, generator: torch.Generator) -> Tensor:
         """Where a projected gradient ascent starts, (count, *shape): corners, samples, and points between two.
@@ -174,6 +201,12 @@ def as_size(name: str, value: Any) -> sp.Expr:
 def place(x: Tensor, flat: int) -> tuple[int, ...]:
     """The index of an entry, from its place in row-major order."""
     return tuple(int(index) for index in np.unravel_index(flat, tuple(x.shape)))
+
+
+def _letters(value: Any) -> frozenset[sp.Symbol]:
+    if isinstance(value, tuple):
+        return frozenset().union(*map(_letters, value))
+    return value.letters if isinstance(value, Domain) else frozenset(getattr(value, "free_symbols", ()))
 
 
 def _undefined(x: Tensor) -> str | None:

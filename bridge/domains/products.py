@@ -11,10 +11,13 @@ from torch import Tensor
 
 from bridge.domains.boxes import vector_bound
 from bridge.domains.domain import CORNER_CYCLE, Domain, Values, as_dimension
+from bridge.domains.notation import Element, Notation
+from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
 Inputs = dict[str, Tensor]
+INDICES = ("i", "j", "k", "l", *(f"i_{place}" for place in range(1, 100)))  # of rows
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -46,6 +49,10 @@ class Rows(Domain):
         rows = x.reshape(len(x) * self.dims[0], *self.row.dims)
         return self.row.project(rows).view(x.shape)
 
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        balls = [ball for row in x for ball in self.row.member(row, bits).balls]
+        return BallArray(balls, self.dims, bits)
+
     def bound(self, norm: Norm) -> sp.Expr:
         return vector_bound(norm, sp.sympify(self.shape[0]), self.row.bound(norm))
 
@@ -56,6 +63,11 @@ class Rows(Domain):
         index, complaint = next(iter(found.items()))
         more = f" (and {len(found) - 1} more of {len(x)} rows)" if len(found) > 1 else ""
         return f"row {index}: {complaint}{more}"
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        taken = {x.name, *x.indices, *map(str, self.letters)}
+        index = next(letter for letter in INDICES if letter not in taken)
+        return notation.every(self.row.condition(x.row(index), notation), index, self.shape[0])
 
     def _arguments(self) -> list[str]:
         return [str(self.shape[0]), str(self.row)]
@@ -88,6 +100,11 @@ class Concatenated(Domain):
         pieces = zip(self.parts, self._split(x), strict=True)
         return self._joined(len(x), [part.project(piece) for part, piece in pieces])
 
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        pieces = zip(self.parts, self._split(x.unsqueeze(0)), strict=True)
+        balls = [ball for part, piece in pieces for ball in part.member(piece[0], bits).balls]
+        return BallArray(balls, self.dims, bits)
+
     def bound(self, norm: Norm) -> sp.Expr:
         bounds = [part.bound(norm) for part in self.parts if 0 not in part.shape]
         if norm is Norm.INF:
@@ -109,6 +126,12 @@ class Concatenated(Domain):
         """A batch of each part, of a batch of vectors."""
         pieces = x.split([part.entries for part in self.parts], 1)
         return [piece.reshape(len(x), *part.dims) for part, piece in zip(self.parts, pieces, strict=True)]
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        pieces = [x.piece(place) for place in range(1, len(self.parts) + 1)]
+        whole = f"{notation.element(x)} = ({', '.join(map(notation.element, pieces))})"
+        each = zip(self.parts, pieces, strict=True)
+        return notation.both(whole, *(part.condition(piece, notation) for part, piece in each))
 
     def _arguments(self) -> list[str]:
         return [str(part) for part in self.parts]
@@ -147,6 +170,10 @@ class Product:
         if wrong := self._wrong_names(inputs):
             raise UsageError(f"Product: {wrong}")
         return {name: domain.project(inputs[name]) for name, domain in self.domains.items()}
+
+    def members(self, inputs: Mapping[str, Tensor], bits: int) -> dict[str, BallArray]:
+        """Encloses an element of each domain, near its input."""
+        return {name: domain.member(inputs[name], bits) for name, domain in self.domains.items()}
 
     def complaint(self, inputs: Mapping[str, Tensor]) -> str | None:
         """None if each input, without a batch, is in its domain; else every input that is not, with the reason."""

@@ -14,7 +14,9 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from bridge.domains.domain import Domain, Values, as_dimension, as_size, per_element
+from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
+    ball_of,
     dtype_name,
     exact_entries,
     largest_below,
@@ -24,7 +26,7 @@ from bridge.domains.rounding import (
     written,
 )
 from bridge.domains.vectors import FLOAT64, flattened, gaussians, normalised, signs, smallest_step
-from numeric.balls import working_precision
+from numeric.balls import BallArray, working_precision
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -93,6 +95,19 @@ class SingularValues(Domain):
         landed = _assembled(left, values.clamp(*self._ends(x.dtype, inward=1.0)), right).to(x.dtype)
         return torch.where(kept.view(per_element(len(x), x)), x.detach(), landed)
 
+    # With U, S, V of the float decomposition of x, P(U) clamp(S) P(V)^T has the singular values clamp(S) exactly, where
+    # P(U) is the nearest matrix with orthonormal columns. It differs from x by the error of the decomposition and by
+    # what the singular values exceed their interval.
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        if not self.slack(x.dtype):
+            return super().member(x, bits)
+        factors = torch.linalg.svd(x.detach().cpu().double(), full_matrices=False)
+        with working_precision(bits):
+            low, high = ball_of(self.low, bits), ball_of(self.high, bits)
+            values = [flint.arb(each).max(low).min(high) for each in factors.S.tolist()]
+            left, right = (_with_orthonormal_columns(_on_balls(each)) for each in (factors.U, factors.Vh.mT))
+            return BallArray.of_matrix(_stretched(left, values) * right.transpose(), bits)
+
     # The largest entry is at most the largest singular value; the squared 2-norm is the sum of the squared singular
     # values; the 1-norm is at most sqrt(m n) times the 2-norm. Equality: diagonal; all high; that with equal entries.
     def bound(self, norm: Norm) -> sp.Expr:
@@ -100,6 +115,12 @@ class SingularValues(Domain):
         least = sp.Min(rows, columns)
         factors = {Norm.INF: sp.Integer(1), Norm.TWO: sp.sqrt(least), Norm.ONE: sp.sqrt(rows * columns * least)}
         return factors[norm] * self.high
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        low, high = map(notation.number, (self.low, self.high))
+        value = f"{notation.singular_value}({notation.element(x)})"
+        values = f"{low} {notation.at_most} {value} {notation.at_most} {high}{notation.of_every}k"
+        return notation.both(notation.entries(x, notation.reals, self.shape), values)
 
     def outside(self, x: Tensor) -> str | None:
         low, high = self._ends(x.dtype, inward=0.0)
@@ -163,12 +184,35 @@ def singular_values(x: Tensor) -> list[flint.arb]:
     factors = torch.linalg.svd(torch.ldexp(x.double(), -exponent), full_matrices=False)
     matrix, left, right = (_on_balls(each) for each in (x, factors.U, factors.Vh.mT))
     values = [flint.arb(each) * scale for each in factors.S.tolist()]
-    stretched = flint.arb_mat(
-        factors.U.shape[0], len(values), [u * s for row in left.table() for u, s in zip(row, values, strict=True)]
-    )
-    residual = _frobenius(matrix - stretched * right.transpose())
-    defect = flint.arb.max(*(_frobenius(each.transpose() * each - _identity(len(values))) for each in (left, right)))
+    residual = _frobenius(matrix - _stretched(left, values) * right.transpose())
+    defect = flint.arb.max(*map(_defect, (left, right)))
     return [value + flint.arb(0, (value * defect + residual).abs_upper()) for value in values]
+
+
+# Newton's iteration Y <- Y (3 I - Y^T Y) / 2 about squares the defect d = ||Y^T Y - I||_F, until rounding stops it. For
+# every Y, ||Y - P(Y)||_F^2 = sum (s_i - 1)^2 <= sum (s_i^2 - 1)^2 = d^2, since |s - 1| <= |s^2 - 1| for s >= 0.
+def _with_orthonormal_columns(near: flint.arb_mat) -> flint.arb_mat:
+    """Encloses a matrix with orthonormal columns, next to one that has them up to rounding."""
+    three, defect = _identity(near.ncols()) * 3, _defect(near)
+    while True:
+        nearer = (near * (three - near.transpose() * near) / 2).mid()
+        left = _defect(nearer)
+        if not left < defect:
+            break
+        near, defect = nearer, left
+    enclosed = [each + flint.arb(0, defect.abs_upper()) for each in near.entries()]
+    return flint.arb_mat(near.nrows(), near.ncols(), enclosed)
+
+
+def _stretched(matrix: flint.arb_mat, factors: list[flint.arb]) -> flint.arb_mat:
+    """Each column times its factor."""
+    columns = (u * s for row in matrix.table() for u, s in zip(row, factors, strict=True))
+    return flint.arb_mat(matrix.nrows(), len(factors), list(columns))
+
+
+def _defect(matrix: flint.arb_mat) -> flint.arb:
+    """An upper bound of ||Y^T Y - I||_F."""
+    return _frobenius(matrix.transpose() * matrix - _identity(matrix.ncols()))
 
 
 def _on_balls(x: Tensor) -> flint.arb_mat:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from bridge.domains.boxes import Box
 from bridge.domains.domain import Domain, Values, as_dimension, as_size, place
+from bridge.domains.notation import Element, Notation
 from bridge.domains.rounding import (
     ball_of,
     dtype_name,
@@ -41,7 +42,7 @@ from bridge.domains.vectors import (
     sphere_corners,
     tolerance,
 )
-from numeric.balls import working_precision
+from numeric.balls import BallArray, working_precision
 from symbolic.derivation import Norm
 from symbolic.statements import UsageError
 
@@ -97,6 +98,10 @@ class Ball(Domain):
             return self._box.outside(x)
         power = self._power(exact_entries(x))
         return self._excess(power) if exceeds(power, self._limit) else None
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        norm = f"{notation.norm(x, self.norm, self.shape)} {notation.at_most} {notation.number(self.radius)}"
+        return notation.both(notation.entries(x, notation.reals, self.shape), norm)
 
     @property
     def _box(self) -> Box:
@@ -170,6 +175,12 @@ class Sphere(Domain):
         moved = distances > self.slack(x.dtype) / 2  # False for nan
         return torch.where(moved[:, None], onto_sphere(points, radius).to(x.dtype), x.detach())
 
+    # radius x / ||x||_2 has the 2-norm `radius`; for x = 0, which the tolerance of a tiny radius admits, radius e_1.
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        point = x.detach() if bool(x.any()) else torch.eye(1, self.entries, dtype=torch.float64)[0]
+        exactly = BallArray.exactly(point, bits)
+        return exactly * ball_of(self.radius, bits) / torch.linalg.vector_norm(exactly)
+
     def bound(self, norm: Norm) -> sp.Expr:
         return Ball(*self.shape, radius=self.radius).bound(norm)
 
@@ -185,6 +196,10 @@ class Sphere(Domain):
         """How far the norm may be from the radius."""
         relative = tolerance(dtype, self.entries) * largest_below(self.radius)
         return relative + 2 * math.sqrt(self.entries) * smallest_step(dtype)
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        norm = f"{notation.norm(x, Norm.TWO, self.shape)} = {notation.number(self.radius)}"
+        return notation.both(notation.entries(x, notation.reals, self.shape), norm)
 
     def _arguments(self) -> list[str]:
         return [str(self.shape[0]), f"radius={written(self.radius)}"]
@@ -220,6 +235,11 @@ class Simplex(Domain):
         kept = undefined | ((points >= 0).all(1) & (distances <= self.slack(x.dtype) / 2))
         return torch.where(kept[:, None], x.detach(), onto_simplex(points).to(x.dtype))
 
+    # x over the sum of its entries, which the tolerance keeps near 1.
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        exactly = BallArray.exactly(x.detach(), bits)
+        return exactly / exactly.sum()
+
     def bound(self, norm: Norm) -> sp.Expr:
         return sp.Integer(1)
 
@@ -236,6 +256,11 @@ class Simplex(Domain):
     def slack(self, dtype: torch.dtype) -> float:
         """How far the sum may be from 1."""
         return tolerance(dtype, self.entries) + 2 * self.entries * smallest_step(dtype)
+
+    def condition(self, x: Element, notation: Notation) -> str:
+        signs = f"{notation.element(x)} {notation.at_least} 0"
+        total = f"{notation.norm(x, Norm.ONE, self.shape)} = 1"
+        return notation.both(notation.entries(x, notation.reals, self.shape), signs, total)
 
     def _arguments(self) -> list[str]:
         return [str(self.shape[0])]

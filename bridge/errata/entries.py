@@ -1,18 +1,23 @@
 """Every erratum of the results, one entry each, with the witness that a run of `compare` left.
 
-The records are those of the quantities (`symbolic.errata.Erratum`). The witnesses are files of this package, which
-`python -m benchmarks.errata` collects from `compare`; a test replays each of them.
+The records are those of the quantities (`symbolic.errata.Erratum`). The witnesses of results of ours are files of this
+package, which `python -m benchmarks.errata` collects from `compare`; a test replays each of them. Of a theorem of the
+user's own none is stored: `compare` finds one.
 """
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict, Witness
-from bridge.registry import PLACES, find_study
+from bridge.registry import PLACES, TheoremLike, find_study
+from bridge.study import Study
+from bridge.theorem import Theorem
 from symbolic.errata import Erratum, Weight
 from symbolic.statements import Quantity, UsageError
 
@@ -35,21 +40,50 @@ class Entry(BaseModel):
     survives: str
     witness: Witness | None
     command: str
+    _quantity: Quantity | None = PrivateAttr(None)
+
+    def of(self, quantity: Quantity) -> "Entry":
+        """The same, knowing its quantity, which may be that of a theorem in no catalogue."""
+        self._quantity = quantity
+        return self
 
 
-def errata(*ids: str, quantity: str | None = None) -> list[Entry]:
-    """The errata of these results, of all where none is named: by paper, then by weight.
+@dataclass(frozen=True)
+class _Place:
+    """A quantity with an erratum; `typed` is what a command takes for its theorem."""
+
+    typed: str
+    study: Study
+    quantity: Quantity
+    erratum: Erratum
+
+    @property
+    def result(self) -> str:
+        return self.study.result.id
+
+    @property
+    def command(self) -> str:
+        if self.result in PLACES:
+            return f"boundsmith errata {self.result} --quantity '{self.quantity.name}' --replay"
+        settings = [word for name, value in self.erratum.at for word in ("--set", f"{name}={value}")]
+        return shlex.join(["boundsmith", "compare", self.typed, *settings])
+
+
+def errata(*theorems: TheoremLike, quantity: str | None = None) -> list[Entry]:
+    """The errata of these theorems, of all results where none is named: by paper, then by weight.
 
     Raises UsageError for an unknown result, and for a quantity without an erratum there.
     """
-    chosen = [find_study(id).result.id for id in ids] or list(PLACES)
-    holders: dict[Erratum, list[tuple[str, str]]] = {}
-    for result, name, erratum in _records(chosen):
-        if quantity in (None, name):
-            holders.setdefault(erratum, []).append((result, name))
+    chosen = list(theorems) or list(PLACES)
+    known = list(_places(chosen))
+    holders: dict[Erratum, list[_Place]] = {}
+    for place in known:
+        if quantity in (None, place.quantity.name):
+            holders.setdefault(place.erratum, []).append(place)
     if quantity is not None and not holders:
-        known = ", ".join(dict.fromkeys(name for _, name, _ in _records(chosen))) or "none"
-        raise UsageError(f"errata: no erratum of a quantity '{quantity}' in {', '.join(chosen)}. They have: {known}.")
+        names = ", ".join(dict.fromkeys(place.quantity.name for place in known)) or "none"
+        where = ", ".join(map(_typed, chosen))
+        raise UsageError(f"errata: no erratum of a quantity '{quantity}' in {where}. They have: {names}.")
     entries = [_entry(erratum, places) for erratum, places in holders.items()]
     return sorted(entries, key=lambda entry: (entry.paper, list(Weight).index(Weight(entry.weight))))
 
@@ -57,12 +91,15 @@ def errata(*ids: str, quantity: str | None = None) -> list[Entry]:
 def replayed(entry: Entry) -> Row:
     """The row of the entry's witness, from scratch. Raises UsageError for an entry without one."""
     if entry.witness is None:
-        raise UsageError(f"errata: no witness of {entry.quantity} of {entry.result} is stored")
+        remedy = "" if entry.result in PLACES else f"; {entry.command} --save-witnesses FOLDER finds one"
+        raise UsageError(f"errata: no witness of {entry.quantity} of {entry.result} is stored{remedy}")
     return replay_witness(entry.witness)
 
 
 def quantity_of(entry: Entry) -> Quantity:
     """The quantity that the entry names."""
+    if entry._quantity is not None:
+        return entry._quantity
     found = find_study(entry.result).refutable()
     return next(each for each in found if each.name == entry.quantity and each.erratum is not None)
 
@@ -77,33 +114,41 @@ def witness_path(result: str, quantity: str) -> Path:
     return WITNESSES / f"{result}-{re.sub(r'[^A-Za-z0-9_.]+', '_', quantity).strip('_')}.json"
 
 
-def _records(ids: list[str]) -> Iterator[tuple[str, str, Erratum]]:
-    """Result, quantity and erratum, in the order of the registry."""
-    for id in ids:
-        for each in find_study(id).refutable():
-            if each.erratum is not None:
-                yield id, each.name, each.erratum
+def _places(theorems: Iterable[TheoremLike]) -> Iterator[_Place]:
+    """Every quantity with an erratum, theorem by theorem."""
+    for each in theorems:
+        study = find_study(each)
+        for quantity in study.refutable():
+            if quantity.erratum is not None:
+                yield _Place(_typed(each), study, quantity, quantity.erratum)
 
 
-def _entry(erratum: Erratum, places: list[tuple[str, str]]) -> Entry:
-    result, quantity = places[0]
-    return Entry(
-        result=result,
-        quantity=quantity,
-        also=[id for id in dict.fromkeys(id for id, _ in places) if id != result],
-        paper=erratum.citation.paper.short if erratum.citation.paper else "",
+def _typed(theorem: TheoremLike) -> str:
+    if isinstance(theorem, str):
+        return theorem
+    return theorem.id if isinstance(theorem, Theorem) else theorem.result.id
+
+
+def _entry(erratum: Erratum, places: list[_Place]) -> Entry:
+    place = places[0]
+    entry = Entry(
+        result=place.result,
+        quantity=place.quantity.name,
+        also=[id for id in dict.fromkeys(each.result for each in places) if id != place.result],
+        paper=erratum.citation.paper.short if erratum.citation.paper else place.study.result.title,
         weight=str(erratum.weight),
         sentence=erratum.claim,
         reading=erratum.reading,
         repair=erratum.repair,
         survives=erratum.survives,
-        witness=stored_witness(erratum),
-        command=f"boundsmith errata {result} --quantity '{quantity}' --replay",
+        witness=stored_witness(erratum) if place.result in PLACES else None,
+        command=place.command,
     )
+    return entry.of(place.quantity)
 
 
 def stored_witness(erratum: Erratum) -> Witness | None:
     """The stored witness of the first result that has one: what fails there fails in all of them."""
-    paths = [witness_path(id, name) for id, name, other in _records(list(PLACES)) if other == erratum]
+    paths = [witness_path(each.result, each.quantity.name) for each in _places(PLACES) if each.erratum == erratum]
     stored = next((path for path in paths if path.exists()), None)
     return None if stored is None else Witness.model_validate_json(stored.read_text())

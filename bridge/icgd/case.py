@@ -273,7 +273,7 @@ class StepCase(Case):
         with working_precision(BALL_BITS):
             if key not in self._readings:
                 w, x, y = (BallArray.exactly(each, BALL_BITS) for each in point)
-                self._readings = {key: self.chain_on_balls(BALL_BITS).reading(w, x, y, scope)}
+                self._readings = {key: self.chain_on_balls(BALL_BITS).reading(w, x, y, scope, [step_of(quantity.name)])}
             found = self._readings[key].bound(step_of(quantity.name))
             assert found is not None  # every step of the chain has an enclosure
             bound = found.balls[0]

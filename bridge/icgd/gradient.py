@@ -19,7 +19,7 @@ from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, Concatenated, Rows
-from bridge.formula import Formula
+from bridge.formula import ArrayFunction
 from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
@@ -41,7 +41,7 @@ Array = Any  # a tensor or an array of balls
 class ArrayAlgebra:
     """Matrices (..., rows, cols) that broadcast: tensors or arrays of balls."""
 
-    def __init__(self, r: Formula, r1: Formula, like: Array) -> None:
+    def __init__(self, r: ArrayFunction, r1: ArrayFunction, like: Array) -> None:
         self.activation, self.slope = r, r1
         self._like = like
 
@@ -72,7 +72,9 @@ class ArrayAlgebra:
 def by_form(form: str) -> Function:
     """The gradient of L_n, (D_w,), by the derived formula of that name."""
 
-    def gradient(w: Array, x: Array, y: Array, shape: Shape, r: Formula, r1: Formula, u: Formula) -> Array:
+    def gradient(
+        w: Array, x: Array, y: Array, shape: Shape, r: ArrayFunction, r1: ArrayFunction, u: ArrayFunction
+    ) -> Array:
         algebra = ArrayAlgebra(r, r1, x)
         states, p = theory.NETWORK.states(shape.matrices(w), x[..., None], algebra)
         blocks = FORMS[form](states, u(p, y[..., None]), algebra)  # each (n, rows * cols, 1)
@@ -84,7 +86,7 @@ def by_form(form: str) -> Function:
 # ---- what knows none of them
 
 
-def autograd(w: Tensor, x: Tensor, y: Tensor, shape: Shape, r: Formula, ell: Formula) -> Tensor:
+def autograd(w: Tensor, x: Tensor, y: Tensor, shape: Shape, r: ArrayFunction, ell: ArrayFunction) -> Tensor:
     """The same by automatic differentiation of L_n."""
 
     def loss(at: Tensor) -> Tensor:
@@ -96,7 +98,7 @@ def autograd(w: Tensor, x: Tensor, y: Tensor, shape: Shape, r: Formula, ell: For
 
 # Forward mode, by the definition of a derivative: moving V_j[a, b] by t moves z(j)[a] by t p(j-1)[b]; the tangent of
 # z(j)[a] then runs through the later layers, T(i) = diag(slopes) V_i T(i-1), and through the loss.
-def tangents(w: Array, x: Array, y: Array, shape: Shape, r: Formula, activation: Any, loss: Any) -> Array:
+def tangents(w: Array, x: Array, y: Array, shape: Shape, r: ArrayFunction, activation: Any, loss: Any) -> Array:
     """The same in balls, with slopes from difference quotients of r and of the loss."""
     V, p, slopes = shape.matrices(w), [x], []
     for matrix in V:

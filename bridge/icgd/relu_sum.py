@@ -15,7 +15,7 @@ from bridge.check import Check, Sides
 from bridge.domains import Box
 from bridge.enclosures import supremum
 from bridge.export.numbers import plain
-from bridge.formula import Formula
+from bridge.formula import ArrayFunction
 from bridge.icgd.formulas import activation_formula
 from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
 from bridge.theorem import Function, Theorem
@@ -28,7 +28,7 @@ from symbolic.statements import UsageError
 RATE_STEPS = (1.0, 8.0, 64.0)  # the exponent is fitted to the accuracies eps, eps/8, eps/64
 
 
-def certified_sum(function: Formula, R: float, eps: float) -> Interpolant:
+def certified_sum(function: ArrayFunction, R: float, eps: float) -> Interpolant:
     (t,) = function.symbols
     return interpolate(function.expr, t, R, eps=eps)
 
@@ -44,7 +44,7 @@ def network(t: Any, interpolant: Interpolant) -> dict[str, Any]:
     return {"error": interpolant.relu_sum(t), "slope": interpolant.relu_sum.slope(t)}
 
 
-def reference(t: Any, function: Formula, function_slope: Formula) -> dict[str, Any]:
+def reference(t: Any, function: ArrayFunction, function_slope: ArrayFunction) -> dict[str, Any]:
     return {"error": function(t), "slope": function_slope(t)}
 
 
@@ -52,7 +52,7 @@ def grid(interpolant: Interpolant) -> int:
     return grid_of_kinks(interpolant.function, interpolant.symbol, interpolant.radius)
 
 
-def largest(function: Formula, interpolant: Interpolant) -> flint.arb:
+def largest(function: ArrayFunction, interpolant: Interpolant) -> flint.arb:
     """sup |function| on [-R, R]."""
     return supremum(function.expr, interpolant.symbol, -interpolant.radius, interpolant.radius)
 
@@ -94,7 +94,7 @@ def one_norm(interpolant: Interpolant) -> Sides:
     return Sides(found=sum((flint.arb(abs(weight)) for weight in weights), start=flint.arb(0)), rounding=0.0)
 
 
-def rate(function: Formula, R: float, eps: float) -> Sides:
+def rate(function: ArrayFunction, R: float, eps: float) -> Sides:
     """Minus the slope of log H over log eps, least squares."""
     accuracies = [eps / step for step in RATE_STEPS]
     try:

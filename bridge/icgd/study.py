@@ -265,14 +265,14 @@ class StepStudy(Study):
 
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> Case:
         """Theorem 5 on a table; the others have one d for x and y, which a table has not."""
-        if self.result.id != results.DIMENSIONS.id:
+        if self.result.id != "icgd.dimensions":
             return super().data_case(params, table, seed=seed, dtype=dtype, device=device)
         from bridge.icgd.table import table_case  # which builds on this file
 
         return table_case(self.result, self.resolved(params), table, dtype, device)
 
     def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
-        if self.result.id != results.DIMENSIONS.id:
+        if self.result.id != "icgd.dimensions":
             return {}
         from bridge.icgd.table import table_defaults
 
@@ -348,7 +348,7 @@ def _single(default: Any) -> Any:
 
 def setting_of(params: Mapping[str, Any]) -> Setting:
     """The problem that the parameters describe; what a lemma does not mention is as in Theorem 1's defaults."""
-    whole = {parameter.name: _single(parameter.default) for parameter in results.STEP.parameters} | dict(params)
+    whole = {parameter.name: _single(parameter.default) for parameter in results.STEP_PARAMETERS} | dict(params)
     d_x, d_y = (int(whole.get(name, whole["d"])) for name in ("d_x", "d_y"))
     return Setting(
         Shape(int(whole["N"]), int(whole["K"]), d_x, d_y),

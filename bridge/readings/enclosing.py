@@ -132,7 +132,8 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     arguments = (before.exact, *map(at.operands.array, operation.beside))
     sup = at.operands.number(operation.eps) if function.error is None else function.error
     centre, spread = function.spread(change, sup, at.local, *arguments)
-    exact, expansion = function.exact(*arguments), function.expansion(change, *arguments)
+    call = at.operands.call
+    exact, expansion = call(function.exact, *arguments), function.expansion(change, *arguments, call=call)
     if expansion is None:
         slope = at.operands.number(operation.lipschitz)
         two = lambda: two_norm(spread) + slope * error.norm(Norm.TWO)  # noqa: E731

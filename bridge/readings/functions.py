@@ -12,6 +12,11 @@ import torch
 from bridge.readings.arrays import Array
 
 Entrywise = Callable[..., Array]
+Call = Callable[..., Array]  # of an Entrywise, and its arguments
+
+
+def _called(function: Entrywise, *at: Array) -> Array:
+    return function(*at)
 
 
 # f(z + dz) - f(z) = f'(z) dz + rest, and by Taylor's formula with the remainder in Lagrange's form
@@ -52,17 +57,20 @@ class Smooth:
         low, high = torch.maximum(here - moves, zero - error), torch.minimum(here + moves, zero + error)
         return (low + high) / 2, torch.relu(high - low) / 2
 
-    def expansion(self, change: Array, *at: Array) -> tuple[Array, Array] | None:
-        """f' at the argument, and the least known bound on the rest; None if no remainder is known."""
+    def expansion(self, change: Array, *at: Array, call: Call = _called) -> tuple[Array, Array] | None:
+        """f' at the argument, and the least known bound on the rest; None if no remainder is known.
+
+        `call` calls a function on arrays, and may remember what it gave.
+        """
         if not self.derivatives:
             return None
         square, rests = change * change, []
         if 2 in self.suprema:
             rests.append(square * self.suprema[2] / 2)
         if 3 in self.suprema and len(self.derivatives) > 1:
-            second = abs(self.derivatives[1](*at))
+            second = abs(call(self.derivatives[1], *at))
             rests.append(square * second / 2 + square * change * self.suprema[3] / 6)
         if not rests:
             return None
         least = rests[0] if len(rests) == 1 else torch.minimum(*rests)
-        return self.derivatives[0](*at) + torch.zeros_like(change), least  # a constant takes the shape
+        return call(self.derivatives[0], *at) + torch.zeros_like(change), least  # a constant takes the shape

@@ -1,6 +1,6 @@
 """What an instance binds: handles to arrays, functions and numbers, letters to numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ class Operands:
     bits: int | None = None
     step: str = ""
     layer: int | None = None
+    calls: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def within(self, step: Step) -> "Operands":
         return replace(self, step=step.name)
@@ -90,6 +91,13 @@ class Operands:
     def function(self, name: str) -> Smooth:
         found = self.operand(name)
         return found if isinstance(found, Smooth) else Smooth(found)
+
+    def call(self, function: Callable[..., Array], *arrays: Array) -> Array:
+        """The function, called once on the same arrays: a derivative of f may be f' of one step and r of another."""
+        key = id(function), *map(id, arrays)
+        if key not in self.calls:
+            self.calls[key] = (function, arrays, function(*arrays))  # both are kept, so that no other has their ids
+        return self.calls[key][-1]
 
     # Letters.
 

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
@@ -10,6 +11,7 @@ from bridge.readings.arrays import Array, bounding
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
+from symbolic.operations import Given, Iteration, Operation
 
 
 @dataclass
@@ -25,11 +27,42 @@ class Reading:
     stops: dict[str, str] = field(default_factory=dict)
     coarser: "Reading | None" = None
     _bounds: dict[str, Array] = field(default_factory=dict)
+    _made: dict[Any, Enclosed | None] = field(default_factory=dict)
+
+    def enclose(self, *wanted: str) -> None:
+        """Encloses the steps that lead to the `wanted` ones, or all, as far as that was not done."""
+        for step in self.derivation.leading_to(*wanted):
+            if step.name not in self.steps and step.name not in self.stops:
+                self._enclose(step)
+
+    def _enclose(self, step: Step) -> None:
+        unknown = [name for name in step.premises if name not in self.steps]
+        if step.operation is None or unknown:
+            self.stops[step.name] = f"after {', '.join(unknown)}" if unknown else f"'{step.rule}' names no operands"
+            return
+        found = self._after(step, step.operation, [self.steps[name] for name in step.premises])
+        if found is None:
+            self.stops[step.name] = f"'{step.rule}' has no enclosure"
+        else:
+            self.steps[step.name] = found
+
+    # Two steps may do the same to the same value, for bounds in two norms: it is enclosed once.
+    def _after(self, step: Step, operation: Operation, premises: list[Enclosed]) -> Enclosed | None:
+        at = self.at.within(step)
+        if isinstance(operation, Repetition):
+            return _repeated(operation, premises[0], at)
+        if isinstance(operation, Given | Iteration):  # the norm of the step enters
+            return enclosed(operation, step, premises, at)
+        key = operation, *map(id, premises)
+        if key not in self._made:
+            self._made[key] = enclosed(operation, step, premises, at)
+        return self._made[key]
 
     # The bound of a step is the least of its enclosure, of the rule's own bound at the errors of its premises here, and
     # of that in the coarser reading: what is sharper at one step need not be so at all that follow.
     def bound(self, name: str) -> Array | None:
         """A bound on the error of the step, in its norm, of the largest token; None where nothing is known."""
+        self.enclose(name)
         wanted = self.derivation.leading_to(name) if self.at.by_rules else (self.derivation.step(name),)
         for step in wanted:
             if step.name not in self._bounds:
@@ -68,26 +101,8 @@ def enclose(
     `known` has steps of which more is known than the derivation says; `coarser` is a reading whose bounds hold as well.
     """
     reading = Reading(derivation, at, dict(known or {}), coarser=coarser)
-    for step in derivation.leading_to(*wanted):
-        if step.name not in reading.steps:
-            _enclose(step, reading)
+    reading.enclose(*wanted)
     return reading
-
-
-def _enclose(step: Step, reading: Reading) -> None:
-    unknown = [name for name in step.premises if name not in reading.steps]
-    if step.operation is None or unknown:
-        reading.stops[step.name] = f"after {', '.join(unknown)}" if unknown else f"'{step.rule}' names no operands"
-        return
-    premises, at = [reading.steps[name] for name in step.premises], reading.at.within(step)
-    if isinstance(step.operation, Repetition):
-        found = _repeated(step.operation, premises[0], at)
-    else:
-        found = enclosed(step.operation, step, premises, at)
-    if found is None:
-        reading.stops[step.name] = f"'{step.rule}' has no enclosure"
-    else:
-        reading.steps[step.name] = found
 
 
 def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed | None:

@@ -17,6 +17,7 @@ from numeric.balls.arbs import Arb, absolute, ball_maximum, float_above, working
 from numeric.balls.conversion import boxed, entries_of_values, integers_of, is_array
 from numeric.balls.entries import Entries, call
 from numeric.balls.errors import BallsError, undecided
+from numeric.balls.floats import floats_enclosed
 
 
 class Truth(Entries):
@@ -77,7 +78,8 @@ class BallArray(Entries):
     @classmethod
     def exactly(cls, values: Any, bits: int = 128) -> "BallArray":
         """The numbers of a float or integer tensor, an array or a Python number themselves, with radius 0."""
-        return cls.of_entries(entries_of_values(values if is_array(values) else np.asarray(values)), bits)
+        with floats_enclosed(False):
+            return cls.of_entries(entries_of_values(values if is_array(values) else np.asarray(values)), bits)
 
     @classmethod
     def of_matrix(cls, matrix: Any, bits: int) -> "BallArray":

@@ -9,22 +9,29 @@ import torch
 
 from numeric.balls.arbs import Arb
 from numeric.balls.errors import BallsError
+from numeric.balls.floats import ball_of_entry, ball_of_operand
 
-_ball_of_each = np.frompyfunc(lambda value: ball_of(value), 1, 1)
+_entry_of_each = np.frompyfunc(lambda value: _entry_of(value), 1, 1)
 
 
 def ball_of(number: Any) -> Arb:
-    """The number itself: int, float, a numpy scalar or a ball exactly, a Fraction rounded to an enclosing ball."""
+    """The number itself: an int, a float (see `floats`), a numpy scalar, a ball; a ball around a Fraction."""
     if isinstance(number, flint.arb):
         return number
     if isinstance(number, np.generic):
         number = number.item()
-    if isinstance(number, int | float):
-        return flint.arb(number) if number == number else flint.arb.nan()
+    if isinstance(number, float):
+        return ball_of_operand(number)
+    if isinstance(number, int):
+        return flint.arb(number)
     if isinstance(number, Fraction):
         return flint.arb(flint.fmpq(number.numerator, number.denominator))
     remedy = "Give floats, integers, fractions, tensors or arrays."
     raise BallsError("BallArray", f"{type(number).__name__} is not a real number", remedy)
+
+
+def _entry_of(number: Any) -> Arb:
+    return ball_of_entry(number) if isinstance(number, float) else ball_of(number)
 
 
 def boxed(entries: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
@@ -41,10 +48,10 @@ def entries_of_values(values: Any) -> np.ndarray:
     """Object array of balls for a real number, a tensor or a numpy array."""
     if isinstance(values, torch.Tensor):
         # Python's floats and integers hold every dtype of torch exactly.
-        return boxed(_ball_of_each(np.array(values.tolist(), dtype=object).reshape(tuple(values.shape))))
+        return boxed(_entry_of_each(np.array(values.tolist(), dtype=object).reshape(tuple(values.shape))))
     if isinstance(values, np.ndarray):
         plain = values.ravel().tolist()
-        return boxed([ball_of(value) for value in plain], values.shape)
+        return boxed([_entry_of(value) for value in plain], values.shape)
     return boxed(ball_of(values))
 
 

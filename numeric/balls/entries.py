@@ -9,6 +9,7 @@ import torch
 
 from numeric.balls.conversion import boxed, integers_of, is_array
 from numeric.balls.errors import BallsError
+from numeric.balls.integers import ExactInteger
 
 AnyEntries = TypeVar("AnyEntries", bound="Entries")
 
@@ -51,7 +52,7 @@ class Entries:
 
     @property
     def shape(self) -> torch.Size:
-        return torch.Size(self.entries.shape)
+        return torch.Size(map(ExactInteger, self.entries.shape))
 
     @property
     def ndim(self) -> int:
@@ -73,7 +74,7 @@ class Entries:
         return self.ndim
 
     def numel(self) -> int:
-        return self.entries.size
+        return ExactInteger(self.entries.size)
 
     def __len__(self) -> int:
         if not self.ndim:

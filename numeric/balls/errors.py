@@ -12,9 +12,10 @@ _REMEDIES = {
         "Which entry is the largest may be undecided: use torch.amax, torch.amin or torch.where.",
     ),
     **dict.fromkeys(
-        ("item", "tolist", "numpy", "__float__", "__int__", "__index__", "__complex__"),
-        "A ball is no float: keep it an array, or read midpoint() and radius() outside the function.",
+        ("item", "tolist", "numpy", "__float__", "__complex__"),
+        "A ball is no float: keep it an array (torch.sqrt for math.sqrt), or read midpoint() and radius() outside.",
     ),
+    **dict.fromkeys(("__int__", "__index__"), "A ball is no integer: for a quotient of whole numbers write n // 2."),
     **dict.fromkeys(
         ("floor", "ceil", "round", "trunc", "fmod", "remainder", "__floordiv__", "floor_divide", "heaviside"),
         "The function jumps: use torch.where on a comparison.",

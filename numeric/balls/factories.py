@@ -4,13 +4,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import flint
 import numpy as np
 import torch
 
 from numeric.balls.array import BallArray, array_of, entries_of
 from numeric.balls.budget import charge_scalars
-from numeric.balls.conversion import boxed, is_array
+from numeric.balls.conversion import ball_of, boxed, is_array
 from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError
 from numeric.balls.shapes import sizes_of, stack
@@ -43,7 +42,7 @@ def arange(start: float, end: float | None = None, step: float = 1) -> BallArray
         raise BallsError("torch.arange", "an end that is a ball", "Give Python numbers.")
     count = math.ceil((last - first) / step)
     charge_scalars(count)
-    origin, width = flint.arb(first), flint.arb(step)
+    origin, width = ball_of(first), ball_of(step)
     return BallArray.of_entries(boxed([origin + place * width for place in range(count)], (count,)))
 
 

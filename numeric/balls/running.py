@@ -7,7 +7,8 @@
 
 The same function runs on float tensors, batched by `torch.func.vmap`. What Python itself computes inside the
 function is not seen here: `1 / 3` and `math.sqrt(2)` are floats before torch gets them, so write
-`torch.tensor(1) / 3` and `torch.sqrt(torch.tensor(2))`; numpy's functions of numpy arrays round likewise.
+`torch.tensor(1) / 3` and `torch.sqrt(torch.tensor(2))`; numpy's functions of numpy arrays round likewise. With
+`enclose_floats` such a float stands for all numbers near it (numeric/balls/floats.py says which).
 """
 
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from numeric.balls.dispatch import FUNCTIONS, arrays_in, call_named, name_of
 from numeric.balls.entries import Entries
 from numeric.balls.errors import BallsError, remedy_for, spelling
 from numeric.balls.factories import FACTORIES, gives_integers
+from numeric.balls.floats import enclosing_floats, floats_enclosed
 from numeric.balls.integers import ExactInteger
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooManyBallOperations
 
@@ -63,7 +65,12 @@ class BallMode(TorchFunctionMode):
 
 
 def run_on_balls(
-    function: Callable[..., Any], arguments: Mapping[str, Any], bits: int = 128, *, limit: int = DEFAULT_LIMIT
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    bits: int = 128,
+    *,
+    limit: int = DEFAULT_LIMIT,
+    enclose_floats: bool = False,
 ) -> Any:
     """function(**arguments) in balls at `bits` bits: a BallArray, or a dict, tuple or list of them.
 
@@ -72,19 +79,25 @@ def run_on_balls(
     exact balls. Raises `TooLargeForExact` when the run takes more than `limit` ball operations, counted as in
     `numeric.exact_cost`.
     """
-    with working_precision(bits):
-        return _result(_name(function), call_on_balls(function, arguments, bits, limit=limit))
+    found = call_on_balls(function, arguments, bits, limit=limit, enclose_floats=enclose_floats)
+    with working_precision(bits), floats_enclosed(enclose_floats or enclosing_floats()):
+        return _result(_name(function), found)
 
 
 def call_on_balls(
-    function: Callable[..., Any], arguments: Mapping[str, Any], bits: int = 128, *, limit: int = DEFAULT_LIMIT
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    bits: int = 128,
+    *,
+    limit: int = DEFAULT_LIMIT,
+    enclose_floats: bool = False,
 ) -> Any:
     """The same for a function that returns what holds arrays of balls: a construction, say. Returned as it is."""
     name = _name(function)
     budget = OperationLimit(limit, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations(name, spent, limit))
     with working_precision(bits), spending(budget):
-        exact = {key: _argument(value) for key, value in arguments.items()}
-        with BallMode():
+        exact = {key: as_argument(value) for key, value in arguments.items()}
+        with BallMode(), floats_enclosed(enclose_floats or enclosing_floats()):
             return function(**exact)
 
 
@@ -92,7 +105,8 @@ def _name(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _argument(value: Any) -> Any:
+def as_argument(value: Any) -> Any:
+    """As a function on balls takes it."""
     if isinstance(value, int) and not isinstance(value, bool):
         return ExactInteger(value)
     floats = isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
@@ -123,4 +137,4 @@ def _is_float(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype.is_floating_point
 
 
-__all__ = ["BallArray", "BallMode", "call_on_balls", "run_on_balls"]
+__all__ = ["BallArray", "BallMode", "as_argument", "call_on_balls", "run_on_balls"]

@@ -1,12 +1,12 @@
 """Rules 8 and 12: perturbed iterations, contracting or quadratic, and descent summed over the steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.recursions import constant_recursion
+from symbolic.calculus.recursions import constant_recursion, latex
 from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr
 from symbolic.obligations import Obligation, nonnegative, real, whole
 from symbolic.operations import Iteration
@@ -42,7 +42,8 @@ def contract(
         _rest(factor, offset) if depth is sp.oo else closed,
         premises=(x.name,),
         obligations=(below, *numbers, *_depth("contract", name, depth)),
-        reason=reason or recursion.latex(),
+        reason=reason,
+        recursion=None if reason else recursion,
         operation=Iteration(matrix, depth, offset) if matrix else None,
     )
     return x.follows(step, dim=x.dim, size=size)
@@ -181,9 +182,14 @@ class QuadraticRecursion:
             errors.append(a * errors[-1] * errors[-1] + b)
         return errors
 
-    def latex(self) -> str:
-        a, b = sp.latex(self.quadratic), sp.latex(self.offset)
-        return rf"e_{{n+1}} \le {a}\,e_n^2 + {b},\qquad e_0 = {sp.latex(self.start)}"
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        a, b, start = (latex(each, names) for each in (self.quadratic, self.offset, self.start))
+        return rf"e_{{n+1}} \le {a}\,e_n^2 + {b},\qquad e_0 = {start}"
+
+    def words(self) -> str:
+        """The same in plain text."""
+        a, b, start = map(sp.sstr, (self.quadratic, self.offset, self.start))
+        return f"e_(n+1) <= {f'({a})' if self.quadratic.is_Add else a}*e_n**2 + {b}, e_0 = {start}"
 
 
 def converge(
@@ -212,7 +218,8 @@ def converge(
         local.floor if depth is sp.oo else local.after(depth),
         premises=(x.name,),
         obligations=(*obligations, *numbers),
-        reason=reason or local.latex(),
+        reason=reason,
+        recursion=None if reason else local,
         sharp=depth is sp.oo or offset == 0,
     )
     return x.follows(step, dim=x.dim, size=size)

@@ -145,7 +145,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         "recursion",
         _with_powers(started.closed(depth)),
         premises=(x.name,),
-        reason=started.latex(),
+        recursion=started,
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
     )
     return x.follows(step, dim=dim, size=size)

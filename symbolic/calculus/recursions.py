@@ -142,12 +142,18 @@ class LinearRecursion:
         """e_0, e_1, ... with each layer's own coefficients (numbers of any kind: floats, balls, tensors)."""
         return _run(lambda e, ab: ab[0] * e + ab[1], start, list(zip(factors, offsets, strict=True)))
 
-    def latex(self) -> str:
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
         l = sp.latex(self.index)  # noqa: E741 - the layer
-        return (
-            rf"e_{{{l}+1}} \le {_factor_latex(self.factor)}\,e_{{{l}}} + {sp.latex(self.offset)},"
-            rf"\qquad e_0 = {sp.latex(self.start)}"
-        )
+        factor, offset, start = (latex(each, names) for each in (self.factor, self.offset, self.start))
+        times = rf"\left({factor}\right)" if self.factor.is_Add else factor
+        return rf"e_{{{l}+1}} \le {times}\,e_{{{l}}} + {offset},\qquad e_0 = {start}"
+
+    def words(self) -> str:
+        """The same in plain text."""
+        layer = sp.Symbol(self.index.name)
+        factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
+        times = f"({factor})" if self.factor.is_Add else factor
+        return f"e_({layer}+1) <= {times}*e_{layer} + {offset}, e_0 = {sp.sstr(self.start)}"
 
 
 def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
@@ -158,9 +164,9 @@ def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
     return replace(premise, size=size, dim=dim, radius=radius)
 
 
-def _factor_latex(factor: sp.Expr) -> str:
-    text = sp.latex(factor)
-    return rf"\left({text}\right)" if factor.is_Add else text
+def latex(expression: sp.Expr, names: Mapping[sp.Symbol, str] | None) -> str:
+    """With the notation of `names` for some symbols."""
+    return str(sp.latex(expression, symbol_names=dict(names or {})))
 
 
 # With M = [[a, b], [c, d]], eigenvalues p, q and c_n = c_n(p, q) above, Cayley-Hamilton gives
@@ -253,6 +259,7 @@ def recur(
         recursion.closed(depth),
         premises=(x.name,),
         obligations=obligations,
-        reason=reason or recursion.latex(),
+        reason=reason,
+        recursion=None if reason else recursion,
     )
     return x.follows(step, dim=x.dim, size=size)

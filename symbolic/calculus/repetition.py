@@ -9,7 +9,7 @@ import sympy as sp
 
 from symbolic.calculus.layers import iterate, recursion_from
 from symbolic.calculus.recursions import LinearRecursion
-from symbolic.derivation import Approximated, DerivationError, as_expr, given, with_operation
+from symbolic.derivation import Approximated, DerivationError, Step, as_expr, error_symbol, given, with_operation
 from symbolic.obligations import Obligation, shown_at_most
 from symbolic.operations import Operation
 
@@ -48,6 +48,23 @@ def repeat(x: Approximated, name: str, layer: Callable[[Approximated], Approxima
     recursion = replace(recursion, obligations=recursion.obligations + owed)
     found = iterate(x, name, recursion, depth, size=x.size)  # of any depth, 0 too: a layer keeps the size
     return with_operation(found, Repetition(premise.name, one, as_expr(depth)))
+
+
+def steps_of_one_layer(step: Step) -> tuple[Step, ...]:
+    """The steps of one layer of a repetition, in its argument's error e_l; their obligations are those of `step`."""
+    if not isinstance(step.operation, Repetition) or step.recursion is None:
+        return ()
+    premise, before = step.operation.premise, sp.Symbol("e_l", nonnegative=True)
+    return tuple(
+        replace(
+            each,
+            local=each.local.xreplace({error_symbol(premise): before}),
+            premises=tuple("its argument" if name == premise else name for name in each.premises),
+            obligations=(),
+        )
+        for each in step.operation.layer.derivation.steps
+        if each.name != premise
+    )
 
 
 # The same letter for the same name, so that a value that is derived twice is derived alike; no other symbol equals it.

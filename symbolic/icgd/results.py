@@ -4,8 +4,9 @@ A Result lists its quantities with a symbolic layer j; `quantities_for` gives th
 layer, under the names of the taps: p[1], r'[1], g, s[1], ..., gradient, w.
 """
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache, partial
+from typing import Any
 
 import sympy as sp
 
@@ -95,6 +96,14 @@ def _hypothesis(name: str) -> Hypothesis:
     return Hypothesis(name, condition, _REASONS[name])
 
 
+def _hypotheses(names: Iterable[str]) -> tuple[Hypothesis, ...]:
+    return tuple(_hypothesis(name) for name in names if _PARAMETERS[name].symbol is not None)
+
+
+STEP_PARAMETERS = tuple(_PARAMETERS[name] for name in _ONE_DIMENSION)
+STEP_HYPOTHESES = _hypotheses(_ONE_DIMENSION)
+
+
 def _forward(network: Network) -> list[Quantity]:
     return [*errors.forward(network), counts.ranges(network, "range_r"), *counts.forward_norms(network)]
 
@@ -151,7 +160,7 @@ def _result(
         citation=citation,
         claim=claim,
         parameters=tuple(_PARAMETERS[name] for name in names),
-        hypotheses=tuple(_hypothesis(name) for name in names if _PARAMETERS[name].symbol is not None),
+        hypotheses=_hypotheses(names),
         quantities=_lemma(_network(id, None), id),
         notation=NOTATION,
         symbols=SYMBOLS,
@@ -159,12 +168,18 @@ def _result(
     )
 
 
+def _later(*about: Any) -> Callable[[], Result]:
+    """Deriving all quantities of a result takes seconds: each is derived when it is asked for, once."""
+    return cache(partial(_result, *about))
+
+
+_STATED: dict[str, Callable[[], Result]] = {}
 _ON_RANGES = (
     "Lemma 2 leaves open whether the maximum over j in B_r and B_r' includes j = 0; here it does, so that B_r >= B_x.",
     "An R below the derived range is run as asked: the sums of ReLUs are then certified on [-R, R] alone.",
 )
 
-FORWARD = _result(
+_STATED["FORWARD"] = _later(
     "icgd.forward",
     "N attention layers compute the forward pass",
     Citation(WU2024, "Lemma 2", "eq. (3.9)-(3.11)"),
@@ -172,7 +187,7 @@ FORWARD = _result(
     _WITHOUT_LOSS,
     (*_ON_RANGES, "The proof (D.2) ends with 1 + C_1, a misprint of the 1 + K C_1 of the lemma."),
 )
-DERIVATIVE = _result(
+_STATED["DERIVATIVE"] = _later(
     "icgd.derivative",
     "One attention layer computes the derivatives of the activations",
     Citation(WU2024, "Lemma 3", "eq. (3.13)"),
@@ -180,7 +195,7 @@ DERIVATIVE = _result(
     _WITHOUT_LOSS,
     _ON_RANGES,
 )
-LOSS_GRADIENT = _result(
+_STATED["LOSS_GRADIENT"] = _later(
     "icgd.loss_gradient",
     "One MLP computes the gradient of the loss in the outputs",
     Citation(WU2024, "Lemma 4", "eq. (3.15)"),
@@ -188,7 +203,7 @@ LOSS_GRADIENT = _result(
     _WITHOUT_STEP,
     ("R_3 is max{B_v B_r, B_y, 1} in Lemma 4; D.7 repeats it without B_y, a misprint.",),
 )
-BACKWARD = _result(
+_STATED["BACKWARD"] = _later(
     "icgd.backward",
     "N multiplication layers propagate the gradient back",
     Citation(WU2024, "Lemma 5, Lemma 6", "eq. (3.19)-(3.24)"),
@@ -199,24 +214,27 @@ BACKWARD = _result(
         "Lemma 6 takes B_r' as an upper bound of |r'|; where the recursion of Lemma 3 gives less, it is the supremum.",
     ),
 )
+_STEP_CLAIM = (
+    r"\bar{w}^{(l)} = \mathrm{Proj}_{\mathcal{W}}(\bar{w}^{(l-1)} - \eta \nabla L_n(\bar{w}^{(l-1)})"
+    r" + \epsilon^{(l-1)}), \quad \|\epsilon^{(l-1)}\|_2 \le \eta \epsilon"
+)
 _ON_STEP = (
     "Problem 2 and Theorem 1 bound the rows of V_j for j in [N-1] only; Lemma 2 has j in [N], which is read here.",
     "D.7 adds the norms of the N blocks; the 2-norm of their concatenation is the root of the sum of squares.",
 )
-STEP = _result(
+_STATED["STEP"] = _later(
     "icgd.step",
     "2N+4 layers do one projected gradient step",
     Citation(WU2024, "Theorem 1"),
-    r"\bar{w}^{(l)} = \mathrm{Proj}_{\mathcal{W}}(\bar{w}^{(l-1)} - \eta \nabla L_n(\bar{w}^{(l-1)})"
-    r" + \epsilon^{(l-1)}), \quad \|\epsilon^{(l-1)}\|_2 \le \eta \epsilon",
+    _STEP_CLAIM,
     _ONE_DIMENSION,
     _ON_STEP,
 )
-DIMENSIONS = _result(
+_STATED["DIMENSIONS"] = _later(
     "icgd.dimensions",
     "2N+4 layers do one projected gradient step, input and output dimensions differ",
     Citation(WU2024, "Theorem 5"),
-    STEP.claim,
+    _STEP_CLAIM,
     _TWO_DIMENSIONS,
     (
         *_ON_STEP,
@@ -224,4 +242,9 @@ DIMENSIONS = _result(
         "norms and widths have no printed tier.",
     ),
 )
-RESULTS = (FORWARD, DERIVATIVE, LOSS_GRADIENT, BACKWARD, STEP, DIMENSIONS)
+
+
+def __getattr__(name: str) -> Result:
+    if name not in _STATED:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _STATED[name]()

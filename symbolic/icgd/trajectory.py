@@ -27,7 +27,7 @@ from symbolic.citations import WU2024, Citation
 from symbolic.derivation import Approximated, Derivation, Step
 from symbolic.errata import Erratum
 from symbolic.icgd import errata
-from symbolic.icgd.results import STEP
+from symbolic.icgd.results import STEP_HYPOTHESES, STEP_PARAMETERS
 from symbolic.icgd.symbols import NOTATION as LETTERS
 from symbolic.icgd.symbols import B_v, B_x, K, L, N, at_first_layer, d, eps, eta, n, neurons
 from symbolic.statements import (
@@ -454,8 +454,8 @@ TRAJECTORY = Result(
     citation=_COROLLARY,
     claim=r"\|w^l - w_{\mathrm{GD}}^l\|_2 \le L_f^{-1} (1 + n L_f)^l \epsilon,\qquad "
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
-    parameters=(_L, *map(_with_default, STEP.parameters)),
-    hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP.hypotheses),
+    parameters=(_L, *map(_with_default, STEP_PARAMETERS)),
+    hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP_HYPOTHESES),
     quantities=(path_quantity(), gradient_mapping_quantity()),
     notation=NOTATION,
     symbols=SYMBOLS,

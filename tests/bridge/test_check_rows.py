@@ -1,5 +1,6 @@
 """Rows of checks: what follows from proofs and runs, settings, several points, orders, replay, refusals."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from bridge import compare, replay
 from bridge.check import Check, Sides, at_most, implies, of_order, within
 from bridge.comparison import replay_witness
 from bridge.domains import Box
-from bridge.record import NamedTable, Row, Verdict
+from bridge.record import NamedTable, Row, Verdict, Witness
 from bridge.theorem import Theorem, theorem
 from symbolic.citations import Citation
 from symbolic.statements import Kind, Order, Printed, Quantifier, Quantity, UsageError
@@ -218,3 +219,52 @@ def test_a_witness_of_other_shapes_is_refused() -> None:
     wrong = row.witness.model_copy(update={"inputs": {"x": [1.0]}})
     with pytest.raises(UsageError, match=r"'q' takes inputs of shapes \{'x': \(2,\)\}, got \{'x': \(1,\)\}"):
         replay_witness(wrong, theorem=of(check))
+
+
+# Settings: a witness stores those that its check depends on, and a replay runs with them.
+
+
+def above_the_mean(samples: int, seed: int) -> Sides:
+    """A mean of draws, which depends on both settings."""
+    draws = torch.rand(samples, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return Sides(found=draws.mean().item(), derived=0)
+
+
+def test_a_check_is_replayed_with_the_settings_of_its_run() -> None:
+    check = Check(quantity(Kind.UPPER), above_the_mean)
+    (row,) = compare(of(check), samples=7, seed=3).rows
+    assert row.witness is not None
+    assert row.witness.settings == {"samples": 7, "seed": 3}
+    stored = Witness.model_validate_json(row.witness.model_dump_json())
+    assert replay_witness(stored, theorem=of(check)).measured == row.measured
+    assert replay_witness(stored.model_copy(update={"settings": None}), theorem=of(check)).measured != row.measured
+
+
+def test_a_witness_of_a_check_without_settings_names_none() -> None:
+    (row,) = compare(of(Check(quantity(printed=9), lambda: Sides(1)))).rows
+    assert row.witness is not None
+    assert "settings" not in row.witness.model_dump()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"attack": 1}, "'q' does not depend on attack"),
+        ({"samples": -1}, "is not a complete witness file"),
+        ({"seed": "x"}, "is not a complete witness file"),
+    ],
+)
+def test_edited_settings_are_refused(settings: dict[str, Any], message: str, tmp_path: Path) -> None:
+    check = Check(quantity(Kind.UPPER), above_the_mean)
+    (row,) = compare(of(check)).rows
+    assert row.witness is not None
+    path = tmp_path / "witness.json"
+    path.write_text(json.dumps({**row.witness.model_dump(), "settings": settings}))
+    with pytest.raises(UsageError, match=message):
+        replay(str(path), of(check))
+
+
+def test_a_check_at_parameters_of_its_own_takes_no_settings_of_the_run() -> None:
+    check = Check(quantity(Kind.UPPER), above_the_mean, params={"n": 4})
+    with pytest.raises(UsageError, match=r"samples = 7 has no effect on any row of own\.check; omit it"):
+        compare(of(check), samples=7)

@@ -9,6 +9,7 @@ import sympy as sp
 
 import boundsmith as bs
 from bridge import compare, replay
+from bridge.comparison import replay_witness
 from bridge.export import comparison_csv, comparison_html, comparison_latex, load
 from bridge.record import Comparison, Row, Verdict
 from symbolic.statements import UsageError
@@ -78,6 +79,41 @@ def test_a_lower_bound_is_claimed_by_the_other_relation() -> None:
         compare(theorem, claim="gap <= size")
 
 
+size = sp.Symbol("size", positive=True)
+
+
+def valued(**sides: object) -> bs.Theorem:
+    """A value that is found to be 5."""
+    value = bs.Quantity("value", "v", "a value", "", "", bs.Kind.EXACT, bs.Quantifier.FOR_ALL, scopes=())
+    check = bs.Check(value, sides=lambda: bs.Sides(found=5, **{"derived": 5, **sides}))
+    return bs.theorem("valued", parameters={size: 3.0}, checks=[check])
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("value <= 2*size", Verdict.KEPT),
+        ("value < 2*size", Verdict.KEPT),
+        ("value <= size + 2", Verdict.KEPT),
+        ("value < size + 2", Verdict.VIOLATED),
+        ("value <= size", Verdict.VIOLATED),
+    ],
+)
+def test_a_claim_on_a_value_is_an_upper_bound(claim: str, verdict: Verdict) -> None:
+    (row,) = compare(valued(), claim=claim).rows
+    assert row.verdict == {"claimed": verdict, "derived": Verdict.KEPT}
+    assert (row.witness is not None) is (verdict is Verdict.VIOLATED)
+    if row.witness is not None:
+        assert replay_witness(row.witness, theorem=valued()).verdict == row.verdict
+
+
+def test_a_claim_on_a_proved_value_is_proved_where_it_follows() -> None:
+    (row,) = compare(valued(proved=("derived",)), claim="value <= 2*size").rows
+    assert row.verdict == {"claimed": Verdict.PROVED, "derived": Verdict.PROVED}
+    (row,) = compare(valued(proved=("derived",)), claim="value <= size").rows
+    assert row.verdict == {"claimed": Verdict.VIOLATED, "derived": Verdict.PROVED}
+
+
 def test_letters_of_a_worst_case_take_their_worst_value() -> None:
     assert network_row(claimed("output <= rho*eps")).claimed == 0.01
 
@@ -131,5 +167,9 @@ def test_what_is_no_claim_is_refused(claims: list[str], message: str) -> None:
 
 
 def test_rows_that_judge_no_claim() -> None:
-    with pytest.raises(UsageError, match=r"induction.losses has rows of its own making, which judge no claim"):
+    with pytest.raises(UsageError) as refusal:
         compare("induction.losses", claim="head <= 1")
+    assert str(refusal.value) == (
+        "claim: induction.losses judges its rows by proofs and runs of its own, which give no enclosure of 'head' to "
+        "set a claim against; omit the claim, or prove it as an inequality: boundsmith certify --expression"
+    )

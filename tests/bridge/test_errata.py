@@ -142,6 +142,63 @@ def test_wrong_calls_are_refused(arguments: str, message: str, capsys: pytest.Ca
     assert message in err
 
 
+OWN = """
+import sympy as sp
+import boundsmith as bs
+
+eps = sp.Symbol("eps", positive=True)
+draft = bs.Citation(None, "my draft, (3)")
+wrong = bs.Erratum(bs.Weight.CONSTANT, draft, "the factor is 1", "for every eps", "the factor is 2", "yes: as a rate")
+error = bs.Quantity(
+    "error", "e", "an error", "", "", bs.Kind.UPPER, bs.Quantifier.FOR_ALL,
+    printed=bs.Printed(eps, draft), erratum=wrong, scopes=(),
+)
+own = bs.theorem(
+    "mine", parameters={eps: 0.25}, checks=[bs.Check(error, lambda eps: bs.Sides(found=2 * eps, derived=2 * eps))]
+)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.py"
+    path.write_text(OWN)
+    return path
+
+
+def test_the_errata_of_a_file_are_listed(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(f"errata {own}", capsys)
+    assert (code, err) == (0, "")
+    assert "mine: constant" in out
+    assert "In the paper: the factor is 1" in out
+    assert f"To check again: boundsmith compare {own}" in out
+    (record,) = json.loads(run(f"errata {own} --quantity error --json", capsys)[1])
+    assert (record["result"], record["quantity"], record["witness"]) == ("mine", "error", None)
+    code, out, _ = run(record["command"].removeprefix("boundsmith "), capsys)
+    assert code == 0
+    assert "violated" in out
+
+
+def test_a_file_stores_no_witness_and_the_refusal_says_how_to_find_one(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(f"errata {own} --replay", capsys)
+    assert code == 2
+    finds = f"boundsmith compare {own} --save-witnesses FOLDER"
+    assert f"no witness of error of mine is stored; {finds} finds one" in err
+    assert run(finds.removeprefix("boundsmith ").replace("FOLDER", str(tmp_path / "found")), capsys)[0] == 0
+    (witness,) = (tmp_path / "found").iterdir()
+    assert "printed: violated" in run(f"compare {own} --witness {witness}", capsys)[1]
+    assert "no erratum of a quantity 'x' in" in run(f"errata {own} --quantity x", capsys)[2]
+
+
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".html"])
+def test_a_page_of_a_file_is_written(suffix: str, own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = own.with_name(f"errata{suffix}")
+    assert run(f"errata {own} --output {path}", capsys)[0] == 0
+    assert "the factor is 2" in path.read_text()
+
+
 @pytest.mark.parametrize("suffix", [".md", ".tex", ".html"])
 def test_a_page_is_written(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / f"errata{suffix}"

@@ -1,4 +1,4 @@
-"""`Formula`: a SymPy expression on tensors and on balls, alone and as a function of a theorem."""
+"""`ArrayFunction`: a SymPy expression on tensors and on balls, alone and as a function of a theorem."""
 
 import flint
 import pytest
@@ -6,7 +6,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.formula import Formula
+from bridge.formula import ArrayFunction
 from bridge.theorem import arguments_of
 from numeric.balls import BallArray
 from numeric.balls.running import run_on_balls
@@ -19,7 +19,7 @@ POINTS = [-30.0, -1.5, 0.0, 0.3, 40.0]
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_tensors_and_balls_agree(name: str) -> None:
-    formula = Formula(ACTIVATIONS[name].expr, ACTIVATIONS[name].t)
+    formula = ArrayFunction(ACTIVATIONS[name].expr, ACTIVATIONS[name].t)
     floats = formula(torch.tensor(POINTS))
     balls = formula(BallArray.exactly(POINTS, 128))
     assert torch.allclose(torch.tensor(balls.midpoint()), floats, rtol=1e-12, atol=1e-300)
@@ -27,15 +27,15 @@ def test_tensors_and_balls_agree(name: str) -> None:
 
 
 def test_balls_are_computed_at_their_own_precision() -> None:
-    third = Formula(t / 3, t)(BallArray.exactly([1.0], 400)).balls[0]
+    third = ArrayFunction(t / 3, t)(BallArray.exactly([1.0], 400)).balls[0]
     assert third.rad() < flint.arb(2) ** -390
     assert third.overlaps(flint.arb(1) / 3)
 
 
 def test_arguments_broadcast_and_go_by_position_or_by_name() -> None:
-    formula = Formula(s * t**2, t, s)
+    formula = ArrayFunction(s * t**2, t, s)
     assert arguments_of(formula) == ("t", "s")
-    assert arguments_of(Formula(s * t**2)) == ("s", "t")
+    assert arguments_of(ArrayFunction(s * t**2)) == ("s", "t")
     column, row = torch.tensor([[1.0], [2.0]]), torch.tensor([3.0, 5.0])
     expected = torch.tensor([[3.0, 5.0], [12.0, 20.0]])
     assert torch.equal(formula(column, row), expected)
@@ -48,7 +48,7 @@ def test_arguments_broadcast_and_go_by_position_or_by_name() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 def test_dtype_gradient_and_vmap(dtype: torch.dtype) -> None:
-    formula = Formula(sp.Max(t, 0) ** 2, t)
+    formula = ArrayFunction(sp.Max(t, 0) ** 2, t)
     points = torch.tensor([-1.0, 0.5, 2.0], dtype=dtype, requires_grad=True)
     found = torch.func.vmap(formula)(points)
     assert found.dtype == dtype
@@ -59,7 +59,7 @@ def test_dtype_gradient_and_vmap(dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("expr", ["t + 1", sp.Matrix([t]), sp.Gt(t, 0), 3])
 def test_what_is_no_scalar_expression_is_refused(expr: object) -> None:
     with pytest.raises(UsageError, match="expected a scalar SymPy expression"):
-        Formula(expr)
+        ArrayFunction(expr)
 
 
 # sin(t) is t - t^3/6 up to |t|^5/120.
@@ -71,8 +71,8 @@ def test_a_formula_is_network_reference_and_letter_of_a_theorem() -> None:
         taylor,
         parameters={B: 1.0},
         inputs={"t": bs.Box(1, size=B)},
-        network=bs.Formula(t - t**3 / 6, t),
-        reference=bs.Formula(sp.sin(t), t),
+        network=bs.ArrayFunction(t - t**3 / 6, t),
+        reference=bs.ArrayFunction(sp.sin(t), t),
     )
     (row,) = bs.compare(own, samples=16, attack=40, restarts=4)
     assert set(row.verdict.values()) == {bs.Verdict.KEPT}

@@ -9,11 +9,13 @@ from symbolic.calculus import (
     Norm,
     apply_function,
     change_norm,
+    converge,
     given,
     linear_map,
     recur,
     repeat,
 )
+from symbolic.calculus.repetition import steps_of_one_layer
 
 eps, K = sp.symbols("eps K", positive=True)
 N = sp.Symbol("N", integer=True, positive=True)
@@ -107,3 +109,52 @@ def test_an_obligation_of_the_layer_is_owed_by_the_whole() -> None:
         return apply_function(z, "f", eps=eps, lipschitz=1, size=1, radius=radius)
 
     assert repeat(start(), "end", known_on_a_range, N).derivation.conditional
+
+
+# What is shown: the recursion in words and in LaTeX, and the steps of one layer.
+
+
+def test_the_recursion_is_shown_in_words_and_in_the_notation_of_the_statement() -> None:
+    step = repeat(start(), "end", layer, N).derivation.steps[-1]
+    assert step.recursion is not None
+    assert step.recursion.words() == "e_(l+1) <= K*e_l + eps, e_0 = e_x"
+    assert step.recursion.latex({eps: r"\varepsilon"}) == (r"e_{l+1} \le K\,e_{l} + \varepsilon,\qquad e_0 = e_{x}")
+    wide = recur(start(), "end", factor=K + 1, offset=eps, depth=N, size=1).derivation.steps[-1].recursion
+    assert wide is not None
+    assert wide.words() == "e_(l+1) <= (K + 1)*e_l + eps, e_0 = e_x"
+    quadratic = converge(start(error=eps), "end", quadratic=K, offset=0, depth=N, size=1).derivation.steps[-1]
+    assert quadratic.recursion is not None
+    assert quadratic.recursion.words() == "e_(n+1) <= K*e_n**2 + 0, e_0 = e_x"
+
+
+def test_a_reason_of_the_callers_stands_in_place_of_the_recursion() -> None:
+    step = recur(start(), "end", factor=K, offset=eps, depth=N, size=1, reason="by induction").derivation.steps[-1]
+    assert (step.reason, step.recursion) == ("by induction", None)
+
+
+def test_the_steps_of_one_layer_are_those_that_the_layer_derives() -> None:
+    repetition = repeat(start(), "end", layer, N).derivation.steps[-1]
+    product, activation = steps_of_one_layer(repetition)
+    before = sp.Symbol("e_l", nonnegative=True)
+    assert (product.name, product.local, product.premises) == ("W z", K * before, ("its argument",))
+    assert (activation.name, activation.local - eps, activation.premises) == ("r(W z)", product.error, ("W z",))
+    assert steps_of_one_layer(product) == ()
+
+
+def test_a_repetition_inside_a_layer_is_shown_inside_it() -> None:
+    def twice(z: Approximated) -> Approximated:
+        return repeat(z, "inner", layer, 2)
+
+    repeated = repeat(start(), "end", twice, N).derivation
+    (inner,) = steps_of_one_layer(repeated.steps[-1])
+    assert [step.name for step in steps_of_one_layer(inner)] == ["W z", "r(W z)"]
+    lines = [line.partition("}")[0] for line in repeated.latex().splitlines() if r"\le" in line]
+    assert lines[:4] == [rf"e_{{\text{{{name}" for name in ("W z", "r(W z)", "inner", "end")]
+
+
+def test_latex_lists_the_steps_of_one_layer_under_the_recursion() -> None:
+    latex = repeat(start(), "end", layer, N).derivation.latex()
+    product, activation, whole, _ = (line for line in latex.splitlines() if r"\le" in line)
+    assert product.startswith(r"e_{\text{W z}} &\le K e_{l} && \text{linear map}, \text{one layer}")
+    assert activation.startswith(r"e_{\text{r(W z)}} &\le e_{\text{W z}} + eps")
+    assert whole.startswith(r"e_{\text{end}} &\le")

@@ -2,11 +2,14 @@
 
 from itertools import product
 
+import flint
 import sympy as sp
 import torch
 from torch import Tensor
 
 from bridge.domains import Ball, Box, Concatenated, Domain, Integers, Rows, Signs, Simplex, SingularValues, Sphere
+from bridge.domains.rounding import ball_of
+from numeric.balls import BallArray, working_precision
 from symbolic.derivation import Norm
 
 n, d = sp.symbols("n d", integer=True, positive=True)
@@ -62,6 +65,18 @@ NESTED = [
     Concatenated(Box(2, 3, size=0.1), Ball(n, radius=B), Box(0, 4)).at({n: 2, B: 0.3}),
     Concatenated(Box(n, size=sp.sqrt(2)), Rows(2, Simplex(3)), Box()).at({n: 0}),
 ]
+TOLERANT = [
+    Simplex(1),
+    Simplex(30),
+    Sphere(1),
+    Sphere(25, radius=0.3),
+    Sphere(2, radius=sp.sqrt(3) * 100),
+    Sphere(3, radius=0),
+    Signs(2, 2, size=sp.Rational(1, 3)),
+    SingularValues(2, 4, low=1, high=1),
+    SingularValues(4, 3, low=sp.sqrt(2), high=sp.sqrt(2)),
+    SingularValues(1, 1, low=1, high=1),
+]
 ALL = CONVEX + OTHERS + NESTED
 DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
@@ -83,6 +98,21 @@ def attained(domain: Domain, norm: Norm) -> bool:
     """Whether some element has the norm `bound`."""
     orthogonal_signs = not isinstance(domain, SingularValues) or domain.dims not in {(3, 3), (3, 5)}
     return norm is not Norm.ONE or orthogonal_signs
+
+
+def defects(domain: Domain, member: BallArray) -> list[flint.arb]:
+    """What is 0 at the elements, and only there, of a domain that floating point meets up to a tolerance."""
+    with working_precision(member.bits):
+        if isinstance(domain, Sphere):
+            return [(member * member).sum().balls[0] - ball_of(domain.radius, member.bits) ** 2]
+        if isinstance(domain, Simplex):
+            return [member.sum().balls[0] - 1]
+        if isinstance(domain, Signs):
+            return [abs(ball) - ball_of(domain.size, member.bits) for ball in member.balls]
+        assert isinstance(domain, SingularValues)
+        gram = member @ member.mT if domain.dims[0] < domain.dims[1] else member.mT @ member
+        square = ball_of(domain.high, member.bits) ** 2
+        return list((gram - square * BallArray.exactly(torch.eye(gram.shape[0]), member.bits)).balls)
 
 
 def support(domain: Domain, g: Tensor) -> Tensor:

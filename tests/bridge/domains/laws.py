@@ -5,7 +5,7 @@ from torch import Tensor
 
 from bridge.domains import Domain
 from symbolic.derivation import Norm
-from tests.bridge.domains.kinds import attained, generator, slack, support
+from tests.bridge.domains.kinds import attained, defects, generator, slack, support
 
 INTEGERS = {8: torch.int64, 4: torch.int32, 2: torch.int16}
 
@@ -53,6 +53,27 @@ def projection_is_nearest_by_support(domain: Domain, x: Tensor) -> None:
     gap = support(domain, g) - (g * y).sum(1)
     size = torch.linalg.vector_norm(g, dim=1) * (1 + torch.linalg.vector_norm(y, dim=1))
     assert bool((gap <= 1e-11 * size).all()), (gap / size).max()
+
+
+def members_are_elements_nearby(domain: Domain, dtype: torch.dtype) -> None:
+    """The enclosure is narrow, meets the equation of the domain, and is as near as the tolerance allows."""
+    scale = float(domain.bound(Norm.INF))
+    for draw in (domain.sample, domain.corners):
+        for x in domain.project(draw(6, generator()).to(dtype)):
+            member = domain.member(x, 128)
+            assert member.radius().max() <= 2.0**-110 * scale
+            assert all(abs(each) < 2.0**-100 * max(1, scale**2) for each in defects(domain, member))
+            apart = torch.as_tensor(member.midpoint()) - x.double()
+            reach = 2 * torch.finfo(dtype).eps * scale + slack(domain, dtype) + 1e-15 * scale
+            assert float(apart.abs().max()) <= reach
+
+
+def members_are_the_elements_themselves(domain: Domain, dtype: torch.dtype) -> None:
+    for x in domain.project(domain.starts(6, generator()).to(dtype)):
+        member = domain.member(x, 128)
+        assert tuple(member.shape) == tuple(x.shape)
+        assert member.radius().sum() == 0
+        assert torch.equal(torch.as_tensor(member.midpoint()), x.double())
 
 
 def bound_is_attained_and_never_exceeded(domain: Domain, norm: Norm) -> None:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from bridge.domains import Ball, Box, Domain, Rows, Simplex, SingularValues
+from bridge.domains import Ball, Box, Concatenated, Domain, Product, Rows, Simplex, SingularValues, Sphere
 from bridge.domains.vectors import onto_sphere
+from numeric.balls import BallArray
 from symbolic.derivation import Norm
 from tests.bridge.domains import laws
-from tests.bridge.domains.kinds import ALL, CONVEX, DTYPES, generator
+from tests.bridge.domains.kinds import ALL, CONVEX, DTYPES, OTHERS, TOLERANT, defects, generator
 
 every_domain = pytest.mark.parametrize("domain", ALL, ids=str)
 every_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -76,6 +77,49 @@ def test_the_projection_is_the_nearest_point(domain: Domain) -> None:
 def test_corners_attain_the_bound_and_nothing_exceeds_it(domain: Domain, norm: Norm) -> None:
     if domain.entries:
         laws.bound_is_attained_and_never_exceeded(domain, norm)
+
+
+@pytest.mark.parametrize("domain", TOLERANT, ids=str)
+@every_dtype
+def test_members_are_elements_nearby(domain: Domain, dtype: torch.dtype) -> None:
+    laws.members_are_elements_nearby(domain, dtype)
+
+
+EXACT = [each for each in CONVEX + OTHERS if not isinstance(each, Simplex | Sphere) and each not in TOLERANT]
+
+
+@pytest.mark.parametrize("domain", EXACT, ids=str)
+def test_members_of_what_floats_meet_are_the_elements_themselves(domain: Domain) -> None:
+    laws.members_are_the_elements_themselves(domain, torch.float64)
+
+
+def test_members_of_rows_parts_and_products_are_members_of_each() -> None:
+    part = Sphere(3)
+    rows, joined = Rows(2, part), Concatenated(Box(2), part)
+    x, y = rows.sample(1, generator())[0], joined.sample(1, generator())[0]
+    members = Product({"x": rows, "y": joined}).members({"x": x, "y": y}, 128)
+    for member, row in zip(members["x"], x, strict=True):
+        assert member.overlaps(part.member(row, 128)).all()
+    assert members["y"][2:].overlaps(part.member(y[2:], 128)).all()
+    assert members["y"][:2].radius().sum() == 0
+
+
+def test_members_of_a_narrow_interval_have_singular_values_inside() -> None:
+    high = 5 + sp.Rational(1, 10**15)
+    narrow = SingularValues(3, 1, low=5, high=high)
+    for length in (5 - 1e-15, 5, 5 + 5e-15):
+        member = narrow.member(torch.tensor([[length], [0.0], [0.0]]), 128)
+        norm = torch.linalg.vector_norm(member)
+        assert not (norm < BallArray.exactly(5)).entries.item()
+        assert not (norm * 10**15 > BallArray.exactly(5 * 10**15 + 1)).entries.item()
+        assert float(norm.radius()) < 1e-30
+
+
+def test_the_member_next_to_0_on_a_tiny_sphere() -> None:
+    tiny = Sphere(3, radius=sp.Rational(1, 2**1074))
+    assert tiny.complaint(torch.zeros(3)) is None
+    assert all(abs(each) < 2.0**-1074 for each in defects(tiny, tiny.member(torch.zeros(3), 128)))
+    assert tiny.member(torch.zeros(3), 128).midpoint().tolist() == [2.0**-1074, 0, 0]
 
 
 @every_domain
@@ -185,6 +229,20 @@ class TrustingSingularValues(SingularValues):
         return 0.0
 
 
+class CarelessSphere(Sphere):
+    """Takes the floats for an element, as a box may."""
+
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        return Domain.member(self, x, bits)
+
+
+class DistantSphere(Sphere):
+    """An element, but another one."""
+
+    def member(self, x: Tensor, bits: int) -> BallArray:
+        return -super().member(x, bits)
+
+
 FAULTS: list[tuple[Domain, Callable[[Domain], None]]] = [
     (UnroundedBall(3), lambda domain: laws.projection_ends_inside_and_stays(domain, scattered(domain))),
     (RestlessBall(3), lambda domain: laws.inside_points_stay(domain, domain.corners(20, generator()))),
@@ -197,6 +255,8 @@ FAULTS: list[tuple[Domain, Callable[[Domain], None]]] = [
         TrustingSingularValues(4, 3, low=1, high=2),
         lambda domain: laws.projection_ends_inside_and_stays(domain, scattered(domain)),
     ),
+    (CarelessSphere(3), lambda domain: laws.members_are_elements_nearby(domain, torch.float64)),
+    (DistantSphere(3), lambda domain: laws.members_are_elements_nearby(domain, torch.float64)),
     (LopsidedCorners(4, Ball(3)), lambda domain: laws.bound_is_attained_and_never_exceeded(domain, Norm.ONE)),
 ]
 

@@ -18,7 +18,7 @@ from bridge.export import comparison_csv, comparison_html, comparison_latex, exp
 from bridge.export.latex import escape
 from bridge.export.plots import draw
 from bridge.export.terminal import comparison_blocks
-from bridge.record import OF_CLAIMS, Comparison, Row, Verdict, Witness
+from bridge.record import OPTIONAL, Comparison, Row, Verdict, Witness
 from symbolic.statements import UsageError
 from tests.bridge.export.cases import comparison
 
@@ -74,7 +74,7 @@ def test_csv_holds_every_field_of_every_row_with_all_digits() -> None:
     lines = list(csv.DictReader(io.StringIO(comparison_csv(record))))
     assert len(lines) == len(record.rows)
     columns = {name.split(".")[0] for name in lines[0]}
-    assert columns == {"result", *Row.model_fields} - set(OF_CLAIMS)
+    assert columns == {"result", *Row.model_fields} - set(OPTIONAL)
     for line, row in zip(lines, record.rows, strict=True):
         assert line["params.L"] == str(row.params["L"])
         assert line["verdict.printed"] == row.verdict["printed"].value

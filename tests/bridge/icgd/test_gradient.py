@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bridge import replay
 from bridge.budget import Budget
-from bridge.formula import Formula
+from bridge.formula import ArrayFunction
 from bridge.icgd import gradient as study
 from bridge.icgd.gradient import relative_distance
 from bridge.measure import measure
@@ -135,9 +135,9 @@ def test_a_wrong_slope_is_seen_by_the_exact_reference() -> None:
     """The reference takes its slopes from difference quotients of r, so a wrong r' is no part of it."""
     r1 = study.GRADIENT.built["r1"]
 
-    def wrong(activation: Any) -> Formula:
+    def wrong(activation: Any) -> ArrayFunction:
         right = r1(activation)
-        return Formula(right.expr * sp.Rational(1000001, 1000000), *right.symbols)
+        return ArrayFunction(right.expr * sp.Rational(1000001, 1000000), *right.symbols)
 
     planted = replace(study.GRADIENT, built={**study.GRADIENT.built, "r1": wrong})
     at, off = case(), TheoremStudy(planted).case(SMALL, seed=0, dtype="float64", device="cpu")
@@ -150,7 +150,7 @@ def test_a_wrong_slope_is_seen_by_the_exact_reference() -> None:
 def test_difference_quotients_enclose_the_derivative(name: str) -> None:
     chosen = ACTIVATIONS[name]
     z = BallArray.exactly([-3.0, -0.1, 0.0, 0.7, 5.0], 800)
-    enclosed, derivative = study.slope_quotient(name, z), Formula(chosen.derivative(1), chosen.t)(z)
+    enclosed, derivative = study.slope_quotient(name, z), ArrayFunction(chosen.derivative(1), chosen.t)(z)
     assert enclosed.overlaps(derivative).all()
     assert enclosed.radius().max() < 1e-60
     assert not (enclosed + 2.0**-100).overlaps(derivative).any()

@@ -1,6 +1,7 @@
 """Checks of each kind: a planted violation is found with a witness, replayed, and refused once it is edited."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import boundsmith as bs
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.verdicts import Bound
 from numeric.balls import working_precision
+from symbolic.statements import Order
 from tests.bridge.theorem.theorems import d, eps
 
 HALF = flint.arb(1) / 2
@@ -121,13 +123,35 @@ def test_a_ball_that_straddles_the_bound_is_undecided() -> None:
     assert found(wide, derived=Fraction(1, 4)).verdict == {"derived": Verdict.VIOLATED}
 
 
-def test_numbers_enter_exactly() -> None:
-    """0.1 the float is above 1/10; a third is not the float next to it."""
-    assert found(0.1, derived=Fraction(1, 10)).verdict == {"derived": Verdict.VIOLATED}
+def test_balls_fractions_and_short_decimals_enter_exactly() -> None:
     with working_precision(128):
         third = flint.arb(1) / 3
+        above = third + flint.arb(2) ** -90
     assert found(third, bs.Kind.EXACT, derived=Fraction(1, 3)).verdict == {"derived": Verdict.KEPT}
-    assert found(1 / 3, bs.Kind.EXACT, derived=Fraction(1, 3)).verdict == {"derived": Verdict.VIOLATED}
+    assert found(above, derived=Fraction(1, 3)).verdict == {"derived": Verdict.VIOLATED}
+    assert found(0.5 + 2**-50, derived=0.5).verdict == {"derived": Verdict.UNDECIDED}
+    assert found(Fraction(1, 2) + Fraction(1, 2**50), derived=0.5).verdict == {"derived": Verdict.VIOLATED}
+
+
+@pytest.mark.parametrize(("number", "kind"), [(0.1, bs.Kind.UPPER), (0.3, bs.Kind.LOWER), (1 / 3, bs.Kind.EXACT)])
+def test_a_float_that_differs_by_rounding_refutes_nothing(number: float, kind: bs.Kind) -> None:
+    """0.1 the float is above 1/10, 0.3 below 3/10, and 1/3 is no float."""
+    exactly = Fraction(number).limit_denominator(10)
+    for sides in ({"number": number, "derived": exactly}, {"number": exactly, "derived": number}):
+        row = found(sides["number"], kind, derived=sides["derived"])
+        assert row.verdict["derived"] is not Verdict.VIOLATED
+        assert row.verdict["derived"] is Verdict.KEPT or "no more than what Python may have rounded" in row.remark
+    away = number * (1 + 1e-12) if kind is not bs.Kind.LOWER else number * (1 - 1e-12)
+    row = found(away, kind, derived=exactly)
+    assert row.verdict == {"derived": Verdict.VIOLATED}
+    assert row.remark == ""
+
+
+def test_a_limit_refutes_whatever_was_found_on_the_way() -> None:
+    order = bs.Printed(sp.Integer(1), bs.Citation(None, "here"), order=Order.O)
+    rate = replace(quantity(bs.Kind.RATE), printed=order)
+    check = bs.Check(rate, lambda: bs.Sides(found=0.1, printed=0.1, limit=sp.oo, remark="it grows"))
+    assert row_of(checked(check)).verdict == {"printed": Verdict.VIOLATED}
 
 
 def test_a_bound_is_rounded_to_its_safe_side() -> None:
@@ -175,6 +199,17 @@ def test_a_bound_with_a_failing_or_an_open_obligation_is_outside_or_conditional(
     row = row_of(theorem)
     assert row.verdict == {"derived": Verdict.OUTSIDE}
     assert "hypothesis violated: eps >= 1" in row.remark
+
+
+def test_a_printed_bound_is_read_through_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every bound: a case may read it otherwise, and may find a hypothesis of it violated."""
+    from bridge import theorem_case
+
+    failing = Bound(flint.arb(2), outside="hypothesis violated: eps >= 1")
+    monkeypatch.setattr(theorem_case.TheoremCase, "printed", lambda case, quantity: failing)
+    printed = bs.Printed(eps, bs.Citation(None, "a draft"))
+    row = row_of(checked(bs.Check(quantity(printed=printed), lambda: bs.Sides(found=1))))
+    assert (row.printed, row.verdict) == (2.0, {"printed": Verdict.OUTSIDE})
 
 
 def test_a_check_is_judged_at_each_point_or_once_at_its_own_parameters() -> None:

@@ -20,6 +20,8 @@ def check(**changes: Any) -> bs.Check:
     return bs.Check(**{"quantity": quantity, "sides": lambda: bs.Sides(found=1, derived=2), **changes})
 
 
+KNOWN: dict[str, Any] = {"printed": {"out": eps * rho}, "worst": {rho: 1}}
+
 # What is refused when the theorem is stated: the arguments, and what the message says.
 STATED: dict[str, tuple[dict[str, Any], str]] = {
     "a network of an unknown name": (
@@ -84,6 +86,23 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
     "inputs of a check that take a setting": (
         {"checks": [check(inputs=lambda seed: {})]},
         "the inputs of the check 'area' takes seed, which is no parameter or weight; it may take d, eps",
+    ),
+    "two functions at a prompt": (
+        {**KNOWN, "knows": {rho: (lambda x: x.abs().amax(), lambda x: x.norm())}},
+        "scaled: `knows` has several functions for rho of the scope prompt; give at most one that takes inputs and one "
+        "that takes none",
+    ),
+    "two functions of the network": (
+        {**KNOWN, "knows": {rho: (lambda eps: eps, lambda d: torch.ones(()))}},
+        "scaled: `knows` has several functions for rho of the scope network; give at most one",
+    ),
+    "no function of a letter": (
+        {**KNOWN, "knows": {rho: ()}},
+        "`knows` has no function for rho; give one, or omit the",
+    ),
+    "a letter of no bound": (
+        {"knows": {rho: lambda x: x.abs().amax()}},
+        "scaled: `knows` gives rho, which no bound has; omit it, or take the symbol of the bound (symbols with other",
     ),
     "two quantities of one name": ({"checks": [check(), check()]}, "scaled: area names more than one quantity"),
 }

@@ -10,6 +10,7 @@ import pytest
 
 import boundsmith as bs
 from bridge.record import Verdict, Witness
+from bridge.theorem_files import read_theorem
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.theorem.theorems import BUDGET, OWN, compared, own_file, product, row_of, scaled
 
@@ -78,6 +79,56 @@ def test_a_changed_file_is_refused(own: str, witness: Path, run: Command) -> Non
     assert "was found with another version of the file of own-scaled" in refused(
         run("compare", own, "--witness", witness)
     )
+
+
+READING = OWN.replace("import boundsmith", "from pathlib import Path\n\nimport boundsmith", 1).replace(
+    "eps / 2", "eps / int((Path(__file__).parent / 'data' / 'share.txt').read_text())"
+)
+
+
+def test_a_changed_data_file_is_refused(tmp_path: Path) -> None:
+    """Only what was read counts: neither another file beside it nor what the theorem writes."""
+    (tmp_path / "data").mkdir()
+    share = tmp_path / "data" / "share.txt"
+    share.write_text("2")
+    (tmp_path / "other.txt").write_text("1")
+    own = own_file(tmp_path, READING + "(Path(__file__).parent / 'log.txt').write_text('compared')\n")
+    (row,) = bs.compare(own, **BUDGET).violated()
+    assert row.witness is not None
+    path = tmp_path / "w.json"
+    path.write_text(row.witness.model_dump_json())
+    (tmp_path / "other.txt").write_text("2")
+    (tmp_path / "log.txt").unlink()
+    assert bs.replay(str(path), own).verdict["printed"] is Verdict.VIOLATED
+    share.write_text("1")
+    with pytest.raises(bs.UsageError, match=r"of own-scaled, or of a module or data file that it reads; compare again"):
+        bs.replay(str(path), own)
+
+
+HIDDEN = {
+    "a folder of libraries": "lib/site-packages/pkg/data.json",
+    "a hidden folder": ".cache/data.json",
+    "code": "code.py",
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN.values(), ids=list(HIDDEN))
+def test_what_is_no_data_of_the_theorem_does_not_count(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("1")
+    own = own_file(tmp_path, OWN + f"open({str(path)!r}).close()\n")
+    assert read_theorem(own).sha256 == hashlib.sha256(Path(own).read_bytes()).hexdigest()
+
+
+def test_files_elsewhere_gone_or_written_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere.txt"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    elsewhere.write_text("1")
+    lines = f"open({str(elsewhere)!r}).close()\nopen('passing', 'w').close()\nopen('passing').close()\n"
+    own = own_file(folder, OWN + f"import os\n{lines}os.remove('passing')\n")
+    assert read_theorem(own).sha256 == hashlib.sha256(Path(own).read_bytes()).hexdigest()
 
 
 def test_another_theorem_is_refused(witness: Path, run: Command, tmp_path: Path) -> None:

@@ -1,0 +1,96 @@
+"""What `show` and `latex` say of a derivation: one layer of a repetition, obligations that the worst case settles."""
+
+import json
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+import boundsmith as bs
+from tests.bridge.cli.conftest import Command
+from tests.bridge.theorem.theorems import eps, own_file, rho
+
+OWN = str(Path(__file__).parents[3] / "examples" / "own_theorem.py")
+R = sp.Symbol("R", positive=True)
+
+
+def test_one_layer_is_shown_under_the_recursion_in_plain_text(run: Command) -> None:
+    derivation = run("show", OWN).out.partition("derivation:")[2]
+    assert "\\" not in derivation
+    lines = derivation.splitlines()
+    at = lines.index("    one layer, from an argument with the error e_l:")
+    assert lines[at - 1] == "    e_(l+1) <= K*e_l + eps*rho, e_0 = e_x"
+    assert lines[at + 1 : at + 3] == ["      W p (inf-norm): linear map from its argument", "        e_W p <= K*e_l"]
+    assert "        e_r(W p) <= e_W p + eps*rho" in lines
+    record = json.loads(run("show", OWN, "--json").out)["derivation"][-1]
+    assert [step["name"] for step in record["layer"]] == ["W p", "r(W p)"]
+    assert record["reason"] == "e_(l+1) <= K*e_l + eps*rho, e_0 = e_x"
+
+
+def test_latex_shows_one_layer_in_the_notation_of_the_theorem(run: Command) -> None:
+    latex = run("latex", OWN).out
+    assert r"$e_{l+1} \le K\,e_{l} + \varepsilon \rho,\qquad e_0 = e_{\text{x}}$" in latex
+    layer = latex.partition("One layer, from an argument with the error $e_l$:\n\\begin{enumerate}\n")[2]
+    assert layer.partition("\\end{enumerate}")[0].count(r"\item") == 2
+
+
+def on_a_range(**changes: object) -> bs.Theorem:
+    """An approximation on [-R, R] of arguments of at most rho."""
+    x = bs.given("x", dim=1, size=rho)
+    output = bs.apply_function(x, "output", eps=eps, lipschitz=1, size=1, radius=R)
+    parameters = {eps: 0.5, R: 2.0}
+    return bs.theorem(
+        "ranged", output, **{"parameters": parameters, "worst": {rho: 1}, "hypotheses": [R >= 1], **changes}
+    )
+
+
+def obligation(theorem: bs.Theorem) -> str:
+    (owed,) = (o for o in shown(theorem).obligations if o.condition != sp.true)
+    return owed.discharged_by
+
+
+def shown(theorem: bs.Theorem) -> bs.Derivation:
+    found = theorem.statement.shown_derivation(theorem.statement.quantity("output"))
+    assert found is not None
+    return found
+
+
+def test_an_obligation_that_the_worst_case_settles_says_so() -> None:
+    assert obligation(on_a_range()) == "settled by the worst case rho = 1"
+    assert not shown(on_a_range()).conditional
+    latex = on_a_range().latex()
+    assert "Obligation, settled by the worst case rho = 1: $\\rho \\leq R$" in latex
+    assert "Open obligation" not in latex
+
+
+def test_it_stays_open_where_an_instance_may_bind_another_value() -> None:
+    derivation = on_a_range().statement.quantity("output").derivation
+    assert derivation is not None
+    assert derivation.conditional
+
+
+@pytest.mark.parametrize(
+    "changes", [{"hypotheses": []}, {"worst": {rho: 3}}, {"worst": {}, "parameters": {eps: 0.5, R: 2.0, rho: 1.0}}]
+)
+def test_what_the_worst_case_does_not_settle_is_open(changes: dict[str, object]) -> None:
+    assert obligation(on_a_range(**changes)) == ""
+    assert "Open obligation" in on_a_range(**changes).latex()
+
+
+RANGED = """
+import sympy as sp
+import boundsmith as bs
+
+eps, rho = sp.symbols("eps rho", positive=True)
+output = bs.apply_function(bs.given("x", dim=1, size=rho), "output", eps=eps, lipschitz=1, size=1, radius=2)
+own = bs.theorem("ranged", output, parameters={eps: 0.5}, worst={rho: 1})
+"""
+
+
+def test_the_terminal_shows_by_which_values(tmp_path: Path, run: Command) -> None:
+    own = own_file(tmp_path, RANGED)
+    assert "rho <= 2 (settled by the worst case rho = 1)" in run("show", own).out
+    record = json.loads(run("show", own, "--json").out)
+    (owed,) = record["derivation"][-1]["obligations"]
+    assert (owed["open"], owed["discharged_by"]) == (False, "settled by the worst case rho = 1")
+    assert record["quantities"][0]["conditional"] is False
