@@ -82,7 +82,7 @@ def unit_vector(scores: Array) -> Array:
 
 def _unit_vector_of_balls(scores: BallArray) -> BallArray:
     places = scores.midpoint().argmax(-1)[..., None]
-    first = np.arange(scores.shape[-1]) == places
+    first = np.arange(scores.entries.shape[-1]) == places
     leader = BallArray.exactly(first, scores.bits)
     lead = (scores * leader).sum(-1, keepdim=True)
     (lead > scores - leader).decided("the largest score")
