@@ -5,7 +5,8 @@ import sympy as sp
 import torch
 
 from bridge.readings import Emulated, Instance, Operands, enclose
-from numeric.balls import BallArray
+from bridge.readings.arrays import unit_vector
+from numeric.balls import BallArray, BallsError
 from symbolic.calculus import Approximated, given, hard_max, softmax, softmax_to_hard_max
 
 margin, e = sp.symbols("m e", positive=True)
@@ -52,3 +53,20 @@ def test_equal_scores_attain_radii_and_1_norm() -> None:
     found = enclose(derivation, Instance(known, by_rules=False)).steps["p"].error
     assert found.radius.midpoint().tolist() == pytest.approx([sp.tanh(0.75) / 2] * 2, rel=1e-15)
     assert found.one.midpoint().item() == pytest.approx(float(sp.tanh(0.75)), rel=1e-15)
+
+
+TINY = 2.0**-60  # below a rounding of 1
+
+
+@pytest.mark.parametrize(
+    ("differences", "winner"), [([0.0, TINY], 1), ([TINY, 0.0], 0), ([0.0, 0.0], 0), ([-1.0, 0.0], 1)]
+)
+def test_the_winner_is_decided_in_balls_and_the_first_at_ties(differences: list[float], winner: int) -> None:
+    scores = BallArray.exactly(torch.ones(1, 2)) + BallArray.exactly(torch.tensor([differences], dtype=torch.float64))
+    assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
+
+
+def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
+    third = BallArray.exactly(torch.ones(2)) / 3
+    with pytest.raises(BallsError, match="the largest score"):
+        unit_vector(third)
