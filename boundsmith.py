@@ -13,6 +13,8 @@ _HOMES = {
     "bridge.check": ("Check", "Sides"),
     "bridge.formula": ("ArrayFunction",),
     "bridge.pair": ("Pair",),
+    "bridge.readings": ("Emulated", "Smooth", "at"),
+    "bridge.theorem_steps": ("steps",),
     "bridge.domains": (
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
         *("SingularValues", "Sphere"),
