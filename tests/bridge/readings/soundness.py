@@ -62,6 +62,7 @@ class Soundness:
     steps: Counter[str] = field(default_factory=Counter)
     least: Counter[str] = field(default_factory=Counter)
     stops: Counter[str] = field(default_factory=Counter)
+    networks: Counter[str] = field(default_factory=Counter)
     ratios: dict[tuple[str, str], float] = field(default_factory=dict)
     breaches: list[str] = field(default_factory=list)
 
@@ -69,16 +70,25 @@ class Soundness:
         self.steps.update(seen.rules)
         self.least.update(seen.least)
         self.stops.update(seen.stops)
+        self.networks.update(seen.networks)
         for key, ratio in seen.ratios.items():
             self.ratios[key] = max(self.ratios.get(key, 0.0), ratio)
 
     def table(self) -> str:
         quantities = ("bound", "radius", "1-norm", "2-norm")
-        row = "{:24s} {:>8} {:>10}" + " {:>9}" * len(quantities)
-        lines = [row.format("rule", "steps", "no value", *(f"/{each}" for each in quantities))]
+        row = "{:24s} {:>8} {:>10} {:>8}" + " {:>9}" * len(quantities)
+        lines = [row.format("rule", "steps", "no value", "network", *(f"/{each}" for each in quantities))]
         for rule, count in sorted(self.steps.items()):
             ratios = (self.ratios.get((rule, quantity)) for quantity in quantities)
-            lines.append(row.format(rule, count, self.stops[rule], *("-" if r is None else f"{r:.4f}" for r in ratios)))
+            lines.append(
+                row.format(
+                    rule,
+                    count,
+                    self.stops[rule],
+                    self.networks[rule],
+                    *("-" if r is None else f"{r:.4f}" for r in ratios),
+                )
+            )
         total = sum(self.steps.values())
         shares = (f"{name} {count}" for name, count in sorted(self.least.items()))
         lines.append(f"least bound: {', '.join(shares)}")
@@ -139,6 +149,7 @@ def checked(program: Program, point: int, hidden: frozenset[str], *, in_floats: 
     """What was seen; raises Breach."""
     balls = Balls(program, point, hidden)
     balls.check()
+    balls.check_network()
     if in_floats:
         balls.check_substituted()
         check_in_floats(balls)

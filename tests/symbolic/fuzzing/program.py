@@ -130,10 +130,14 @@ class Program:
         return fitting[self.whole(latest, len(fitting) - 1)]
 
     def size(self, one: Realised) -> float:
-        return self._numbers[one.value.name]["size"]
+        return self.number_of(one.value.name, "size")
 
     def bound(self, one: Realised) -> float:
-        return self._numbers[one.value.name]["error"]
+        return self.number_of(one.value.name, "error")
+
+    def number_of(self, name: str, quantity: str) -> float:
+        """The closed size or error of a value that was kept."""
+        return self._numbers[name][quantity]
 
     def given(self, norm: Norm | None = None, dim: int | None = None, **wanted: Any) -> Realised:
         """Tokens on the sphere of their size (around a centre, where there is a radius), errors on that of theirs."""

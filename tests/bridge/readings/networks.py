@@ -1,0 +1,45 @@
+"""A random program as a network: sizes of its givens, norms of its matrices at one point, bounds of its functions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import flint
+import numpy as np
+
+from bridge.readings.network import Bounded, Bounds, MatrixNorms, OnRange
+from numeric.balls import float_above
+from symbolic.derivation import Norm
+from symbolic.operations import Linear
+from tests.symbolic.fuzzing.functions import Function
+from tests.symbolic.fuzzing.program import Program
+
+
+def bounds_of(program: Program, point: int, bits: int) -> Bounds:
+    found: dict[str, Any] = {}
+    for name, (first, *_) in ((name, each) for name, each in program.operands.items() if each):
+        if isinstance(first, Function):
+            found[name] = on_ranges(first)
+        elif isinstance(first, np.ndarray) and first.ndim == 3:
+            found[name] = MatrixNorms.of(first[point], bits)
+    for step in program.checked:
+        value, dim = step.result.value, step.result.exact.shape[-1]
+        last = value.derivation.step(value.name)
+        if last.rule == "given":
+            size, error = (flint.arb(program.number_of(value.name, each)) for each in ("size", "error"))
+            found[value.name] = Bounded(value.norm, dim, size, size + error, error, size, size + error)
+        if isinstance(last.operation, Linear) and program.operands[last.operation.matrix][0].ndim == 1:
+            size = flint.arb(abs(float(program.operands[last.operation.matrix][0][point])))
+            found[last.operation.matrix] = MatrixNorms(dim, dim, {(each, each): size for each in Norm})
+    return Bounds(found, program.at)
+
+
+def on_ranges(function: Function) -> Callable[[Any], OnRange]:
+    """Of f on [-R, R]; scale, slope and secant of the form grow with R."""
+
+    def on(radius: Any) -> OnRange:
+        reach = float_above(radius)
+        eps = reach**3 / 6 if function.identity else function.eps
+        slope, secant = (function.scale * each(reach) for each in (function.form.slope, function.form.secant))
+        return OnRange(*(flint.arb(float(np.nextafter(each, np.inf))) for each in (secant * reach, slope, eps)))
+
+    return on
