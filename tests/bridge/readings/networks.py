@@ -20,7 +20,7 @@ def bounds_of(program: Program, point: int, bits: int) -> Bounds:
         if isinstance(first, Function):
             found[name] = on_ranges(first)
         elif isinstance(first, np.ndarray) and first.ndim == 3:
-            found[name] = MatrixNorms.of(first[point], bits)
+            found[name] = all_norms(MatrixNorms.of(first[point], bits))
     for step in program.checked:
         value, dim = step.result.value, step.result.exact.shape[-1]
         last = value.derivation.step(value.name)
@@ -31,6 +31,13 @@ def bounds_of(program: Program, point: int, bits: int) -> Bounds:
             size = flint.arb(abs(float(program.operands[last.operation.matrix][0][point])))
             found[last.operation.matrix] = MatrixNorms(dim, dim, {(each, each): size for each in Norm})
     return Bounds(found, program.at)
+
+
+def all_norms(known: MatrixNorms) -> MatrixNorms:
+    """With those to the 1-norm and the 2-norm that follow from the one to the sup norm."""
+    factors = {Norm.INF: flint.arb(1), Norm.ONE: flint.arb(known.rows), Norm.TWO: flint.arb(known.rows).sqrt()}
+    norms = {(source, to): factor * known.norm(source, Norm.INF) for source in Norm for to, factor in factors.items()}
+    return MatrixNorms(known.rows, known.columns, {**norms, **known.norms})
 
 
 def on_ranges(function: Function) -> Callable[[Any], OnRange]:

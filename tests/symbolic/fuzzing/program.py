@@ -154,10 +154,10 @@ class Program:
         arguments = {"dim": dim, "norm": norm, "size": size, "error": error}
         if radius is not None:
             arguments["radius"] = radius
-        single = wanted.get("single", self.read and self.chance(0.4))
-        if single:
-            exact, near = exact[:, [0] * self.tokens], near[:, [0] * self.tokens]
-        return self.start(arguments, exact, near, centre, single)
+        return self.start(arguments, exact, near, centre, wanted.get("single", self.without_tokens()))
+
+    def without_tokens(self) -> bool:
+        return self.read and self.chance(0.4)
 
     def start(
         self,
@@ -167,6 +167,8 @@ class Program:
         centre: Any = None,
         single: bool = False,
     ) -> Realised:
+        if single:
+            exact, near = exact[:, [0] * exact.shape[1]], near[:, [0] * exact.shape[1]]
         kinds = [kind for kind in ("probabilities", "affine") if arguments.get(kind)]
         move, self.move = self.move, ", ".join(["given", *kinds])
         value = self.apply("given", NAME, **arguments)

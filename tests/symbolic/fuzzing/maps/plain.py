@@ -64,6 +64,8 @@ def project_box(program: Program, about: About) -> Map:
 def soft_threshold(program: Program, about: About) -> Map:
     off = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
     threshold = off + (0.0 if program.chance(0.5) else 0.3 * program.rng.uniform() * about.size / about.dim)
+    if program.chance(0.2):  # the approximate one is negative then
+        threshold = off * program.rng.uniform()
     exactly = program.chance(0.4)  # the threshold 0 keeps the size
     handle = program.handle(kind="t")
 
