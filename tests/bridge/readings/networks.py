@@ -41,12 +41,12 @@ def all_norms(known: MatrixNorms) -> MatrixNorms:
 
 
 def on_ranges(function: Function) -> Callable[[Any], OnRange]:
-    """Of f on [-R, R]; scale, slope and secant of the form grow with R."""
+    """Of f on [-R, R]; the slope of the form grows with R."""
 
     def on(radius: Any) -> OnRange:
         reach = float_above(radius)
         eps = reach**3 / 6 if function.identity else function.eps
-        slope, secant = (function.scale * each(reach) for each in (function.form.slope, function.form.secant))
-        return OnRange(*(flint.arb(float(np.nextafter(each, np.inf))) for each in (secant * reach, slope, eps)))
+        slope = function.scale * function.form.slope(reach)  # f(0) = 0
+        return OnRange(*(flint.arb(float(np.nextafter(each, np.inf))) for each in (slope * reach, slope, eps)))
 
     return on

@@ -110,6 +110,31 @@ def descend(program: Program) -> None:
     program.conclude(value, np.zeros_like(near), near, norm=Norm.INF)
 
 
+# Projected gradient descent on f(w) = h w^2/2 over an interval [-r, r], whose infimum is 0. For h = 1/step one exact
+# step ends there.
+@move("gradient_descent", "gradient_descent", size_loose="the exact value is 0, and so is its size")
+def gradient_descent(program: Program) -> None:
+    gap, steps, step = program.pick(Norm.INF, 1), program.whole(1, 4), program.number(0.2, 2.0)
+    accuracy = 0.0 if program.chance(0.4) else program.number(0.01, 0.5)
+    short = 1.0 if program.chance(0.5) else program.rng.uniform(0.2, 1.0 if accuracy else 1.95)
+    smooth = short * (1 - 1e-12) / step
+    arguments = {"step": step, "smoothness": smooth, "accuracy": accuracy}
+    if not accuracy:
+        del arguments["accuracy"]
+    lowest = np.abs(gap.moved[..., 0]).max(-1, keepdims=True)
+    w = np.sqrt(2 * lowest / smooth)
+    pushed = [step * accuracy * (1.0 if program.chance(0.5) else program.rng.uniform(-1, 1)) for _ in range(steps)]
+    radius = np.inf if program.chance(0.5) else 1.01 * w.max()
+    squares = []
+    for push in pushed:
+        inner = np.clip(w - step * smooth * w, -radius, radius)
+        squares.append(np.square((w - inner) / step))
+        w = np.clip(w - step * smooth * w + push, -radius, radius)
+    value = program.apply("gradient_descent", gap, NAME, steps=steps, **arguments)
+    near = np.broadcast_to(np.mean(squares, 0)[..., None], gap.exact.shape)
+    program.conclude(value, np.zeros_like(near), near, norm=Norm.INF)
+
+
 # z_(l+1) = A f(z_l), |f(z)| <= s |z|; f_hat is known on [-R, R] only and wild outside, where R is what the induction
 # says. The range obligations speak of a letter R; `confine` discharges them.
 @move("confine", "confine", weight=0.3)
@@ -138,4 +163,4 @@ def confine(program: Program) -> None:
     program.conclude(value, layer.exact, layer.near, norm=Norm.INF, at=at, also=(stays,), keep=False)
 
 
-MOVES = (contract, contract_limit, converge_limit, converge_exactly, converge, descend, confine)
+MOVES = (contract, contract_limit, converge_limit, converge_exactly, converge, descend, gradient_descent, confine)

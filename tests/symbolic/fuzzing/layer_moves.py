@@ -37,6 +37,20 @@ def recur(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
+# z' = rate z, and the approximate one is pushed along its error, of a length of `offset` at every time.
+@move("evolve", "evolve", weight=0.5)
+def evolve(program: Program) -> None:
+    x, time = program.pick(), program.number(0.1, 2.0)
+    rate = (0.0, program.number(0.1, 0.8), -program.number(0.1, 2.0))[program.whole(0, 2)]
+    offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
+    grown = float(np.exp(rate * time))
+    value = program.apply("evolve", x, NAME, rate=rate, offset=offset, time=time, size=grown * program.size(x))
+    pushed = offset * (time if rate == 0.0 else (grown - 1) / rate)
+    exact, near = grown * x.exact, grown * x.near
+    near = near + pushed * units(near - exact, x.value.norm)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
 # The coefficients of layer l are a + b/(1 + l) and c + d l.
 @move("iterate, by layer", "iterate", weight=0.5)
 def iterate_by_layer(program: Program) -> None:
@@ -97,6 +111,31 @@ def iterate_derived(program: Program) -> None:
         if skip:
             exact, near = (skip[0] * b + skip[1] * a for b, a in zip(before, (exact, near), strict=True))
     program.conclude(value, exact, near, norm=norm)
+
+
+# Each layer multiplies a number by a weight, at most `factor` after it moved. The errors are per unit of a small joint
+# perturbation, which the value and the weights share in proportion to what they contribute.
+@move("iterate, pooled layers", "iterate", weight=0.6)
+def iterate_pooled(program: Program) -> None:
+    norm, depth = program.any_norm(), program.whole(1, 4)
+    x = program.given(norm, 1, size=program.number())
+    factor, off = 1.0 if program.chance(0.7) else program.number(0.3, 1.0), program.number(0.1, 1.0)
+    error, size = program.letter("err"), program.size(x)
+    premise = program.apply("given", NAME, dim=1, norm=norm, size=size, error=error)
+    weights = {"operator_norm": factor, "perturbed_norm": factor, "perturbation": off, "dim": 1, "pooled": True}
+    layer = program.apply("perturbed_map", premise, NAME, **weights)
+    recursion = program.apply("recursion_from", premise, layer, pooled=True)
+    value = program.apply("iterate", x, NAME, recursion, depth, size=factor**depth * size)
+    later = factor ** np.arange(depth)[::-1]
+    terms = np.stack([factor**depth * x.error, *np.multiply.outer(later, np.full(program.points, off * size))])
+    shares = SMALL * terms / np.linalg.norm(terms, axis=0)
+    near = factor**depth * (x.exact + shares[0][:, None, None] * x.moved)
+    exact = np.prod(factor - off * shares[1:], axis=0)[:, None, None] * x.exact
+    full = factor**depth * x.exact  # at the middle of a perturbation that shrinks
+    program.conclude(value, full, full + (near - exact) / SMALL, norm=norm)
+
+
+SMALL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -181,4 +220,4 @@ def iterate_any(program: Program) -> None:
     program.conclude(value, exact, near, norm=norm)
 
 
-MOVES = (recur, iterate_by_layer, iterate_derived, repeat, iterate_any)
+MOVES = (recur, evolve, iterate_by_layer, iterate_derived, iterate_pooled, repeat, iterate_any)

@@ -5,7 +5,7 @@ that move the vectors at hand the farthest. That is what an adversary may do who
 layer is run again and again in a recursion.
 """
 
-from tests.symbolic.fuzzing.maps.functional import apply_function, apply_within, taylor
+from tests.symbolic.fuzzing.maps.functional import apply_function, apply_within, taylor, taylor_range
 from tests.symbolic.fuzzing.maps.linear import (
     linear_map,
     perturbed_function,
@@ -61,4 +61,5 @@ __all__ = [
     "signed_permutation",
     "soft_threshold",
     "taylor",
+    "taylor_range",
 ]
