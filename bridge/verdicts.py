@@ -32,7 +32,7 @@ class Bound:
     """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional.
 
     `outside` names a premise that does not hold at this point, if there is one; `checked` lists every open obligation
-    that was decided for it.
+    that was decided for it. `remark` says what else there is to know of it.
     """
 
     ball: flint.arb
@@ -40,6 +40,7 @@ class Bound:
     conditional: bool = False
     outside: str = ""
     checked: tuple[Checked, ...] = ()
+    remark: str = ""
 
     @property
     def premises(self) -> list[str]:

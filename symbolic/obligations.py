@@ -14,7 +14,6 @@ from sympy.core.relational import Relational
 
 from symbolic.signs import branches, is_nonnegative, monotone
 
-
 UNFACTORED = (sp.Sum, sp.Product, sp.Piecewise, sp.Max, sp.Min)  # where factors of a difference are slow to find
 
 

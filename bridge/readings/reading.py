@@ -2,13 +2,14 @@
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from bridge.readings.arrays import Array, bounding
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
+from bridge.readings.operands import Operands
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
 from symbolic.operations import Given, Iteration, Operation
@@ -43,8 +44,11 @@ class Reading:
         found = self._after(step, step.operation, [self.steps[name] for name in step.premises])
         if found is None:
             self.stops[step.name] = f"'{step.rule}' has no enclosure"
+        elif found.holds is False:
+            self.stops[step.name] = "an argument may leave the range on which its function is known"
         else:
-            self.steps[step.name] = found
+            holds = _all_hold([found, *(self.steps[name] for name in step.premises)])
+            self.steps[step.name] = found if holds is found.holds else replace(found, holds=holds)
 
     # Two steps may do the same to the same value, for bounds in two norms: it is enclosed once.
     def _after(self, step: Step, operation: Operation, premises: list[Enclosed]) -> Enclosed | None:
@@ -78,7 +82,9 @@ class Reading:
     def by_enclosure(self, step: Step) -> Array | None:
         if step.name not in self.steps:
             return None
-        return torch.amax(self.steps[step.name].error.norm(step.norm).reshape(-1), 0)
+        known = self.steps[step.name]
+        bound = torch.amax(known.error.norm(step.norm).reshape(-1), 0)
+        return bound if known.holds is True else torch.where(known.holds, bound, torch.inf)
 
     def by_rule(self, step: Step) -> Array | None:
         """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
@@ -103,6 +109,20 @@ def enclose(
     reading = Reading(derivation, at, dict(known or {}), coarser=coarser)
     reading.enclose(*wanted)
     return reading
+
+
+def read_errors(
+    derivation: Derivation, operands: Operands, wanted: Iterable[str] = (), *, local: bool = True
+) -> Reading:
+    """The sharpest reading: approximants at each argument and by their suprema, whichever gives less at each step."""
+    by_suprema = enclose(derivation, Instance(operands, local=False), wanted)
+    return enclose(derivation, Instance(operands), wanted, coarser=by_suprema) if local else by_suprema
+
+
+def _all_hold(values: Iterable[Enclosed]) -> Any:
+    """Whether all arguments so far lie where the functions are known."""
+    doubtful = [each.holds for each in values if each.holds is not True]
+    return torch.stack(doubtful).all(0) if doubtful else True
 
 
 def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed | None:

@@ -4,18 +4,23 @@ One function for each operation. It takes the values of the premises and the ope
 the emulated one, where approximants stand in the place of functions.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import singledispatch
 from typing import TypeGuard, TypeVar
 
 import sympy as sp
 import torch
 
+from bridge.extremes import REFUSALS
 from bridge.readings.arrays import Array, applied, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
+from numeric.balls import BallsError
+from numeric.exact_cost import TooLargeForExact
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
+from symbolic.statements import UsageError
 
 Values = TypeVar("Values")
 
@@ -24,7 +29,11 @@ def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ())
     """The exact and the emulated values of the steps, or of those that lead to the `wanted` ones, as far as known."""
     found: dict[str, Emulated] = {}
     for step, operation in _known(derivation, wanted):
-        found[step.name] = both(operation, [found[name] for name in step.premises], operands.within(step))
+        premises, here = [found[name] for name in step.premises], operands.within(step)
+        with _fitting(step, operation, premises, here):
+            found[step.name] = both(operation, premises, here)
+        if isinstance(operation, op.Given):
+            _require_dim(step, found[step.name].exact, here)
     return found
 
 
@@ -61,6 +70,62 @@ def both(operation: op.Operation, premises: list[Emulated], operands: Operands) 
     if isinstance(operation, op.Iteration):
         return Emulated(exact, _iterated(operation, premises[0], operands))
     return Emulated(exact, value(operation, [each.emulated for each in premises], operands, True))
+
+
+@contextmanager
+def _fitting(step: Step, operation: op.Operation, premises: list[Emulated], operands: Operands) -> Iterator[None]:
+    """Raises UsageError for operands whose shapes do not fit."""
+    try:
+        yield
+    except (RuntimeError, IndexError, ValueError) as error:
+        if isinstance(error, (*REFUSALS, BallsError, TooLargeForExact)):
+            raise
+        shapes, cause = _shapes(operation, step, premises, operands), str(error).partition("\n")[0]
+        raise UsageError(f"step '{step.name}': {shapes} do not fit: {cause}") from error
+
+
+def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known: Operands) -> str:
+    """The operands and premises with their shapes, in words."""
+    operands = [(name, known.operand(name)) for name in operation.handles]
+    values = [(name, each.exact) for name, each in zip(step.premises, premises, strict=False)]
+    shaped = [(name, tuple(each.shape)) for name, each in [*operands, *values] if hasattr(each, "shape")]
+    return " and ".join(f"'{name}' of shape {shape}" for name, shape in shaped)
+
+
+def _require_dim(step: Step, array: Array, known: Operands) -> None:
+    """Raises UsageError for a given whose last axis has another length than its number of coordinates."""
+    dim = step.about[0] if step.about else None
+    expected = known.whole(dim) if dim is not None else None
+    if array.ndim == 0 or (expected is not None and array.shape[-1] != expected):
+        last = dim if expected in (None, dim) else f"{dim} = {expected}"
+        raise UsageError(
+            f"step '{step.name}': expected an array whose last axis has length {last}, got the shape "
+            f"{tuple(array.shape)}"
+        )
+
+
+def emulates(steps: Iterable[Step], operands: Operands) -> bool:
+    """Whether the emulated values of these steps are known: no error of theirs is known by its bound alone."""
+    return all(_emulates(step, operands.within(step)) for step in steps)
+
+
+def _emulates(step: Step, operands: Operands) -> bool:
+    operation = step.operation
+    if isinstance(operation, op.Given):
+        return step.local == 0 or isinstance(operands.operand(operation.name), Emulated)
+    if isinstance(operation, op.Apply):
+        function = operands.function(operation.function)
+        return function.approximate is not None or operation.eps == 0
+    if isinstance(operation, op.Iteration):
+        return operation.offset == 0
+    if isinstance(operation, Repetition):
+        steps = operation.layer.derivation.leading_to(operation.layer.name)
+        inside, layers = (
+            [each for each in steps if each.name != operation.premise],
+            range(operands.count(operation.depth)),
+        )
+        return all(emulates(inside, operands.in_layer(place, operation.index)) for place in layers)
+    return operation is not None
 
 
 @singledispatch
