@@ -240,7 +240,7 @@ def _row(case: Case, quantity: Quantity, scope: str | None, tiers: Tiers, budget
         samples=budget.samples,
         attack_steps=budget.attack,
         restarts=budget.restarts,
-        drawn=list(case.drawn) or None,
+        drawn=list(case.drawn_weights) or None,
         premises=list(dict.fromkeys(each for bound in tiers.values() for each in bound.premises)) or None,
         printed=numbers.get("printed"),
         claimed=numbers.get("claimed"),

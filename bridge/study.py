@@ -62,7 +62,7 @@ class Case(ABC):
     uses: frozenset[str] = SETTINGS
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
-    drawn: tuple[str, ...] = ()  # weights that the seed drew
+    drawn_weights: tuple[str, ...] = ()  # by the seed
     claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
     settings: Mapping[str, int] = MappingProxyType({})  # of the run that a replayed witness comes from
     result: Result

@@ -74,7 +74,7 @@ class TheoremCase(Case):
         self.params = {name: shown(value) for name, value in params.items()}
         self.weights = dict(weights)
         # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
-        self.drawn = theorem.recorded
+        self.drawn_weights = theorem.recorded
         drawn = {name for name in weights if name in theorem.recorded or name in params}
         self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import boundsmith
 from bridge.cli import main
 from bridge.comparison import DEFAULTS
 
@@ -38,6 +39,13 @@ def test_the_readme_shows_python_and_commands() -> None:
 def test_the_machine_that_is_shown_is_the_one_in_the_folder() -> None:
     machine = (ROOT / "examples" / "evens.tm").read_text()
     assert f"```\n{machine}```" in README
+
+
+def test_the_table_of_rules_has_every_rule() -> None:
+    table = README.partition("\n### Rules\n")[2].partition("\n### ")[0]
+    first = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    listed = [name for cell in first for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(listed) == sorted(boundsmith._HOMES["symbolic.calculus"])
 
 
 @pytest.fixture
