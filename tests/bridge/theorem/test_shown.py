@@ -117,7 +117,7 @@ def truncated(name: str) -> bs.Theorem:
 
 def test_the_values_of_the_worst_case_are_shown(tmp_path: Path, run: Command) -> None:
     assert truncated("out").statement.quantities[0].bound_at == {rho: lam * g}
-    assert r"Derived, at the worst case $\rho = g \lambda$:" in truncated("out").latex()
+    assert r"Derived by rules, at the worst case $\rho = g \lambda$:" in truncated("out").latex()
     shown = run("show", OWN).out
     assert "    at the worst case rho = 1\n" in shown
     plain = bs.theorem(
