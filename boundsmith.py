@@ -13,6 +13,8 @@ _HOMES = {
     "bridge.check": ("Check", "Sides"),
     "bridge.formula": ("ArrayFunction",),
     "bridge.pair": ("Pair",),
+    "bridge.readings": ("Emulated", "Smooth", "at"),
+    "bridge.theorem_steps": ("steps",),
     "bridge.domains": (
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
         *("SingularValues", "Sphere"),
@@ -34,10 +36,10 @@ _HOMES = {
     ),
     "symbolic.calculus": (
         *("add", "apply_function", "attend", "bilinear", "change_norm", "concatenate", "concentrate", "confine"),
-        *("contract", "converge", "correct", "descend", "either", "exclude", "given", "hard_max", "iterate"),
-        *("knob_for", "linear_map", "mean", "minimise", "perturbed_function", "perturbed_map", "pool", "pooled_sum"),
-        *("project", "recur", "recursion_from", "repeat", "soft_threshold", "softmax", "softmax_as_linear"),
-        *("softmax_to_hard_max", "stack"),
+        *("contract", "converge", "correct", "descend", "descent_lemma", "either", "evolve", "exclude", "given"),
+        *("gradient_descent", "hard_max", "iterate", "knob_for", "linear_map", "mean", "minimise"),
+        *("perturbed_function", "perturbed_map", "pool", "pooled_sum", "project", "recur", "recursion_from", "repeat"),
+        *("soft_threshold", "softmax", "softmax_as_linear", "softmax_to_hard_max", "stack", "taylor"),
     ),
     "symbolic.errata": ("Erratum", "Weight"),
     "symbolic.inequalities": ("Inequality",),

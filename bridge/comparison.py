@@ -194,7 +194,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | Non
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
     if isinstance(case, DirectCase) or witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)
-    quantity = case.result.quantity(witness.quantity)
+    quantity = case.quantity(witness.quantity)
     _check_replayable(case, quantity, witness.scope)
     if quantity.scopes:
         case.check_inputs(inputs)

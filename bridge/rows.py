@@ -75,8 +75,8 @@ def _prompt_row(case: Case, quantity: Quantity, scope: str, found: list[Found], 
 
 
 def _slackness(row: Row) -> float:
-    """Bound over error; infinite for an input without either."""
-    return math.inf if row.ratio is None else row.ratio
+    """Bound over error, to 9 digits; infinite for an input without either."""
+    return math.inf if row.ratio is None else float(f"{row.ratio:.9g}")
 
 
 def refused_rows(case: Case, quantity: Quantity, refusal: Refusal, budget: Budget) -> list[Row]:
@@ -276,7 +276,7 @@ def _verdict(bound: Bound, evidence: list[Evidence]) -> Verdict:
 
 
 def _remark(quantity: Quantity, tiers: Tiers, evidence: list[Evidence], rounded: list[str]) -> str:
-    said = [bound.outside for bound in tiers.values() if bound.outside]
+    said = [words for bound in tiers.values() for words in (bound.outside, bound.remark) if words]
     said += within_rounding(rounded)
     if all(piece.exact is None for piece in evidence):
         said.append("too large for exact arithmetic: judged on floats, their rounding only estimated")

@@ -97,6 +97,18 @@ class Runner:
                 return _repeated(at_one({}), inputs)
             return torch.func.vmap(at_one, chunk_size=self.part)(given)
 
+    def at_one(self, function: Function, prompt: Mapping[str, Tensor]) -> Any:
+        """The function at one prompt, as it returns; numbers are tensors without dimensions."""
+        known = {**self._as_tensors(torch.float64), **prompt}
+        with called_for(self.role(function), function):
+            return function(**{name: known[name] for name in arguments_of(function)})
+
+    def exactly(self, function: Function, prompt: Arrays, bits: int) -> Any:
+        """The same on balls. Raises TooLargeForExact."""
+        with called_for(self.role(function), function):
+            arguments, limit = self._exact_arguments(function, prompt, bits), self.theorem.exact_limit
+            return call_on_balls(function, arguments, bits, limit=limit, enclose_floats=self.enclose_floats)
+
     @property
     def bytes_of_one(self) -> int:
         """What the theorem says that one prompt takes; 0 where it says nothing."""

@@ -180,6 +180,10 @@ class Case(ABC):
         out. `bridge.rows.judged_row` makes one, with the witness that a violated row needs."""
         return []
 
+    def quantity(self, name: str) -> Quantity:
+        """The quantity with the scopes that it has here. Raises UsageError."""
+        return self.result.quantity(name)
+
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         """The row of a check again, from the inputs of its witness. No quantity has the name of a check.
 

@@ -49,6 +49,12 @@ class Theorem:
     `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
     takes inputs gives the letter's value at a prompt, one that takes none that of the network.
 
+    `handles` binds the operands that the steps of the derivations name (`matrix=`, `function=`, ... of the rules, and
+    each given by its name): a function that returns them by handle, at one prompt; arrays, numbers, functions
+    (`Smooth`), pairs of an exact and an emulated array (`Emulated`), and tuples of one operand for each layer of a
+    repetition. With it, bounds at a prompt are read off the derivations (not with a `distance`), and so is what the
+    network has to compute: row `faithful`. A quantity of whose handles none is bound is not read.
+
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
     the bounds from 0 takes, for what nearly cancels; `exact_limit` is the most ball operations of an exact run.
@@ -67,6 +73,7 @@ class Theorem:
     reference: Function | Pair | None = None
     built: Mapping[str, Function] = field(default_factory=dict)
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
+    handles: Function | None = None
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
     distance: Function | None = None
@@ -102,6 +109,7 @@ class Theorem:
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
         others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
+        others["the handles"] = self.handles
         yield from ((role, each) for role, each in others.items() if each is not None)
         yield from (("a table", table) for table in self.tables)
 
@@ -150,6 +158,7 @@ def theorem(
     hypotheses: Sequence[Any] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
+    handles: Function | None = None,
     printed: Mapping[str, Any] | None = None,
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[sp.Symbol, str] | None = None,
@@ -213,6 +222,7 @@ def theorem(
         reference=reference,
         built=dict(built or {}),
         knows=letters,
+        handles=handles,
         checks=tuple(checks),
         inequalities=tuple(inequalities),
         entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},

@@ -32,6 +32,8 @@ class TheoremBatch:
         self.starts = _joined([drawn[case] for case, _ in cells])
         self.names = [goal.quantity.name for _, goal in cells for _ in range(self.restarts)]  # R
         self.varying = self._varying()
+        self.read = self.cases[0].bindings.read
+        self.rounding_beside = self.cases[0].rounding_beside if self.read else 0.0
         self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
 
     def ascended(self, budget: Budget) -> list[Inputs]:
@@ -113,11 +115,22 @@ class TheoremBatch:
         """The bound at each item whose goal is a ratio, 1 at the others, (R)."""
         bounds = next(iter(known.values())).new_ones(len(self.names))  # (R)
         values = {letter: self._letter(letter, items, known) for letter, items in self._letters.items()}
-        for quantity, items in self._ratios:
+        for quantity, scope, items in self._ratios:
             formula = self.cases[0].prompt_formula(quantity)
             arguments = [items.of(values[s]) if s in values else items.of(self._numbers[s]) for s in formula.letters]
-            bounds = items.into(bounds, formula.bound(*arguments) * items.of(torch.ones_like(bounds)))
+            bound = formula.bound(*arguments) * items.of(torch.ones_like(bounds))
+            if quantity.name in self.read:
+                read = self._reading(quantity, scope, items, known)
+                bound = torch.minimum(bound, read) + self.rounding_beside
+            bounds = items.into(bounds, bound)
         return bounds
+
+    def _reading(self, quantity: Quantity, scope: str, items: Items, known: Mapping[str, Tensor]) -> Tensor:
+        """What the derivation of the quantity, read at each of these items, says of its error."""
+        function = self.cases[0].reading_of(quantity, scope)
+        numbers = {name: items.of(self._numbers[letter]) for name, letter in function.letters.items()}
+        found: Tensor = self.runner.batched(function, {**items.of_each(known), **numbers})
+        return found
 
     def _letter(self, letter: sp.Symbol, items: Items, known: Mapping[str, Tensor]) -> Tensor:
         """The letter at those items, 0 at the others, (R)."""
@@ -125,19 +138,19 @@ class TheoremBatch:
         return items.into(found.new_zeros(len(self.names)), found)
 
     @cached_property
-    def _ratios(self) -> list[tuple[Quantity, Items]]:
-        """Each quantity that is a goal at prompts, and the items of those goals."""
-        quantities = {goal.quantity.name: goal.quantity for _, goal in self.cells if goal.scope is not None}
+    def _ratios(self) -> list[tuple[Quantity, str, Items]]:
+        """Each quantity that is a goal at prompts, its scope, and the items of those goals."""
+        goals = {goal.key: goal.quantity for _, goal in self.cells if goal.scope is not None}
         return [
-            (quantity, self.items([g.quantity.name == name and g.scope is not None for _, g in self.cells]))
-            for name, quantity in quantities.items()
+            (quantity, str(scope), self.items([goal.key == (name, scope) for _, goal in self.cells]))
+            for (name, scope), quantity in goals.items()
         ]
 
     @cached_property
     def _letters(self) -> dict[sp.Symbol, Items]:
         """Each letter that depends on the prompt, and the items whose bounds have it."""
         needed: dict[sp.Symbol, set[int]] = {}
-        for quantity, items in self._ratios:
+        for quantity, _, items in self._ratios:
             for letter in self.cases[0].prompt_formula(quantity).letters:
                 if letter in self.cases[0].prompt_functions:
                     needed.setdefault(letter, set()).update(items.places)
@@ -146,10 +159,12 @@ class TheoremBatch:
     @cached_property
     def _numbers(self) -> dict[sp.Symbol, Tensor]:
         """The other letters, at each item, (R)."""
-        letters = {letter for quantity, _ in self._ratios for letter in self.cases[0].prompt_formula(quantity).letters}
+        letters = {s for quantity, _, _ in self._ratios for s in self.cases[0].prompt_formula(quantity).letters}
+        letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
             letter: self._of_items([torch.tensor(case.number(letter)) for case, _ in self.cells])
-            for letter in letters - set(self._letters)
+            for letter in letters
+            if letter not in self._letters or letter in self.cases[0].network_letters
         }
 
 

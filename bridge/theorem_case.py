@@ -13,12 +13,14 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.balls import BASE_BITS
+from bridge.balls import BASE_BITS, bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.check import Check, enclosed
 from bridge.check_rows import check_rows, replayed_check, settings_of
 from bridge.conditions import truth
 from bridge.domains import Domain, Product
+from bridge.faithful import NAME as FAITHFUL
+from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
 from bridge.premises import require_covered, require_entries
@@ -26,8 +28,10 @@ from bridge.record import NamedTable, Row
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
+from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_of, bound_on_balls
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
+from bridge.verdicts import Bound
 from numeric.attack import NowhereFinite
 from numeric.balls import BallArray, float_above
 from numeric.exact_cost import TooLargeForExact
@@ -37,6 +41,8 @@ ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
+READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
+ABOVE_ROUNDING = 64  # times the rounding
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
 BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
@@ -77,9 +83,10 @@ class TheoremCase(Case):
         self.result = self._stated_here()
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
-        require_covered(self.result.id, self.bounded(), self.domain.domains, called, self.values)
+        require_covered(self.result.id, super().bounded(), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self._prompt_formulas: dict[str, PromptFormula] = {}
+        self._readings: dict[tuple[str, str], AtPrompt] = {}
         self._lengths: dict[Function | None, int] = {}
         self.values |= self._own_letters()
 
@@ -117,6 +124,31 @@ class TheoremCase(Case):
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
         return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
+
+    # Quantities, with the scopes that their readings add.
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """What the handles bind."""
+        if self.theorem.handles is None:
+            return Bindings()
+        return bindings(self, super().bounded(), self.sample(1, seed=0))
+
+    @cached_property
+    def _scoped(self) -> dict[str, Quantity]:
+        # A distance of the theorem's own is none of the norms in which steps are bounded.
+        found = self.bindings if self.theorem.distance is None else Bindings()
+        scoped = {each.name: found.scopes(each) for each in self.result.quantities}
+        return {
+            each.name: each if scoped[each.name] == each.scopes else replace(each, scopes=scoped[each.name])
+            for each in self.result.quantities
+        }
+
+    def bounded(self) -> list[Quantity]:
+        return [self._scoped[each.name] for each in super().bounded()]
+
+    def quantity(self, name: str) -> Quantity:
+        return self._scoped[super().quantity(name).name]
 
     # Inputs.
 
@@ -157,7 +189,7 @@ class TheoremCase(Case):
             return None
         whole = tuple((name, _kept(value)) for name, value in self.runner.params.items())
         weights = tuple((name, tuple(value.shape)) for name, value in self.weights.items())
-        quantities = tuple(quantity.name for quantity in self.result.quantities)
+        quantities = tuple((quantity.name, quantity.scopes) for quantity in self.bounded())
         shape = tuple(self.domain.shape.items())
         built = tuple(id(each) for each in self.runner.built.values())  # of this point alone
         return id(self.theorem), whole, weights, quantities, shape, built, self.dtype, self.device
@@ -224,7 +256,7 @@ class TheoremCase(Case):
 
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         bits += self.theorem.exact_bits
-        one = self._members(inputs, bits)
+        one = self.members(inputs, bits)
         network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
         with torch.no_grad():
             floats = self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
@@ -236,7 +268,7 @@ class TheoremCase(Case):
             found[name] = (error, float_above(sum(apart, flint.arb(0))))
         return found
 
-    def _members(self, inputs: Inputs, bits: int = BASE_BITS) -> dict[str, BallArray]:
+    def members(self, inputs: Inputs, bits: int = BASE_BITS) -> dict[str, BallArray]:
         """Elements of the domains, near the one prompt: floats may meet a domain up to a tolerance only."""
         return self.domain.members({name: value[0] for name, value in inputs.items()}, bits)
 
@@ -278,10 +310,31 @@ class TheoremCase(Case):
 
     # Letters.
 
+    def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
+        bound = super().instance(quantity, scope, inputs)
+        if bound is None or inputs is None or not self._is_read(quantity, scope):
+            return bound
+        bits = bits_for(bound.ball) + self.extra_bits
+        found, remark = bound_on_balls(self, quantity, scope, inputs, bits)
+        return replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
+
+    def _is_read(self, quantity: Quantity, scope: str) -> bool:
+        return scope != "network" and self.theorem.distance is None and quantity.name in self.bindings.read
+
+    @property
+    def extra_bits(self) -> int:
+        """Beyond those that telling the bounds from 0 takes: what is read at a prompt may be far below them."""
+        return self.theorem.exact_bits + (READ_BITS if self.theorem.handles is not None else 0)
+
+    @property
+    def network_letters(self) -> Mapping[sp.Symbol, flint.arb]:
+        """The letters that this network knows better, at all of its prompts."""
+        return self._of_network
+
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
         if scope == "network" or inputs is None:
             return dict(self._of_network)
-        one = self._members(inputs)
+        one = self.members(inputs)
         at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self.prompt_functions.items()}
         return {**self._of_network, **at_prompt}
 
@@ -308,7 +361,26 @@ class TheoremCase(Case):
         at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
         values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
-        return formula.bound(*values) * like
+        bound: Tensor = formula.bound(*values) * like
+        if not self._is_read(quantity, scope):
+            return bound
+        function = self.reading_of(quantity, scope)
+        numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
+        return torch.minimum(bound, self.runner.batched(function, {**inputs, **numbers})) + self.rounding_beside
+
+    @cached_property
+    def rounding_beside(self) -> float:
+        """What is added to a bound that is read at a prompt, for the attack alone.
+
+        Such a bound may be as small as an error: a ratio to it would say how inputs round, where errors are smallest.
+        """
+        return ABOVE_ROUNDING * self._estimated_rounding()
+
+    def reading_of(self, quantity: Quantity, scope: str) -> AtPrompt:
+        """The bound that the reading of the derivation gives at a prompt, on tensors."""
+        if (quantity.name, scope) not in self._readings:
+            self._readings[quantity.name, scope] = AtPrompt(self, quantity, bound_of(quantity, scope))
+        return self._readings[quantity.name, scope]
 
     def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
         """The bound at a prompt, in the letters that are no integers; lowered once, as an attack asks at each step."""
@@ -336,9 +408,11 @@ class TheoremCase(Case):
 
     def checks(self, budget: Budget) -> list[Row]:
         own = [check for check in self._checks_here if check.params is None]
-        return [row for check in own for row in check_rows(self, check, budget)]
+        return [*(row for check in own for row in check_rows(self, check, budget)), *faithful_rows(self, budget)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
+        if name == FAITHFUL and self.bindings.valued:
+            return replayed_faithful(self, inputs)
         for check in self._checks_here:
             if check.name == name:
                 return replayed_check(self, check, inputs)
@@ -365,6 +439,11 @@ def shown(value: Any) -> Any:
     if isinstance(value, int | float | str):
         return value
     return " x ".join(map(str, np.shape(value))) + " matrix" if np.ndim(value) else value
+
+
+def _lesser(one: flint.arb, other: flint.arb) -> flint.arb:
+    """The lesser of two bounds, of which both hold; where balls overlap, the lesser upper end."""
+    return one if one.upper() <= other.upper() else other
 
 
 def _entries(value: Tensor) -> str:

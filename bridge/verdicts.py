@@ -31,7 +31,7 @@ class Bound:
     """One tier of a bound at one point: its enclosure, and whether the statement is strict or conditional.
 
     `outside` names a premise that does not hold at this point, if there is one; `checked` lists every open obligation
-    that was decided for it.
+    that was decided for it. `remark` says what else there is to know of it.
     """
 
     ball: flint.arb
@@ -39,6 +39,7 @@ class Bound:
     conditional: bool = False
     outside: str = ""
     checked: tuple[Checked, ...] = ()
+    remark: str = ""
 
     def number(self) -> float | None:
         """The bound as a float64, rounded up; None if it is too small (or too large) for one."""

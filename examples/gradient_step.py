@@ -16,9 +16,9 @@ n, d = sp.symbols("n d", integer=True, positive=True)
 
 # Labels in [-B_y, B_y], then centred, lie within B_y of one number; so does the 0 of the query.
 labels = bs.given("labels", dim=1, size=2 * B_y, radius=B_y)
-scores = bs.given("scores", dim=n + 1, size=beta * rho)
-average = bs.attend(bs.softmax_as_linear(scores, "weights"), labels, "average")
-softmax = bs.linear_map(average, "softmax", operator_norm=eta * (n + 1) / (n * beta), dim=1)
+scores = bs.given("scores", dim=n + 1, size=beta * d * B_x**2)
+average = bs.attend(bs.softmax_as_linear(scores, "weights", half_range=beta * rho), labels, "average")
+softmax = bs.linear_map(average, "softmax", operator_norm=eta * (n + 1) / (n * beta), dim=1, matrix="scale")
 
 
 def attention(kind, d, sharpness, scale):
@@ -59,6 +59,11 @@ own = bs.theorem(
     reference=lambda X, y, x, eta: eta * ((y - y.mean()) * (X @ x)).mean()[None],
     worst={rho: d * B_x**2},
     knows={rho: half_range},
+    handles=lambda X, y, x, eta, n, beta: {
+        "labels": tokens(X, y, x)[:, -1:],
+        "scores": beta * tokens(X, y, x)[:, :-1] @ x,
+        "scale": eta * (n + 1) / (n * beta),
+    },
 )
 
 if __name__ == "__main__":

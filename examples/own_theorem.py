@@ -13,12 +13,13 @@ import boundsmith as bs
 
 eps, K, rho = sp.symbols("eps K rho", positive=True)
 N, d = sp.symbols("N d", integer=True, positive=True)
+t = sp.Symbol("t", real=True)
 
 
 # One layer, from the rules: a linear map in the sup norm, then an approximated 1-Lipschitz function.
 def layer(p):
-    product = bs.linear_map(p, "W p", operator_norm=K, dim=d)
-    return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1)
+    product = bs.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
+    return bs.apply_function(product, "r(W p)", eps=eps * rho, lipschitz=1, size=1, function="r")
 
 
 output = bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N)
@@ -49,6 +50,10 @@ own = bs.theorem(
             lambda W, x, N, eps: torch.stack(states(W, x, N, 1 - eps)).abs().amax() / (1 - eps),
         ),
     },
+    built={
+        "r": lambda eps, K: bs.Smooth.of(sp.tanh(t), t, approximate=(1 - sp.Rational(eps)) * sp.tanh(t), radius=2 * K)
+    },
+    handles=lambda W, x, r: {"W": W, "x": x, "r": r},  # what the steps of the derivation name, at this prompt
     printed={"output": eps * N * K**N},
 )
 

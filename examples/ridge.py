@@ -15,8 +15,8 @@ L, n, d = sp.symbols("L n d", integer=True, positive=True)
 # (beta + lamda)/(alpha + lamda). Before the first step, w = 0 is W = ||w*|| away.
 kappa = (beta + lamda) / (alpha + lamda)
 start = bs.given("w_0", dim=d, norm=bs.Norm.TWO, size=W, error=W)
-descent = bs.contract(start, "w", factor=1 - 1 / kappa, offset=0, size=W, depth=L)
-prediction = bs.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target=bs.Norm.INF)
+descent = bs.contract(start, "w", factor=1 - 1 / kappa, offset=0, size=W, depth=L, matrix="A")
+prediction = bs.linear_map(descent, "prediction", operator_norm=B_x, dim=1, target=bs.Norm.INF, matrix="x")
 
 # w* = (X^T X/n + lamda I)^-1 X^T y/n takes y/sqrt(n), of norm at most B_y, times sqrt(s)/(s + lamda) along the singular
 # vector with the value sqrt(n s), s in [alpha, beta]. This factor increases up to s = lamda and then decreases.
@@ -70,6 +70,11 @@ own = bs.theorem(
     reference=lambda X, y, x, lamda: (x @ solution(X, y, lamda))[None],
     worst={W: B_y * sp.sqrt(s) / (s + lamda)},
     knows={W: lambda X, y, lamda: torch.linalg.vector_norm(solution(X, y, lamda))},
+    handles=lambda X, y, x, beta, lamda, n, d: {
+        "w_0": bs.Emulated(solution(X, y, lamda), torch.zeros(d, dtype=X.dtype)),
+        "A": torch.eye(d, dtype=X.dtype) * (beta / (beta + lamda)) - X.mT @ X / n / (beta + lamda),
+        "x": x[None],
+    },
     printed={"prediction": B_x * W * sp.exp(-L / (2 * kappa))},
     cites="after Bai et al. 2023",
 )

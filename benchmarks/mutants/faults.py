@@ -3,11 +3,11 @@
 import ast
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.mutants.operators import OPERATORS, WORDING
+from benchmarks.mutants.operators import OPERATORS, WORDING, Operator
 from benchmarks.mutants.source import Edit, Source
 
 TARGETS = (
@@ -58,19 +58,19 @@ def targets(root: Path, only: str = "") -> list[str]:
     return sorted(file for file in found if only in file)
 
 
-def enumerate_faults(root: Path, files: Iterable[str]) -> list[Fault]:
+def enumerate_faults(root: Path, files: Iterable[str], operators: Mapping[str, Operator] = OPERATORS) -> list[Fault]:
     """Every fault that the operators can make, each once."""
-    found = {fault: None for file in files for fault in faults_of(file, (root / file).read_bytes())}
+    found = {fault: None for file in files for fault in faults_of(file, (root / file).read_bytes(), operators)}
     return list(found)
 
 
-def faults_of(file: str, code: bytes) -> Iterator[Fault]:
+def faults_of(file: str, code: bytes, operators: Mapping[str, Operator] = OPERATORS) -> Iterator[Fault]:
     source = Source(code)
     made: set[Edit] = set()
     for statement in source.tree.body:
         if not _is_export(statement):
             for function, node in _visited(statement, "module"):
-                for name, operator in OPERATORS.items():
+                for name, operator in operators.items():
                     for edit in operator(node, source):
                         if edit not in made and source.changes(edit):
                             made.add(edit)

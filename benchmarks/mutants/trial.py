@@ -72,7 +72,7 @@ def run_clean(answer: Connection, root: Path, tests: Sequence[str], targets: Seq
 def run_with(answer: Connection, root: Path, tests: Mapping[str, float], collection: float, fault: Served) -> None:
     """The body of the child that runs tests, each with its time without a fault, up to the first failure."""
     report = Report()
-    sys.meta_path.insert(0, _Finder([fault], report))
+    serve(fault, report)
     files = dict.fromkeys(test.partition("::")[0] for test in tests)
     _run(answer, root, list(files), ["-x"], report, _Watch(report, tests, collection))
 
@@ -80,6 +80,11 @@ def run_with(answer: Connection, root: Path, tests: Mapping[str, float], collect
 def served(root: Path, file: str, source: bytes) -> Served:
     module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     return Served(module, str(root / file), source)
+
+
+def serve(fault: Served, report: Report) -> None:
+    """From now on the import system gets the fault's source text for its module."""
+    sys.meta_path.insert(0, _Finder([fault], report))
 
 
 def _run(

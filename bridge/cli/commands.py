@@ -66,8 +66,26 @@ def list_results(json: Annotated[bool, typer.Option("--json", help="Print a JSON
 
 
 @app.command()
-def show(id: Id, json: Json = False) -> None:
+def show(
+    id: Id,
+    json: Json = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Instead: size, error and bound of each step at one random prompt.")
+    ] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="With --steps: on balls; each number is proved.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="With --steps: random seed of weights and prompt.")] = None,
+    settings: Settings = None,
+) -> None:
     """Show a result: claim, hypotheses, quantities and derivations."""
+    if steps or exact or seed is not None or settings:
+        from bridge.cli.requests import check_steps, request
+
+        check_steps(steps=steps)
+        asked = request(id, settings or [])
+        from bridge.cli.stepping import show_steps
+
+        show_steps(asked, seed=seed or 0, exact=exact, as_json=json)
+        return
     from bridge.cli.describe import show_claim
 
     show_claim(id, as_json=json)

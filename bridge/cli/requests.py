@@ -62,6 +62,12 @@ def check_replay(path: Path, others: Sequence[str], outputs: Outputs) -> None:
     require_file(str(path), "witness")
 
 
+def check_steps(*, steps: bool) -> None:
+    """Raises UsageError for options that say at which prompt, where no steps are asked for."""
+    if not steps:
+        raise UsageError("--exact, --seed and --set go with --steps: they choose the prompt at which steps are shown.")
+
+
 def check_solve(request: Request, knob: str, options: Mapping[str, Any]) -> None:
     """Raises UsageError for a question that names no parameter, quantity or tier. `knob` may be `error` itself."""
     if knob != "error":

@@ -13,7 +13,7 @@ from symbolic.statements import Kind
 
 NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio", "claimed_ratio")
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
-BESIDE_FINAL = ("gradient", "w")  # shown with them: what the network emulates, from which its predictions follow
+BESIDE_FINAL = ("gradient", "w", "faithful")  # shown with them: what the network emulates, and whether it does
 LONGEST_VALUE = 32
 SENSES = {"exact": "=", "upper": "≤", "lower": "≥", "rate": "~"}  # how a quantity stands to its bounds, by kind
 FIRST_LINES, LAST_LINES = 12, 4  # of a long table beside the rows

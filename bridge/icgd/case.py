@@ -31,6 +31,7 @@ from symbolic.statements import Quantity, Result, UsageError
 BALL_BITS = 192
 ROUNDED_UP = flint.arb(2) ** -40  # relative: at some prompts a bound is attained, which balls alone cannot decide
 SIZES = ("range_r", "range_r1", "range_u", "size_s")  # not errors: what has to be covered
+REMEMBERED = 64  # exact runs: rows of several quantities are about one input
 WHOLE_VECTOR = ("gradient", "w")  # measured in the 2-norm of all entries
 
 
@@ -169,7 +170,9 @@ class StepCase(Case):
         bits = max(bits, BALL_BITS)
         key = (b"".join(inputs[name].double().cpu().numpy().tobytes() for name in ("w", "x", "y")), bits)
         if key not in self._exact:
-            self._exact = {key: self._all_exact(inputs, bits)}
+            if len(self._exact) >= REMEMBERED:
+                self._exact.clear()
+            self._exact[key] = self._all_exact(inputs, bits)
         return {name: self._exact[key][name] for name in names}
 
     def _all_exact(self, inputs: Inputs, bits: int) -> dict[str, tuple[flint.arb, float]]:
@@ -273,7 +276,7 @@ class StepCase(Case):
         with working_precision(BALL_BITS):
             if key not in self._readings:
                 w, x, y = (BallArray.exactly(each, BALL_BITS) for each in point)
-                self._readings = {key: self.chain_on_balls(BALL_BITS).reading(w, x, y, scope)}
+                self._readings = {key: self.chain_on_balls(BALL_BITS).reading(w, x, y, scope, [step_of(quantity.name)])}
             found = self._readings[key].bound(step_of(quantity.name))
             assert found is not None  # every step of the chain has an enclosure
             bound = found.balls[0]

@@ -17,9 +17,11 @@ from bridge.cost import Cost
 from bridge.data import Table
 from bridge.enclosures import TIGHTNESS
 from bridge.export.numbers import plain
+from bridge.faithful import NAME as FAITHFUL
 from bridge.goals import Goal
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
+from bridge.icgd.faithful import faithful_rows, replayed_faithful
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
 from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
@@ -29,7 +31,7 @@ from bridge.icgd.values import (
     as_numbers,
     constants_on,
     emulation_values,
-    layers_of_network,
+    network_bounds,
     one_norm,
     paper_ranges,
     problem_values,
@@ -45,12 +47,11 @@ from numeric.icgd.shape import Shape
 from symbolic.activations import activation, loss
 from symbolic.icgd import chain, results
 from symbolic.icgd import symbols as letters
-from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result, UsageError
 
 SHOWN_BY_A_RUN = ("range_", "norm[")  # on their errata's parameters; p[j] and r'[j] with an R that is too small
 R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
-ON_PROMPTS = ("gradient",)  # of the step; its other quantities have results of their own, and w moves by eta times it
+ON_PROMPTS = ("gradient",)  # of the step, at both scopes of a prompt: the others are shown where it errs most
 SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType(
     {
         **dict.fromkeys(("relus", "relus_r1"), (FEWEST_RELUS, 1 << 15)),  # half a second of certifying a function
@@ -164,17 +165,10 @@ class EmulatedCase(StepCase):
 
     @cached_property
     def _network_bounds(self) -> dict[str, flint.arb]:
-        """The recursions run with each layer's own range."""
-        s, e = self.setting, self.emulation
+        """The steps with each layer's own range; the projection onto the box does not expand."""
         with working_precision(EXACT_BITS):
-            return run(
-                layers_of_network(e),
-                input_norm=flint.arb(s.B_x),
-                L_l=s.loss_supremum(1, e.ranges.outputs),
-                b_l=s.loss_supremum(0, e.ranges.outputs),
-                eps_l=e.u.error,
-                eta=flint.arb(s.eta),
-            )
+            found = {name: each.error for name, each in network_bounds(self.emulation).items()}
+            return {**found, "w": found["v - eta gradient"]}
 
     # Each lemma attacks its own quantities in the result of its own; in the table of the step all of them are shown
     # where the gradient errs most.
@@ -188,9 +182,17 @@ class EmulatedCase(StepCase):
         loss = s.loss_supremum(0, e.ranges.outputs) + s.loss_supremum(1, e.ranges.outputs)
         one = flint.arb(1)
         sizes = ball_maximum([one, flint.arb(s.B_x), flint.arb(s.B_y), flint.arb(e.ranges.outputs), loss])
-        unit = [replace(layer, eps_r=one, eps_r1=one) for layer in layers_of_network(e)]
-        grown = run(unit, input_norm=flint.arb(s.B_x), L_l=s.loss_supremum(1, e.ranges.outputs), b_l=loss, eps_l=one)
-        return float_above(sizes * ball_maximum([one, *grown.values()]))
+        grown = [each.error for each in network_bounds(e, unit=True).values()]
+        return float_above(sizes * ball_maximum([one, *grown]))
+
+    def checks(self, budget: Budget) -> list[Row]:
+        return faithful_rows(self, budget) if isinstance(self.plan, Emulation) else []
+
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
+        if name != FAITHFUL:
+            return super().replay_check(name, inputs)
+        self.check_inputs({key: value.unsqueeze(0) for key, value in inputs.items()})
+        return replayed_faithful(self, inputs)
 
     # Counts and norms.
 
@@ -401,11 +403,8 @@ def with_quantities(result: Result, params: Mapping[str, Any]) -> Result:
             kept.append(replace(quantity, scopes=("network",)))
         elif not quantity.scopes:
             kept.append(quantity)
-        elif quantity.name == "g" or (quantity.name.startswith("s[") and not quantity.name.endswith(".max")):
-            kept.append(replace(quantity, scopes=("network",)))  # at a prompt: g.max, s[j].max
-        elif result.id in WHOLE_STEP:
-            local = ("network", "prompt", LOCAL) if quantity.name in ON_PROMPTS else ("network",)
-            kept.append(replace(quantity, scopes=local))
+        elif result.id in WHOLE_STEP and quantity.name not in ON_PROMPTS:
+            kept.append(replace(quantity, scopes=("network", LOCAL)))  # both, in a result of its own
         else:
             kept.append(replace(quantity, scopes=("network", "prompt", LOCAL)))
     return replace(result, quantities=tuple(kept))

@@ -105,7 +105,7 @@ def _at_table(quantity: Quantity, shape: Shape, n: int) -> Quantity:
     if not quantity.scopes:
         return quantity
     remark = f"measured at the table's rows and {STARTS} seeded w at most"
-    scopes = quantity.scopes
+    scopes = quantity.scopes if quantity.name in ON_PROMPTS else ("network",)
     if "prompt" in scopes and _prompt_weights(shape, n) > PROMPT_LIMIT:
         scopes = ("network",)
         remark += "; too many rows and weights for the bounds at the prompt"

@@ -157,7 +157,7 @@ class Stabiliser:
 
 def is_handy(number: sp.Float) -> bool:
     """Whether the exponent is one that a fraction of integers can write out."""
-    return bool(number == 0 or sp.Float(2) ** -LARGEST_EXPONENT < abs(number) < sp.Float(2) ** LARGEST_EXPONENT)
+    return bool(number.is_zero or sp.Float(2) ** -LARGEST_EXPONENT < abs(number) < sp.Float(2) ** LARGEST_EXPONENT)
 
 
 def within(index: sp.Symbol, first: sp.Expr, last: sp.Expr) -> Boolean:

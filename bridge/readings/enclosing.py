@@ -5,20 +5,33 @@ One function for each operation: from what is known of the premises (`Enclosed`)
 expands op(x + E) - op(x) into the part that is known (the new centre) and bounds the rest.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import reduce, singledispatch
 from typing import Any
 
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, applied, is_number, joint, largest, one_norm, spectral, two_norm, unit_vector
+from bridge.readings.arrays import (
+    Array,
+    applied,
+    is_number,
+    joint,
+    largest,
+    one_norm,
+    spectral,
+    token_mean,
+    two_norm,
+    unit_vector,
+)
 from bridge.readings.errors import Error
+from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated, Operands
 from bridge.readings.values import PRODUCTS, attended, clipped, shrunk, value
 from symbolic import operations as op
 from symbolic.derivation import Norm, Step
+from symbolic.statements import UsageError
 
 
 @dataclass(frozen=True)
@@ -31,11 +44,15 @@ class Image:
 
 @dataclass(frozen=True)
 class Enclosed:
-    """The exact value of a step, and what is known of the error of the emulated one."""
+    """The exact value of a step, and what is known of the error of the emulated one.
+
+    `holds`: whether all arguments lie where the functions are known; a tensor of one truth value in a batch.
+    """
 
     exact: Array
     error: Error
     image: Image | None = None
+    holds: Any = True
 
 
 @dataclass(frozen=True)
@@ -113,23 +130,47 @@ def _scaled(error: Error, factor: Any) -> Error:
 
 
 # With a remainder: f_hat(z + E) - f(z) = deviation + f'(z) (c + u) + rest, where the deviation is that of f_hat from f
-# at the argument z + E. Without one: |f_hat(z + E) - f(z)| <= eps + L |E|.
+# at the argument z + E. Without one: |f_hat(z + E) - f(z)| <= eps + c_1 |E| + c_2 |E|^2 + ..., in each coordinate and,
+# as || |E|^i ||_2 <= ||E||_2^i, in the 2-norm.
 @enclosed.register
 def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     (before,) = x
     function, error, change = at.operands.function(operation.function), before.error, before.error.absolute
     arguments = (before.exact, *map(at.operands.array, operation.beside))
-    sup = at.operands.number(operation.eps) if function.error is None else function.error
+    sup, holds = _supremum(operation, function, at), function.reaches(before.exact, change)
     centre, spread = function.spread(change, sup, at.local, *arguments)
-    exact, expansion = function.exact(*arguments), function.expansion(change, *arguments)
+    call = at.operands.call
+    exact, expansion = call(function.exact, *arguments), function.expansion(change, *arguments, call=call)
     if expansion is None:
-        slope = at.operands.number(operation.lipschitz)
-        two = lambda: two_norm(spread) + slope * error.norm(Norm.TWO)  # noqa: E731
-        return Enclosed(exact, Error(centre, spread + slope * change, two=two))
+        moves = [[at.operands.number(c) for c in each] for each in operation.moves]
+        two = lambda: two_norm(spread) + _moved(moves, error.norm(Norm.TWO))  # noqa: E731
+        return Enclosed(exact, Error(centre, spread + _moved(moves, change), two=two), holds=holds)
     slope, rest = expansion
     radius = spread + abs(slope) * error.radius + rest
     two = lambda: two_norm(spread) + _gain(slope, before) + two_norm(rest)  # noqa: E731
-    return Enclosed(exact, Error(centre + slope * error.centre, radius, two=two))
+    return Enclosed(exact, Error(centre + slope * error.centre, radius, two=two), holds=holds)
+
+
+def _supremum(operation: op.Apply, function: Smooth, at: Instance) -> Any:
+    """At least sup |f_hat - f|: what is known of the functions, or what the rule says of it, if that is less."""
+    missing = sorted(map(str, operation.eps.free_symbols - set(at.operands.letters)))
+    says_none = operation.eps == 0 and function.approximate is not None  # the rule takes f alone
+    if function.error is None and (missing or says_none):
+        letters = f", or the letter {', '.join(missing)}" if missing else ""
+        raise UsageError(
+            f"step '{at.operands.step}': nothing bounds the error of the approximant '{operation.function}'; give "
+            f"Smooth(..., error=){letters}"
+        )
+    if missing or says_none:
+        return function.error
+    of_rule = at.operands.number(operation.eps)
+    return of_rule if function.error is None else at.operands.least(of_rule, function.error)
+
+
+def _moved(moves: Sequence[Sequence[Any]], change: Array) -> Array:
+    """The least of c_1 d + c_2 d^2 + ... over the c."""
+    found = [sum((c * change**k for k, c in enumerate(each, start=1)), start=0 * change) for each in moves]
+    return reduce(torch.minimum, found)
 
 
 def _gain(slope: Array, before: Enclosed) -> Array:
@@ -229,7 +270,10 @@ def _added(a: Error, b: Error) -> Error:
 def _token_mean(operation: op.TokenMean, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     error = x[0].error
     mean = Error(
-        error.centre.mean(-2), error.radius.mean(-2), one=lambda: error.one.mean(-1), two=lambda: error.two.mean(-1)
+        token_mean(error.centre),
+        token_mean(error.radius),
+        one=lambda: torch.atleast_1d(error.one).mean(-1),
+        two=lambda: torch.atleast_1d(error.two).mean(-1),
     )
     return Enclosed(_exactly(operation, x, at), mean)
 

@@ -7,11 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import sympy as sp
 import torch
 
+from bridge.enclosures import STEPS, supremum
+from bridge.formula import ArrayFunction
+from bridge.lowering import LoweringError
 from bridge.readings.arrays import Array
+from numeric.balls import BallArray, float_above
+from symbolic.statements import UsageError
 
 Entrywise = Callable[..., Array]
+Call = Callable[..., Array]  # of an Entrywise, and its arguments
+KINKS = (*STEPS, sp.Abs, sp.Max, sp.Min)  # where a derivative jumps, of some order
+ORDERS = (2, 3)  # of the derivatives that bound a remainder
+
+
+def _called(function: Entrywise, *at: Array) -> Array:
+    return function(*at)
 
 
 # f(z + dz) - f(z) = f'(z) dz + rest, and by Taylor's formula with the remainder in Lagrange's form
@@ -23,7 +36,8 @@ class Smooth:
     `exact` is f; `approximate` is f_hat (f itself if there is none). `derivatives` are f', f'', ... as far as they are
     known, `suprema[k]` is at least sup |f^(k)| on the range of all arguments. `error` is at least sup |f_hat - f| there
     (the eps of the rule, if it is not given). `slope_error` is a Lipschitz constant of f_hat - f: with it a local
-    reading uses the deviation f_hat - f at each argument.
+    reading uses the deviation f_hat - f at each argument. All of this holds for arguments in [-radius, radius];
+    beyond it nothing is known.
     """
 
     exact: Entrywise
@@ -33,6 +47,40 @@ class Smooth:
     error: Any = None
     slope_error: Any = None
     deviation: Entrywise | None = None
+    radius: float = torch.inf
+
+    @classmethod
+    def of(cls, expr: Any, symbol: sp.Symbol, *, approximate: Any = None, radius: Any) -> "Smooth":
+        """f and f_hat typed once, in SymPy; whatever is known of them is derived and certified on [-radius, radius].
+
+        Neither has a letter beside `symbol`; floats in them are the binary rationals that they are. Raises UsageError
+        where |f_hat - f| has no finite bound there.
+        """
+        f, reach = _checked(expr, symbol), float(radius)
+        suprema = {order: _supremum(f.diff(symbol, order), symbol, reach) for order in ORDERS if not f.has(*KINKS)}
+        known = {order: bound for order, bound in suprema.items() if bound is not None}
+        derivatives = [ArrayFunction(f.diff(symbol, order), symbol) for order in (1, 2)] if known else []
+        exact = ArrayFunction(f, symbol)
+        if approximate is None:
+            return cls(exact, derivatives=derivatives, suprema=known, error=0, radius=reach)
+        f_hat = _checked(approximate, symbol)
+        difference = f_hat - f
+        return cls(
+            exact,
+            ArrayFunction(f_hat, symbol),
+            derivatives,
+            known,
+            error=float_above(supremum(difference, symbol, -reach, reach)),
+            slope_error=None if difference.has(*KINKS) else _supremum(difference.diff(symbol), symbol, reach),
+            radius=reach,
+        )
+
+    def reaches(self, argument: Array, change: Array) -> Any:
+        """Whether the range holds the argument and all within `change` of it: a bool, or a tensor of one."""
+        if self.radius == torch.inf:
+            return True
+        inside = abs(argument) + change <= self.radius
+        return all(each is True for each in inside.entries.flat) if isinstance(argument, BallArray) else inside.all()
 
     @property
     def emulated(self) -> Entrywise:
@@ -45,24 +93,48 @@ class Smooth:
     def spread(self, change: Array, error: Array, local: bool, *at: Array) -> tuple[Array, Array]:
         """Centre and radius of (f_hat - f)(argument + dz), where |dz| <= change and `error` bounds |f_hat - f|."""
         zero = torch.zeros_like(change)
-        if self.approximate is None and self.deviation is None:
+        exact = self.approximate is None and self.deviation is None
+        if exact or not local or self.slope_error is None:
             return zero, zero + error
-        if not local or self.slope_error is None:
-            return zero, zero + error
-        centre = self.deviates(*at)
-        return centre, torch.minimum(self.slope_error * change, abs(centre) + error)
+        here, moves = self.deviates(*at), self.slope_error * change
+        low, high = torch.maximum(here - moves, zero - error), torch.minimum(here + moves, zero + error)
+        return (low + high) / 2, torch.relu(high - low) / 2
 
-    def expansion(self, change: Array, *at: Array) -> tuple[Array, Array] | None:
-        """f' at the argument, and the least known bound on the rest; None if no remainder is known."""
+    def expansion(self, change: Array, *at: Array, call: Call = _called) -> tuple[Array, Array] | None:
+        """f' at the argument, and the least known bound on the rest; None if no remainder is known.
+
+        `call` calls a function on arrays, and may remember what it gave.
+        """
         if not self.derivatives:
             return None
         square, rests = change * change, []
         if 2 in self.suprema:
             rests.append(square * self.suprema[2] / 2)
         if 3 in self.suprema and len(self.derivatives) > 1:
-            second = abs(self.derivatives[1](*at))
+            second = abs(call(self.derivatives[1], *at))
             rests.append(square * second / 2 + square * change * self.suprema[3] / 6)
         if not rests:
             return None
         least = rests[0] if len(rests) == 1 else torch.minimum(*rests)
-        return self.derivatives[0](*at) + torch.zeros_like(change), least  # a constant takes the shape
+        return call(self.derivatives[0], *at) + torch.zeros_like(change), least  # a constant takes the shape
+
+
+def _checked(expr: Any, symbol: sp.Symbol) -> sp.Expr:
+    """The expression with its floats as the rationals that they are."""
+    found = sp.sympify(expr)
+    others = sorted(map(str, getattr(found, "free_symbols", set()) - {symbol}))
+    if not isinstance(found, sp.Expr) or others:
+        got = f"{', '.join(others)} in {found}" if others else type(found).__name__
+        raise UsageError(
+            f"Smooth.of: expected an expression in {symbol} alone, got {got}; a function with parameters is built once "
+            f"for each network: built={{'f': lambda eps: bs.Smooth.of(...)}}"
+        )
+    return found.xreplace({number: sp.Rational(number) for number in found.atoms(sp.Float)})
+
+
+def _supremum(expr: sp.Expr, symbol: sp.Symbol, radius: float) -> float | None:
+    """At least sup |expr| on [-radius, radius]; None where no finite bound is found."""
+    try:
+        return float_above(supremum(expr, symbol, -radius, radius))
+    except (UsageError, LoweringError):
+        return None

@@ -1,9 +1,10 @@
 """What an instance binds: handles to arrays, functions and numbers, letters to numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import sympy as sp
 import torch
 
@@ -12,7 +13,8 @@ from bridge.formula import entry_by_entry
 from bridge.readings.arrays import Array, is_number
 from bridge.readings.functions import Smooth
 from numeric.balls import BallArray
-from symbolic.derivation import Derivation, Step
+from numeric.balls.array import array_of
+from symbolic.derivation import Step
 from symbolic.operations import Linear
 from symbolic.statements import UsageError
 
@@ -38,6 +40,7 @@ class Operands:
     bits: int | None = None
     step: str = ""
     layer: int | None = None
+    calls: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def within(self, step: Step) -> "Operands":
         return replace(self, step=step.name)
@@ -91,6 +94,13 @@ class Operands:
         found = self.operand(name)
         return found if isinstance(found, Smooth) else Smooth(found)
 
+    def call(self, function: Callable[..., Array], *arrays: Array) -> Array:
+        """The function, called once on the same arrays: a derivative of f may be f' of one step and r of another."""
+        key = id(function), *map(id, arrays)
+        if key not in self.calls:
+            self.calls[key] = (function, arrays, function(*arrays))  # both are kept, so that no other has their ids
+        return self.calls[key][-1]
+
     # Letters.
 
     def number(self, expression: sp.Expr, errors: Mapping[sp.Symbol, Any] | None = None) -> Any:
@@ -108,6 +118,9 @@ class Operands:
         """The same as an array without axes."""
         return self._as_array(self.number(expression, errors))
 
+    def least(self, one: Any, other: Any) -> Array:
+        return torch.minimum(self._as_array(one), self._as_array(other))
+
     def _constant(self, expression: sp.Expr) -> Any:
         if expression.is_Integer:
             return int(expression)
@@ -122,13 +135,20 @@ class Operands:
 
     def count(self, expression: sp.Expr) -> int:
         """A number of layers or steps."""
-        found = expression.subs(self.letters) if expression.free_symbols else expression
-        if not found.is_Integer:
+        found = self.whole(expression)
+        if found is None:
             raise UsageError(f"step '{self.step}' needs the number {expression}, which nothing binds to a whole number")
-        return int(found)
+        return found
+
+    def whole(self, expression: sp.Expr) -> int | None:
+        """The expression, if letters that are whole numbers make it one."""
+        known = {s: self.letters.get(s) for s in expression.free_symbols}
+        whole = {s: sp.Integer(x) for s, x in known.items() if isinstance(x, int)}
+        found = expression.xreplace(whole)
+        return int(found) if found.is_Integer else None
 
     def holds(self, condition: Any) -> bool:
-        found = condition.subs(self.letters)
+        found = condition.subs({s: self.letters[s] for s in condition.free_symbols if s in self.letters})
         if found not in (sp.true, sp.false):
             raise UsageError(f"step '{self.step}': whether {condition} holds is not known at these letters")
         return bool(found)
@@ -140,7 +160,23 @@ def _ball(value: Any, bits: int) -> BallArray:
     return BallArray([value], (), bits) if isinstance(value, flint.arb) else BallArray.exactly(value, bits)
 
 
-def handles_of(derivation: Derivation) -> tuple[str, ...]:
-    """All handles of the steps, each once."""
-    operations = (step.operation for step in derivation.steps if step.operation is not None)
-    return tuple(dict.fromkeys(name for each in operations for name in each.handles))
+def as_operand(given: Any, bits: int | None) -> Any:
+    """What a handle is bound to, as the readings take it: numbers and arrays as float64 tensors, or as balls."""
+    if isinstance(given, tuple):
+        return tuple(as_operand(each, bits) for each in given)
+    if isinstance(given, Emulated):
+        return Emulated(as_operand(given.exact, bits), as_operand(given.emulated, bits))
+    if callable(given) or isinstance(given, Smooth | BallArray):
+        return given
+    if bits is not None:
+        return array_of(np.asarray(given) if isinstance(given, list) else given)
+    return given.to(torch.float64) if isinstance(given, torch.Tensor) else torch.as_tensor(given, dtype=torch.float64)
+
+
+def handles_of(steps: Iterable[Step]) -> dict[str, str]:
+    """The handles of the steps, each with the first step that needs it."""
+    found: dict[str, str] = {}
+    for step in steps:
+        for name in step.operation.handles if step.operation is not None else ():
+            found.setdefault(name, step.name)
+    return found

@@ -1,29 +1,72 @@
 """The errors of a derivation at a prompt: an enclosure of each step, and a bound on each error."""
 
+import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
 from bridge.readings.arrays import Array, bounding
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
+from bridge.readings.operands import Operands
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
+from symbolic.operations import Given, Iteration, Operation
 
 
 @dataclass
 class Reading:
-    """What is known of the steps; those without an enclosure, and why, are in `stops`."""
+    """What is known of the steps; those without an enclosure, and why, are in `stops`.
+
+    `coarser`: another reading at the same prompt, whose bounds hold as well.
+    """
 
     derivation: Derivation
     at: Instance
     steps: dict[str, Enclosed]
     stops: dict[str, str] = field(default_factory=dict)
+    coarser: "Reading | None" = None
     _bounds: dict[str, Array] = field(default_factory=dict)
+    _made: dict[Any, Enclosed | None] = field(default_factory=dict)
 
-    # The bound of a step is the lesser of its enclosure and of the rule's own bound at the errors of its premises here.
+    def enclose(self, *wanted: str) -> None:
+        """Encloses the steps that lead to the `wanted` ones, or all, as far as that was not done."""
+        for step in self.derivation.leading_to(*wanted):
+            if step.name not in self.steps and step.name not in self.stops:
+                self._enclose(step)
+
+    def _enclose(self, step: Step) -> None:
+        unknown = [name for name in step.premises if name not in self.steps]
+        if step.operation is None or unknown:
+            self.stops[step.name] = f"after {', '.join(unknown)}" if unknown else f"'{step.rule}' names no operands"
+            return
+        found = self._after(step, step.operation, [self.steps[name] for name in step.premises])
+        if found is None:
+            self.stops[step.name] = f"'{step.rule}' has no enclosure"
+        elif found.holds is False:
+            self.stops[step.name] = "an argument may leave the range on which its function is known"
+        else:
+            holds = _all_hold([found, *(self.steps[name] for name in step.premises)])
+            self.steps[step.name] = found if holds is found.holds else replace(found, holds=holds)
+
+    # Two steps may do the same to the same value, for bounds in two norms: it is enclosed once.
+    def _after(self, step: Step, operation: Operation, premises: list[Enclosed]) -> Enclosed | None:
+        at = self.at.within(step)
+        if isinstance(operation, Repetition):
+            return _repeated(operation, premises[0], at)
+        if isinstance(operation, Given | Iteration):  # the norm of the step enters
+            return enclosed(operation, step, premises, at)
+        key = operation, *map(id, premises)
+        if key not in self._made:
+            self._made[key] = enclosed(operation, step, premises, at)
+        return self._made[key]
+
+    # The bound of a step is the least of its enclosure, of the rule's own bound at the errors of its premises here, and
+    # of that in the coarser reading: what is sharper at one step need not be so at all that follow.
     def bound(self, name: str) -> Array | None:
         """A bound on the error of the step, in its norm, of the largest token; None where nothing is known."""
+        self.enclose(name)
         wanted = self.derivation.leading_to(name) if self.at.by_rules else (self.derivation.step(name),)
         for step in wanted:
             if step.name not in self._bounds:
@@ -31,14 +74,17 @@ class Reading:
         return self._bounds.get(name)
 
     def _bound(self, step: Step) -> None:
-        known = [each for each in (self.by_enclosure(step), self.by_rule(step)) if each is not None]
+        coarser = None if self.coarser is None else self.coarser.bound(step.name)
+        known = [each for each in (self.by_enclosure(step), self.by_rule(step), coarser) if each is not None]
         if known:
-            self._bounds[step.name] = bounding(known[0] if len(known) == 1 else torch.minimum(*known))
+            self._bounds[step.name] = bounding(functools.reduce(torch.minimum, known))
 
     def by_enclosure(self, step: Step) -> Array | None:
         if step.name not in self.steps:
             return None
-        return torch.amax(self.steps[step.name].error.norm(step.norm).reshape(-1), 0)
+        known = self.steps[step.name]
+        bound = torch.amax(known.error.norm(step.norm).reshape(-1), 0)
+        return bound if known.holds is True else torch.where(known.holds, bound, torch.inf)
 
     def by_rule(self, step: Step) -> Array | None:
         """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
@@ -54,32 +100,29 @@ def enclose(
     wanted: Iterable[str] = (),
     *,
     known: Mapping[str, Enclosed] | None = None,
+    coarser: Reading | None = None,
 ) -> Reading:
     """The errors at a prompt of all steps, or of those that lead to the `wanted` ones.
 
-    `known` has steps of which more is known than the derivation says.
+    `known` has steps of which more is known than the derivation says; `coarser` is a reading whose bounds hold as well.
     """
-    reading = Reading(derivation, at, dict(known or {}))
-    for step in derivation.leading_to(*wanted):
-        if step.name not in reading.steps:
-            _enclose(step, reading)
+    reading = Reading(derivation, at, dict(known or {}), coarser=coarser)
+    reading.enclose(*wanted)
     return reading
 
 
-def _enclose(step: Step, reading: Reading) -> None:
-    unknown = [name for name in step.premises if name not in reading.steps]
-    if step.operation is None or unknown:
-        reading.stops[step.name] = f"after {', '.join(unknown)}" if unknown else f"'{step.rule}' names no operands"
-        return
-    premises, at = [reading.steps[name] for name in step.premises], reading.at.within(step)
-    if isinstance(step.operation, Repetition):
-        found = _repeated(step.operation, premises[0], at)
-    else:
-        found = enclosed(step.operation, step, premises, at)
-    if found is None:
-        reading.stops[step.name] = f"'{step.rule}' has no enclosure"
-    else:
-        reading.steps[step.name] = found
+def read_errors(
+    derivation: Derivation, operands: Operands, wanted: Iterable[str] = (), *, local: bool = True
+) -> Reading:
+    """The sharpest reading: approximants at each argument and by their suprema, whichever gives less at each step."""
+    by_suprema = enclose(derivation, Instance(operands, local=False), wanted)
+    return enclose(derivation, Instance(operands), wanted, coarser=by_suprema) if local else by_suprema
+
+
+def _all_hold(values: Iterable[Enclosed]) -> Any:
+    """Whether all arguments so far lie where the functions are known."""
+    doubtful = [each.holds for each in values if each.holds is not True]
+    return torch.stack(doubtful).all(0) if doubtful else True
 
 
 def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed | None:

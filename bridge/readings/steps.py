@@ -1,47 +1,65 @@
-"""The table of a derivation at a prompt: exact value, error and bound of each step."""
+"""The table of a derivation at a prompt: size, error and bound of each step, and what decides the bound."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import sympy as sp
 import torch
 
+from bridge.conditions import truth
 from bridge.readings.arrays import Array, largest, one_norm, two_norm
-from bridge.readings.enclosing import Instance
-from bridge.readings.functions import Smooth
-from bridge.readings.operands import Emulated, Operands
-from bridge.readings.reading import Reading, enclose
+from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
+from bridge.readings.reading import Reading, read_errors
 from bridge.readings.values import read
 from numeric.balls import BallArray, float_above, working_precision
-from symbolic.derivation import Approximated, Derivation, Norm
+from numeric.balls.budget import OperationLimit, spending
+from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
+from symbolic.derivation import Approximated, Derivation, Norm, Step
+from symbolic.statements import UsageError
 
 BITS = 128
+HEADER = ("step", "rule", "norm", "size", "error", "bound", "ratio", "by", "")
+TOLERANCE = 1e-12  # relative: letters may be rounded
 
 
 @dataclass(frozen=True)
 class StepAtPrompt:
-    """A step: its norm, its exact value, the error of the emulated one there, and the bound; None where not known."""
+    """A step: its norm, the norm of its exact value, the error of the emulated one, and the bound; None where unknown.
+
+    `by` says what decides the bound: the enclosure of this prompt, or the rule at the bounds of the premises.
+    """
 
     name: str
     rule: str
     norm: Norm
     exact: Array | None
+    size: float | None
     error: float | None
     bound: float | None
+    by: str = ""
     stopped: str = ""
 
     @property
     def ratio(self) -> float | None:
         """The bound over the error."""
-        return self.bound / self.error if self.bound is not None and self.error else None
+        return self.bound / self.error if self.bound and self.error else None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row in words."""
+        found = (self.size, self.error, self.bound, self.ratio)
+        numbers = ("-" if each is None else f"{each:.4g}" for each in found)
+        return self.name, self.rule, self.norm.value, *numbers, self.by or "-", self.stopped
 
 
 @dataclass(frozen=True)
 class Steps:
-    """All steps, in order."""
+    """All steps, in order. `proved`: computed on balls and rounded up; else in float64."""
 
     rows: tuple[StepAtPrompt, ...]
+    proved: bool = False
 
     def __getitem__(self, name: str) -> StepAtPrompt:
         for row in self.rows:
@@ -49,16 +67,24 @@ class Steps:
                 return row
         raise KeyError(f"no step '{name}'; there are {', '.join(row.name for row in self.rows)}")
 
+    def __iter__(self) -> Iterator[StepAtPrompt]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def __str__(self) -> str:
-        header = ("step", "rule", "norm", "error", "bound", "ratio", "")
-        lines = [header, *(_cells(row) for row in self.rows)]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+        lines = [HEADER, *(row.cells for row in self.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
         return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines)
 
+    def _repr_html_(self) -> str:
+        rows = [_html(HEADER, "th"), *(_html(row.cells, "td") for row in self.rows)]
+        return f"<table>{''.join(rows)}</table>"
 
-def _cells(row: StepAtPrompt) -> tuple[str, ...]:
-    numbers = ("" if each is None else f"{each:.4g}" for each in (row.error, row.bound, row.ratio))
-    return row.name, row.rule, row.norm.value, *numbers, row.stopped
+
+def _html(cells: tuple[str, ...], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def at(
@@ -68,46 +94,107 @@ def at(
     *,
     bits: int | None = None,
     local: bool = True,
+    limit: int = DEFAULT_LIMIT,
 ) -> Steps:
     """The steps of a derivation at one prompt.
 
     `operands` binds the handles: arrays (..., m), matrices, functions (`Smooth`, or a plain one), or a pair
     `Emulated(exact, emulated)`; `letters` the symbols. With `bits` all of it runs on balls, and each bound is proved;
-    without, in float64. `local`: approximants are known at each argument, not by their supremum alone.
+    without, in float64. `local`: approximants are known at each argument, not by their supremum alone. `limit` is the
+    largest number of ball operations.
 
-    Raises UsageError for a handle that nothing binds, or whose shape does not fit.
+    Raises UsageError for a handle that nothing binds, or that no step names; for an operand whose shape does not fit;
+    for operands and letters that do not meet the hypotheses of a step; and for sizes that are too large for balls.
     """
     derivation = derived.derivation if isinstance(derived, Approximated) else derived
-    known = {name: _as_array(each, bits) for name, each in operands.items()}
-    bound = Operands(known, dict(letters or {}), bits)
-    with working_precision(bits or BITS):
-        values = read(derivation, bound)
-        reading = enclose(derivation, Instance(bound, local))
-        return Steps(tuple(_row(step, values, reading) for step in derivation.steps))
+    require_bound(derivation.steps, operands)
+    budget = OperationLimit(limit, OPERATIONS_PER_SCALAR, lambda spent: TooManyBallOperations("at", spent, limit))
+    with working_precision(bits or BITS), spending(budget):
+        known = {name: as_operand(each, bits) for name, each in operands.items()}
+        try:
+            return table(derivation, Operands(known, dict(letters or {}), bits), local=local)
+        except TooLargeForExact as error:
+            raise UsageError(
+                f"the steps are too large for exact arithmetic: they take more than {limit:,} ball operations; take a "
+                f"smaller prompt, leave out bits, or raise limit"
+            ) from error
 
 
-def _as_array(operand: Any, bits: int | None) -> Any:
-    if isinstance(operand, tuple):
-        return tuple(_as_array(each, bits) for each in operand)
-    if isinstance(operand, Emulated):
-        return Emulated(_as_array(operand.exact, bits), _as_array(operand.emulated, bits))
-    if callable(operand) or isinstance(operand, Smooth | BallArray):
-        return operand
-    if bits is not None:
-        return BallArray.exactly(operand, bits)
-    return torch.as_tensor(operand, dtype=torch.float64)
+def require_bound(steps: tuple[Step, ...], operands: Mapping[str, Any]) -> None:
+    """Raises UsageError for handles that nothing binds, and for bound ones that no step names."""
+    wanted = handles_of(steps)
+    missing = [f"'{name}' (step '{step}')" for name, step in wanted.items() if name not in operands]
+    unknown = [f"'{name}'" for name in operands if name not in wanted]
+    complaints = [
+        *([f"nothing binds {', '.join(missing)}"] if missing else []),
+        *([f"no step names {', '.join(unknown)}"] if unknown else []),
+    ]
+    if complaints:
+        raise UsageError(f"{'; '.join(complaints)}; the handles are {', '.join(sorted(wanted)) or 'none'}")
+
+
+def table(derivation: Derivation, operands: Operands, *, local: bool = True) -> Steps:
+    """The steps at bound operands."""
+    values = read(derivation, operands)
+    for step in derivation.steps:
+        require_hypotheses(step, values.get(step.name), operands)
+    reading = read_errors(derivation, operands, local=local)
+    rows = tuple(_row(step, values, reading) for step in derivation.steps)
+    return Steps(rows, proved=operands.bits is not None)
+
+
+# A rule relies on the sizes and errors of givens, and on the obligations that it has met.
+def require_hypotheses(step: Step, value: Emulated | None, operands: Operands) -> None:
+    """Raises UsageError for a prompt outside the hypotheses of the step, as far as its letters are known."""
+    if step.rule == "given" and value is not None:
+        _require_at_most(step, "size", value.exact, step.about[1], operands)
+        _require_at_most(step, "error", value.emulated - value.exact, step.local, operands)
+    numbers = {s: x for s, x in operands.letters.items() if isinstance(x, int | float | sp.Rational)}
+    violated = [each.statement for each in step.obligations if truth(each.condition, numbers) is False]
+    if violated:
+        raise UsageError(f"the prompt is outside the hypotheses of step '{step.name}': {violated[0]}")
+
+
+def _require_at_most(step: Step, what: str, array: Array, bound: Any, operands: Operands) -> None:
+    allowed, found = _number(bound, operands), _above(_NORMS[step.norm](array))
+    if allowed is not None and found > allowed + TOLERANCE * max(1.0, abs(allowed)):
+        raise UsageError(
+            f"the prompt is outside the hypotheses: '{step.name}' has the {what} {found:.6g} in the {step.norm}-norm, "
+            f"above {bound}{'' if sp.sympify(bound).is_number else f' = {allowed:.6g}'}"
+        )
+
+
+def _number(bound: Any, operands: Operands) -> float | None:
+    if not isinstance(bound, sp.Expr) or bound.free_symbols - set(operands.letters):
+        return None
+    return _above(operands.scalar(bound, {}))
 
 
 _NORMS = {Norm.INF: lambda a: largest(abs(a)), Norm.ONE: one_norm, Norm.TWO: two_norm}
 
 
-def _row(step: Any, values: Mapping[str, Emulated], reading: Reading) -> StepAtPrompt:
-    here = values.get(step.name)
-    error = None if here is None else _above(_NORMS[step.norm](here.emulated - here.exact))
+def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAtPrompt:
+    here, norm = values.get(step.name), _NORMS[step.norm]
     bound = reading.bound(step.name)
-    exact = None if here is None else here.exact
     above = None if bound is None else _above(bound)
-    return StepAtPrompt(step.name, step.rule, step.norm, exact, error, above, reading.stops.get(step.name, ""))
+    return StepAtPrompt(
+        step.name,
+        step.rule,
+        step.norm,
+        None if here is None else here.exact,
+        None if here is None else _above(norm(here.exact)),
+        None if here is None else 0.0 if here.emulated is here.exact else _above(norm(here.emulated - here.exact)),
+        above if above is None or above < torch.inf else None,
+        _decided_by(step, reading),
+        reading.stops.get(step.name, ""),
+    )
+
+
+def _decided_by(step: Step, reading: Reading) -> str:
+    enclosure, rule = reading.by_enclosure(step), reading.by_rule(step)
+    if enclosure is None or rule is None:
+        return "enclosure" if enclosure is not None else "" if rule is None else "rule"
+    return "rule" if _above(rule) < _above(enclosure) else "enclosure"
 
 
 def _above(tokens: Array) -> float:

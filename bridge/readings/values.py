@@ -4,18 +4,25 @@ One function for each operation. It takes the values of the premises and the ope
 the emulated one, where approximants stand in the place of functions.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import singledispatch
+from typing import TypeGuard, TypeVar
 
 import sympy as sp
 import torch
 
-from bridge.readings.arrays import Array, applied, unit_vector
+from bridge.extremes import REFUSALS
+from bridge.readings.arrays import Array, applied, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
+from numeric.balls import BallsError
+from numeric.exact_cost import TooLargeForExact
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step
 from symbolic.statements import UsageError
+
+Values = TypeVar("Values")
 
 
 def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ()) -> dict[str, Emulated]:
@@ -23,8 +30,10 @@ def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ())
     found: dict[str, Emulated] = {}
     for step, operation in _known(derivation, wanted):
         premises, here = [found[name] for name in step.premises], operands.within(step)
-        exact = value(operation, [each.exact for each in premises], here, False)
-        found[step.name] = Emulated(exact, emulated(operation, premises, here))
+        with _fitting(step, operation, premises, here):
+            found[step.name] = both(operation, premises, here)
+        if isinstance(operation, op.Given):
+            _require_dim(step, found[step.name].exact, here)
     return found
 
 
@@ -40,16 +49,83 @@ def _known(derivation: Derivation, wanted: Iterable[str]) -> list[tuple[Step, op
     """The steps that compute something, from steps that do."""
     known: dict[str, tuple[Step, op.Operation]] = {}
     for step in derivation.leading_to(*wanted):
-        if step.operation is not None and all(name in known for name in step.premises):
+        if has_value(step.operation) and all(name in known for name in step.premises):
             known[step.name] = step, step.operation
     return list(known.values())
 
 
-def emulated(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Array:
-    """What the operation computes with approximants in the place of functions."""
+def has_value(operation: op.Operation | None) -> TypeGuard[op.Operation]:
+    """Whether it is known what the operation computes: not the limit of an iteration, nor an unnamed map in a layer."""
+    if isinstance(operation, Repetition):
+        layer = operation.layer.derivation.leading_to(operation.layer.name)
+        return all(has_value(step.operation) for step in layer if step.name != operation.premise)
+    return operation is not None and not (isinstance(operation, op.Iteration) and operation.depth == sp.oo)
+
+
+def both(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Emulated:
+    """What the operation computes: exactly, and with approximants in the place of functions."""
+    if isinstance(operation, Repetition):
+        return _through_layers(operation, premises[0], operands, both)
+    exact = value(operation, [each.exact for each in premises], operands, False)
     if isinstance(operation, op.Iteration):
-        return _iterated(operation, premises[0], operands)
-    return value(operation, [each.emulated for each in premises], operands, True)
+        return Emulated(exact, _iterated(operation, premises[0], operands))
+    return Emulated(exact, value(operation, [each.emulated for each in premises], operands, True))
+
+
+@contextmanager
+def _fitting(step: Step, operation: op.Operation, premises: list[Emulated], operands: Operands) -> Iterator[None]:
+    """Raises UsageError for operands whose shapes do not fit."""
+    try:
+        yield
+    except (RuntimeError, IndexError, ValueError) as error:
+        if isinstance(error, (*REFUSALS, BallsError, TooLargeForExact)):
+            raise
+        shapes, cause = _shapes(operation, step, premises, operands), str(error).partition("\n")[0]
+        raise UsageError(f"step '{step.name}': {shapes} do not fit: {cause}") from error
+
+
+def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known: Operands) -> str:
+    """The operands and premises with their shapes, in words."""
+    operands = [(name, known.operand(name)) for name in operation.handles]
+    values = [(name, each.exact) for name, each in zip(step.premises, premises, strict=False)]
+    shaped = [(name, tuple(each.shape)) for name, each in [*operands, *values] if hasattr(each, "shape")]
+    return " and ".join(f"'{name}' of shape {shape}" for name, shape in shaped)
+
+
+def _require_dim(step: Step, array: Array, known: Operands) -> None:
+    """Raises UsageError for a given whose last axis has another length than its number of coordinates."""
+    dim = step.about[0] if step.about else None
+    expected = known.whole(dim) if dim is not None else None
+    if array.ndim == 0 or (expected is not None and array.shape[-1] != expected):
+        last = dim if expected in (None, dim) else f"{dim} = {expected}"
+        raise UsageError(
+            f"step '{step.name}': expected an array whose last axis has length {last}, got the shape "
+            f"{tuple(array.shape)}"
+        )
+
+
+def emulates(steps: Iterable[Step], operands: Operands) -> bool:
+    """Whether the emulated values of these steps are known: no error of theirs is known by its bound alone."""
+    return all(_emulates(step, operands.within(step)) for step in steps)
+
+
+def _emulates(step: Step, operands: Operands) -> bool:
+    operation = step.operation
+    if isinstance(operation, op.Given):
+        return step.local == 0 or isinstance(operands.operand(operation.name), Emulated)
+    if isinstance(operation, op.Apply):
+        function = operands.function(operation.function)
+        return function.approximate is not None or operation.eps == 0
+    if isinstance(operation, op.Iteration):
+        return operation.offset == 0
+    if isinstance(operation, Repetition):
+        steps = operation.layer.derivation.leading_to(operation.layer.name)
+        inside, layers = (
+            [each for each in steps if each.name != operation.premise],
+            range(operands.count(operation.depth)),
+        )
+        return all(emulates(inside, operands.in_layer(place)) for place in layers)
+    return operation is not None
 
 
 @singledispatch
@@ -103,7 +179,7 @@ def _combination(operation: op.Combination, x: list[Array], operands: Operands, 
 
 @value.register
 def _token_mean(operation: op.TokenMean, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    return x[0].mean(-2)
+    return token_mean(x[0])
 
 
 @value.register
@@ -190,17 +266,24 @@ def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> A
     return start.exact + error
 
 
-# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
 @value.register
 def _repetition(operation: Repetition, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    found, layer = x[0], operation.layer
+    return _through_layers(operation, x[0], operands, lambda each, x, here: value(each, x, here, emulated))
+
+
+# Within a layer only the given's operand differs from that of the derivation: the value after the layers before.
+def _through_layers(
+    operation: Repetition,
+    start: Values,
+    operands: Operands,
+    run: Callable[[op.Operation, list[Values], Operands], Values],
+) -> Values:
+    found, layer = start, operation.layer
     for place in range(operands.count(operation.depth)):
         known, inner = {operation.premise: found}, operands.in_layer(place)
         for step in layer.derivation.leading_to(layer.name):
             if step.name not in known:
-                if step.operation is None:
-                    raise UsageError(f"step '{step.name}' of a repeated layer names no operands, so it has no value")
-                premises = [known[name] for name in step.premises]
-                known[step.name] = value(step.operation, premises, inner.within(step), emulated)
+                assert step.operation is not None  # `has_value`
+                known[step.name] = run(step.operation, [known[name] for name in step.premises], inner.within(step))
         found = known[layer.name]
     return found

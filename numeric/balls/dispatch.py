@@ -103,12 +103,15 @@ def call_named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise unavailable(name, FUNCTIONS)
     args, options = _accepted(name, args, kwargs)
     try:
-        bound = inspect.signature(function).bind(*args, **options)
+        bound = _signature(function).bind(*args, **options)
     except TypeError as error:
         remedy = "Leave the option out: balls take the main arguments of torch's function."
         raise BallsError(spelling(name), str(error), remedy) from None
     with working_precision(max((each.bits for each in arrays_in((args, options))), default=flint.ctx.prec)):
         return function(*bound.args, **bound.kwargs)
+
+
+_signature = functools.cache(inspect.signature)
 
 
 def _accepted(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -8,11 +8,14 @@ import numpy as np
 
 import symbolic.calculus
 import symbolic.calculus.layers
-from tests.symbolic.fuzzing import iteration_moves, premise_moves, softmax_moves
+from tests.symbolic.fuzzing import iteration_moves, layer_moves, premise_moves, softmax_moves
 from tests.symbolic.fuzzing.move import Move
-from tests.symbolic.fuzzing.program import KINDS, Checked, Program, Rules, Violation
+from tests.symbolic.fuzzing.program import KINDS, Program, Rules
+from tests.symbolic.fuzzing.record import Checked, Violation
 
-MOVES = {each.name: each for each in (*premise_moves.MOVES, *softmax_moves.MOVES, *iteration_moves.MOVES)}
+MOVES = {
+    each.name: each for each in (*premise_moves.MOVES, *softmax_moves.MOVES, *layer_moves.MOVES, *iteration_moves.MOVES)
+}
 # A sharp rule has to be attained within 1 %.
 ATTAINED = 0.99
 SHARES = (0.7, 0.2, 0.1)  # of the programs in floats, rationals and letters: SymPy takes longest with letters
@@ -124,17 +127,26 @@ def fuzz(
 
 
 def random_programs(
-    programs: int, seed: int, *, points: int, rules: Rules, moves: Mapping[str, Move], tally: Tally
+    programs: int,
+    seed: int,
+    *,
+    points: int,
+    rules: Rules,
+    moves: Mapping[str, Move],
+    tally: Tally,
+    lengths: tuple[int, int] = (4, 7),
+    **options: Any,
 ) -> Iterator[Program]:
+    """`lengths`: from how many moves a program is made, to one more than the most; `options`: what Program takes."""
     rng = np.random.default_rng(seed)
     names = sorted(moves)
     chances = np.array([moves[name].weight for name in names])
     chances /= chances.sum()
     for number in range(programs):
         tokens, kind = (2 if rng.random() < 0.6 else 3), str(rng.choice(KINDS, p=SHARES))
-        program = Program(rng, rules, points, tokens, kind)
+        program = Program(rng, rules, points, tokens, kind, **options)
         try:
-            for name in rng.choice(names, rng.integers(4, 7), p=chances):
+            for name in rng.choice(names, rng.integers(*lengths), p=chances):
                 program.move = str(name)
                 moves[program.move].run(program)
         except Violation as violation:

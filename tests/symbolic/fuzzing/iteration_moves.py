@@ -1,175 +1,31 @@
-"""Moves over layers and steps: recursions, iterations towards a fixed point, descent, invariants."""
+"""Moves over steps: iterations towards a fixed point, descent, invariants."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from symbolic.calculus import Approximated, DerivationError, Norm
+from symbolic.calculus import Norm
 from tests.symbolic.fuzzing import maps
-from tests.symbolic.fuzzing.evaluation import evaluate, satisfied
-from tests.symbolic.fuzzing.maps import About
+from tests.symbolic.fuzzing.evaluation import evaluate
 from tests.symbolic.fuzzing.move import move
-from tests.symbolic.fuzzing.program import NAME, Program, Rules
+from tests.symbolic.fuzzing.program import NAME, Program
 from tests.symbolic.fuzzing.realised import Measured, Realised
 from tests.symbolic.fuzzing.vectors import lengths, units
 
 
-def _layers(program: Program, x: Realised, factors: list[float], offsets: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Layer by layer: an operator of norm exactly the factor, then a perturbation of length exactly the offset."""
-    exact, near, norm = x.exact, x.near, x.value.norm
-    for factor, offset in zip(factors, offsets, strict=True):
-        operator = maps.extreme_operator(program, (exact, near), norm, norm, exact.shape[-1], factor)
-        exact, near = operator(exact), operator(near)
-        near = near + offset * units(near - exact, norm)
-    return exact, near
+# Iterates towards a fixed point x: each step takes the error d to A d + offset along A d, where A is a multiple of a
+# permutation with signs, which keeps all norms.
+def _contracted(
+    program: Program, x: Realised, factor: float, offset: float, steps: int
+) -> tuple[str, np.ndarray, np.ndarray]:
+    """The handle of A, the exact and the approximate value."""
+    matrix = maps.signed_permutation(program, x.exact.shape[-1], factor)
+    handle = program.handle(np.broadcast_to(matrix, (program.points, *matrix.shape)), "A")
+    return handle, x.exact, x.exact + maps.contracted(x.moved, matrix, offset, steps, x.value.norm)
 
 
-@move("recur", "recur")
-def recur(program: Program) -> None:
-    x, depth = program.pick(), program.whole(1, 5)
-    factor = (0.0, 0.5, 1.0, 1.5, program.number(0.1, 1.4))[program.whole(0, 4)]
-    offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
-    size = factor**depth * program.size(x)
-    value = program.apply("recur", x, NAME, factor=factor, offset=offset, depth=depth, size=size)
-    exact, near = _layers(program, x, [factor] * depth, [offset] * depth)
-    program.conclude(value, exact, near, norm=x.value.norm)
-
-
-# The coefficients of layer l are a + b/(1 + l) and c + d l.
-@move("iterate, by layer", "iterate", weight=0.5)
-def iterate_by_layer(program: Program) -> None:
-    x, depth = program.pick(), program.whole(1, 4)
-    a, b, c, d = (program.number(0.1, 0.9) if program.chance(0.8) else 0.0 for _ in range(4))
-    layer = program.symbol("l", integer=True, nonnegative=True)
-    recursion = program.apply("LinearRecursion", sp.Integer(0), a + b / (1 + layer), c + d * layer, layer)
-    factors, offsets = [a + b / (1 + k) for k in range(depth)], [c + d * k for k in range(depth)]
-    size = float(np.prod(factors)) * program.size(x)
-    value = program.apply("iterate", x, NAME, recursion, depth, size=size)
-    exact, near = _layers(program, x, factors, offsets)
-    program.conclude(value, exact, near, norm=x.value.norm)
-
-
-UNFIT_MAPS = (maps.apply_function, maps.linear_map, maps.perturbed_map, maps.perturbed_function, maps.soft_threshold)
-LAYER_MAPS = (
-    maps.apply_function,
-    maps.linear_map,
-    maps.soft_threshold,
-    maps.perturbed_map,
-    maps.perturbed_map_known,
-    maps.perturbed_function,
-    maps.exclude,
-    maps.project_box,
-)
-
-
-# One layer is derived on a premise with an error symbol; then it runs `depth` times on the vectors. Its maps keep the
-# size, so that the sizes that it was derived with hold at every layer.
-@move("iterate, derived layer", "iterate", weight=0.6)
-def iterate_derived(program: Program) -> None:
-    x, depth = program.pick(), program.whole(1, 4)
-    if program.size(x) == 0.0:
-        return
-    dim, norm = x.exact.shape[-1], x.value.norm
-    error = program.letter("err")
-    premise = program.apply("given", NAME, dim=dim, norm=norm, size=program.size(x), error=error)
-    layer, made = premise, []
-    for _ in range(program.whole(1, 3)):
-        here = About(norm, dim, float(evaluate(layer.size, program.at)), program.bound(x), layer=True)
-        made.append(LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here))
-        layer = program.apply(made[-1].rule, layer, NAME, **made[-1].arguments)
-    skip = (0.25, 0.75) if program.chance(0.4) else None
-    if skip:
-        layer = program.apply("add", premise, layer, name=NAME, coefficients=skip)
-    recursion = program.apply("recursion_from", premise, layer)
-    value = program.apply("iterate", x, NAME, recursion, depth, size=program.size(x))
-    exact, near = x.exact, x.near
-    for _ in range(depth):
-        before = exact, near
-        for each in made:
-            exact, near = each.run(exact, near)
-        if skip:
-            exact, near = (skip[0] * b + skip[1] * a for b, a in zip(before, (exact, near), strict=True))
-    program.conclude(value, exact, near, norm=norm)
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A layer as a function of its premise, which reads as the code that defines it."""
-
-    rules: Rules
-    made: tuple[maps.Map, ...]
-
-    def __call__(self, z: Approximated) -> Approximated:
-        for place, each in enumerate(self.made):
-            z = self.rules[each.rule](z, f"part{place}", **each.arguments)
-        return z
-
-    def __repr__(self) -> str:
-        words = "z"
-        for place, each in enumerate(self.made):
-            named = ", ".join(f"{key}={_word(argument)}" for key, argument in each.arguments.items())
-            words = f"{each.rule}({words}, 'part{place}', {named})"
-        return f"lambda z: {words}"
-
-
-def _word(argument: Any) -> str:
-    return f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument)
-
-
-@move("repeat", "repeat", weight=0.6)
-def repeat(program: Program) -> None:
-    x, depth = program.pick(), program.whole(1, 4)
-    if program.size(x) == 0.0:
-        return
-    dim, norm, made = x.exact.shape[-1], x.value.norm, []
-    part = premise = program.rules["given"]("z", dim=dim, norm=norm, size=program.size(x))
-    for _ in range(program.whole(1, 3)):
-        here = About(norm, dim, float(evaluate(part.size, program.at)), program.bound(x), layer=True)
-        made.append(LAYER_MAPS[program.whole(0, len(LAYER_MAPS) - 1)](program, here))
-        part = Layer(program.rules, tuple(made))(premise)
-    value = program.apply("repeat", x, NAME, Layer(program.rules, tuple(made)), depth)
-    exact, near = x.exact, x.near
-    for _ in range(depth):
-        for each in made:
-            exact, near = each.run(exact, near)
-    program.conclude(value, exact, near, norm=norm)
-
-
-# The same with layers that need not fit: they may grow, and know their functions on a range only. Either the rules
-# refuse, or the bound holds.
-@move("iterate, any layer", "iterate", weight=0.6)
-def iterate_any(program: Program) -> None:
-    x, depth = program.given(size=program.number()), program.whole(1, 4)
-    dim, norm, size = x.exact.shape[-1], x.value.norm, program.size(x) * program.whole(1, 2)
-    error = program.letter("err")
-    try:
-        premise = program.apply("given", NAME, dim=dim, norm=norm, size=size, error=error)
-        layer, made = premise, []
-        for _ in range(program.whole(1, 2)):
-            here = About(norm, dim, float(evaluate(layer.size, program.at)), program.bound(x), layer=True, fits=False)
-            made.append(UNFIT_MAPS[program.whole(0, len(UNFIT_MAPS) - 1)](program, here))
-            layer = program.apply(made[-1].rule, layer, NAME, **made[-1].arguments)
-        recursion = program.apply("recursion_from", premise, layer)
-        growth = float(evaluate(layer.size, program.at)) / size
-        end = growth**depth * program.size(x)
-        value = program.apply("iterate", x, NAME, recursion, depth, size=end)
-    except DerivationError:
-        program.refuse()
-        return
-    if not all(satisfied(o.condition, program.at) for o in value.derivation.obligations if o.open):
-        program.refuse()  # the bound is conditional, and its condition is not met
-        return
-    exact, near = x.exact, x.near
-    for _ in range(depth):
-        for each in made:
-            exact, near = each.run(exact, near)
-    program.conclude(value, exact, near, norm=norm)
-
-
-# Iterates towards a fixed point x: each step takes the error d to f(||d||) along d.
+# Each step takes the error d to f(||d||) along d.
 def _iterated(x: Realised, step: Callable[[np.ndarray], np.ndarray], steps: int) -> tuple[np.ndarray, np.ndarray]:
     length = lengths(x.moved, x.value.norm)
     direction = units(x.moved, x.value.norm)
@@ -184,16 +40,17 @@ def contract(program: Program) -> None:
     factor = 0.0 if program.chance(0.1) else program.number(0.05, 0.95)
     offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
     size = program.size(x)
-    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=depth, size=size)
-    exact, near = _iterated(x, lambda e: factor * e + offset, depth)
+    matrix, exact, near = _contracted(program, x, factor, offset, depth)
+    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=depth, size=size, matrix=matrix)
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
 @move("contract, limit", "contract")
 def contract_limit(program: Program) -> None:
     x, factor, offset = program.pick(), program.number(0.05, 0.6), program.number(0.01, 0.5)
-    value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=sp.oo, size=program.size(x))
-    exact, near = _iterated(x, lambda e: factor * e + offset, 90)
+    matrix, exact, near = _contracted(program, x, factor, offset, 90)
+    numbers = {"factor": factor, "offset": offset, "size": program.size(x)}
+    value = program.apply("contract", x, NAME, depth=sp.oo, matrix=matrix, **numbers)
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
@@ -253,6 +110,31 @@ def descend(program: Program) -> None:
     program.conclude(value, np.zeros_like(near), near, norm=Norm.INF)
 
 
+# Projected gradient descent on f(w) = h w^2/2 over an interval [-r, r], whose infimum is 0. For h = 1/step one exact
+# step ends there.
+@move("gradient_descent", "gradient_descent", size_loose="the exact value is 0, and so is its size")
+def gradient_descent(program: Program) -> None:
+    gap, steps, step = program.pick(Norm.INF, 1), program.whole(1, 4), program.number(0.2, 2.0)
+    accuracy = 0.0 if program.chance(0.4) else program.number(0.01, 0.5)
+    short = 1.0 if program.chance(0.5) else program.rng.uniform(0.2, 1.0 if accuracy else 1.95)
+    smooth = short * (1 - 1e-12) / step
+    arguments = {"step": step, "smoothness": smooth, "accuracy": accuracy}
+    if not accuracy:
+        del arguments["accuracy"]
+    lowest = np.abs(gap.moved[..., 0]).max(-1, keepdims=True)
+    w = np.sqrt(2 * lowest / smooth)
+    pushed = [step * accuracy * (1.0 if program.chance(0.5) else program.rng.uniform(-1, 1)) for _ in range(steps)]
+    radius = np.inf if program.chance(0.5) else 1.01 * w.max()
+    squares = []
+    for push in pushed:
+        inner = np.clip(w - step * smooth * w, -radius, radius)
+        squares.append(np.square((w - inner) / step))
+        w = np.clip(w - step * smooth * w + push, -radius, radius)
+    value = program.apply("gradient_descent", gap, NAME, steps=steps, **arguments)
+    near = np.broadcast_to(np.mean(squares, 0)[..., None], gap.exact.shape)
+    program.conclude(value, np.zeros_like(near), near, norm=Norm.INF)
+
+
 # z_(l+1) = A f(z_l), |f(z)| <= s |z|; f_hat is known on [-R, R] only and wild outside, where R is what the induction
 # says. The range obligations speak of a letter R; `confine` discharges them.
 @move("confine", "confine", weight=0.3)
@@ -281,17 +163,4 @@ def confine(program: Program) -> None:
     program.conclude(value, layer.exact, layer.near, norm=Norm.INF, at=at, also=(stays,), keep=False)
 
 
-MOVES = (
-    recur,
-    iterate_by_layer,
-    iterate_derived,
-    repeat,
-    iterate_any,
-    contract,
-    contract_limit,
-    converge_limit,
-    converge_exactly,
-    converge,
-    descend,
-    confine,
-)
+MOVES = (contract, contract_limit, converge_limit, converge_exactly, converge, descend, gradient_descent, confine)

@@ -20,7 +20,8 @@ from tests.symbolic.fuzzing.realised import Realised
 
 
 def about(program: Program, x: Realised) -> About:
-    return About(x.value.norm, x.exact.shape[-1], program.size(x), program.bound(x))
+    size, error = program.size(x), program.bound(x)
+    return About(x.value.norm, x.exact.shape[-1], size, error, spare=program.spare, single=x.single)
 
 
 def mapped(program: Program, x: Realised, made: Map) -> Realised:
@@ -28,7 +29,7 @@ def mapped(program: Program, x: Realised, made: Map) -> Realised:
     limit = made.limit(x.exact, x.near) if made.limit else None
     exact, near = made.run(x.exact, x.near)
     centre = made.centre(x.centre) if made.centre and x.centre is not None else None
-    return program.conclude(value, exact, near, norm=made.norm, centre=centre, limit=limit)
+    return program.conclude(value, exact, near, norm=made.norm, centre=centre, limit=limit, single=made.single)
 
 
 def _positional(made: Map) -> list[Any]:
@@ -85,7 +86,7 @@ def add(program: Program) -> None:
 @move("concatenate", "concatenate")
 def concatenate(program: Program) -> None:
     first = program.pick()
-    parts = (first, *(program.pick(first.value.norm) for _ in range(program.whole(0, 1))))
+    parts = (first, *(program.pick(first.value.norm, single=first.single) for _ in range(program.whole(0, 1))))
     value = program.apply("concatenate", *parts, name=NAME)
     exact, near = (np.concatenate(each, -1) for each in ([x.exact for x in parts], [x.near for x in parts]))
     program.conclude(value, exact, near, norm=first.value.norm, keep=exact.shape[-1] <= 6)
@@ -145,7 +146,7 @@ def bilinear(program: Program) -> None:
 def entry_wise(program: Program) -> None:
     x = program.pick()
     y = program.pick(Norm.INF, x.exact.shape[-1])
-    value = program.apply("bilinear", x, y, NAME)
+    value = program.apply("bilinear", x, y, NAME, product="entrywise")
     program.conclude(value, x.exact * y.exact, x.near * y.near, norm=x.value.norm)
 
 
@@ -154,9 +155,25 @@ def inner_product(program: Program) -> None:
     norms = (Norm.TWO, Norm.TWO) if program.chance(0.5) else (Norm.ONE, Norm.INF)
     x = program.pick(norms[0])
     y = program.pick(norms[1], x.exact.shape[-1])
-    value = program.apply("bilinear", x, y, NAME, dim=1)
+    value = program.apply("bilinear", x, y, NAME, dim=1, product="inner")
     exact, near = ((a * b).sum(-1, keepdims=True) for a, b in ((x.exact, y.exact), (x.near, y.near)))
     program.conclude(value, exact, near, norm=norms[0])
+
+
+# The sum of all |y_i x_k|^p is the product of the two sums.
+@move("bilinear, mean of outer products", "bilinear")
+def mean_of_outer_products(program: Program) -> None:
+    x = program.pick()
+    y = program.pick(x.value.norm, single=x.single)
+    dim = x.exact.shape[-1] * y.exact.shape[-1]
+    value = program.apply("bilinear", x, y, NAME, dim=dim, product="mean of outer products")
+
+    def product(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        outer = np.einsum("pti,ptk->pik", v, u).reshape(len(u), 1, dim) / program.tokens
+        return np.repeat(outer, program.tokens, 1)
+
+    exact, near = product(x.exact, y.exact), product(x.near, y.near)
+    program.conclude(value, exact, near, norm=x.value.norm, single=True, keep=dim <= 6)
 
 
 # x_hat is x shrunk, so that ||x_hat|| <= X - e is known; dx and dy then have one sign where dy points away from y.
@@ -199,18 +216,24 @@ def stack(program: Program) -> None:
 def either(program: Program) -> None:
     first = program.pick()
     second = program.pick(first.value.norm)
-    count = program.symbol("n", integer=True, positive=True)
-    at = {count: program.whole(1, 3)}
+    count = program.symbol(f"n{len(program.lines)}", integer=True, positive=True)
+    program.at[count] = program.whole(1, 3)
     value = program.apply("either", first, sp.Eq(count, 1), second, name=NAME)
-    chosen = first if at[count] == 1 else second
-    program.conclude(value, chosen.exact, chosen.near, norm=first.value.norm, at=at, keep=False)
+    chosen = first if program.at[count] == 1 else second
+    norm, single = first.value.norm, chosen.single
+    program.conclude(value, chosen.exact, chosen.near, norm=norm, single=single, keep=False)
 
 
 ONE_PREMISE = (
     _one_premise("apply_function", maps.apply_function),
-    _one_premise("apply_function, Taylor", maps.taylor, error_loose="the sine is not linear", size_loose="the same"),
+    _one_premise(
+        "apply_function, Taylor", maps.taylor_range, error_loose="the sine is not linear", size_loose="the same"
+    ),
+    _one_premise("taylor", maps.taylor),
     _one_premise("linear_map", maps.linear_map),
+    _one_premise("apply_function, within", maps.apply_within),
     _one_premise("mean", maps.mean),
+    _one_premise("mean, convex", maps.convex),
     _one_premise("change_norm", maps.change_norm),
     _one_premise("project, ball", maps.project_ball, Norm.TWO),
     _one_premise("project, box", maps.project_box),
@@ -235,6 +258,7 @@ MOVES = (
     bilinear,
     entry_wise,
     inner_product,
+    mean_of_outer_products,
     known_size,
     stack,
     either,

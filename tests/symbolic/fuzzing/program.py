@@ -10,6 +10,7 @@ import sympy as sp
 from symbolic.calculus import Approximated, Norm
 from tests.symbolic.fuzzing.evaluation import evaluate
 from tests.symbolic.fuzzing.realised import Measured, Realised
+from tests.symbolic.fuzzing.record import Checked, Line, Pair, Violation
 from tests.symbolic.fuzzing.vectors import largest, supporting, units
 
 Rules = Mapping[str, Callable[..., Any]]
@@ -17,53 +18,9 @@ Rules = Mapping[str, Callable[..., Any]]
 NAME = object()  # stands for the name of the new value in the arguments of a rule
 KINDS = ("floats", "rationals", "letters")
 TAME = 1e3  # larger values are not built upon: float64 would be what is tested
+EXACT = {"step", "coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box"}
+LOWER = {"margin", "slope", "gap", "lead"}  # the rules get lower bounds of these
 NORMS = tuple(Norm)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the program: what it defines, how it reads, and the names that it uses."""
-
-    target: str
-    text: str
-    uses: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A step of the program with all that was measured of it. `limit`: how close its premise came to its limit."""
-
-    move: str
-    result: Realised
-    measured: tuple[Measured, ...]
-    limit: np.ndarray | None = None
-
-    @property
-    def sharp(self) -> bool:
-        return self.result.value.derivation.steps[-1].sharp
-
-
-@dataclass(eq=False)
-class Violation(Exception):  # noqa: N818 - what the field calls it
-    """A promise that a step did not keep, at one point. `str` gives the program, cut down to what the step needs."""
-
-    move: str
-    step: str
-    measured: Measured
-    point: int
-    lines: tuple[Line, ...]
-    alone: str
-    where: str = ""  # the program's number and seed, once they are known
-
-    def __str__(self) -> str:
-        sides = (self.measured.bound, self.measured.truth)
-        bound, truth = (side if np.ndim(side) else np.full(self.point + 1, side) for side in sides)
-        program = "\n".join(f"    {line.text}" for line in self.lines)
-        return (
-            f"{self.move}: the {self.measured.quantity} of '{self.step}' is {float(truth[self.point])!r}, "
-            f"the bound is {float(bound[self.point])!r} ({self.where}point {self.point})\n"
-            f"  program:\n{program}\n  the failing step alone:\n{self.alone}"
-        )
 
 
 @dataclass
@@ -71,7 +28,13 @@ class Program:
     """Values, their vectors at `points` points of `tokens` tokens each, and the lines that derive them.
 
     `kind`: the rules get their numbers as floats, as rationals where they are simple ones, or as letters, whose values
-    enter only where a bound is evaluated.
+    enter only where a bound is evaluated. `spare` is by what share they are larger than those of the vectors, so that
+    bounds hold without a tolerance. `onwards` is how often a value is built upon the latest ones. `read`: the steps
+    are read at instances, so that layers consist of rules with operations; and some givens have no tokens, which is to
+    say that all their tokens are one.
+
+    `operands` has what the handles stand for: arrays (P, ...), pairs of them, functions. In a repeated layer there is
+    one for each layer.
     """
 
     rng: np.random.Generator
@@ -79,13 +42,18 @@ class Program:
     points: int = 64
     tokens: int = 2
     kind: str = "floats"
+    spare: float = 0.0
+    onwards: float = 0.0
+    read: bool = False
     pool: list[Realised] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     checked: list[Checked] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)  # moves whose rules refused what they got, or owe it
     move: str = ""
     at: dict[sp.Symbol, Any] = field(default_factory=dict)  # the values of letters
+    operands: dict[str, list[Any]] = field(default_factory=dict)
     _errors: dict[sp.Symbol, Any] = field(default_factory=dict)
+    _alone_by_name: dict[str, bool] = field(default_factory=dict)
     _numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     _labels: dict[int, tuple[str, Any]] = field(default_factory=dict)
     _compasses: dict[int, np.ndarray] = field(default_factory=dict)
@@ -145,22 +113,31 @@ class Program:
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def pick(self, norm: Norm | None = None, dim: int | None = None, fresh: float = 0.3, **wanted: Any) -> Realised:
-        """A tame value of the pool in that norm and dimension, or a new given."""
+    def pick(
+        self, norm: Norm | None = None, dim: int | None = None, *, single: bool | None = None, fresh: float = 0.3
+    ) -> Realised:
+        """A tame value of the pool in that norm and dimension, or a new given; `single`: one without tokens."""
         fitting = [
             one
             for one in self.pool
-            if (norm is None or one.value.norm is norm) and (dim is None or one.exact.shape[-1] == dim)
+            if (norm is None or one.value.norm is norm)
+            and (dim is None or one.exact.shape[-1] == dim)
+            and (single is None or one.single is single)
         ]
         if not fitting or self.chance(fresh):
-            return self.given(norm, dim, **wanted)
-        return fitting[self.whole(0, len(fitting) - 1)]
+            return self.given(norm, dim) if single is None else self.given(norm, dim, single=single)
+        latest = max(0, len(fitting) - 2) if self.chance(self.onwards) else 0
+        return fitting[self.whole(latest, len(fitting) - 1)]
 
     def size(self, one: Realised) -> float:
-        return self._numbers[one.value.name]["size"]
+        return self.number_of(one.value.name, "size")
 
     def bound(self, one: Realised) -> float:
-        return self._numbers[one.value.name]["error"]
+        return self.number_of(one.value.name, "error")
+
+    def number_of(self, name: str, quantity: str) -> float:
+        """The closed size or error of a value that was kept."""
+        return self._numbers[name][quantity]
 
     def given(self, norm: Norm | None = None, dim: int | None = None, **wanted: Any) -> Realised:
         """Tokens on the sphere of their size (around a centre, where there is a radius), errors on that of theirs."""
@@ -169,17 +146,34 @@ class Program:
         error = wanted.get("error", 0.0 if self.chance(0.1) else self.number(0.01, 1.5))
         radius = wanted.get("radius", size * self.rng.uniform() if self.chance(0.5) else None)
         exact, centre = self.spread_tokens(norm, dim, size, radius)
+        if self.chance(0.05):  # all tokens alike
+            exact = exact[:, [0] * self.tokens]
+        if radius is None:  # at some points 0 exactly
+            exact = np.where(self.rng.random((self.points, 1, 1)) < 0.03, 0.0, exact)
         near = exact + error * self.directions(dim, norm)
         arguments = {"dim": dim, "norm": norm, "size": size, "error": error}
         if radius is not None:
             arguments["radius"] = radius
-        return self.start(arguments, exact, near, centre)
+        return self.start(arguments, exact, near, centre, wanted.get("single", self.without_tokens()))
 
-    def start(self, arguments: Mapping[str, Any], exact: np.ndarray, near: np.ndarray, centre: Any = None) -> Realised:
+    def without_tokens(self) -> bool:
+        return self.read and self.chance(0.4)
+
+    def start(
+        self,
+        arguments: Mapping[str, Any],
+        exact: np.ndarray,
+        near: np.ndarray,
+        centre: Any = None,
+        single: bool = False,
+    ) -> Realised:
+        if single:
+            exact, near = exact[:, [0] * exact.shape[1]], near[:, [0] * exact.shape[1]]
         kinds = [kind for kind in ("probabilities", "affine") if arguments.get(kind)]
         move, self.move = self.move, ", ".join(["given", *kinds])
         value = self.apply("given", NAME, **arguments)
-        result = self.conclude(value, exact, near, norm=arguments.get("norm", Norm.INF), centre=centre)
+        norm = arguments.get("norm", Norm.INF)
+        result = self.conclude(value, exact, near, norm=norm, centre=centre, single=single)
         self.move = move
         return result
 
@@ -198,7 +192,8 @@ class Program:
 
     def apply(self, rule: str, *arguments: Any, **named: Any) -> Any:
         """The rule's conclusion; the call is noted as a line of code."""
-        arguments, named = tuple(map(self._spelt, arguments)), {k: self._spelt(v, k) for k, v in named.items()}
+        arguments = tuple(map(self._spelt, arguments))
+        named = {key: self._spelt(each, "" if rule == "given" else key) for key, each in named.items()}
         target, uses = f"v{len(self.lines)}", set[str]()
 
         def word(argument: Any) -> str:
@@ -206,6 +201,8 @@ class Program:
                 return repr(target)
             if isinstance(argument, tuple):
                 return f"({''.join(word(each) + ', ' for each in argument)})"
+            if isinstance(argument, dict):
+                return f"{{{', '.join(f'{key}: {word(each)}' for key, each in argument.items())}}}"
             label = argument.name if isinstance(argument, Approximated) else self._labels.get(id(argument), ("",))[0]
             uses.update([label] if label else sorted(map(str, getattr(argument, "free_symbols", ()))))
             return label or (f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument))
@@ -222,19 +219,35 @@ class Program:
             self._labels[id(result)] = (target, result)
         return result
 
+    def handle(self, operand: Any = None, kind: str = "h") -> str:
+        """A new handle, of the operand if there is one."""
+        name = f"{kind}{len(self.operands)}"
+        self.operands[name] = [] if operand is None else [operand]
+        return name
+
+    def raised(self, argument: float, key: str = "") -> float:
+        """What the rule gets in the place of a number of the vectors. A `size` is that of a value, which has it."""
+        return argument * self._share(key)
+
+    def _share(self, key: str) -> float:
+        return 1.0 if key in EXACT | {"size"} else 1 - self.spare if key in LOWER else 1 + self.spare
+
     def _spelt(self, argument: Any, key: str = "") -> Any:
         """The argument as the rule gets it: numbers in the kind of this program."""
         if isinstance(argument, Realised):
             return argument.value
         if isinstance(argument, tuple):
-            return tuple(map(self._spelt, argument))
+            return tuple(self._spelt(each, key) for each in argument)
+        if isinstance(argument, dict):
+            return {place: self._spelt(each, key) for place, each in argument.items()}
         argument = float(argument) if isinstance(argument, float) else argument  # numpy's print otherwise
+        if self.kind == "rationals" and isinstance(argument, float) and (8 * argument).is_integer():
+            return sp.Rational(argument) * sp.Rational(self._share(key))
+        argument = self.raised(argument, key) if isinstance(argument, float) else argument
         if self.kind == "letters" and isinstance(argument, float) and argument > 0:
             return self._letter(argument, positive=True)
         if self.kind == "letters" and isinstance(argument, int) and key in ("depth", "steps"):
             return self._letter(argument, integer=True, positive=True)
-        if self.kind == "rationals" and isinstance(argument, float) and (8 * argument).is_integer():
-            return sp.Rational(argument)
         return argument
 
     def _letter(self, value: Any, **assumptions: bool) -> sp.Symbol:
@@ -272,13 +285,20 @@ class Program:
         also: tuple[Measured, ...] = (),
         known_ratio: float | None = None,
         keep: bool = True,
+        single: bool | None = None,
     ) -> Realised:
         """Check all that the value says of the vectors; raises Violation. It joins the pool if it is to be kept.
 
         `known_ratio`, of a rule that is not sharp: what its bound is at most in units of the error that is attained.
+        `single`: the value has no tokens; by default as its premises.
         """
-        result = Realised(value, exact, near, centre, norm, {**self.at, **(at or {})})
         step = value.derivation.step(value.name)
+        if single is None:
+            single = bool(step.premises) and all(self._alone_by_name.get(name, False) for name in step.premises)
+        self._alone_by_name[value.name] = single
+        result = Realised(value, exact, near, centre, norm, {**self.at, **(at or {})}, single)
+        if step.rule == "given":
+            self.operands[value.name] = [Pair(result.tokens(exact), result.tokens(near))]
         local = evaluate(step.local, {**self._errors, **result.at})
         here = Measured("local error", local, result.error, result.scale)
         if known_ratio is not None:

@@ -43,7 +43,7 @@ class Realised:
     """`value` and concrete vectors for it: exact and near have the shape (tokens, dim) or (points, tokens, dim).
 
     `centre` is the common centre of the exact tokens, where a radius is claimed. `norm` is the norm that the rule
-    should conclude in. `at` are the values of free symbols.
+    should conclude in. `at` are the values of free symbols. `single`: the value has no tokens, as all are one.
     """
 
     value: Approximated
@@ -52,6 +52,11 @@ class Realised:
     centre: np.ndarray | None = None
     norm: Norm | None = None
     at: Mapping[sp.Symbol, Any] = field(default_factory=dict)
+    single: bool = False
+
+    def tokens(self, vectors: np.ndarray) -> np.ndarray:
+        """(P, T, ...), or (P, ...) where there are no tokens."""
+        return vectors[:, 0] if self.single else vectors
 
     @property
     def moved(self) -> np.ndarray:

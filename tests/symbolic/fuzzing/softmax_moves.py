@@ -22,13 +22,23 @@ def critical_scores(program: Program) -> Realised:
     moved = error * (2 * ahead - 1)
     exact, moved = (np.broadcast_to(v[order], (program.points, keys, keys)) for v in (exact, moved))
     arguments = {"dim": keys, "size": float(np.abs(exact).max()), "error": error}
-    return program.start(arguments, exact, exact + moved)
+    return program.start(arguments, exact, exact + moved, single=program.without_tokens())
+
+
+GRID = 2.0**50
 
 
 @move("softmax", "softmax")
 def softmax(program: Program) -> Realised:
     scores = critical_scores(program) if program.chance(0.5) else program.pick(Norm.INF)
     value = program.apply("softmax", scores, NAME)
+    return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=Norm.ONE)
+
+
+@move("softmax, affine", "softmax", error_loose="the bound is affine in the error")
+def affine_softmax(program: Program) -> Realised:
+    scores = critical_scores(program) if program.chance(0.5) else program.pick(Norm.INF)
+    value = program.apply("softmax", scores, NAME, affine=True)
     return program.conclude(value, softmax_weights(scores.exact), softmax_weights(scores.near), norm=Norm.ONE)
 
 
@@ -39,11 +49,12 @@ def concentrate(program: Program) -> Realised:
     kind, step = program.whole(0, 2), program.number(0.1, 2.0)
     k = np.arange(1, count)
     gaps = (step * k, np.full(count - 1, step), step * k**2)[kind]
-    stated = ({"slope": step}, {"gap": step}, {"gaps": Square(step)})[kind]
-    value = program.apply("concentrate", NAME, count=count, **stated)
+    stated = ({"slope": step}, {"gap": step}, {"gaps": Square(program.raised(step, "gap"))})[kind]
     larger = np.where(program.straight[:, None, None], 0.0, program.rng.uniform(0, 1, (program.points, 1, count - 1)))
     scores = np.concatenate([np.zeros((program.points, 1, 1)), -(gaps + larger)], -1)
-    near = np.broadcast_to(softmax_weights(scores), (program.points, program.tokens, count))
+    scores = np.broadcast_to(scores, (program.points, program.tokens, count))
+    value = program.apply("concentrate", NAME, count=count, scores=program.handle(scores), **stated)
+    near = softmax_weights(scores)
     exact = np.broadcast_to(np.eye(count)[0], near.shape)
     return program.conclude(value, exact, near, norm=Norm.ONE)
 
@@ -127,28 +138,35 @@ def hard_max(program: Program) -> Realised:
     return program.conclude(value, exact, near, norm=Norm.ONE, limit=2 * scores.error / margin)
 
 
+def adding_up(weights: np.ndarray) -> np.ndarray:
+    """The weights on a grid on which they add up to 1 exactly."""
+    rounded = np.round(weights * GRID) / GRID
+    rest = 1 - rounded.sum(-1, keepdims=True)
+    return rounded + rest * (np.arange(weights.shape[-1]) == rounded.argmax(-1)[..., None])
+
+
 # The mass e/2 moves from one key to another, the rest stays where it is.
 @move("given, probabilities", "given")
 def given_weights(program: Program) -> Realised:
-    keys, error = program.tokens, program.rng.uniform(0, 2)
+    keys, error = program.tokens, program.rng.uniform(0.01, 2)
     rest = (1 - error / 2) * program.rng.dirichlet(np.ones(keys), (program.points, keys))
     source, sink = np.eye(keys)[program.rng.permutation(keys)[:2]]
     swap = program.rng.random((program.points, keys, 1)) < 0.5
     exact = rest + error / 2 * np.where(swap, source, sink)
     near = rest + error / 2 * np.where(swap, sink, source)
     arguments = {"dim": keys, "norm": Norm.ONE, "size": 1.0, "error": float(error), "probabilities": True}
-    return program.start(arguments, exact, near)
+    return program.start(arguments, adding_up(exact), adding_up(near), single=program.without_tokens())
 
 
 # The exact weight of one key lies beyond the simplex by e/2.
 @move("given, affine", "given")
 def given_affine(program: Program) -> Realised:
-    keys, error = program.tokens, program.rng.uniform(0, 2)
+    keys, error = program.tokens, program.rng.uniform(0.01, 2)
     heavy, light = np.eye(keys)[program.rng.permutation(keys)[:2]]
     anywhere = program.rng.dirichlet(np.ones(keys), (program.points, keys))
     near = np.where(program.straight[:, None, None], heavy, anywhere)
     arguments = {"dim": keys, "norm": Norm.ONE, "size": 1.0 + float(error), "error": float(error), "affine": True}
-    return program.start(arguments, near + error / 2 * (heavy - light), near)
+    return program.start(arguments, adding_up(near + error / 2 * (heavy - light)), adding_up(near))
 
 
 def any_weights(program: Program) -> Realised:
@@ -161,15 +179,16 @@ def any_weights(program: Program) -> Realised:
 
 @move("attend", "attend")
 def attend(program: Program) -> None:
-    weights, values = any_weights(program), program.pick()
+    weights, values = any_weights(program), program.pick(single=False)
     value = program.apply("attend", weights, values, NAME)
     centre = values.centre if values.value.radius is not None else np.zeros_like(values.exact[:, 0])
     exact, near = weights.exact @ values.exact, weights.near @ values.near
-    program.conclude(value, exact, near, norm=values.value.norm, centre=centre)
+    program.conclude(value, exact, near, norm=values.value.norm, centre=centre, single=weights.single)
 
 
 MOVES = (
     softmax,
+    affine_softmax,
     concentrate,
     softmax_to_hard_max,
     hard_max,

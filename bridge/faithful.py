@@ -1,0 +1,210 @@
+"""Row `faithful`: the network computes the emulated value of its derivation, and the reference the exact one.
+
+Without it a bound that is kept may speak of another network, and one that is violated may be right. On balls two
+values that are equal overlap, and narrow balls that are disjoint are different, without any tolerance.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import flint
+import torch
+from torch import Tensor
+
+from bridge.balls import BASE_BITS
+from bridge.budget import Budget
+from bridge.check import Check, Sides, within
+from bridge.check_rows import check_rows, replayed_check
+from bridge.readings import Emulated
+from bridge.record import Row
+from bridge.rounded import WITHIN_ROUNDING
+from bridge.rows import ONE_INPUT
+from bridge.theorem_readings import AtPrompt, at_prompt_on_balls, values_of
+from bridge.verdicts import EQUAL_BITS
+from numeric.balls import BallArray, BallsError, ball_maximum, working_precision
+from numeric.exact_cost import TooLargeForExact
+from numeric.stream import StreamError
+from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+
+if TYPE_CHECKING:
+    import bridge.theorem_case
+
+NAME = "faithful"
+PROMPTS = 32  # random ones, of which the one with the largest distance is looked at exactly
+MARGIN = 16  # where rounding is larger than the difference of a float64 and a float32 run says
+IN_FLOATS = "too large for exact arithmetic: judged on floats, beside the rounding measured at this input"
+Inputs = dict[str, Tensor]
+WRONG = {
+    "network": "the network of '{name}' does not compute the emulated value of its derivation: they are {apart} apart",
+    "reference": "the reference of '{name}' is not the exact value of its derivation: they are {apart} apart",
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """The network or the reference of a quantity, and the value of the derivation that it has to equal."""
+
+    name: str
+    role: str  # network or reference
+
+    def of(self, values: Emulated) -> Any:
+        return values.emulated if self.role == "network" else values.exact
+
+
+def faithful_rows(case: "bridge.theorem_case.TheoremCase", budget: Budget) -> list[Row]:
+    """One row for all quantities; none where no value is known."""
+    sides = list(_sides(case))
+    if not sides:
+        return []
+    prompts = case.sample(min(budget.samples, PROMPTS), budget.seed)
+    worst = int(torch.stack(list(_distances(case, sides, prompts).values())).amax(0).argmax())
+    one = {name: value[worst] for name, value in prompts.items()}
+    return [_without_ratio(row) for row in check_rows(case, _check(case, sides, one), ONE_INPUT)]
+
+
+def replayed_faithful(case: "bridge.theorem_case.TheoremCase", inputs: Inputs) -> Row:
+    """The row at the input of a witness."""
+    case.check_inputs({name: value.unsqueeze(0) for name, value in inputs.items()})
+    return _without_ratio(replayed_check(case, _check(case, list(_sides(case)), inputs), inputs))
+
+
+def _without_ratio(row: Row) -> Row:
+    row.ratio = None
+    return row
+
+
+def _sides(case: "bridge.theorem_case.TheoremCase") -> Iterator[Side]:
+    for name in case.bindings.valued:
+        if name in case.bindings.emulated:
+            yield Side(name, "network")
+        yield Side(name, "reference")
+
+
+def _check(case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: Inputs) -> Check:
+    named = list(dict.fromkeys(side.name for side in sides))
+    only = [name for name in named if name not in case.bindings.emulated]
+    quantity = Quantity(
+        name=NAME,
+        latex_symbol=r"\text{faithful}",
+        meaning=f"distance of network and reference from the values in the derivation of {', '.join(named)}"
+        + (f" (of {', '.join(only)} the reference alone: not all approximations are bound)" if only else ""),
+        norm="sup norm",
+        domain=case.quantity(named[0]).domain,
+        kind=Kind.EXACT,
+        quantifier=Quantifier.FOR_ALL,
+        scopes=(),
+    )
+    return Check(quantity, _Judged(case, sides, list(inputs)), inputs)
+
+
+class _Judged:
+    """The sides of the check, as a function of one prompt."""
+
+    def __init__(self, case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: list[str]) -> None:
+        self.case, self.sides = case, sides
+        keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in inputs])
+
+    def __call__(self, **inputs: Tensor) -> Sides:
+        one = {name: value.unsqueeze(0).to(self.case.device) for name, value in inputs.items()}
+        try:
+            return self._on_balls(one)
+        except TooLargeForExact:
+            return self._in_floats(one)
+
+    def _on_balls(self, inputs: Inputs) -> Sides:
+        found = {side: _exactly_apart(self.case, side, inputs) for side in self.sides}
+        rounded = [side for side, apart in found.items() if apart > 0 and _may_be_rounding(self.case, side, inputs)]
+        found |= {side: flint.arb(0).union(found[side]) for side in rounded}
+        return _judged(found, [WITHIN_ROUNDING] if rounded else [])
+
+    def _in_floats(self, inputs: Inputs) -> Sides:
+        found = {side: _apart_in_floats(self.case, side, inputs) for side in self.sides}
+        found = {side: apart if apart > 0 else flint.arb(0) for side, apart in found.items()}
+        return _judged(found, [IN_FLOATS])
+
+
+def _judged(found: Mapping[Side, flint.arb], remarks: list[str]) -> Sides:
+    wrong = [
+        WRONG[side.role].format(name=side.name, apart=f"{float(apart):.2g}")
+        for side, apart in found.items()
+        if apart > 0
+    ]
+    largest = max(found.values(), key=lambda apart: (bool(apart > 0), float(apart.upper())))
+    return Sides(found=largest, derived=0, remark="; ".join([*wrong, *remarks]))
+
+
+def _may_be_rounding(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> bool:
+    """Whether they meet once floats that Python computed stand for all numbers near them."""
+    try:
+        return not _exactly_apart(case.floats_enclosed, side, inputs) > 0
+    except (UsageError, BallsError, StreamError):
+        return True  # they do not run on the wider balls
+
+
+# Distances.
+
+
+def _distances(case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: Inputs) -> dict[Side, Tensor]:
+    """In float64, (B) each. Raises UsageError for values of another number of entries."""
+    names = list(dict.fromkeys(side.name for side in sides))
+    with torch.no_grad():
+        runs = {
+            "network": case.runner.network(inputs, names, torch.float64),
+            "reference": case.runner.reference(inputs, names),
+        }
+        values = {name: _values(case, case.quantity(name), inputs) for name in names}
+    found = {}
+    for side in sides:
+        run, value = runs[side.role][side.name].flatten(1), side.of(values[side.name])  # (B, m)
+        _require_entries(case, side, run.shape[1], value.shape[1])
+        found[side] = torch.nan_to_num((run - value).abs().amax(1), nan=torch.inf)
+    return found
+
+
+def _values(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, inputs: Inputs) -> Emulated:
+    """Of the derivation at each prompt, (B, m) each."""
+    use = values_of(quantity)
+    function = AtPrompt(case, quantity, lambda operands: _by_side(use(operands)))
+    like = next(iter(inputs.values())).double()
+    numbers = {n: like.new_full((len(like),), case.number(letter)) for n, letter in function.letters.items()}
+    found = case.runner.batched(function, {**inputs, **numbers})
+    return Emulated(found["exact"], found["emulated"])
+
+
+def _by_side(values: Emulated) -> dict[str, Tensor]:
+    return {"exact": values.exact.flatten(), "emulated": values.emulated.flatten()}
+
+
+def _require_entries(case: "bridge.theorem_case.TheoremCase", side: Side, found: int, expected: int) -> None:
+    if found != expected:
+        raise UsageError(
+            f"{case.result.id}: the {side.role} of '{side.name}' has {found} entries, and the handles give its "
+            f"derivation {expected}; make them agree"
+        )
+
+
+def _exactly_apart(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
+    """Encloses the distance; 0 where the balls overlap and are narrow."""
+    bits = BASE_BITS + case.extra_bits
+    run = case.runner.exact_network if side.role == "network" else case.runner.exact_reference
+    found = run(case.members(inputs, bits), [side.name], bits)[side.name].flatten()
+    values = at_prompt_on_balls(case, case.quantity(side.name), values_of(case.quantity(side.name)), inputs, bits)
+    value: BallArray = side.of(values).flatten()
+    _require_entries(case, side, found.numel(), value.numel())
+    with working_precision(bits):
+        apart, size = (found - value).sup_norm(), found.sup_norm().max(flint.arb(1))
+        narrow = bool(ball_maximum([each.rad() for each in (found - value).balls]) < size * flint.arb(2) ** -EQUAL_BITS)
+    return flint.arb(0) if narrow and found.overlaps(value).all() else apart
+
+
+# A float64 run and a float32 run differ by the rounding of float32; see `TheoremCase.rounding_estimate`.
+def _apart_in_floats(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
+    (apart,) = _distances(case, [side], inputs)[side].tolist()
+    with torch.no_grad():
+        runs = [case.runner.network(inputs, [side.name], dtype)[side.name] for dtype in (torch.float64, torch.float32)]
+    ratio = torch.finfo(torch.float64).eps / torch.finfo(torch.float32).eps
+    rounding = MARGIN * ratio * float((runs[0] - runs[1].double()).abs().max())
+    return within(apart, rounding)

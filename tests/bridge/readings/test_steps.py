@@ -1,0 +1,174 @@
+"""The table of a derivation at a user's own prompt, and what it refuses."""
+
+import re
+from typing import Any
+
+import pytest
+import sympy as sp
+import torch
+
+import boundsmith as bs
+from bridge.readings import Steps, at
+from symbolic.statements import UsageError
+
+eps, K = sp.symbols("eps K", positive=True)
+N, d = sp.symbols("N d", integer=True, positive=True)
+t = sp.Symbol("t", real=True)
+MATRIX = torch.tensor([[0.5, -0.25], [0.25, 0.5]], dtype=torch.float64)
+LETTERS: dict[sp.Symbol, Any] = {eps: 0.01, K: 0.75, N: 3, d: 2}
+every_arithmetic = pytest.mark.parametrize("bits", [None, 128])
+
+
+def tanh(radius: float = 2.0) -> bs.Smooth:
+    return bs.Smooth.of(sp.tanh(t), t, approximate=sp.tanh(t) * sp.Rational(99, 100), radius=radius)
+
+
+def layer(p: bs.Approximated, radius: Any = sp.oo) -> bs.Approximated:
+    product = bs.linear_map(p, "W p", operator_norm=K, dim=d, matrix="W")
+    return bs.apply_function(product, "r(W p)", eps=eps, lipschitz=1, size=1, function="r", radius=radius)
+
+
+def deep() -> bs.Approximated:
+    return bs.repeat(bs.given("x", dim=d, size=1), "output", layer, N)
+
+
+def operands(**changes: Any) -> dict[str, Any]:
+    return {"x": [0.5, -1.0], "W": MATRIX, "r": tanh(), **changes}
+
+
+def shown(of: bs.Approximated | None = None, **arguments: Any) -> Steps:
+    letters = {**LETTERS, **arguments.pop("letters", {})}
+    return at(layer(bs.given("x", dim=d, size=1)) if of is None else of, operands(**arguments), letters)
+
+
+@every_arithmetic
+def test_each_step_has_its_size_error_and_bound(bits: int | None) -> None:
+    x = bs.given("x", dim=d, size=1)
+    steps = at(layer(x), operands(), LETTERS, bits=bits)
+    arguments = MATRIX @ torch.tensor([0.5, -1.0], dtype=torch.float64)
+    assert [row.name for row in steps] == ["x", "W p", "r(W p)"]
+    assert steps["W p"].size == pytest.approx(float(arguments.abs().max()))
+    assert steps["r(W p)"].error == pytest.approx(0.01 * float(torch.tanh(arguments).abs().max()))
+    assert steps["r(W p)"].ratio == pytest.approx(1, abs=1e-9)
+    assert steps["r(W p)"].by == "enclosure"
+    assert steps.proved == (bits is not None)
+
+
+@every_arithmetic
+def test_layers_are_followed_one_by_one(bits: int | None) -> None:
+    row = at(deep(), operands(), LETTERS, bits=bits)["output"]
+    assert row.ratio is not None
+    assert 1 <= row.ratio < 1.03
+    several = operands(W=tuple(MATRIX * factor for factor in (1, 0.5, -1)), r=(tanh(), tanh(3.0), tanh()))
+    own = at(deep(), several, LETTERS, bits=bits)["output"]
+    assert own.error is not None
+    assert own.bound is not None
+    assert own.error <= own.bound < 1.03 * own.error
+
+
+def test_the_rule_decides_where_nothing_else_is_known() -> None:
+    x = bs.given("x", dim=d, size=1)
+    steps = shown(layer(x), r=bs.Smooth(torch.tanh, lambda z: 0.99 * torch.tanh(z)))
+    assert steps["r(W p)"].bound == pytest.approx(0.01)  # eps + 1 * 0
+    unnamed = bs.linear_map(bs.linear_map(x, "A x", operator_norm=2, dim=d), "W A x", operator_norm=K, dim=d)
+    row = at(unnamed, {"x": bs.Emulated([0.5, 0.5], [0.5, 0.5])}, LETTERS)["W A x"]
+    assert (row.by, row.stopped, row.bound) == ("rule", "after A x", 0)
+
+
+def test_the_table_reads_well() -> None:
+    steps = shown()
+    lines = str(steps).splitlines()
+    assert lines[0].split() == ["step", "rule", "norm", "size", "error", "bound", "ratio", "by"]
+    assert len(lines) == 4
+    assert re.search(r"r\(W p\) +apply a function +inf +0\.4621 +0\.004621 +0\.004621 +1 +enclosure", lines[3])
+    html = steps._repr_html_()
+    assert html.startswith("<table><tr><th>step</th>")
+    assert html.count("<tr>") == 4
+    with pytest.raises(KeyError, match="no step 'y'; there are x, W p, r"):
+        steps["y"]
+
+
+def test_text_is_no_markup() -> None:
+    x = bs.linear_map(bs.given("<x>", dim=2, size=1), "A & x", operator_norm=K, dim=2, matrix="W")
+    html = at(x, {"<x>": [0.5, 0.5], "W": 0.5}, {K: 1})._repr_html_()
+    assert "<td>&lt;x&gt;</td>" in html
+    assert "A &amp; x" in html
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_handle_that_nothing_binds() -> None:
+    with pytest.raises(UsageError, match=r"nothing binds 'r' \(step 'r\(W p\)'\); the handles are W, r, x"):
+        at(layer(bs.given("x", dim=d, size=1)), {"x": [0.5, 0.5], "W": MATRIX}, LETTERS)
+
+
+def test_a_handle_that_no_step_names() -> None:
+    with pytest.raises(UsageError, match="no step names 'M'; the handles are W, r, x"):
+        shown(M=MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"x": [0.5, 0.5, 0.5]}, r"step 'x': expected an array whose last axis has length d = 2, got the shape \(3,\)"),
+        ({"x": 0.5}, r"step 'x': expected an array whose last axis has length d = 2, got the shape \(\)"),
+        ({"W": torch.ones(2, 3)}, r"step 'W p': 'W' of shape \(2, 3\) and 'x' of shape \(2,\) do not fit"),
+        ({"W": torch.ones(2)}, r"step 'W p': expected a matrix or a number for 'W', got an array of shape \(2,\)"),
+        ({"W": (MATRIX, MATRIX)}, r"step 'W p': 'W' is bound to a tuple, but the step is in no repeated layer"),
+    ],
+    ids=str,
+)
+def test_an_operand_of_another_shape(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        shown(**changes)
+
+
+def test_a_tuple_of_too_few_layers() -> None:
+    with pytest.raises(UsageError, match=r"'W' has 2 members; layer 3 needs one"):
+        shown(deep(), W=(MATRIX, MATRIX))
+
+
+def test_a_number_of_layers_that_nothing_binds() -> None:
+    with pytest.raises(UsageError, match="step 'output' needs the number N, which nothing binds to a whole number"):
+        at(deep(), operands(), {eps: 0.01, K: 0.75, d: 2})
+
+
+def test_an_approximant_without_a_supremum() -> None:
+    with pytest.raises(
+        UsageError, match=r"step 'r.W p.': nothing bounds the error of the approximant 'r'; give .* or the letter eps"
+    ):
+        at(
+            layer(bs.given("x", dim=d, size=1)),
+            operands(r=bs.Smooth(torch.tanh, torch.sin)),
+            {K: 0.75, d: 2},
+        )
+
+
+def test_an_approximant_in_the_place_of_a_function_that_the_rule_takes_as_exact() -> None:
+    exact = bs.apply_function(bs.given("x", dim=d, size=1), "f(x)", eps=0, lipschitz=1, size=1, function="f")
+    with pytest.raises(UsageError, match="nothing bounds the error of the approximant 'f'"):
+        at(exact, {"x": [0.5, 0.5], "f": bs.Smooth(torch.tanh, torch.sin)}, {d: 2})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"x": [0.5, -1.5]}, "'x' has the size 1.5 in the inf-norm, above 1"),
+        ({"x": bs.Emulated([0.5, 0.5], [0.5, 0.75])}, "'x' has the error 0.25 in the inf-norm, above 0"),
+    ],
+    ids=str,
+)
+def test_a_prompt_outside_the_domain(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=f"the prompt is outside the hypotheses: {words}"):
+        shown(**changes)
+
+
+def test_letters_outside_the_hypotheses_of_a_step() -> None:
+    with pytest.raises(UsageError, match=r"outside the hypotheses of step 'r.W p.'"):
+        shown(layer(bs.given("x", dim=d, size=1), radius=sp.Rational(1, 2)))
+
+
+def test_sizes_too_large_for_balls() -> None:
+    with pytest.raises(UsageError, match="take more than 20 ball operations; take a smaller prompt"):
+        at(deep(), operands(), LETTERS, bits=128, limit=20)
