@@ -327,7 +327,9 @@ def _with_lead(scores: Array, lead: Array) -> Array:
     """The weight of each key when it gains `lead` and every other key loses its own: (..., n)."""
     gained, lost = scores + lead, scores - lead
     count = scores.shape[-1]
-    own = torch.eye(count, dtype=torch.float64)  # (n, n): row i has the gain of key i alone
+    own = torch.eye(
+        count, dtype=torch.float64, device=getattr(scores, "device", None)
+    )  # (n, n): row i has the gain of key i alone
     table = lost.unsqueeze(-2) * (1 - own) + gained.unsqueeze(-2) * own
     return torch.diagonal(torch.softmax(table, -1), 0, -2, -1)
 
