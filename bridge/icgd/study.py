@@ -29,7 +29,7 @@ from bridge.icgd.values import (
     as_numbers,
     constants_on,
     emulation_values,
-    layers_of_network,
+    network_bounds,
     one_norm,
     paper_ranges,
     problem_values,
@@ -45,7 +45,6 @@ from numeric.icgd.shape import Shape
 from symbolic.activations import activation, loss
 from symbolic.icgd import chain, results
 from symbolic.icgd import symbols as letters
-from symbolic.icgd.layers import run
 from symbolic.statements import Quantity, Result, UsageError
 
 SHOWN_BY_A_RUN = ("range_", "norm[")  # on their errata's parameters; p[j] and r'[j] with an R that is too small
@@ -164,17 +163,10 @@ class EmulatedCase(StepCase):
 
     @cached_property
     def _network_bounds(self) -> dict[str, flint.arb]:
-        """The recursions run with each layer's own range."""
-        s, e = self.setting, self.emulation
+        """The steps with each layer's own range; the projection onto the box does not expand."""
         with working_precision(EXACT_BITS):
-            return run(
-                layers_of_network(e),
-                input_norm=flint.arb(s.B_x),
-                L_l=s.loss_supremum(1, e.ranges.outputs),
-                b_l=s.loss_supremum(0, e.ranges.outputs),
-                eps_l=e.u.error,
-                eta=flint.arb(s.eta),
-            )
+            found = {name: each.error for name, each in network_bounds(self.emulation).items()}
+            return {**found, "w": found["v - eta gradient"]}
 
     # Each lemma attacks its own quantities in the result of its own; in the table of the step all of them are shown
     # where the gradient errs most.
@@ -188,9 +180,8 @@ class EmulatedCase(StepCase):
         loss = s.loss_supremum(0, e.ranges.outputs) + s.loss_supremum(1, e.ranges.outputs)
         one = flint.arb(1)
         sizes = ball_maximum([one, flint.arb(s.B_x), flint.arb(s.B_y), flint.arb(e.ranges.outputs), loss])
-        unit = [replace(layer, eps_r=one, eps_r1=one) for layer in layers_of_network(e)]
-        grown = run(unit, input_norm=flint.arb(s.B_x), L_l=s.loss_supremum(1, e.ranges.outputs), b_l=loss, eps_l=one)
-        return float_above(sizes * ball_maximum([one, *grown.values()]))
+        grown = [each.error for each in network_bounds(e, unit=True).values()]
+        return float_above(sizes * ball_maximum([one, *grown]))
 
     # Counts and norms.
 

@@ -17,12 +17,13 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.enclosures import supremum
 from bridge.icgd.emulation import Emulation, Ranges
 from bridge.icgd.setting import Setting
+from bridge.readings.network import Bounded, Bounds, FunctionBounds, MatrixNorms, OnRange, bound_network
 from bridge.relu_sums import Interpolant
 from numeric.balls import ball_maximum, float_above, working_precision
 from symbolic.activations import Piece
-from symbolic.icgd import printed
+from symbolic.derivation import Norm
+from symbolic.icgd import chain, printed
 from symbolic.icgd import symbols as letters
-from symbolic.icgd.layers import Layer
 
 EXACT_BITS = 256  # of sums of float64 coefficients
 
@@ -151,30 +152,45 @@ def one_norm(weights: np.ndarray) -> flint.arb:
         return sum((abs(flint.arb(weight)) for weight in weights.tolist()), start=flint.arb(0))
 
 
-def layers_of_network(emulation: Emulation) -> list[Layer]:
-    """The network scope: each layer with the suprema on its own range of arguments."""
-    setting, ranges = emulation.setting, emulation.ranges
-    nu, found = flint.arb(setting.B_v), []
+def network_bounds(emulation: Emulation, *, unit: bool = False) -> dict[str, Bounded]:
+    """The steps of the chain in the network scope: each layer with the suprema on its own range of arguments.
+
+    `unit`: as if every sum of ReLUs erred by 1.
+    """
+    setting, shape = emulation.setting, emulation.setting.shape
+    errors = [flint.arb(1) if unit else found.error for found in (emulation.r, emulation.r1, emulation.u)]
+    B_v, B_x = flint.arb(setting.B_v), flint.arb(setting.B_x)
+    operands: dict[str, Any] = {
+        "x": Bounded.exact(Norm.TWO, shape.d_x, B_x),
+        "v": Bounded.exact(Norm.TWO, shape.parameters, B_v * flint.arb(sum(rows for rows, _ in shape.sizes)).sqrt()),
+        "r": _on_ranges(emulation, 0, errors[0]),
+        "r'": _on_ranges(emulation, 1, errors[1]),
+        "u": _loss_on_ranges(emulation, errors[2]),
+    }
+    for j, (rows, columns) in enumerate(shape.sizes, start=1):
+        norms = {(Norm.TWO, Norm.TWO): B_v * flint.arb(rows).sqrt(), (Norm.TWO, Norm.INF): B_v}
+        operands[chain.label("V", j)] = MatrixNorms(rows, columns, norms)
+    return bound_network(chain.derive_layers(shape.N), Bounds(operands, {letters.eta: as_exact(setting.eta)}))
+
+
+# Suprema are certified up to a small slack: never take more than the whole range has.
+def _on_ranges(emulation: Emulation, order: int, error: flint.arb) -> FunctionBounds:
+    setting, whole = emulation.setting, emulation.ranges.largest
 
     def supremum(order: int, radius: float) -> flint.arb:
-        # Suprema are certified up to a small slack: never take more than the whole range has.
-        return setting.supremum(order, radius).min(setting.supremum(order, ranges.largest))
+        return setting.supremum(order, min(radius, whole)).min(setting.supremum(order, whole))
 
-    for (rows, _), radius in zip(setting.shape.sizes, ranges.arguments, strict=True):
-        found.append(
-            Layer(
-                width=rows,
-                rho=nu * flint.arb(rows).sqrt(),
-                nu=nu,
-                L_r=supremum(1, radius),
-                L_r1=supremum(2, radius),
-                b_r=supremum(0, radius),
-                b_r1=supremum(1, radius),
-                eps_r=emulation.r.error,
-                eps_r1=emulation.r1.error,
-            )
-        )
-    return found
+    def on_range(reach: flint.arb) -> OnRange:
+        radius = float_above(reach)
+        return OnRange(supremum(order, radius), supremum(order + 1, radius), error)
+
+    return on_range
+
+
+def _loss_on_ranges(emulation: Emulation, error: flint.arb) -> FunctionBounds:
+    setting, outputs = emulation.setting, emulation.ranges.outputs
+    known = OnRange(setting.loss_supremum(0, outputs), setting.loss_supremum(1, outputs), error)
+    return lambda reach: known
 
 
 def as_numbers(values: Mapping[sp.Symbol, Any]) -> dict[sp.Symbol, Any]:

@@ -5,8 +5,8 @@ Errors are 2-norms per token (sup norms for r'), bars are the transformer's valu
     s(N) = r'(N) * g,  s(j) = r'(j) * (V_{j+1}^T s(j+1)),  A(j) = s(j) p(j-1)^T,  gradient = (1/2) mean of (A(j))_j.
 
 Each rule of the chain is applied to one layer; the recursions over the layers are read off these (`recursion_from`)
-and have three views: closed forms with symbolic depth (`derive`), one step a layer (`derive_layers`), and numbers with
-each layer's own norms (`run`, in symbolic/icgd/layers.py).
+and have two views: closed forms with symbolic depth (`derive`), and one step a layer (`derive_layers`), which the
+readings of bridge/readings run with each layer's own norms, or at a prompt.
 """
 
 import re

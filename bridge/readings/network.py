@@ -1,0 +1,236 @@
+"""The network reading: norms in place of arrays, for every prompt, each layer with its own matrix and its own range.
+
+A value is known by bounds on its norm, on that of the emulated value, and on their distance, all in the norm of its
+step. The numbers are Arb balls, whose upper ends count.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+
+import flint
+import sympy as sp
+
+from bridge.balls import evaluate_ball
+from bridge.readings.arrays import one_norm, two_norm
+from numeric.balls import BallArray, ball_maximum
+from numeric.norms import spectral_norm_upper
+from symbolic import operations as op
+from symbolic.calculus.sums import norm_change_factor, norm_of_ones
+from symbolic.derivation import Derivation, Norm, Step
+from symbolic.statements import UsageError
+
+Ball = Any  # flint.arb
+
+
+@dataclass(frozen=True)
+class MatrixNorms:
+    """Bounds on the operator norms of a matrix, by source and target, and its number of rows and columns."""
+
+    rows: int
+    columns: int
+    norms: Mapping[tuple[Norm, Norm], Ball]
+
+    @classmethod
+    def of(cls, matrix: Any, bits: int) -> "MatrixNorms":
+        """Of a matrix of float64 numbers."""
+        exact = BallArray.exactly(matrix, bits)
+        rows, columns = exact.shape
+
+        def largest(norms: BallArray) -> Ball:
+            return ball_maximum(norms.balls)
+
+        return cls(
+            rows,
+            columns,
+            {
+                (Norm.TWO, Norm.TWO): flint.arb(spectral_norm_upper(exact.midpoint())),
+                (Norm.TWO, Norm.INF): largest(two_norm(exact)),
+                (Norm.INF, Norm.INF): largest(one_norm(exact)),
+                (Norm.ONE, Norm.ONE): largest(one_norm(exact.mT)),
+                (Norm.ONE, Norm.TWO): largest(two_norm(exact.mT)),
+                (Norm.ONE, Norm.INF): exact.sup_norm(),
+            },
+        )
+
+    @property
+    def transposed(self) -> "MatrixNorms":
+        """||A^T|| from p to q is ||A|| from the dual norm of q to that of p."""
+        norms = {(_DUAL[target], _DUAL[source]): norm for (source, target), norm in self.norms.items()}
+        return MatrixNorms(self.columns, self.rows, norms)
+
+    def knows(self, source: Norm, target: Norm) -> bool:
+        return (source, target) in self.norms
+
+    def norm(self, source: Norm, target: Norm) -> Ball:
+        """Raises UsageError for norms of which nothing is known."""
+        if not self.knows(source, target):
+            raise UsageError(f"the norm of a matrix from the {source}-norm to the {target}-norm is not known")
+        return self.norms[source, target]
+
+
+_DUAL = {Norm.ONE: Norm.INF, Norm.TWO: Norm.TWO, Norm.INF: Norm.ONE}
+
+
+def least(balls: list[Ball]) -> Ball:
+    first, *others = balls
+    for each in others:
+        first = first.min(each)
+    return first
+
+
+@dataclass(frozen=True)
+class OnRange:
+    """Of f and f_hat on a range [-R, R]: sup |f|, a Lipschitz constant of f, and sup |f_hat - f|."""
+
+    size: Ball
+    lipschitz: Ball
+    eps: Ball
+
+
+FunctionBounds = Callable[[Ball], OnRange]  # of R
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """||v|| <= size, ||v_hat|| <= emulated, ||v_hat - v|| <= error in `norm`, v in R^dim.
+
+    No coordinate of v has an absolute value above `reach`, none of v_hat one above `emulated_reach`.
+    """
+
+    norm: Norm
+    dim: int
+    size: Ball
+    emulated: Ball
+    error: Ball
+    reach: Ball
+    emulated_reach: Ball
+
+    @classmethod
+    def exact(cls, norm: Norm, dim: int, size: Ball) -> "Bounded":
+        return cls(norm, dim, size, size, flint.arb(0), size, size)
+
+    def in_norm(self, target: Norm) -> "Bounded":
+        factor = evaluate_ball(norm_change_factor(self.norm, target, sp.Integer(self.dim)), {})
+        size, emulated, error = (factor * each for each in (self.size, self.emulated, self.error))
+        return Bounded(target, self.dim, size, emulated, error, self.reach, self.emulated_reach)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a network binds: givens to `Bounded`, matrices to `MatrixNorms`, functions to `FunctionBounds`; letters."""
+
+    operands: Mapping[str, Any]
+    letters: Mapping[sp.Symbol, Any] = field(default_factory=dict)
+
+
+def bound_network(derivation: Derivation, known: Bounds, wanted: Iterable[str] = ()) -> dict[str, Bounded]:
+    """The steps that lead to the `wanted` ones, or all, as far as their operations have a rule here."""
+    found: dict[str, Bounded] = {}
+    for step in derivation.leading_to(*wanted):
+        if step.operation is not None and all(name in found for name in step.premises):
+            result = bounded(step.operation, step, [found[name] for name in step.premises], known)
+            if result is not None:
+                found[step.name] = result
+    return found
+
+
+@singledispatch
+def bounded(operation: op.Operation, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+    """The bounds after the operation; None if nothing is proved for it here."""
+    return None
+
+
+@bounded.register
+def _given(operation: op.Given, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+    found = known.operands.get(operation.name)
+    return None if found is None else found.in_norm(step.norm)
+
+
+@bounded.register
+def _linear(operation: op.Linear, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+    (before,) = x
+    if operation.bias:
+        return None
+    matrix = known.operands[operation.matrix]
+    if operation.transposed:
+        matrix = matrix.transposed
+    norm = matrix.norm(before.norm, step.norm)
+    size, emulated, error = (norm * each for each in (before.size, before.emulated, before.error))
+    widest = least(
+        [matrix.norm(before.norm, each) for each in (step.norm, Norm.INF) if matrix.knows(before.norm, each)]
+    )
+    reach, emulated_reach = widest * before.size, widest * before.emulated
+    return Bounded(step.norm, matrix.rows, size, emulated, error, reach, emulated_reach)
+
+
+@bounded.register
+def _apply(operation: op.Apply, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+    (before,) = x
+    function = known.operands[operation.function]
+    exact, both = function(before.reach), function(before.reach.max(before.emulated_reach))
+    ones = evaluate_ball(norm_of_ones(step.norm, sp.Integer(before.dim)), {})
+    emulated = both.size + both.eps
+    error = ones * both.eps + both.lipschitz * before.error
+    return Bounded(step.norm, before.dim, ones * exact.size, ones * emulated, error, exact.size, emulated)
+
+
+# B(x_hat, y_hat) - B(x, y) = B(dx, y) + B(x_hat, dy) = B(dx, y_hat) + B(x, dy): the lesser of the two. The norm of the
+# product is at most the product of the norms for these norms of x, y and B(x, y).
+_SUBMULTIPLICATIVE = {
+    op.ProductKind.ENTRYWISE: {(Norm.INF, each, each) for each in Norm},
+    op.ProductKind.INNER: {(each, _DUAL[each], any_norm) for each in Norm for any_norm in Norm},
+    op.ProductKind.MEAN_OUTER: {(each, each, each) for each in Norm},
+}
+
+
+@bounded.register
+def _product(operation: op.Product, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+    a, b = x
+    if (a.norm, b.norm, step.norm) not in _SUBMULTIPLICATIVE[operation.kind]:
+        return None
+    first, second = a.error * b.size + a.emulated * b.error, a.error * b.emulated + a.size * b.error
+    dims = {op.ProductKind.ENTRYWISE: a.dim, op.ProductKind.INNER: 1, op.ProductKind.MEAN_OUTER: a.dim * b.dim}
+    size, emulated = a.size * b.size, a.emulated * b.emulated
+    return Bounded(step.norm, dims[operation.kind], size, emulated, first.min(second), size, emulated)
+
+
+@bounded.register
+def _combination(operation: op.Combination, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+    factors = [abs(evaluate_ball(each, known.letters)) for each in operation.coefficients]
+
+    def total(numbers: Iterable[Ball]) -> Ball:
+        return sum((factor * each for factor, each in zip(factors, numbers, strict=True)), start=flint.arb(0))
+
+    size, emulated = total(each.size for each in x), total(each.emulated for each in x)
+    error = total(each.error for each in x)
+    reach, emulated_reach = total(each.reach for each in x), total(each.emulated_reach for each in x)
+    return Bounded(step.norm, x[0].dim, size, emulated, error, reach, emulated_reach)
+
+
+@bounded.register
+def _token_mean(operation: op.TokenMean, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+    return x[0]
+
+
+@bounded.register
+def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+    return x[0].in_norm(step.norm)
+
+
+@bounded.register
+def _concatenation(operation: op.Concatenation, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+    parts = [[getattr(each, part) for each in x] for part in ("size", "emulated", "error")]
+    size, emulated, error = (joined_norm(step.norm, each) for each in parts)
+    reach, emulated_reach = (ball_maximum([getattr(each, part) for each in x]) for part in ("reach", "emulated_reach"))
+    return Bounded(step.norm, sum(each.dim for each in x), size, emulated, error, reach, emulated_reach)
+
+
+def joined_norm(norm: Norm, parts: list[Ball]) -> Ball:
+    """The norm of a concatenation, from those of its parts."""
+    if norm is Norm.INF:
+        return ball_maximum(parts)
+    if norm is Norm.ONE:
+        return sum(parts, start=flint.arb(0))
+    return sum((each * each for each in parts), start=flint.arb(0)).sqrt()
