@@ -9,6 +9,7 @@ at measured premises).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
@@ -16,6 +17,7 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
 from symbolic.operations import Given, Operation
+from symbolic.provenance import Provenance, weakest
 
 
 class Norm(StrEnum):
@@ -58,6 +60,8 @@ class Step:
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
     `recursion` is what `local` solves; it is shown, and does not tell two steps apart.
+    `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
+    is by hand unless it says otherwise.
     """
 
     name: str
@@ -74,6 +78,7 @@ class Step:
     latex: str = ""
     operation: Operation | None = None
     recursion: Recursion | None = field(default=None, compare=False)
+    provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -85,6 +90,9 @@ class Step:
     @property
     def error(self) -> "ErrorSymbol":
         return error_symbol(self.name)
+
+
+rule_step = partial(Step, provenance=Provenance.RULES)
 
 
 class ErrorSymbol(sp.Symbol):
@@ -132,6 +140,15 @@ class Derivation:
                 needed.update(step.premises)
         return tuple(step for step in self.steps if step.name in needed)
 
+    def resting_on(self, name: str) -> "Derivation":
+        """`name` with its premises and every step whose error is in its bound, and so on."""
+        wanted, kept = {self.step(name)}, list[Step]()
+        for step in reversed(self.steps):
+            if step in wanted:
+                kept.append(step)
+                wanted.update(s for s in self.steps if s.name in step.premises or s.error in step.local.free_symbols)
+        return Derivation(tuple(reversed(kept)))
+
     def bound(self, name: str = "") -> sp.Expr:
         """The bound on the error of `name` (the last step by default) with every premise substituted."""
         last = name or self.steps[-1].name
@@ -150,6 +167,16 @@ class Derivation:
     def conditional(self) -> bool:
         """Whether an obligation is still open."""
         return any(obligation.open for obligation in self.obligations)
+
+    @property
+    def provenance(self) -> Provenance:
+        """That of the weakest step."""
+        return weakest(step.provenance for step in self.steps)
+
+    @property
+    def by_hand(self) -> tuple[str, ...]:
+        """The steps whose proof is in the source."""
+        return tuple(step.name for step in self.steps if step.provenance is Provenance.HAND)
 
     def under(self, hypotheses: Sequence[Any]) -> "Derivation":
         """The same derivation; an open obligation that clearly follows from one of these relations is discharged."""
@@ -261,7 +288,8 @@ def given(
     """A value that the derivation starts from: its size, and its error (0 for an exact one), are hypotheses.
 
     `probabilities`: the exact and the approximate vector are non-negative and their entries add up to 1. `affine`: so
-    is the approximate vector; the entries of the exact one add up to 1 but may be negative.
+    is the approximate vector; the entries of the exact one add up to 1 but may be negative. A formula for the error is
+    no hypothesis but a bound by hand.
     """
     norm, numbers = as_norm(norm), {"error": as_expr(error), "size": as_expr(size)}
     if radius is not None:
@@ -283,6 +311,7 @@ def given(
         per_unit=True,
         about=about,
         operation=Given(name),
+        provenance=None if numbers["error"].is_Atom else Provenance.HAND,
     )
     derivation, radius = Derivation((step,)), numbers.get("radius")
     return Approximated(name, dim, norm, numbers["size"], derivation, radius, probabilities, affine)

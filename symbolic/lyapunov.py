@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import DerivationError, as_expr
-from symbolic.dynamics import Flow
+from symbolic.dynamics import Flow, decayed
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,9 @@ class Decay:
         """-dG/dt - c s G^k, which has to be >= 0."""
         return -self.derivative - as_expr(constant) * self.scale * self.candidate**self.power
 
-    # dG/dt <= -c s G^k. For k = 1, (log G)' <= -c s. For k > 1, (G^(1-k))' = (1-k) G^-k G' >= (k-1) c s.
     def integrated(self, constant: Any, start: sp.Expr, time: sp.Expr) -> sp.Expr:
         """The bound on G after `time` in the region, from G = `start`."""
-        rate = as_expr(constant) * self.scale
-        if self.power == 1:
-            return start * sp.exp(-rate * time)
-        k = sp.Integer(self.power)
-        return (start ** (1 - k) + (k - 1) * rate * time) ** (1 / (1 - k))
+        return decayed(start, as_expr(constant) * self.scale, self.power, time)
 
 
 def quadratic(matrix: sp.Matrix, displacement: sp.Matrix) -> sp.Expr:

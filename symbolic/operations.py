@@ -47,13 +47,14 @@ class Linear(Operation):
 class Apply(Operation):
     """f(x, ...) coordinate by coordinate; `beside` are exact arrays of the shape of x.
 
-    f_hat errs by at most `eps` on the domain of the rule, where f has the Lipschitz constant `lipschitz`.
+    f_hat errs by at most `eps` on the domain of the rule, where f moves by at most c_1 |d| + c_2 |d|^2 + ... if its
+    argument moves by d, for each c of `moves`: of one number, a Lipschitz constant.
     """
 
     function: Handle
     beside: Handles
     eps: sp.Expr
-    lipschitz: sp.Expr
+    moves: tuple[tuple[sp.Expr, ...], ...]
 
 
 class ProductKind(StrEnum):

@@ -11,6 +11,7 @@ from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
 from symbolic.obligations import Obligation
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
 
 SPECIAL = {
@@ -196,9 +197,9 @@ def result_display(result: Result) -> str:
     for q in result.quantities:
         shown += [(printed_latex(q, q.printed, names), "printed")] if q.printed else []
         derived = [each for each in (q.derived(), q.closed_form) if each is not None]
-        shown += [(equation(q.latex_symbol, RELATIONS[q.kind], each, names), "derived") for each in derived]
+        shown += [(equation(q.latex_symbol, RELATIONS[q.kind], each, names), derived_words(q)) for each in derived]
     shown += [(equation(f.left, RELATIONS[f.kind], f.expression, names), "derived") for f in result.formulas]
-    rows = [rf"&{formula} && \text{{{tier}}}" for formula, tier in shown]
+    rows = [rf"&{formula} && {text(tier)}" for formula, tier in shown]
     return displayed("\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}")
 
 
@@ -209,6 +210,11 @@ def formula_latex(formula: Formula, notation: Notation | None = None) -> str:
     return rf"{escape(formula.meaning)}{source}:" + "\n" + rf"\[ {display} \]"
 
 
+def derived_words(quantity: Quantity) -> str:
+    """The tier, with how the bound was obtained and the steps that are by hand."""
+    return quantity.origin if quantity.provenance is Provenance.RULES else f"derived ({quantity.origin})"
+
+
 def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     """The quantity in a paragraph: meaning, norm, domain; the printed bound with its citation; the derived one."""
     ours = RELATIONS[quantity.kind]
@@ -216,12 +222,15 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     if quantity.printed:
         lines.append(", ".join(filter(None, ("Printed", quantity.printed.citation.latex()))) + ":")
         lines.append(rf"\[ {printed_latex(quantity, quantity.printed, notation)} \]")
-    derived = quantity.derived()
+    words = escape(derived_words(quantity))
+    derived, obtained = quantity.derived(), f"{words[0].upper()}{words[1:]}:"
     if derived is not None:
-        lines += ["Derived:", rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
+        lines += [obtained, rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
-        lines += ["Derived:", rf"\[ {display} \]"]
+        lines += [obtained, rf"\[ {display} \]"]
+    if quantity.origin and derived is None and quantity.closed_form is None:
+        lines.append(f"{obtained} a number, see the comparison.")
     if quantity.erratum:
         lines.append(rf"\emph{{{erratum_latex(quantity.erratum)}}}")
     if quantity.remark:

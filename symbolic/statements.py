@@ -18,6 +18,7 @@ from symbolic.citations import Citation
 from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
 from symbolic.obligations import Obligation, follows_from
+from symbolic.provenance import Derived, Provenance, weakest
 
 
 class UsageError(ValueError):
@@ -134,11 +135,12 @@ class Quantity:
     `derivation` ends in a step of this quantity's name; its bound is in general symbols, `worst_case` binds them to
     the paper's hypotheses (derived tier). `scopes` lists the instance bounds that exist. A rate is about the
     quantity that its name extends (`output.rate` is about `output`), as the parameter `rate_in` grows. `derive` builds
-    the closed form, where it is not derived by the error calculus. `indices` are relations for the indices in its name
-    (1 <= j < N). `erratum` describes what fails where the printed bound is violated. `meaning` says what its numbers
-    are; `finding` words a violation, with {found} and {printed} for both numbers, where the one found is no value of
-    the quantity. `domain_latex` is the domain in LaTeX (text mode), where it has formulas. A bound is vacuous from the
-    `trivial` one on.
+    the closed form, where it is not derived by the error calculus; `obtained` says how it was obtained, also that of a
+    derived number without a formula here, unless `derive` gives a `Derived`: by hand if nothing says so. `indices` are
+    relations for the indices in its name (1 <= j < N). `erratum` describes what fails where the printed bound is
+    violated. `meaning` says what its numbers are; `finding` words a violation, with {found} and {printed} for both
+    numbers, where the one found is no value of the quantity. `domain_latex` is the domain in LaTeX (text mode), where
+    it has formulas. A bound is vacuous from the `trivial` one on.
     """
 
     name: str
@@ -163,6 +165,7 @@ class Quantity:
     erratum: Erratum | None = None
     finding: str = ""
     domain_latex: str = ""
+    obtained: Provenance | None = None
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -198,7 +201,27 @@ class Quantity:
     @cached_property
     def closed_form(self) -> Any:
         """The closed form of the quantity, to be read with the relation of its kind; None if there is none."""
-        return self.derive() if self.derive else None
+        return self._closed.expression
+
+    @cached_property
+    def _closed(self) -> Derived:
+        found = self.derive() if self.derive else None
+        return found if isinstance(found, Derived) else Derived(found, self.obtained or Provenance.HAND)
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """How the derived bound was obtained; None if there is none."""
+        if self.derivation is None:
+            return self.obtained if self.closed_form is None else self._closed.provenance
+        steps = self.derivation.resting_on(self.step or self.name)
+        return weakest((steps.provenance, self.obtained))
+
+    @property
+    def origin(self) -> str:
+        """The same in words, with the steps that are by hand; "" if there is no derived bound."""
+        by_hand = () if self.derivation is None else self.derivation.resting_on(self.step or self.name).by_hand
+        named = f" ({'; '.join(by_hand)})" if by_hand else ""
+        return f"{self.provenance or ''}{named}"
 
 
 def _under(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:

@@ -35,7 +35,7 @@ def _karamata(params: Mapping[str, Any]) -> list[Inequality]:
 
 def _trends(params: Mapping[str, Any]) -> list[Inequality]:
     from bridge.induction.head_limits import threshold
-    from symbolic.induction.trends import CLAIMS, stated_inequalities
+    from symbolic.induction.head_limits import CLAIMS, stated_inequalities
 
     return [each for claim in CLAIMS for each in stated_inequalities(*threshold(claim), claim)]
 

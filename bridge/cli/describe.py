@@ -27,7 +27,8 @@ from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
-from symbolic.printing import with_names
+from symbolic.printing import derived_words, with_names
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result, UsageError
 
 TALL = 6  # lines of a formula
@@ -141,7 +142,9 @@ def _quantity(quantities: Sequence[Quantity], at: int) -> list[str]:
         lines += [f"    printed{source}, {relation}", *_formula(quantity.printed.shown)]
     for derived in (quantity.derived(), quantity.closed_form):
         if derived is not None:
-            lines += [f"    derived, {RELATIONS[quantity.kind]}", *_formula(derived)]
+            lines += [f"    {derived_words(quantity)}, {RELATIONS[quantity.kind]}", *_formula(derived)]
+    if quantity.origin and quantity.derived() is None and quantity.closed_form is None:
+        lines += [f"    {derived_words(quantity)}: a number, see compare"]
     if quantity.trivial is not None:
         lines += ["    trivial bound, from which on a bound is vacuous", *_formula(quantity.trivial)]
     if quantity.erratum:
@@ -191,7 +194,11 @@ def _formula(expression: object) -> list[str]:
 def _step(step: Step) -> list[str]:
     premises = f" from {', '.join(step.premises)}" if step.premises else ""
     source = f" [{step.source}]" if step.source else ""
-    lines = [f"  {step.name} ({step.norm}-norm): {step.rule}{premises}", f"    {_left(step)} <= {formula(step.local)}"]
+    word = f" ({step.provenance})" if step.provenance not in (None, Provenance.RULES) else ""
+    lines = [
+        f"  {step.name} ({step.norm}-norm): {step.rule}{premises}{word}",
+        f"    {_left(step)} <= {formula(step.local)}",
+    ]
     reason = reason_words(step)
     lines += [f"    {reason}{source}"] if reason or source else []
     lines += [f"    {obligation}" for obligation in _obligations(step)]

@@ -115,6 +115,7 @@ def _quantity_record(result: Result, quantity: Quantity) -> dict[str, Any]:
         "printed_citation": None if quantity.printed is None else str(quantity.printed.citation),
         "derived": None if derived is None else formula(derived),
         "closed_form": None if quantity.closed_form is None else formula(quantity.closed_form),
+        "provenance": quantity.provenance,
         "trivial": None if quantity.trivial is None else formula(quantity.trivial),
         "conditional": derivation.conditional if derivation else False,
         "steps": [step.name for step in derivation.steps] if derivation else [],
@@ -150,6 +151,7 @@ def _step_record(step: Step) -> dict[str, Any]:
         "reason": reason_words(step),
         "source": None if step.source is None else str(step.source),
         "sharp": step.sharp,
+        "provenance": step.provenance,
         "obligations": [
             {
                 "statement": o.statement,

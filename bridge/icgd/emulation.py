@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-import flint
 import sympy as sp
 import torch
 
@@ -51,7 +50,9 @@ class Ranges:
 
 
 _VALUES = sp.Symbol("values", nonnegative=True)  # sup of |r| over the range of the layer before
-_NEXT = chain.ARGUMENTS.step.subs(letters.beta(letters.R), _VALUES)
+_NEXT, _OUTPUTS = (
+    each.subs(letters.beta(letters.R), _VALUES) for each in (chain.ARGUMENTS.step, chain.OUTPUTS.largest)
+)
 
 
 def ranges(setting: Setting, eps_r: float) -> Ranges:
@@ -66,8 +67,8 @@ def ranges(setting: Setting, eps_r: float) -> Ranges:
     first = float_above(evaluate_ball(chain.ARGUMENTS.start, at))
     arguments = chain.ARGUMENTS.run([following] * (setting.shape.N - 1), first)
     _require_moderate(max(arguments))
-    outputs = float_above(setting.supremum(0, max(arguments)) + flint.arb(eps_r))
-    return Ranges(tuple(arguments), outputs)
+    outputs = evaluate_ball(_OUTPUTS, {**at, _VALUES: setting.supremum(0, max(arguments))})
+    return Ranges(tuple(arguments), float_above(outputs))
 
 
 def _require_moderate(reach: float) -> None:

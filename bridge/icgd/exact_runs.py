@@ -13,7 +13,7 @@ from bridge.rows import ONE_INPUT, judged_row
 from bridge.study import Case, Inputs
 from bridge.verdicts import Bound, Evidence
 from numeric.balls import working_precision
-from symbolic.icgd import trajectory as theory
+from symbolic.icgd import exact_runs as theory
 from symbolic.statements import Quantity, UsageError
 
 BITS = 192

@@ -1,6 +1,6 @@
 """Lemma 14 along one path: how far the network's iterates are from gradient descent, knowing the prompt and the path.
 
-    e_{l+1} <= (1 + eta L_l) e_l + eta g_l,      e_0 = 0,
+    e_{l+1} <= (1 + eta L_l) e_l + eta g_l,      e_0 = 0        (symbolic.icgd.trajectory.step_recursion),
 
 g_l bounds the error of the network's gradient at wbar^l, and L_l is an L_f of the ball of radius e_l around wbar^l,
 which holds w_GD^l. Both paths stay in W, whose own L_f and diameter cap L_l and e_l.
@@ -9,15 +9,20 @@ Shapes, of one prompt: D_w weights, n tokens.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import flint
+import sympy as sp
 import torch
 
 from bridge.icgd.chain import Chain
 from bridge.icgd.smoothness import Caps, smoothness_near
 from bridge.readings.arrays import Array, two_norm
+from symbolic.calculus.numbers import evaluate
+from symbolic.icgd.symbols import eps, eta
+from symbolic.icgd.trajectory import L_f, one_descent, step_recursion
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +50,16 @@ class Path:
 
     def distances(self, scope: str) -> list[Array]:
         """e_1, ..., e_L."""
-        found: list[Array] = []
-        for w, gradient in zip(self.points[:-1], self.gradient_errors(scope), strict=True):
-            distance = self.eta * gradient
-            if found:  # both paths start at the same point: e_0 = 0
-                distance = (1 + self.eta * self.smoothness_near(w, found[-1])) * found[-1] + distance
-            found.append(torch.minimum(distance, torch.zeros_like(distance) + self.chain.number(self.diameter)))
-        return found
+        gradients, step = self.gradient_errors(scope), step_recursion()
+
+        def capped(distance: Array) -> Array:
+            return torch.minimum(distance, torch.zeros_like(distance) + self.chain.number(self.diameter))
+
+        def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
+            return lambda e: {eta: self.eta, eps: gradient, L_f: self.smoothness_near(w, e)}
+
+        first = capped(evaluate(step.offset, {eta: self.eta, eps: gradients[0]}))  # both start at the same point
+        return step.run_at(list(map(at, self.points[1:-1], gradients[1:])), first, cap=capped)
 
     def smoothness_along(self) -> list[Array]:
         """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
@@ -61,3 +69,10 @@ class Path:
         """L_f within `radius` of w, and never above that of W."""
         near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
         return torch.minimum(near, torch.zeros_like(near) + self.chain.number(self.smoothest))
+
+
+def mean_of_descents(gradients: Sequence[Array], fall: Array, step: Any) -> Array:
+    """The mean of ||G||^2 over steps with these errors of the gradient, in which f falls by `fall`."""
+    lemma = one_descent()
+    offsets = [evaluate(lemma.offset, {eta: step, eps: gradient}) for gradient in gradients]
+    return lemma.run([evaluate(lemma.decrease, {eta: step})] * len(gradients), offsets, fall)

@@ -21,7 +21,7 @@ from bridge.icgd.setting import Setting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
 from bridge.readings.arrays import Array, applied, joint, largest, spectral, two_norm
 from numeric.balls import float_above
-from symbolic.icgd.smoothness import WORST_CASE, LayerNorms, b_r2, run_smoothness, smoothness
+from symbolic.icgd.smoothness import WORST_CASE, b_r2, layer_norms, moved_by, run_smoothness, smoothness
 
 
 def smoothness_on_W(setting: Setting, ranges: Ranges) -> flint.arb:
@@ -46,7 +46,7 @@ def smoothness_of_layers(setting: Setting, ranges: Ranges) -> flint.arb:
     sizes = [flint.arb(setting.B_x)]  # of p(0), ..., p(N-1)
     sizes += [flint.arb(setting.shape.K).sqrt() * setting.supremum(0, radius) for radius in arguments[:-1]]
     layers = [
-        LayerNorms(flint.arb(rows).sqrt() * B_v, B_v, size, setting.supremum(1, radius), setting.supremum(2, radius))
+        layer_norms(flint.arb(rows).sqrt() * B_v, B_v, size, setting.supremum(1, radius), setting.supremum(2, radius))
         for (rows, _), size, radius in zip(setting.shape.sizes, sizes, arguments, strict=True)
     ]
     loss = flint.arb(setting.shape.d_y).sqrt() * setting.loss_supremum(0, ranges.outputs)
@@ -94,8 +94,8 @@ def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, caps: Caps, radi
         change = joint([row * c, argument]) * near
         slope = torch.minimum(largest(abs(r1)) + activation.suprema[2] * change, slope_cap)
         curvature = torch.minimum(largest(abs(r2)) + activation.suprema[3] * change, bend_cap)
-        layers.append(LayerNorms(whole, row, argument, slope, curvature))
-        p, c = r, slope * joint([whole * c, argument])
+        layers.append(layer_norms(whole, row, argument, slope, curvature))
+        p, c = r, moved_by(layers[-1], c, sqrt=torch.sqrt)
     pull = abs(loss.derivatives[0](p, y) + torch.zeros_like(p))
     slope = torch.minimum(largest(pull) + loss.suprema[2] * c * near, pull_cap)
     size = two_norm(loss.exact(p, y)) + slope * c * near

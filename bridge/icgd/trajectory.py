@@ -25,7 +25,7 @@ from bridge.icgd.emulation import LOCAL, Emulation, ranges
 from bridge.icgd.exact_runs import CHECKS, refuted_row, repaired_row, run_of
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.outside import OutsideCase
-from bridge.icgd.path import Path
+from bridge.icgd.path import Path, mean_of_descents
 from bridge.icgd.setting import Setting
 from bridge.icgd.smoothness import Caps, gap_above, smoothness_of_layers, smoothness_on_W
 from bridge.icgd.study import EmulatedCase, StepStudy, gradient_bound, plan_for, roughness, setting_of, step_cost
@@ -39,7 +39,7 @@ from numeric.balls import BallArray, ball_maximum, float_above, working_precisio
 from numeric.exact_cost import TooLargeForExact
 from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.sampling import starts
-from symbolic.icgd import chain
+from symbolic.icgd import chain, exact_runs
 from symbolic.icgd import symbols as letters
 from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity, Result, UsageError
@@ -267,7 +267,7 @@ class TrajectoryCase(EmulatedCase):
 
         errors, smoothness = self.chain.batched(at_one, near, x, y)  # (B, L) each
         falls = self.risk(near[:, 0], x, y) - self.risk(near[:, -1], x, y)
-        bound = 2 * falls / (eta * self.steps) + errors.square().mean(-1)
+        bound = mean_of_descents(errors.unbind(-1), falls, eta)
         return torch.where(eta * smoothness.amax(-1) <= 1, bound, torch.inf)
 
     def network_path(self, w: Tensor, x: Tensor, y: Tensor) -> list[Tensor]:
@@ -301,8 +301,7 @@ class TrajectoryCase(EmulatedCase):
             why = "hypothesis not verified: eta L_f <= 1 along the path"
             return Bound(flint.arb("inf"), conditional=True, outside=why)
         first, last = (path.chain.risk(w, path.x, path.y) for w in (path.points[0], path.points[-1]))
-        squares = torch.stack([each * each for each in path.gradient_errors(scope)])
-        return Bound((2 * (first - last) / (path.eta * self.steps) + squares.mean()).balls[0])
+        return Bound(mean_of_descents(path.gradient_errors(scope), first - last, path.eta).balls[0])
 
     def slack(self, quantity: Quantity, inputs: Inputs) -> dict[str, float]:
         return {}  # the steps of the recursion are the quantities path[1], path[2], ...
@@ -412,16 +411,16 @@ class TrajectoryStudy(StepStudy):
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
         """Those of the quantity that exact runs show, and its remark."""
         about_mapping = quantity.name == MAPPING
-        shown = [check for check in theory.WITNESSES if (check in theory.OF_THE_MAPPING) is about_mapping]
+        shown = [check for check in exact_runs.WITNESSES if (check in exact_runs.OF_THE_MAPPING) is about_mapping]
         words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
         return (*words, *filter(None, [quantity.remark]))
 
     def refutable(self) -> tuple[Quantity, ...]:
-        return tuple(theory.refuted_quantity(check) for check in theory.WITNESSES)
+        return tuple(exact_runs.refuted_quantity(check) for check in exact_runs.WITNESSES)
 
     def checks(self) -> list[Row]:
         case = self.case({}, seed=0, dtype="float64", device="cpu")
-        pairs = ((check, check()) for check in theory.WITNESSES)
+        pairs = ((check, check()) for check in exact_runs.WITNESSES)
         return [row(case, *pair) for pair in pairs for row in (refuted_row, repaired_row)]
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TrajectoryCase | OutsideCase:

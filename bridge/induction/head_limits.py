@@ -16,9 +16,10 @@ from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs
+from symbolic.induction import head_limits as theory
 from symbolic.induction import signs
-from symbolic.induction import trends as theory
 from symbolic.induction.training import t, w_star
+from symbolic.induction.trends import TRENDS
 from symbolic.statements import Kind, Quantity, UsageError
 
 GRAIN = 10_000  # thresholds in w* are given to 1/GRAIN
@@ -58,7 +59,7 @@ def _subject(limit: theory.Limit) -> str:
 
 
 def limit_quantity(limit: theory.Limit) -> Quantity:
-    stated = theory.TRENDS.quantity(limit.of)
+    stated = TRENDS.quantity(limit.of)
     side, proved, claimed = (
         ("lower", "at least", "at most") if limit.kind is Kind.UPPER else ("upper", "at most", "at least")
     )

@@ -22,7 +22,7 @@ from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
 from numeric.flows import IntegrationError
-from symbolic.induction import signs
+from symbolic.induction import head_limits, signs
 from symbolic.induction import trends as theory
 from symbolic.induction.training import FLOWS, check_flow, sigma_init, t, w_star
 from symbolic.statements import Kind, Quantity
@@ -39,9 +39,7 @@ class Unmeasured:
     verdict: Verdict = Verdict.OUTSIDE
 
 
-@cache
-def proofs_hold() -> bool:
-    return all(fact.proved() for fact in signs.facts())
+proofs_hold = cache(signs.proofs_hold)
 
 
 @lru_cache(maxsize=64)
@@ -203,8 +201,8 @@ class TrendsCase(DirectCase):
         found = {}
         if quantity.printed is not None:
             found["printed"] = float(self.ball(quantity.printed.bound))
-        if quantity.name in theory.DERIVED and self.small_enough:
-            found["derived"] = float(self.ball(theory.DERIVED[quantity.name]))
+        if quantity.closed_form is not None and self.small_enough:
+            found["derived"] = float(self.ball(quantity.closed_form))
         return found
 
     def verdict(self, quantity: Quantity, tier: str, bound: float, measured: float) -> Verdict:
@@ -228,7 +226,7 @@ class TrendsCase(DirectCase):
     def _implied(self, quantity: Quantity) -> bool:
         """Whether the derived bound, which is proved, is at least as strong as the printed one."""
         assert quantity.printed is not None
-        derived, printed = theory.DERIVED[quantity.name], quantity.printed.bound
+        derived, printed = quantity.closed_form, quantity.printed.bound
         if derived == printed:
             return True
         excess = self.ball(derived - printed)
@@ -245,10 +243,10 @@ class TrendsCase(DirectCase):
         )
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
-        limits = {limit.name: limit for limit in theory.LIMITS}
+        limits = {limit.name: limit for limit in head_limits.LIMITS}
         if name in limits:
             return limit_row(self, limits[name], time_of(inputs))
-        if name in theory.CLAIMS:
+        if name in head_limits.CLAIMS:
             return threshold_row(self, name)
         stated = name.removesuffix(RUN)
         if stated == name or stated not in {quantity.name for quantity in self.result.quantities}:
@@ -277,14 +275,14 @@ class TrendsStudy(Study):
 
     def refutable(self) -> tuple[Quantity, ...]:
         """Of (29) the limit comes first: a run shows the mean growth at its start, where it is nearly 0."""
-        of_checks = (*map(limit_quantity, theory.LIMITS), *map(theory.threshold_quantity, theory.CLAIMS))
+        of_checks = (*map(limit_quantity, head_limits.LIMITS), *map(head_limits.threshold_quantity, head_limits.CLAIMS))
         found = (*super().refutable(), *(quantity for quantity in of_checks if quantity.erratum is not None))
         return tuple(sorted(found, key=lambda quantity: quantity.name != "w.rate.below.limit"))
 
     def checks(self) -> list[Row]:
         rows = []
-        for limit in theory.LIMITS:
+        for limit in head_limits.LIMITS:
             case = self.case(limit.params, seed=0, dtype="float64", device="cpu")
             rows.append(limit_row(case, limit, float(case.ball(limit.time))))
         defaults = self.case({"flow": "true"}, seed=0, dtype="float64", device="cpu")
-        return [*rows, scaling_row(defaults)] + [threshold_row(defaults, claim) for claim in theory.CLAIMS]
+        return [*rows, scaling_row(defaults)] + [threshold_row(defaults, claim) for claim in head_limits.CLAIMS]

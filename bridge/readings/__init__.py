@@ -1,7 +1,8 @@
 """Readings of a derivation at an instance: what its steps compute, and how far each errs there.
 
 `read` gives the exact and the emulated value of each step; `enclose` their distance, as a bound that is proved for
-this prompt; `bound_network` bounds it for every prompt, from norms. The first two run on tensors (one prompt; `torch.func.vmap` batches them) and on arrays of balls.
+this prompt; `bound_network` bounds it for every prompt, from norms. The first two run on tensors (one prompt;
+`torch.func.vmap` batches them) and on arrays of balls.
 """
 
 from bridge.readings.enclosing import Instance

@@ -5,9 +5,9 @@ One function for each operation: from what is known of the premises (`Enclosed`)
 expands op(x + E) - op(x) into the part that is known (the new centre) and bounds the rest.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
+from functools import reduce, singledispatch
 from typing import Any
 
 import sympy as sp
@@ -130,7 +130,8 @@ def _scaled(error: Error, factor: Any) -> Error:
 
 
 # With a remainder: f_hat(z + E) - f(z) = deviation + f'(z) (c + u) + rest, where the deviation is that of f_hat from f
-# at the argument z + E. Without one: |f_hat(z + E) - f(z)| <= eps + L |E|.
+# at the argument z + E. Without one: |f_hat(z + E) - f(z)| <= eps + c_1 |E| + c_2 |E|^2 + ..., in each coordinate and,
+# as || |E|^i ||_2 <= ||E||_2^i, in the 2-norm.
 @enclosed.register
 def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     (before,) = x
@@ -141,9 +142,9 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     call = at.operands.call
     exact, expansion = call(function.exact, *arguments), function.expansion(change, *arguments, call=call)
     if expansion is None:
-        slope = at.operands.number(operation.lipschitz)
-        two = lambda: two_norm(spread) + slope * error.norm(Norm.TWO)  # noqa: E731
-        return Enclosed(exact, Error(centre, spread + slope * change, two=two), holds=holds)
+        moves = [[at.operands.number(c) for c in each] for each in operation.moves]
+        two = lambda: two_norm(spread) + _moved(moves, error.norm(Norm.TWO))  # noqa: E731
+        return Enclosed(exact, Error(centre, spread + _moved(moves, change), two=two), holds=holds)
     slope, rest = expansion
     radius = spread + abs(slope) * error.radius + rest
     two = lambda: two_norm(spread) + _gain(slope, before) + two_norm(rest)  # noqa: E731
@@ -164,6 +165,12 @@ def _supremum(operation: op.Apply, function: Smooth, at: Instance) -> Any:
         return function.error
     of_rule = at.operands.number(operation.eps)
     return of_rule if function.error is None else at.operands.least(of_rule, function.error)
+
+
+def _moved(moves: Sequence[Sequence[Any]], change: Array) -> Array:
+    """The least of c_1 d + c_2 d^2 + ... over the c."""
+    found = [sum((c * change**k for k, c in enumerate(each, start=1)), start=0 * change) for each in moves]
+    return reduce(torch.minimum, found)
 
 
 def _gain(slope: Array, before: Enclosed) -> Array:

@@ -4,8 +4,27 @@ Every rule returns a new `Approximated`, whose derivation has one more step. A r
 its test contains the case. A rule that is not sharp is marked `sharp=False` and states its largest known ratio.
 """
 
+from symbolic.calculus.counting import (
+    Attention,
+    Columns,
+    Construction,
+    Heads,
+    Multiplication,
+    Perceptron,
+    counted,
+)
+from symbolic.calculus.descent import Descent, descent_lemma, gradient_descent
+from symbolic.calculus.evolution import evolve
 from symbolic.calculus.functions import apply_function
-from symbolic.calculus.invariants import Invariant, MonotoneRecursion, confine, finite_depth, invariant_interval
+from symbolic.calculus.invariants import (
+    Invariant,
+    MonotoneRecursion,
+    confine,
+    finite_depth,
+    invariant_interval,
+    largest_range,
+    values_on,
+)
 from symbolic.calculus.iterations import QuadraticRecursion, contract, contraction_steps, converge, descend
 from symbolic.calculus.knobs import Knob, knob_for, minimise
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
@@ -18,19 +37,27 @@ from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geom
 from symbolic.calculus.repetition import repeat
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
+from symbolic.calculus.taylor import taylor
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
 
 __all__ = [
     "Approximated",
+    "Attention",
+    "Columns",
+    "Construction",
     "CoupledRecursion",
     "Derivation",
     "DerivationError",
+    "Descent",
+    "Heads",
     "Invariant",
     "Knob",
     "LinearRecursion",
     "MonotoneRecursion",
+    "Multiplication",
     "Norm",
     "Obligation",
+    "Perceptron",
     "QuadraticRecursion",
     "Step",
     "add",
@@ -45,16 +72,21 @@ __all__ = [
     "contraction_steps",
     "converge",
     "correct",
+    "counted",
     "descend",
+    "descent_lemma",
     "either",
+    "evolve",
     "exclude",
     "finite_depth",
     "geometric_sum",
     "given",
+    "gradient_descent",
     "hard_max",
     "invariant_interval",
     "iterate",
     "knob_for",
+    "largest_range",
     "largest_safe",
     "linear_map",
     "mean",
@@ -72,4 +104,6 @@ __all__ = [
     "softmax_as_linear",
     "softmax_to_hard_max",
     "stack",
+    "taylor",
+    "values_on",
 ]

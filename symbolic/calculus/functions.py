@@ -5,7 +5,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, Step, as_expr
+from symbolic.derivation import Approximated, as_expr, rule_step
 from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
 from symbolic.operations import Apply
 
@@ -37,7 +37,7 @@ def apply_function(
     if radius != sp.oo:
         obligations += positive("apply_function", name, radius=radius)
         obligations += (RangeObligation.of(name, x.size + x.error, radius),)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "apply a function",
@@ -45,6 +45,6 @@ def apply_function(
         premises=(x.name,),
         reason=reason or "|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|",
         obligations=obligations,
-        operation=Apply(function, beside, eps, lipschitz) if function else None,
+        operation=Apply(function, beside, eps, ((lipschitz,),)) if function else None,
     )
     return x.follows(step, dim=x.dim, size=size)

@@ -11,9 +11,10 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.calculus.recursions import LinearRecursion
+from symbolic.calculus.recursions import LinearRecursion, latex
 from symbolic.derivation import Approximated, Derivation, DerivationError, Step, as_expr
 from symbolic.obligations import Obligation, RangeObligation, at_most, for_all, nonnegative, whole
+from symbolic.provenance import Provenance, weakest
 from symbolic.signs import is_continuous, is_nonnegative, slope_in
 
 _INDEX = sp.Symbol("l", integer=True, nonnegative=True)
@@ -95,6 +96,15 @@ class MonotoneRecursion:
         """max(R_0, ..., R_depth), the smallest range that this argument proves sufficient."""
         return sp.Max(self.start, self.unrolled(depth)[-1])
 
+    # The largest R of R_0, ..., R_n is R_0, or step(R_l) for some l, which is at most step(R).
+    def largest_implicitly(self, depth: Any) -> sp.Expr:
+        """max(start, step(R)), `start` for depth 0: a bound on the largest R of R_0, ..., R_depth in terms of itself.
+
+        It is a number where suprema over [-R, R] are known, for every depth at once.
+        """
+        alone = sp.Eq(sp.simplify(as_expr(depth)), 0)
+        return sp.Piecewise((self.start, alone), (sp.Max(self.start, self.step), True))
+
     # With beta(R) <= c + s R for each undefined function the step is at most an affine one, which is monotone too.
     def linear(self, growth: Mapping[Any, tuple[Any, Any]]) -> LinearRecursion:
         """A linear recursion above this one: `growth` gives (c, s) with f(R) <= c + s R for each function f.
@@ -119,10 +129,16 @@ class MonotoneRecursion:
         owed += nonnegative("MonotoneRecursion.linear", str(self.radius), factor=factor, offset=offset)
         return LinearRecursion(self.start, factor, offset, obligations=owed)
 
-    def latex(self) -> str:
-        l, r = sp.latex(_INDEX), sp.latex(self.radius)  # noqa: E741 - the layer
-        next_radius = sp.latex(self.step, symbol_names={self.radius: f"{r}_{{{l}}}"})
-        return rf"{r}_{{{l}+1}} = {next_radius},\qquad {r}_0 = {sp.latex(self.start)}"
+    def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
+        l, r = sp.latex(_INDEX), latex(self.radius, names)  # noqa: E741 - the layer
+        next_radius = latex(self.step, {**(names or {}), self.radius: f"{r}_{{{l}}}"})
+        return rf"{r}_{{{l}+1}} = {next_radius},\qquad {r}_0 = {latex(self.start, names)}"
+
+    def words(self) -> str:
+        """The same in plain text."""
+        r = self.radius.name
+        following = sp.sstr(self.step.subs(self.radius, sp.Symbol(f"{r}_{_INDEX}")))
+        return f"{r}_({_INDEX}+1) = {following}, {r}_0 = {sp.sstr(self.start)}"
 
 
 MOST_OPERATIONS = 2000
@@ -174,11 +190,19 @@ def _affine(intercept: sp.Expr, slope: sp.Expr) -> Callable[[Any], sp.Expr]:
 # Equality: z_0 = R and step(R) = R; an R below the fixed point fails.
 @dataclass(frozen=True)
 class Invariant:
-    """|z| <= bound at every layer. Obligations: the parts of the induction that SymPy could not decide."""
+    """|z| <= bound at every layer. Obligations: the parts of the induction that SymPy could not decide.
+
+    One that is stated, and not concluded by `invariant_interval` or `finite_depth`, is by hand.
+
+    Where the bound is a letter that stands for what the induction needs, `meaning` is a bound on it in that letter or
+    in suprema over the interval.
+    """
 
     bound: sp.Expr
     obligations: tuple[Obligation, ...]
     reason: str
+    provenance: Provenance = Provenance.HAND
+    meaning: sp.Expr | None = None
 
     def __post_init__(self) -> None:
         for obligation in self.obligations:
@@ -188,6 +212,11 @@ class Invariant:
     @property
     def conditional(self) -> bool:
         return any(obligation.open for obligation in self.obligations)
+
+    @property
+    def largest(self) -> sp.Expr:
+        """The bound without a letter of its own, as far as one is known."""
+        return self.bound if self.meaning is None else self.meaning
 
 
 def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
@@ -201,7 +230,7 @@ def invariant_interval(recursion: MonotoneRecursion, radius: Any) -> Invariant:
         at_most("the interval is mapped into itself", recursion.next(radius), radius),
     )
     reason = "induction over the layers: start <= R, step(R) <= R"
-    return Invariant(radius, closing + recursion.obligations_up_to(radius), reason)
+    return Invariant(radius, closing + recursion.obligations_up_to(radius), reason, Provenance.RULES)
 
 
 def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *, growth: Any = None) -> Invariant:
@@ -221,7 +250,37 @@ def finite_depth(recursion: MonotoneRecursion, depth: Any, radius: Any = None, *
     bound = needed if radius is None else as_expr(radius)
     closing = at_most("the arguments of all layers fit", needed, bound)
     reason = f"induction over layers 0 .. {sp.sstr(depth)}: R_(l+1) = step(R_l)"
-    return Invariant(bound, (closing, *owed, *recursion.obligations_up_to(needed)), reason)
+    return Invariant(bound, (closing, *owed, *recursion.obligations_up_to(needed)), reason, Provenance.RULES)
+
+
+# R is by definition the largest of R_0, ..., R_depth, and |z_l| <= R_l <= R by the joint induction above: z_l lies
+# where the approximation is known, so that |z_{l+1}| <= step(R_l) = R_{l+1}. Equality: z_{l+1} = step(z_l), z_0 = R_0.
+def largest_range(recursion: MonotoneRecursion, depth: Any) -> Invariant:
+    """[-R, R] keeps the arguments of layers 0 .. depth, where R, the letter recursion.radius, is the largest R_l.
+
+    An instance finds R by `recursion.run`. In letters it is at most `recursion.largest_implicitly(depth)`.
+    """
+    owed = whole("largest_range", str(recursion.radius), least=0, depth=as_expr(depth))
+    letter = sp.sstr(recursion.radius)
+    reason = f"induction over layers 0 .. {sp.sstr(depth)}; {letter} is the largest of {letter}_0, {letter}_1, ..."
+    owed += recursion.obligations_up_to(recursion.radius)
+    meaning = recursion.largest_implicitly(depth)
+    return Invariant(recursion.radius, owed, reason, Provenance.RULES, meaning)
+
+
+# |f_hat(z)| <= |f(z)| + |f_hat(z) - f(z)| for z in [-R, R]. Equality: |f(z)| = supremum, f_hat = f + eps there.
+def values_on(arguments: Invariant, *, supremum: Any, eps: Any, letter: sp.Symbol | None = None) -> Invariant:
+    """|f_hat(z)| <= supremum + eps where z obeys the invariant, |f| <= supremum and |f_hat - f| <= eps on its interval.
+
+    `letter` denotes supremum + eps, if it is given.
+    """
+    numbers = {"supremum": as_expr(supremum), "eps": as_expr(eps)}
+    bound = numbers["supremum"] + numbers["eps"]
+    owed = nonnegative("values_on", sp.sstr(arguments.bound), **numbers)
+    named = "" if letter is None else f", which is {sp.sstr(letter)}"
+    reason = f"values are at most {sp.sstr(bound)}{named}, where the arguments stay in range: {arguments.reason}"
+    obligations = (*owed, *arguments.obligations)
+    return Invariant(bound if letter is None else letter, obligations, reason, arguments.provenance, bound)
 
 
 def confine(x: Approximated, invariant: Invariant, *steps: str) -> Approximated:
@@ -254,4 +313,5 @@ def _confined(step: Step, invariant: Invariant) -> Step:
         covered = at_most(f"the range of '{step.name}' covers the invariant", invariant.bound, obligation.radius)
         obligations.append(replace(obligation, discharged_by=invariant.reason))
         obligations.extend(o for o in (covered, *invariant.obligations) if o.open)
-    return replace(step, obligations=tuple(dict.fromkeys(obligations)))
+    word = weakest((step.provenance, invariant.provenance))
+    return replace(step, obligations=tuple(dict.fromkeys(obligations)), provenance=word)

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.recursions import constant_recursion, latex
-from symbolic.derivation import Approximated, DerivationError, Norm, Step, as_expr
+from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
 from symbolic.obligations import Obligation, nonnegative, real, whole
 from symbolic.operations import Iteration
 
@@ -35,7 +35,7 @@ def contract(
     below = Obligation(f"the factor of '{name}' is below 1", sp.Lt(factor, 1))
     recursion = constant_recursion(x.error_symbol, factor, offset)
     closed = _rest(factor, offset) + factor**depth * (x.error_symbol - _rest(factor, offset))
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "contraction",
@@ -211,7 +211,7 @@ def converge(
         scale = quadratic if offset == 0 else 2 * quadratic
         halfway = Obligation(f"'{name}' starts where squaring reduces the error", sp.Lt(scale * x.error, 1))
         obligations = (obligations[0], halfway)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "quadratic convergence",
@@ -243,7 +243,7 @@ def descend(
         raise DerivationError(f"descend: cannot show that the decrease {sp.sstr(decrease)} of '{name}' is positive")
     if not (steps.is_integer and steps.is_positive):
         raise DerivationError(f"descend: '{name}' is a mean over {sp.sstr(steps)} steps, not a positive whole number")
-    step = Step(
+    step = rule_step(
         name,
         gap.norm,
         "descent",

@@ -6,10 +6,12 @@ from typing import Any
 
 import sympy as sp
 
+from symbolic.calculus.perturbations import require_per_unit
 from symbolic.calculus.recursions import LinearRecursion, geometric_sum, restated
-from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm
+from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm, rule_step
 from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
 from symbolic.operations import Cases
+from symbolic.provenance import Provenance, weakest
 from symbolic.signs import is_continuous, is_nonnegative
 
 EVERY_LAYER = "in every layer"
@@ -18,30 +20,51 @@ EVERY_LAYER = "in every layer"
 # One layer, derived by the rules from a premise with a symbolic error e, has a bound that is affine in e with
 # coefficients >= 0: it is the step of a recursion, and nothing has to be typed again. The next layer starts from this
 # one, so this one must again meet the assumptions on the premise (`_meets`). Its obligations hold for each layer.
-def recursion_from(premise: Approximated, layer: Approximated, *, index: sp.Symbol | None = None) -> LinearRecursion:
+#
+# Pooled layers: the bound is the root of a square that is affine in e^2. Each layer has parameters of its own, and its
+# error is per unit of a joint perturbation of all (`perturbed_map`), which then holds for the next layer as well.
+def recursion_from(
+    premise: Approximated, layer: Approximated, *, index: sp.Symbol | None = None, pooled: bool = False
+) -> LinearRecursion:
     """The recursion from 0 whose step is `layer`, derived from `premise`, whose given error is a symbol.
 
     `index` is the symbol for the number of the layer, if there is one. A size or dimension of the premise may be a
-    symbol that does not occur in the bound; use this if the layers differ in it.
+    symbol that does not occur in the bound; use this if the layers differ in it. `pooled`: each layer has parameters of
+    its own, and errors are per unit of a joint perturbation of all; the squares of the errors obey the recursion.
 
-    Raises DerivationError if the bound is not affine in the error, or if the layer is not again a valid premise.
+    Raises DerivationError if the bound (pooled: its square) is not affine in the error (its square), or if the layer is
+    not again a valid premise.
     """
     error, layers = premise.error, index or sp.Dummy("l", integer=True, nonnegative=True)
     _require_letters(premise, layers)
     if premise.derivation.step(premise.name) not in layer.derivation.steps:
         raise DerivationError(f"recursion_from: '{layer.name}' is not derived from '{premise.name}'")
     _require_alone(premise, layer)
-    factor = sp.diff(layer.error, error)
-    if factor.has(error) or not is_continuous(layer.error, error):
-        raise DerivationError(f"recursion_from: the error of '{layer.name}' is not affine in that of '{premise.name}'")
+    if pooled:
+        require_per_unit("recursion_from", layer)
+    factor, offset = _coefficients(premise, layer, pooled)
     bounds = (each for each in (premise.size, premise.dim, premise.radius) if each is not None)
     letters = {error, layers, *(letter for each in bounds for letter in each.free_symbols)}
     owed = tuple(reopened(o, *letters) for o in layer.derivation.obligations)
     owed = tuple(o for o in owed if o.open)
-    offset = layer.error.subs(error, 0)
-    one = LinearRecursion(sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed)
+    word = weakest((Provenance.RULES, *(step.provenance for step in layer.derivation.steps)))
+    one = LinearRecursion(
+        sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed, provenance=word, pooled=pooled
+    )
     following = replace(one, premise=restated(premise, {layers: layers + 1}))
     return replace(one, obligations=owed + _meets(layer, following, "recursion_from"))
+
+
+def _coefficients(premise: Approximated, layer: Approximated, pooled: bool) -> tuple[sp.Expr, sp.Expr]:
+    """Factor and offset of the bound in the error, or of its square in the square of the error."""
+    error, bound = premise.error, layer.error
+    if pooled:
+        square = sp.Dummy("square", nonnegative=True)
+        error, bound = square, sp.expand(bound**2).subs(error, sp.sqrt(square))
+    factor = sp.diff(bound, error)
+    if factor.has(error) or not is_continuous(bound, error):
+        raise DerivationError(f"recursion_from: the error of '{layer.name}' is not affine in that of '{premise.name}'")
+    return factor, bound.subs(error, 0)
 
 
 # No letter of the caller's may be taken for the error of a layer or for its number. Of both nothing may be known but
@@ -123,6 +146,8 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     ranges. `size` bounds the exact value after these layers.
     """
     depth, size = as_expr(depth), as_expr(size)
+    if recursion.pooled:
+        require_per_unit("iterate", x)
     if _has((depth, size, x.error, x.size, x.dim, x.radius), recursion.index):
         recursion = recursion.with_index(_new_index("l", (depth, size, x.error, x.size), nonnegative=True))
     dim = _dimension_after(x, recursion, depth)
@@ -139,7 +164,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
     if recursion.premise is not None:
         first = replace(recursion, premise=restated(recursion.premise, {recursion.index: 0}))
         obligations += _meets(x, first, "iterate")
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "recursion",
@@ -147,6 +172,8 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         premises=(x.name,),
         recursion=started,
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
+        provenance=recursion.provenance,
+        per_unit=recursion.pooled,
     )
     return x.follows(step, dim=dim, size=size)
 
@@ -217,7 +244,7 @@ def either(first: Approximated, when: Any, second: Approximated, *, name: str, r
     """`first` where the relation `when` holds, `second` where it does not; both in one norm."""
     require_norm("either", first, second.norm)
     dim = sp.Piecewise((first.dim, when), (second.dim, True))
-    step = Step(
+    step = rule_step(
         name,
         first.norm,
         "case distinction",
@@ -275,7 +302,7 @@ def stack(
         several = sp.sqrt(of_first**2 + sp.Sum(summand, (layer, 2, count - 1)) + of_last**2)
         return sp.Piecewise((of_last, sp.Eq(count, 1)), (several, True))
 
-    step = Step(
+    step = rule_step(
         name,
         Norm.TWO,
         "concatenation",

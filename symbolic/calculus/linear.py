@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, NormName, Step, as_expr, as_norm
+from symbolic.derivation import Approximated, NormName, as_expr, as_norm, rule_step
 from symbolic.obligations import nonnegative, whole
 from symbolic.operations import Linear
 
@@ -36,7 +36,7 @@ def linear_map(
     numbers = {"operator_norm": operator_norm, "bias": bias}
     if radius is not None:
         numbers["radius"] = as_expr(radius)
-    step = Step(
+    step = rule_step(
         name,
         norm,
         "linear map",

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, Norm, Step, as_expr, require_norm
+from symbolic.derivation import Approximated, Norm, as_expr, require_norm, rule_step
 from symbolic.obligations import nonnegative
 from symbolic.operations import LinearSoftmax
 
@@ -43,7 +43,7 @@ def softmax_as_linear(scores: Approximated, name: str, *, half_range: Any = None
     """
     require_norm("softmax_as_linear", scores, Norm.INF)
     r = scores.size if half_range is None else as_expr(half_range)
-    step = Step(
+    step = rule_step(
         name,
         Norm.ONE,
         "softmax as a linear map",

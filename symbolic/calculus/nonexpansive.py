@@ -3,7 +3,7 @@
 from typing import Any
 
 from symbolic.calculus.sums import norm_of_ones
-from symbolic.derivation import Approximated, Norm, Step, as_expr, require_norm
+from symbolic.derivation import Approximated, Norm, as_expr, require_norm, rule_step
 from symbolic.obligations import nonnegative
 from symbolic.operations import Clip, SoftThreshold
 
@@ -22,7 +22,7 @@ def project(
     if not box:
         require_norm("project", x, Norm.TWO)
     size = as_expr(size)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "projection",
@@ -46,7 +46,7 @@ def soft_threshold(
     `threshold` is the handle of t.
     """
     threshold_error = as_expr(threshold_error)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "soft threshold",

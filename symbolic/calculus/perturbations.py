@@ -19,6 +19,7 @@ from symbolic.derivation import (
     as_expr,
     as_norm,
     error_symbol,
+    rule_step,
 )
 from symbolic.obligations import for_all, nonnegative, real, reopened, whole
 from symbolic.signs import is_continuous, is_nonnegative
@@ -56,10 +57,10 @@ def perturbed_map(
     elif pooled:
         raise DerivationError(f"perturbed_map: '{name}' is pooled; give perturbed_norm, a bound on ||A_hat||")
     if pooled:
-        _require_per_unit("perturbed_map", x)
+        require_per_unit("perturbed_map", x)
     through = numbers.get("perturbed_norm", spread + numbers["perturbation"]) * x.error_symbol
     direct = numbers["perturbation"] * x.size
-    step = Step(
+    step = rule_step(
         name,
         norm,
         "perturbed linear map",
@@ -85,9 +86,9 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
     """
     _require_independent(name, values)
     for value in values:
-        _require_per_unit("pooled_sum", value)
+        require_per_unit("pooled_sum", value)
     total = add(*values, name=name)
-    step = Step(
+    step = rule_step(
         name,
         total.norm,
         "pooled sum",
@@ -115,7 +116,7 @@ def _require_independent(name: str, values: Sequence[Approximated]) -> None:
 # A perturbation of size t <= 1 has to move the value by at most t times its error. So it is if the error is convex in t
 # and 0 at t = 0; here: a polynomial in t with coefficients >= 0 and without a constant, or of degree 1 under roots.
 # What a step adds by itself (an eps, an offset) does not shrink with t, unless it is `per_unit`.
-def _require_per_unit(rule: str, value: Approximated) -> None:
+def require_per_unit(rule: str, value: Approximated) -> None:
     """Raises DerivationError where a smaller perturbation may move the value by more than its share of the error."""
     for step in value.derivation.steps:
         if step.per_unit or value.derivation.bound(step.name) == 0:
@@ -156,7 +157,7 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         names = ", ".join(group.name for group in groups)
         raise DerivationError(f"pool: the error of '{x.name}' is not a linear form in {names}")
     numbers = {group.name: slope for group, slope in zip(groups, slopes, strict=True)}
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "pooled perturbation",
@@ -197,7 +198,7 @@ def perturbed_function(
     """F_hat(x_hat) against F(x): ||F_hat - F|| <= eps and F is Lipschitz, from x's norm to `target` (x's own)."""
     numbers = {"lipschitz": as_expr(lipschitz), "eps": as_expr(eps), "size": as_expr(size)}
     dim = x.dim if dim is None else as_expr(dim)
-    step = Step(
+    step = rule_step(
         name,
         as_norm(target or x.norm),
         "Lipschitz map",
@@ -219,7 +220,7 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
     sigma = as_expr(sigma)
     real("correct", name, sigma=sigma)
     covered = Obligation(f"the error of '{x.name}' is at most {sp.sstr(sigma)}", sp.Le(x.error, sigma))
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "correction",

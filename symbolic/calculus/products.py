@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symbolic.derivation import Approximated, NormName, Step, as_expr, as_norm
+from symbolic.derivation import Approximated, NormName, as_expr, as_norm, rule_step
 from symbolic.obligations import nonnegative, whole
 from symbolic.operations import Product, ProductKind
 
@@ -35,7 +35,7 @@ def bilinear(
     known = {} if approximate_size is None else {"approximate_size": as_expr(approximate_size)}
     both = x.size * y.error_symbol + x.error_symbol * y.error_symbol
     moved = known["approximate_size"] * y.error_symbol if known else both
-    step = Step(
+    step = rule_step(
         name,
         as_norm(norm or x.norm),
         "product",

@@ -2,7 +2,7 @@
 
 `LinearRecursion` is e_{l+1} = a_l e_l + b_l, `CoupledRecursion` two such errors that feed each other. Depth stays
 symbolic: the closed form is a finite sum solved once, so depth 50 costs no more than depth 3. `run` takes the same
-step with each layer's own coefficients, which is what an instance needs.
+step with each layer's own coefficients, `run_at` with each layer's own numbers, which is what an instance needs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,8 +11,10 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, DerivationError, Step, as_expr
+from symbolic.calculus.numbers import Root, evaluate, root
+from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.obligations import Obligation, is_plain, nonnegative, whole
+from symbolic.provenance import Provenance
 
 
 # (1 - q) (1 + q + ... + q^(n-1)) = 1 - q^n; at q = 1 the sum is n.
@@ -64,14 +66,22 @@ def _is_one(ratio: sp.Expr) -> bool | None:
     return (ratio - 1).is_zero
 
 
+Numbers = Mapping[sp.Symbol, Any]
+
+
 # Unrolled, e_N = a^N e_0 + b (1 + a + ... + a^(N-1)). Equality holds whenever it holds in each step.
+# Pooled: what each layer adds comes from parameters of its own, so that the squares add up (Cauchy-Schwarz), and it is
+# the squares of the errors that obey the recursion. Equality: perturbations of the layers in proportion to their terms.
 @dataclass(frozen=True)
 class LinearRecursion:
     """e_{l+1} <= factor(l) e_l + offset(l), l = 0 .. depth - 1, all coefficients non-negative.
 
+    Where it is `pooled` these are the coefficients of the squares, e_{l+1}^2 <= factor(l) e_l^2 + offset(l).
+
     Coefficients are numbers or expressions in the symbol `index`, the number of the layer. If neither depends on it,
     there is a closed form. `premise` is the value from which one layer was derived (its error is a symbol), `dim` the
-    dimension of that layer's conclusion, and `obligations` its obligations, in the same symbol (see `recursion_from`).
+    dimension of that layer's conclusion, `obligations` its obligations, in the same symbol, and `provenance` the word
+    of its derivation (see `recursion_from`).
     """
 
     start: sp.Expr
@@ -81,6 +91,8 @@ class LinearRecursion:
     premise: Approximated | None = None
     dim: sp.Expr | None = None
     obligations: tuple[Obligation, ...] = ()
+    provenance: Provenance = Provenance.RULES
+    pooled: bool = False
 
     def __post_init__(self) -> None:
         """Raises DerivationError for a coefficient that is clearly negative."""
@@ -94,6 +106,8 @@ class LinearRecursion:
     def closed(self, depth: Any) -> sp.Expr:
         """e_depth with symbolic depth; for coefficients that vary with the layer, as a finite product and sum."""
         depth = as_expr(depth)
+        if self.pooled:
+            return sp.sqrt(self._of_squares().closed(depth))
         if depth.has(self.index) or self.start.has(self.index):  # the caller's letter, not the number of a layer
             return self.with_index(sp.Dummy(self.index.name, integer=True, nonnegative=True)).closed(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
@@ -107,11 +121,16 @@ class LinearRecursion:
     # coefficients the errors are monotone by themselves: the largest is the first or the last.
     def largest(self, depth: Any) -> sp.Expr:
         """The largest of e_0, ..., e_depth, or a bound on it where the coefficients vary with the layer."""
+        if self.pooled:
+            return sp.sqrt(self._of_squares().largest(depth))
         if self.factor.has(self.index) or self.offset.has(self.index):
             return replace(self, factor=sp.Max(1, self.factor)).closed(depth)
         last = self.closed(depth)
         grows = self.start == 0 or (self.factor - 1).is_nonnegative
         return last if grows else sp.Max(self.start, last)
+
+    def _of_squares(self) -> "LinearRecursion":
+        return replace(self, start=self.start**2, pooled=False)
 
     def with_index(self, layer: sp.Symbol) -> "LinearRecursion":
         """The same recursion with another letter for the number of the layer."""
@@ -140,20 +159,39 @@ class LinearRecursion:
 
     def run(self, factors: Sequence[Any], offsets: Sequence[Any], start: Any) -> list[Any]:
         """e_0, e_1, ... with each layer's own coefficients (numbers of any kind: floats, balls, tensors)."""
-        return _run(lambda e, ab: ab[0] * e + ab[1], start, list(zip(factors, offsets, strict=True)))
+        return _run(lambda e, ab: self._next(e, ab[0], ab[1], root), start, list(zip(factors, offsets, strict=True)))
+
+    def run_at(
+        self, layers: Sequence[Numbers | Callable[[Any], Numbers]], start: Any, *, cap: Any = None, sqrt: Root = root
+    ) -> list[Any]:
+        """e_0, e_1, ... with each layer's own numbers in the place of the letters of the coefficients.
+
+        The numbers of a layer may depend on the error before it: give a function of that. `cap(e)` replaces each error
+        that it bounds better. `sqrt` is the root of these numbers.
+        """
+        errors = [start]
+        for place, layer in enumerate(layers):
+            values = {self.index: place, **(layer(errors[-1]) if callable(layer) else layer)}
+            factor, offset = (evaluate(each, values, sqrt=sqrt) for each in (self.factor, self.offset))
+            error = self._next(errors[-1], factor, offset, sqrt)
+            errors.append(error if cap is None else cap(error))
+        return errors
+
+    def _next(self, error: Any, factor: Any, offset: Any, sqrt: Root) -> Any:
+        return sqrt(factor * (error * error) + offset) if self.pooled else factor * error + offset
 
     def latex(self, names: Mapping[sp.Symbol, str] | None = None) -> str:
         l = sp.latex(self.index)  # noqa: E741 - the layer
         factor, offset, start = (latex(each, names) for each in (self.factor, self.offset, self.start))
-        times = rf"\left({factor}\right)" if self.factor.is_Add else factor
-        return rf"e_{{{l}+1}} \le {times}\,e_{{{l}}} + {offset},\qquad e_0 = {start}"
+        times, square = rf"\left({factor}\right)" if self.factor.is_Add else factor, "^2" if self.pooled else ""
+        return rf"e_{{{l}+1}}{square} \le {times}\,e_{{{l}}}{square} + {offset},\qquad e_0 = {start}"
 
     def words(self) -> str:
         """The same in plain text."""
         layer = sp.Symbol(self.index.name)
         factor, offset = (sp.sstr(each.xreplace({self.index: layer})) for each in (self.factor, self.offset))
-        times = f"({factor})" if self.factor.is_Add else factor
-        return f"e_({layer}+1) <= {times}*e_{layer} + {offset}, e_0 = {sp.sstr(self.start)}"
+        times, square = f"({factor})" if self.factor.is_Add else factor, "**2" if self.pooled else ""
+        return f"e_({layer}+1){square} <= {times}*e_{layer}{square} + {offset}, e_0 = {sp.sstr(self.start)}"
 
 
 def restated(premise: Approximated, values: Mapping[Any, Any]) -> Approximated:
@@ -252,7 +290,7 @@ def recur(
     obligations = whole("recur", name, least=0, depth=depth)
     obligations += nonnegative("recur", name, factor=factor, offset=offset, size=size)
     recursion = constant_recursion(x.error_symbol, factor, offset)
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "recursion",

@@ -13,9 +13,9 @@ from symbolic.derivation import (
     DerivationError,
     Norm,
     Obligation,
-    Step,
     as_expr,
     require_norm,
+    rule_step,
 )
 from symbolic.obligations import nonnegative, real, whole
 from symbolic.operations import Attention, Concentration, HardMax, Softmax
@@ -34,7 +34,7 @@ def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: st
     """
     require_norm("softmax", scores, Norm.INF)
     if affine:  # tanh(x) <= x
-        step = Step(
+        step = rule_step(
             name,
             Norm.ONE,
             "softmax",
@@ -45,7 +45,7 @@ def softmax(scores: Approximated, name: str, *, affine: bool = False, reason: st
             operation=Softmax(),
         )
         return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
-    step = Step(
+    step = rule_step(
         name,
         Norm.ONE,
         "softmax",
@@ -92,7 +92,7 @@ def concentrate(
         real("concentrate", name, gap=as_expr(gaps(k)))
         lost = _lost_weight(sp.Sum(sp.exp(-as_expr(gaps(k))), (k, 1, count - 1)).doit())
     real("concentrate", name, weight=lost)
-    step = Step(
+    step = rule_step(
         name,
         Norm.ONE,
         "softmax concentration",
@@ -134,7 +134,7 @@ def softmax_to_hard_max(
     require_norm("softmax_to_hard_max", scores, Norm.INF)
     margin, beta = as_expr(margin), as_expr(inverse_temperature)
     others = (scores.dim - 1) * sp.exp(-beta * (margin - 2 * scores.error_symbol))
-    step = Step(
+    step = rule_step(
         name,
         Norm.ONE,
         "softmax to hard max",
@@ -156,7 +156,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
     """The unit vector of the largest score, exact as long as the margin survives. Obligation: margin > 2 e."""
     require_norm("hard_max", scores, Norm.INF)
     margin = as_expr(margin)
-    step = Step(
+    step = rule_step(
         name,
         Norm.ONE,
         "hard max",
@@ -188,7 +188,7 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
     """
     _require_weights("attend", weights)
     radius = values.size if values.radius is None else values.radius
-    step = Step(
+    step = rule_step(
         name,
         values.norm,
         "attention",
@@ -212,7 +212,7 @@ def exclude(value: Approximated, name: str, *, count: Any, lead: Any, diameter: 
     count, lead, diameter = as_expr(count), as_expr(lead), as_expr(diameter)
     real("exclude", name, lead=lead)
     leak = _lost_weight(sp.exp(-lead) / count)
-    step = Step(
+    step = rule_step(
         name,
         value.norm,
         "foreign key",

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.derivation import Approximated, DerivationError, Norm, NormName, Step, as_expr, as_norm
+from symbolic.derivation import Approximated, DerivationError, Norm, NormName, as_expr, as_norm, rule_step
 from symbolic.obligations import real
 from symbolic.operations import Combination, Concatenation, Restated, TokenMean
 
@@ -40,7 +40,7 @@ def add(
         raise DerivationError(f"add: {len(values)} values but {len(factors)} coefficients")
     for factor in factors:
         real("add", name, coefficient=factor)
-    step = Step(
+    step = rule_step(
         name,
         norm,
         "sum",
@@ -57,7 +57,7 @@ def add(
 # Equality: all errors the same.
 def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
     """The mean (or any convex combination with exact weights) of values that each obey the bounds of x."""
-    step = Step(
+    step = rule_step(
         name,
         x.norm,
         "mean",
@@ -73,7 +73,7 @@ def mean(x: Approximated, name: str, *, reason: str = "") -> Approximated:
 def concatenate(*values: Approximated, name: str, reason: str = "") -> Approximated:
     """The vector (x_1, x_2, ...) in the common norm of its parts."""
     norm = _common_norm("concatenate", values)
-    step = Step(
+    step = rule_step(
         name,
         norm,
         "concatenation",
@@ -100,7 +100,7 @@ def change_norm(x: Approximated, target: NormName, name: str, *, reason: str = "
     """The same value stated in another norm, with the factor that dimension costs."""
     target = as_norm(target)
     factor = norm_change_factor(x.norm, target, x.dim)
-    step = Step(
+    step = rule_step(
         name,
         target,
         "change of norm",

@@ -27,7 +27,7 @@ from symbolic.calculus import (
     linear_map,
     project,
 )
-from symbolic.calculus.invariants import Invariant, MonotoneRecursion, confine
+from symbolic.calculus.invariants import MonotoneRecursion, confine, largest_range, values_on
 from symbolic.calculus.layers import iterate, recursion_from, stack
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, given
 from symbolic.icgd.symbols import (
@@ -60,17 +60,30 @@ from symbolic.icgd.symbols import (
     rho_N,
 )
 
-# Rule 10. The arguments of layer j obey |z(j)| <= nu ||pbar(j-1)||, and |pbar(j)[k]| <= beta(R_j) + eps_r:
+INPUT = given("x", dim=d_x, norm=Norm.TWO, size=P_0, reason="the input, exact")
+
+
+def rows_times(below: Approximated, layer: sp.Expr, width: sp.Expr = K) -> Approximated:
+    """v_jk . p(j-1) in the sup norm: each k has a row of its own."""
+    reason = "Cauchy-Schwarz with the rows of V_j"
+    name, matrix = label("rows z", layer), label("V", layer)
+    return linear_map(below, name, operator_norm=nu, dim=width, target=Norm.INF, reason=reason, matrix=matrix)
+
+
+def label(quantity: str, layer: sp.Expr | int) -> str:
+    """p[3], r'[j], s[N-1]: the name by which steps, taps and references know a value."""
+    return f"{quantity}[{sp.sstr(layer).replace(' ', '')}]"
+
+
+# Rule 10. The arguments of layer j are V_j pbar(j-1), pbar(0) = x, and |pbar(j)[k]| <= beta(R_j) + eps_r:
 #   R_1 = nu ||x||,  R_{j+1} = nu sqrt(K) (beta(R_j) + eps_r).
 # The sums of ReLUs are built on [-R, R], where R is the largest of R_1, ..., R_N: the range is chosen so that the
 # induction closes. The exact network is the case eps_r = 0.
-ARGUMENTS = MonotoneRecursion(nu * P_0, nu * sp.sqrt(K) * (beta(R) + eps_r), R)
-LARGEST_ARGUMENTS = (
-    f"t_1 = {ARGUMENTS.start}, t_(j+1) = {sp.sstr(ARGUMENTS.step).replace('beta(R)', 'beta(t_j)')}, with beta(t) = "
-    f"sup |r| on [-t, t], where t_j bounds the arguments of layer j"
-)
-COVERED = Invariant(R, (), f"induction over the layers; R is the largest of t_1, ..., t_N; {LARGEST_ARGUMENTS}")
-OUTPUTS = Invariant(R_u, (), "|pbar(N)[k]| <= beta(R) + eps_r = R_u since the arguments stay in [-R, R]")
+HIDDEN = change_norm(given("pbar[j]", dim=K, size=beta(R) + eps_r), Norm.TWO, "pbar[j], 2-norm")
+ARGUMENTS = MonotoneRecursion(rows_times(INPUT, sp.Integer(1)).size, rows_times(HIDDEN, j).size, R)
+COVERED = largest_range(ARGUMENTS, N - 1)
+OUTPUTS = values_on(COVERED, supremum=beta(R), eps=eps_r, letter=R_u)
+SUPREMUM = {beta(R): b_r}
 
 
 @cache
@@ -86,19 +99,10 @@ def worst_case(inputs: sp.Expr = d_x, outputs: sp.Expr = d_y) -> dict[sp.Symbol,
         rho_N: sp.sqrt(outputs) * B_v,
         nu: B_v,
         P_0: B_x,
-        P_hat: sp.sqrt(K) * (b_r + eps_r),
-        R: B_v * sp.Max(B_x, sp.sqrt(K) * (b_r + eps_r)),
-        R_u: b_r + eps_r,
+        P_hat: HIDDEN.size.xreplace(SUPREMUM),
+        R_u: OUTPUTS.largest.xreplace(SUPREMUM),
         **dims,
     }
-
-
-def label(quantity: str, layer: sp.Expr | int) -> str:
-    """p[3], r'[j], s[N-1]: the name by which steps, taps and references know a value."""
-    return f"{quantity}[{sp.sstr(layer).replace(' ', '')}]"
-
-
-INPUT = given("x", dim=d_x, norm=Norm.TWO, size=P_0, reason="the input, exact")
 
 
 def forward_layer(previous: Approximated, layer: sp.Expr, *, weights: sp.Expr, width: sp.Expr) -> Approximated:
@@ -112,15 +116,7 @@ def forward_layer(previous: Approximated, layer: sp.Expr, *, weights: sp.Expr, w
 
 def derivative_layer(previous: Approximated, layer: sp.Expr, *, width: sp.Expr) -> Approximated:
     """Lemma 3: r'bar(j)[k] = r'bar(v_jk . pbar(j-1)), in the sup norm since each k has a row of its own."""
-    rows = linear_map(
-        previous,
-        label("rows z", layer),
-        operator_norm=nu,
-        dim=width,
-        target=Norm.INF,
-        reason="Cauchy-Schwarz with the rows of V_j",
-        matrix=label("V", layer),
-    )
+    rows = rows_times(previous, layer, width)
     name = label("r'", layer)
     slope = apply_function(rows, name, eps=eps_r1, lipschitz=L_r1, size=b_r1, radius=R, function="r'")
     return confine(slope, COVERED, name)
@@ -334,8 +330,8 @@ SCORES = r"\max_j |v_{jk}^\top \bar{p}(j-1)|"
 
 def derive_range(depth: sp.Expr = N) -> Derivation:
     """The range of the arguments: nu times the norm of the layer's input, the largest of the layers."""
-    hidden = sp.Piecewise((P_0, sp.Eq(depth, 1)), (sp.Max(P_0, P_hat), True))
-    return Derivation((Step("range_r", Norm.INF, "invariant", nu * hidden, reason=LARGEST_ARGUMENTS, latex=SCORES),))
+    largest = ARGUMENTS.largest_implicitly(depth - 1).xreplace(SUPREMUM)
+    return Derivation((Step("range_r", Norm.INF, "invariant", largest, latex=SCORES, recursion=ARGUMENTS),))
 
 
 # One step a layer: what a comparison measures, and where the slack of each inequality shows.

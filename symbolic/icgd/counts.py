@@ -1,9 +1,10 @@
 """What is counted of the construction: ranges of the sums of ReLUs, parameter norms (C.1) and (3.18), heads, width."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
+from symbolic.calculus.counting import Attention, Columns, Construction, Heads, Multiplication, Perceptron, counted
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.errata import Erratum
 from symbolic.icgd import chain, errata, printed
@@ -30,7 +31,35 @@ from symbolic.icgd.symbols import (
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 
-def counted(
+def construction(network: Network) -> Construction:
+    """The network in letters, as `numeric.icgd.construction` builds it: its blocks and layers, of 1..N the widest."""
+    depth = network.depth
+    rows = neurons(d_y, depth)
+    return Construction(
+        {"x": d_x, "y": d_y, "v": parameters(d_x, d_y, depth), "p": rows, "r'": rows, "g": d_y, "s": rows, "one, t": 2},
+        {
+            # A head for each row k of V_j and each ReLU m: queries and keys copy v_jk and p(j-1), scaled by a_m, and
+            # V_{m,k} has the one entry c_m.
+            "forward": Attention((Heads(at_first_layer(depth, d_y, sp.Max(K, d_y)), M_1, values=C_1),)),
+            "derivative": Attention((Heads(rows, M_2, values=C_2),)),
+            "loss_gradient": Perceptron(_masked_units(), Columns({"a unit": ((1, C_3),)})),
+            "backward": Multiplication((Columns({"queries, keys, values": ((1, 1),)}),)),
+            # Two heads for each neuron, one for each sign.
+            "step": Attention((Heads(rows, 2, values=2 * eta * (n + 1) / (2 * n)),)),
+        },
+    )
+
+
+# W_1 of layer N+2 has a row for each of the d_y M_3 ReLUs: a_m[1] and a_m[2] in the columns of t and y, a_m[3] - R_3 in
+# that of the constant 1, R_3 in that of the mask. A column of W_2 holds one coefficient. For the errata: ReLUs with
+# |c_m| > C_3 / M_3 are split into equal ones, of which there are then at most 2 M_3 with |c_m| <= C_3 / M_3; W_1 / a
+# and a W_2 are the same layer, and the best a gives twice the root of the product 2 d M_3 (1 + R_3) C_3 / M_3.
+def _masked_units() -> Columns:
+    here, all_of_them = ((M_3, 1),), d_y * M_3
+    return Columns({"t": here, "y": here, "one": ((all_of_them, 1 + R_3),), "mask": ((all_of_them, R_3),)})
+
+
+def _counted(
     network: Network,
     name: str,
     latex: str,
@@ -39,12 +68,10 @@ def counted(
     count: sp.Expr,
     *,
     bound: Printed | None = None,
-    reason: str = "read off the construction",
     remark: str = "",
     erratum: Erratum | None = None,
 ) -> Quantity:
     """A number of the construction itself: no input enters."""
-    step = Step(name, Norm.ONE, "count", count, reason=reason, latex=latex)
     known = None if bound is None or network.two_dimensions else network.printed(bound)
     return Quantity(
         name,
@@ -54,7 +81,7 @@ def counted(
         "the construction",
         Kind.UPPER,
         Quantifier.EXISTS,
-        Derivation((step,)),
+        counted(name, count, latex=latex),
         name,
         network.worst_case,
         known,
@@ -101,114 +128,57 @@ def ranges(network: Network, which: str) -> Quantity:
     return replace(quantity, scopes=(), erratum=erratum if known else None)
 
 
-_NORM = "largest column sum (C.1)"
+@dataclass(frozen=True)
+class _Norm:
+    """The norm of a layer: whose parameters, in LaTeX and in words, and what is printed of it."""
+
+    latex: str
+    layers: str
+    printed: Printed
+    erratum: Erratum | None = None
+    norm: str = "(C.1)"
 
 
-def forward_norms(network: Network) -> list[Quantity]:
-    rows = at_first_layer(network.depth, d_y, sp.Max(K, d_y))
-    reason = (
-        "each column of Q and K has at most one nonzero entry, of absolute value at most 1; each of the M_1 heads of "
-        "a row of V_j adds |c_m|"
+_NORMS = {
+    "forward": _Norm(r"\max_j B_{\theta_j}", "layers 1..N", printed.NORM_FORWARD, errata.NORM_FORWARD),
+    "derivative": _Norm(r"B_{\theta_{N+1}}", "layer N+1", printed.NORM_DERIVATIVE, errata.NORM_DERIVATIVE),
+    "loss_gradient": _Norm(r"B_{\theta_{N+2}}", "layer N+2", printed.NORM_LOSS_GRADIENT, errata.NORM_LOSS_GRADIENT),
+    "backward": _Norm(r"\max_j B_{\theta_{N+2+j}}", "layers N+3..2N+2", printed.NORM_BACKWARD, norm="(3.18)"),
+    "step": _Norm(r"B_{\theta_{2N+3}}", "layer 2N+3", printed.NORM_STEP, errata.NORM_STEP),
+}
+
+
+def of_layer(network: Network, layer: str, which: str = "") -> list[Quantity]:
+    """The range that the layers of this name have to cover, if they approximate a function, and their norm."""
+    about = _NORMS[layer]
+    undefined = layer == "derivative" and network.layers == 1  # Definition 1 has a hidden layer
+    norm = _counted(
+        network,
+        f"norm[{layer}]",
+        about.latex,
+        f"parameter norm of {about.layers}",
+        f"largest column sum {about.norm}",
+        construction(network).layers[layer].norm,
+        bound=None if undefined else about.printed,
+        erratum=about.erratum,
     )
-    return [
-        counted(
-            network,
-            "norm[forward]",
-            r"\max_j B_{\theta_j}",
-            "parameter norm of layers 1..N",
-            _NORM,
-            1 + rows * C_1,
-            bound=printed.NORM_FORWARD,
-            reason=reason,
-            erratum=errata.NORM_FORWARD,
-        )
-    ]
-
-
-def derivative_norms(network: Network) -> list[Quantity]:
-    return [
-        counted(
-            network,
-            "norm[derivative]",
-            r"B_{\theta_{N+1}}",
-            "parameter norm of layer N+1",
-            _NORM,
-            1 + neurons(d_y, network.depth) * C_2,
-            bound=None if network.layers == 1 else printed.NORM_DERIVATIVE,  # Definition 1 has a hidden layer
-            reason="as in layers 1..N, with the rows of all layers at once",
-            erratum=errata.NORM_DERIVATIVE,
-        )
-    ]
-
-
-# W_1 has a row for each of the d_y M_3 ReLUs, with a_m[3] - R_3 in the column of the constant 1, R_3 in that of t, and
-# entries of absolute value <= 1 in any other: its largest column sum is at most d_y M_3 (1 + R_3). A column of W_2
-# holds one coefficient. For the errata: ReLUs with |c_m| > C_3 / M_3 are split into equal ones, of which there are then
-# at most 2 M_3 with |c_m| <= C_3 / M_3; W_1 / a and a W_2 are the same layer, and the best a gives twice the root of
-# the product 2 d M_3 (1 + R_3) C_3 / M_3.
-def loss_gradient_norms(network: Network) -> list[Quantity]:
-    return [
-        counted(
-            network,
-            "norm[loss_gradient]",
-            r"B_{\theta_{N+2}}",
-            "parameter norm of layer N+2",
-            _NORM,
-            d_y * M_3 * (1 + R_3) + C_3,
-            bound=printed.NORM_LOSS_GRADIENT,
-            reason="the column of the constant 1 meets every ReLU with a_m[3] - R_3",
-            erratum=errata.NORM_LOSS_GRADIENT,
-        )
-    ]
-
-
-def backward_norms(network: Network) -> list[Quantity]:
-    return [
-        counted(
-            network,
-            "norm[backward]",
-            r"\max_j B_{\theta_{N+2+j}}",
-            "parameter norm of layers N+3..2N+2",
-            "largest column sum (3.18)",
-            sp.Integer(1),
-            bound=printed.NORM_BACKWARD,
-            reason="queries, keys and values copy coordinates",
-        )
-    ]
-
-
-def step_norms(network: Network) -> list[Quantity]:
-    return [
-        counted(
-            network,
-            "norm[step]",
-            r"B_{\theta_{2N+3}}",
-            "parameter norm of layer 2N+3",
-            _NORM,
-            1 + eta * (n + 1) / n * neurons(d_y, network.depth),
-            bound=printed.NORM_STEP,
-            reason="two heads for each neuron, each with eta (n+1)/(2n)",
-            erratum=errata.NORM_STEP,
-        )
-    ]
+    return [ranges(network, which), norm] if which else [norm]
 
 
 def sizes(network: Network) -> list[Quantity]:
-    depth = network.depth
-    rows = neurons(d_y, depth)
-    weights = parameters(d_x, d_y, depth)
-    heads = sp.Max(at_first_layer(depth, d_y, sp.Max(K, d_y)) * M_1, rows * M_2, 2 * rows)
+    """Heads, ReLUs and width."""
+    built = construction(network)
     return [
-        counted(
+        _counted(
             network,
             "heads",
             r"\max_l M^l",
             "number of heads of the widest attention layer",
             "count",
-            heads,
+            built.heads,
             remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^(-1/2)",
         ),
-        counted(
+        _counted(
             network,
             "relus",
             r"\max(M_1, M_2, M_3)",
@@ -217,14 +187,13 @@ def sizes(network: Network) -> list[Quantity]:
             sp.Max(M_1, M_2, M_3),
             remark="computed from eps where relus = 0",
         ),
-        counted(
+        _counted(
             network,
             "width",
             "D",
             "number of coordinates of a token",
             "count",
-            d_x + 2 * d_y + weights + 3 * rows + 2,
-            reason="[x; y; w; p; r'; g; s; 1; t]",
+            built.width,
             remark="printed only as an order, O(N K^2) + D_w",
         ),
     ]

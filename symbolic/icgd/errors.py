@@ -1,7 +1,7 @@
 """What is measured of the network: the errors of Lemmas 2-6 and Theorem 1, each with its printed and derived bound."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -217,16 +217,15 @@ def backward(network: Network) -> list[Quantity]:
     return quantities
 
 
-# |sbar(j)[k]| <= B_s of (3.23). Coordinate by coordinate at j = N; below, a coordinate is at most the 2-norm, and the
-# sizes are powers of one ratio times that of s(N-1), largest at an end. All with |r'bar| <= b_r1 + eps_r1 and
-# |ubar| <= b_l + eps_l.
+# |sbar(j)[k]| <= B_s of (3.23). Coordinate by coordinate at j = N; below, a coordinate is at most the 2-norm, whose
+# recursion over the layers is that of the exact signals with |r'bar| <= b_r1 + eps_r1 and |ubar| <= b_l + eps_l.
 def _largest_signal(network: Network) -> sp.Expr:
     """Bound on the coordinates of all sbar(1), ..., sbar(N)."""
-    last = b_r1 * b_l
-    if network.depth == 1:
+    last, top = b_r1 * b_l, network.depth - 1
+    if top == 0:
         return _approximate(last)
-    ends = (chain.derive_signal(layer, network.depth).size for layer in (sp.Integer(1), network.depth - 1))
-    several = _approximate(sp.Max(last, *ends))
+    first, hidden = chain.derive_signal(top, network.depth).size, chain.recursions().S
+    several = _approximate(sp.Max(last, replace(hidden, start=first).largest(top - 1)))
     return several if network.layers else sp.Piecewise((_approximate(last), sp.Eq(N, 1)), (several, True))
 
 

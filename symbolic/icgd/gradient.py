@@ -12,6 +12,7 @@ from symbolic.errata import Erratum
 from symbolic.gradients import GENERIC, Backward, LayeredNetwork, matrix_latex, product_equals_recursion
 from symbolic.icgd import errata
 from symbolic.icgd.symbols import B_v, B_x, B_y, K, N, d_x, d_y, n
+from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 NETWORK = LayeredNetwork(N, d_x, K, d_y)
@@ -61,7 +62,7 @@ def derive(rule: Backward = GENERIC) -> Derivation:
 
 
 def _exactly(name: str, rule: str, premises: tuple[str, ...], reason: str, source: Citation | None = None) -> Step:
-    return Step(name, Norm.TWO, rule, sp.Integer(0), premises, reason, source)
+    return Step(name, Norm.TWO, rule, sp.Integer(0), premises, reason, source, provenance=Provenance.ALGEBRA)
 
 
 def _quantities() -> tuple[Quantity, ...]:

@@ -105,24 +105,24 @@ STEP_HYPOTHESES = _hypotheses(_ONE_DIMENSION)
 
 
 def _forward(network: Network) -> list[Quantity]:
-    return [*errors.forward(network), counts.ranges(network, "range_r"), *counts.forward_norms(network)]
+    return [*errors.forward(network), *counts.of_layer(network, "forward", "range_r")]
 
 
 def _derivative(network: Network) -> list[Quantity]:
-    return [*errors.derivative(network), counts.ranges(network, "range_r1"), *counts.derivative_norms(network)]
+    return [*errors.derivative(network), *counts.of_layer(network, "derivative", "range_r1")]
 
 
 def _loss_gradient(network: Network) -> list[Quantity]:
-    return [*errors.loss_gradient(network), counts.ranges(network, "range_u"), *counts.loss_gradient_norms(network)]
+    return [*errors.loss_gradient(network), *counts.of_layer(network, "loss_gradient", "range_u")]
 
 
 def _backward(network: Network) -> list[Quantity]:
-    return [*errors.backward(network), errors.signal_size(network), *counts.backward_norms(network)]
+    return [*errors.backward(network), errors.signal_size(network), *counts.of_layer(network, "backward")]
 
 
 def _whole_step(network: Network) -> list[Quantity]:
-    step = [*errors.step(network), errors.requested(network), *counts.step_norms(network), *counts.sizes(network)]
-    return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step]
+    step = [*errors.step(network), errors.requested(network), *counts.of_layer(network, "step")]
+    return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step, *counts.sizes(network)]
 
 
 _LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {

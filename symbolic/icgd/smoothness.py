@@ -5,8 +5,7 @@ of ||w_hat - w||, so that the error of the last step is L_f. The perturbation is
 Cauchy-Schwarz wherever two errors come from different layers; the depth N stays symbolic.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,7 +24,8 @@ from symbolic.calculus import (
     pooled_sum,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
-from symbolic.derivation import Approximated, Derivation, Step
+from symbolic.calculus.numbers import evaluate, root
+from symbolic.derivation import Approximated
 from symbolic.icgd.symbols import (
     P_0,
     B_v,
@@ -34,7 +34,6 @@ from symbolic.icgd.symbols import (
     L_l,
     N,
     P,
-    at_first_layer,
     b_l,
     b_r,
     b_r1,
@@ -45,12 +44,8 @@ from symbolic.icgd.symbols import (
     rho,
     rho_N,
 )
-from symbolic.statements import Kind, Quantifier, Quantity
 
-b_r2 = sp.Symbol("b_r2", nonnegative=True)  # sup of |r''| over [-R, R]
-
-NOTATION = {b_r2: r"b_{r''}"}
-SYMBOLS = {b_r2: "sup of |r''| over [-R, R], a Lipschitz constant of r' there"}
+b_r2 = sp.Symbol("b_r2", nonnegative=True)  # sup of |r''| over [-R, R], a Lipschitz constant of r' there
 
 # W bounds the rows of V_j by B_v, and a matrix of K rows has a spectral norm of at most sqrt(K) times that.
 WORST_CASE = {
@@ -64,43 +59,39 @@ WORST_CASE = {
 _U = sp.sqrt(d_y) * b_l  # ||u(p(N), y)||_2
 _layer = sp.Symbol("l", integer=True, nonnegative=True)  # counts down from layer N - 2, as the index of a recursion
 
+# Of one layer: the errors of p(j-1) and of s(j+1), and the size of the latter.
+_MOVED, _CHANGED = sp.Dummy("c", nonnegative=True), sp.Dummy("f", nonnegative=True)
+_S = sp.Symbol("S", nonnegative=True)
+_X = given("x", dim=d_x, norm=Norm.TWO, size=P_0)
+_BELOW = given("p[j-1]", dim=K, norm=Norm.TWO, size=P, error=_MOVED)
+_ABOVE = given("s[j+1]", dim=K, norm=Norm.TWO, size=_S, error=_CHANGED)
 
-# p_hat(j) - p(j) = r(V_hat p_hat(j-1)) - r(V p(j-1)), and p(j-1) does not depend on V_j: the two errors are pooled,
-#   c(j)^2 = b_r1^2 (||V_j||^2 c(j-1)^2 + ||p(j-1)||^2),  c(0) = 0.
+
+def _moved(x: Approximated, name: str, norm: sp.Expr, rows: sp.Expr, **how: Any) -> Approximated:
+    """V x where V moves by at most 1, its norm being at most `norm` before and after."""
+    return perturbed_map(x, name, operator_norm=norm, perturbed_norm=norm, perturbation=1, dim=rows, **how)
+
+
+# p_hat(j) - p(j) = r(V_hat p_hat(j-1)) - r(V p(j-1)), and p(j-1) does not depend on V_j: the two errors are pooled.
 def _forward_layer(below: Approximated, name: str, spectral: sp.Expr, rows: sp.Expr) -> Approximated:
-    z = perturbed_map(
-        below,
-        f"z{name}",
-        operator_norm=spectral,
-        perturbed_norm=spectral,
-        perturbation=1,
-        dim=rows,
-        pooled=True,
-        reason=f"z{name} = V{name} p: V moves, and so does p",
-    )
+    reason = f"z{name} = V{name} p: V moves, and so does p"
+    z = _moved(below, f"z{name}", spectral, rows, pooled=True, reason=reason)
     return perturbed_function(z, f"p{name}", lipschitz=b_r1, size=P, reason="|r'| <= b_r1 on [-R, R]")
 
 
-def _squares() -> LinearRecursion:
-    """c(1)^2, c(2)^2, ... below the last layer, read off one layer."""
-    error = sp.Symbol("c", nonnegative=True)
-    below = given("p", dim=K, norm=Norm.TWO, size=P, error=error)
-    squared = sp.expand(_forward_layer(below, "[j]", rho, K).error ** 2)
-    factor = sp.expand(sp.diff(squared, error) / (2 * error))
-    return LinearRecursion((b_r1 * P_0) ** 2, factor, squared.subs(error, 0))
+@cache
+def _forward() -> LinearRecursion:
+    """The errors of p(1), p(2), ... below the last layer."""
+    return recursion_from(_BELOW, _forward_layer(_BELOW, "[j]", rho, K), pooled=True)
 
 
-def _hidden(layer: sp.Expr, name: str, *, input_at: sp.Expr | None = None) -> Approximated:
-    """p(layer), 1 <= layer < N. `input_at`: where this expression is 1, the layer is 0 and p(0) = x is meant."""
-    recursion = _squares()
-    error, size = sp.sqrt(recursion.closed(layer - 1)), sp.sympify(P)
-    if input_at is not None:
-        error, size = at_first_layer(input_at, sp.Integer(0), error), at_first_layer(input_at, P_0, P)
-    reason = rf"c_{{j}}^2 = {sp.latex(recursion.factor)}\,c_{{j-1}}^2 + {sp.latex(recursion.offset)}, " + (
-        rf"c_1^2 = {sp.latex(recursion.start)}"
-    )
-    step = Step(name, Norm.TWO, "recursion", error, reason=reason, per_unit=True)
-    return Approximated(name, sp.sympify(K), Norm.TWO, size, Derivation((step,)))
+def _hidden(layer: sp.Expr, name: str, *, none: Any = sp.false) -> Approximated:
+    """p(layer), 1 <= layer < N. Where `none` holds, there is no hidden layer and p(0) = x is meant."""
+    first = _forward_layer(_X, "[1]", rho, K)
+    if none == sp.false:
+        return iterate(first, name, _forward(), layer - 1, size=P)
+    deep = iterate(first, f"{name}, hidden", _forward(), layer - 1, size=P)
+    return either(_X, none, deep, name=name, reason="p(0) = x")
 
 
 # s_hat(j) - s(j) = r'(z_hat) * V_hat^T (s_hat(j+1) - s(j+1)) + r'(z_hat) * Delta^T s(j+1) + (r'(z_hat) - r'(z)) * q,
@@ -111,15 +102,7 @@ def _backward_layer(
 ) -> Approximated:
     """s(j) from s(j+1) = `above` of size `size` and p(j-1) = `below`; `upper` rows in V_{j+1}."""
     exact = given(f"s{name} above, exact", dim=upper, norm=Norm.TWO, size=size)
-    moved = perturbed_map(
-        exact,
-        f"Delta^T s{name}",
-        operator_norm=spectral,
-        perturbed_norm=spectral,
-        perturbation=1,
-        dim=K,
-        reason="Delta_(j+1)^T s(j+1)",
-    )
+    moved = _moved(exact, f"Delta^T s{name}", spectral, K, reason="Delta_(j+1)^T s(j+1)")
     moved = linear_map(moved, f"r' Delta^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
     carried = linear_map(above, f"V^T s{name}", operator_norm=spectral, dim=K)
     carried = linear_map(carried, f"r' V^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
@@ -132,25 +115,17 @@ def _backward_layer(
 
 def _slopes(below: Approximated, name: str, rows: sp.Expr) -> Approximated:
     """r'(z(j)) in the sup norm."""
-    z = perturbed_map(
-        below,
-        f"z{name}, rows",
-        operator_norm=nu,
-        perturbed_norm=nu,
-        perturbation=1,
-        dim=rows,
-        target=Norm.INF,
-        pooled=True,
-    )
+    z = _moved(below, f"z{name}, rows", nu, rows, target=Norm.INF, pooled=True)
     return perturbed_function(z, f"r'{name}", lipschitz=b_r2, size=b_r1, reason="|r''| <= b_r2 on [-R, R]")
 
 
 # s_hat(N) - s(N) = r'(z_hat) * (u_hat - u) + (r'(z_hat) - r'(z)) * u, and |u_hat - u| <= L_l |p_hat(N) - p(N)|.
-def _top(below: Approximated) -> Approximated:
+def _top(below: Approximated, size: sp.Expr = _U) -> Approximated:
+    """s(N) from p(N-1) = `below`; `size` bounds ||u||_2."""
     p = _forward_layer(below, "[N]", rho_N, d_y)
-    u = perturbed_function(p, "g", lipschitz=L_l, size=_U, reason="u is L_l-Lipschitz in t")
+    u = perturbed_function(p, "g", lipschitz=L_l, size=size, reason="u is L_l-Lipschitz in t")
     carried = linear_map(u, "r' g[N]", operator_norm=b_r1, dim=d_y, reason="|r'| <= b_r1")
-    exact = given("g, exact", dim=d_y, norm=Norm.TWO, size=_U)
+    exact = given("g, exact", dim=d_y, norm=Norm.TWO, size=size)
     turned = bilinear(exact, _slopes(below, "[N]", d_y), "dr' g[N]", reason="||dr' * g|| <= ||dr'||_inf ||g||")
     return add(carried, turned, name="s[N]")
 
@@ -167,16 +142,12 @@ def _sized(value: Approximated, size: sp.Expr) -> Approximated:
 
 def _family() -> tuple[Approximated, LinearRecursion, Approximated]:
     """s(N-1), the recursion from there downwards, and s(N)."""
-    below_top = _hidden(N - 1, "p[N-1]", input_at=N)
-    top = _top(below_top)
-    below = _hidden(N - 2, "p[N-2]", input_at=N - 1)
+    top = _top(_hidden(N - 1, "p[N-1]", none=sp.Lt(N, 2)))
+    below = _hidden(N - 2, "p[N-2]", none=sp.Lt(N, 3))
     first = _backward_layer(top, below, "[N-1]", rho_N, b_r1 * _U, d_y)
-    error = sp.Dummy("f", nonnegative=True)
-    size = sp.Symbol("S", nonnegative=True)  # of s(m+1); the bound has it as `_signal`, layer by layer
-    above = given("s[m+1]", dim=K, norm=Norm.TWO, size=size, error=error)
     layer = N - 2 - _layer  # m
-    one = _backward_layer(above, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
-    return first, recursion_from(above, one, index=_layer), top
+    one = _backward_layer(_ABOVE, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
+    return first, recursion_from(_ABOVE, one, index=_layer), top
 
 
 # ||s(N)|| <= b_r1 ||u||, ||s(j)|| <= b_r1 ||V_{j+1}|| ||s(j+1)||.
@@ -189,24 +160,23 @@ def _signal(layer: sp.Expr) -> sp.Expr:
 def derive_smoothness() -> Approximated:
     """The gradient of L_n under a perturbation of w of norm 1: its error is L_f, for symbolic N."""
     first, recursion, top = _family()
-    below_top = _hidden(N - 1, "p[N-1]", input_at=N)
+    below_top = _hidden(N - 1, "p[N-1]", none=sp.Lt(N, 2))
     last = _block(below_top, top, b_r1 * _U, "[N]", d_y, K)
 
     # A(j), 2 <= j < N, and s(1) from s(2), which is s(N) in a network of two layers.
     generic = iterate(first, "s[j]", recursion, N - 1 - j, size=_signal(j))
     middle = _block(_hidden(j - 1, "p[j-1]"), generic, _signal(j), "[j]", K, K)
-    x = given("x", dim=d_x, norm=Norm.TWO, size=P_0)
-    bottom = _block(x, _lowest(first, recursion, x), _signal(sp.Integer(1)), "[1]", K, d_x)
+    bottom = _block(_X, _lowest(first, recursion), _signal(sp.Integer(1)), "[1]", K, d_x)
     blocks = stack(bottom, middle, j, last, count=N, name="A")
     average = mean(blocks, "mean A", reason="mean over the examples")
     return linear_map(average, "gradient", operator_norm=sp.Rational(1, 2), dim=blocks.dim, reason="the half in L_n")
 
 
-def _lowest(first: Approximated, recursion: LinearRecursion, x: Approximated) -> Approximated:
+def _lowest(first: Approximated, recursion: LinearRecursion) -> Approximated:
     """s(1): s(N-1) where N = 2, else one layer below s(2)."""
     size = _signal(N - 1 - sp.Max(N - 3, 0))  # of s(2), for N > 2
     second = iterate(first, "s[2]", recursion, N - 3, size=size)
-    one = _backward_layer(second, x, "[1], N > 2", rho, size, K)
+    one = _backward_layer(second, _X, "[1], N > 2", rho, size, K)
     return either(first, sp.Lt(N, 3), one, name="s[1]", reason="s(1) is s(N-1) where N = 2")
 
 
@@ -216,51 +186,43 @@ def smoothness(depth: Any = N) -> sp.Expr:
     return bound if depth == N else bound.subs(N, depth)
 
 
-def smoothness_quantity() -> Quantity:
-    """L_f as a number to compare with quotients ||grad L_n(w_hat) - grad L_n(w)|| / ||w_hat - w|| of points of W."""
-    return Quantity(
-        "smoothness",
-        r"\sup_{w, \hat w \in W} \|\nabla L_n(\hat w) - \nabla L_n(w)\|_2 / \|\hat w - w\|_2",
-        "Lipschitz constant of the gradient of the risk",
-        "2-norm over 2-norm",
-        "w in W, ||x|| <= B_x, ||y|| <= B_y",
-        Kind.UPPER,
-        Quantifier.FOR_ALL,
-        derive_smoothness().derivation,
-        "gradient",
-        WORST_CASE,
-        scopes=("network",),
-        remark="the paper names L_f and gives no value",
-    )
-
-
-@dataclass(frozen=True)
-class LayerNorms:
+def layer_norms(spectral: Any, row: Any, argument: Any, slope: Any, curvature: Any) -> dict[sp.Symbol, Any]:
     """What is known of layer j: ||V_j||, its largest row norm, ||p(j-1)||, sup |r'| and sup |r''| on its arguments."""
-
-    spectral: Any
-    row: Any
-    argument: Any
-    slope: Any
-    curvature: Any
+    return {rho: spectral, nu: row, P: argument, b_r1: slope, b_r2: curvature}
 
 
-# The same inequalities one layer at a time, each with its own norms.
-def run_smoothness(layers: Sequence[LayerNorms], loss: Any, loss_slope: Any, *, sqrt: Any = sp.sqrt) -> Any:
-    """L_f of one network and all its points near by: numbers of any kind (floats with math.sqrt, balls with theirs).
+@cache
+def _backward() -> LinearRecursion:
+    """The errors of s(N), s(N-1), ...; rho is the norm of V_{j+1}, and other norms are those of layer j."""
+    return recursion_from(_ABOVE, _backward_layer(_ABOVE, _BELOW, "[j]", rho, _S, K))
 
-    `loss` bounds ||u||_2 and `loss_slope` is L_l; the norms hold at both points that are compared.
+
+@cache
+def _ends() -> tuple[sp.Expr, sp.Expr]:
+    """The errors of s(N), S the size of u, and of one block."""
+    return _top(_BELOW, _S).error, _block(_BELOW, _ABOVE, _S, "[j]", K, K).error
+
+
+def moved_by(layer: Mapping[sp.Symbol, Any], below: Any, *, sqrt: Any = root) -> Any:
+    """The error of p(j) per unit of a perturbation, from that of p(j-1), as numbers of any kind."""
+    return _forward().run_at([layer], below, sqrt=sqrt)[-1]
+
+
+def run_smoothness(layers: Sequence[Mapping[sp.Symbol, Any]], loss: Any, loss_slope: Any, *, sqrt: Any = root) -> Any:
+    """L_f of one network and all its points near by: numbers of any kind (floats, tensors, balls), with their root.
+
+    `layers` are `layer_norms` that hold at both points that are compared; `loss` bounds ||u||_2, `loss_slope` is L_l.
     """
-    moved = [0 * loss]  # c(0), c(1), ...
-    for a in layers:
-        moved.append(a.slope * sqrt((a.spectral * moved[-1]) ** 2 + a.argument**2))
-    # The sum of the squared blocks; the error and the size of q(j) = V_{j+1}^T s(j+1), q(N) = u; the size of s(j+1).
-    total, change, size, above = 0 * loss, loss_slope * moved[-1], loss, 0 * loss
-    for depth in reversed(range(len(layers))):
-        a, c = layers[depth], moved[depth]
-        turned = a.curvature * sqrt((a.row * c) ** 2 + a.argument**2) * size
-        error = a.slope * change + sqrt((a.slope * above) ** 2 + turned**2)
-        above = a.slope * size
-        total = total + (error * a.argument + above * c) ** 2
-        change, size = a.spectral * error, a.spectral * above
-    return sqrt(total) / 2
+    end, block = _ends()
+    moved = _forward().run_at(layers, 0 * loss, sqrt=sqrt)
+    of = [{**values, _MOVED: below} for values, below in zip(layers, moved, strict=False)]
+    top = evaluate(end, {**of[-1], rho_N: of[-1][rho], _S: loss, L_l: loss_slope}, sqrt=sqrt)
+    down = [{**here, rho: above[rho]} for here, above in zip(of[-2::-1], of[:0:-1], strict=True)]
+    sizes = LinearRecursion(sp.Integer(0), b_r1 * rho, sp.Integer(0)).run_at(down, of[-1][b_r1] * loss)
+    down = [{**values, _S: above} for values, above in zip(down, sizes, strict=False)]
+    signals = _backward().run_at(down, top, sqrt=sqrt)
+    blocks = (
+        evaluate(block, {**values, _S: size, _CHANGED: change})
+        for values, size, change in zip(of[::-1], sizes, signals, strict=True)
+    )
+    return sqrt(sum(each * each for each in blocks)) / 2

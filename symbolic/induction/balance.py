@@ -11,6 +11,7 @@ from symbolic.errata import Erratum, Weight
 from symbolic.induction import letters
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import HEAD_FLOW, HEAD_FLOW_FULL, HEAD_FLOW_PRINTED, NOTATION, h, w, w_K, w_Q
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 DEGREE = 2
@@ -89,6 +90,7 @@ def _quantity(
         remark=remark,
         erratum=erratum,
         finding=finding,
+        obtained=Provenance.ALGEBRA,
     )
 
 

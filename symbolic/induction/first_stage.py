@@ -12,13 +12,14 @@ from typing import Any
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
-from symbolic.dynamics import gradient_flow
+from symbolic.dynamics import LinearComparison, gradient_flow
 from symbolic.induction import letters
 from symbolic.induction.first_stage_errata import FIRST_SOFTMAX, HALF, SLOPE_FACTOR, SQUARES_SIGN
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import L, M, g_star, m, sigma_init, t, u
 from symbolic.inequalities import Inequality
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result, UsageError
 
 p_tilde = sp.Symbol("p_tilde", positive=True)
@@ -171,8 +172,8 @@ def excess_coefficients(terms: int) -> list[int]:
 
 SHARE_FLOOR = (n - 1) / (2 * n)  # at most (dp~/dt) / (u g_0 g* / n); approached as u -> 1, gamma -> 0
 RATE_FLOOR = SHARE_FLOOR * g_0 * g_star / n * sp.exp(-p_tilde)
-# From d e^p~ / dt >= SHARE_FLOOR g_0 g* / n.
-LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
+# e^p~ has the rate e^p~ dp~/dt, at least a constant.
+LIMIT_FLOOR = sp.log(LinearComparison(sp.exp(sigma_init), sp.S.Zero, RATE_FLOOR * sp.exp(p_tilde)).after(t))
 # At u -> 0 the share tends to 1, so that e^p~ ~ g_0 g* t / n in the end.
 
 # dp~/dt > 0 from p(0) = sigma_init too, if sigma_init is small enough: then b_s = r^(n-s) weighs the sums, and
@@ -182,7 +183,7 @@ LIMIT_FLOOR = sp.log(sp.exp(sigma_init) + SHARE_FLOOR * g_0 * g_star / n * t)
 # c_tau <= 1 + 1/2 + ... + 1/n <= 1 + log n, since b_s <= 1 and Z_s >= k u^(k-1) for k <= s. So the share is at least
 # SHARE_FLOOR - gamma (n-1) (1 + log n).
 START_FLOOR = SHARE_FLOOR - gamma * (n - 1) * (1 + sp.log(n))
-START_LIMIT = g_star / (2 * n * (1 + sp.log(n)))  # START_FLOOR > 0 for g_0 = sigma_init below it
+START_LIMIT = g_star * sp.factor(sp.solve(START_FLOOR, gamma)[0])  # START_FLOOR > 0 for g_0 = sigma_init below it
 
 LONGEST_SIGN, LONGEST_FLOOR = 8, 40  # certificates on boxes up to these L; the arguments above cover every L
 
@@ -283,6 +284,7 @@ FIRST_STAGE = Result(
             "the 4-gram loss at p~ = g_0 = sigma_init",
             printed=Printed(LOSS_PRINTED, _APPENDIX),
             erratum=HALF,
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "softmax",
@@ -298,6 +300,7 @@ FIRST_STAGE = Result(
             "sum of the squared c_tau, at p~ = sigma_init",
             printed=Printed(Q_PRINTED, _APPENDIX, strict=False),
             erratum=SQUARES_SIGN,
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "q.slope",
@@ -305,6 +308,7 @@ FIRST_STAGE = Result(
             "the derivative of q at p~ = sigma_init",
             printed=Printed(SLOPE_PRINTED, _APPENDIX),
             erratum=SLOPE_FACTOR,
+            obtained=Provenance.ALGEBRA,
         ),
         _quantity(
             "q.factor",
@@ -323,6 +327,7 @@ FIRST_STAGE = Result(
             printed=Printed(sp.Integer(0), _APPENDIX),
             remark="holds for every L and p~",
             domain="all p~ >= 0",
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "rate",
@@ -376,6 +381,7 @@ FIRST_STAGE = Result(
             "as start, for short inputs, certified",
             Kind.LOWER,
             domain="all p~ >= 0, g_0 in (0, g*], p(0) in [0, log 2], w_K w_Q = 0",
+            obtained=Provenance.CERTIFICATE,
         ),
         _quantity(
             "start.long",

@@ -37,6 +37,7 @@ from symbolic.induction.training import (
     w_K,
     w_Q,
 )
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 W_STAR = sp.sqrt(v_star)
@@ -282,6 +283,7 @@ def _quantity(
         scopes=(),
         remark=remark,
         erratum=erratum,
+        obtained=Provenance.HAND if name == "minimiser" else Provenance.ALGEBRA,
     )
 
 
@@ -295,6 +297,7 @@ def _eigenvalue(name: str, where: str, domain: str) -> Quantity:
         Kind.EXACT,
         Quantifier.FOR_ALL,
         scopes=(),
+        obtained=Provenance.ALGEBRA,
     )
 
 

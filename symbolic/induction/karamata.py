@@ -18,6 +18,7 @@ from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import phi, psi, v, v_star, w_star
 from symbolic.inequalities import Inequality
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 a, b, beta, gamma, x = sp.symbols("a b beta gamma x", positive=True)
@@ -258,6 +259,7 @@ KARAMATA = Result(
             "largest difference of left and right side for equal weights (Karamata)",
             Kind.UPPER,
             "f convex, x majorised by y, equal weights",
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "fuchs",
@@ -265,6 +267,7 @@ KARAMATA = Result(
             "largest difference of left and right side under Fuchs' weighted condition",
             Kind.UPPER,
             "f convex, x and y decreasing, sum_{i<=k} w_i (y_i - x_i) >= 0, = 0 at k = n",
+            obtained=Provenance.HAND,
         ),
         _quantity(
             "C.first",
@@ -274,6 +277,7 @@ KARAMATA = Result(
             "0 < x < 1",
             printed=Printed(C_FIRST_PRINTED, _STEP),
             derive=lambda: sp.factor(sp.diff(C, x)),
+            obtained=Provenance.ALGEBRA,
         ),
         _quantity(
             "C.second",
@@ -283,6 +287,7 @@ KARAMATA = Result(
             "0 < x < 1",
             printed=Printed(C_SECOND_PRINTED, _STEP),
             derive=lambda: sp.factor(sp.diff(C, x, 2)),
+            obtained=Provenance.ALGEBRA,
         ),
         _quantity("stretch", r"C(ax) - a C(x)", "C(ax) >= a C(x)", Kind.LOWER, "a >= 1, 0 <= ax < 1"),
         _quantity(

@@ -32,6 +32,7 @@ from symbolic.induction.training import (
     v_star,
     w,
 )
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 AS_PRINTED = L - 2  # the upper end of the network's sums in (10)
@@ -217,6 +218,7 @@ def _quantity(
         remark=remark,
         erratum=erratum,
         finding=finding,
+        obtained=Provenance.HAND if name == "head.softmax" else Provenance.ALGEBRA,
     )
 
 

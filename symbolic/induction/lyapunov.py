@@ -12,6 +12,7 @@ from symbolic.induction.lyapunov_errata import ESTIMATES
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION, L, g, h, p, t, u, v
 from symbolic.inequalities import Inequality
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantifier, Quantity, Result
 
 # Constants for which `bridge.certify` proves the decay; each is at least 0.9 of the smallest -dG/dt / (scale G^k) that
@@ -38,6 +39,7 @@ def _constant(name: str, meaning: str, domain: str, citation: Citation, printed:
         scopes=(),
         remark=remark,
         derive=lambda: CERTIFIED.get(name),
+        obtained=Provenance.CERTIFICATE,
     )
 
 
@@ -177,6 +179,7 @@ LYAPUNOV_HEAD = Result(
             kind=Kind.LOWER,
             quantifier=Quantifier.FOR_ALL,
             scopes=(),
+            obtained=Provenance.CERTIFICATE,
         ),
     ),
     notation=NOTATION | {G_1: "G(t_1)", t_1: "t_1"},

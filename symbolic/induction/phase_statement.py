@@ -6,6 +6,7 @@ from functools import partial
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
+from symbolic.dynamics import LinearComparison
 from symbolic.errata import Erratum
 from symbolic.induction import letters
 from symbolic.induction.phase_errata import FIRST_PHASE
@@ -30,12 +31,15 @@ from symbolic.induction.phases import (
     p,
     plateau,
     ramp,
+    ramp_of_h,
     reach,
     smaller_root,
+    squares_fall_to,
     tau,
 )
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION, L, M, h, h_star, t, v, v_star, w
+from symbolic.provenance import Derived, Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantifier, Quantity, Result
 
 
@@ -50,7 +54,7 @@ def _rate(
     bound: sp.Expr,
     domain: str,
     order: Order,
-    derive: Callable[[], sp.Expr],
+    derive: Callable[[], sp.Expr | Derived],
     *,
     printed: Printed | None = None,
     erratum: Erratum | None = None,
@@ -95,13 +99,11 @@ def least_observation() -> sp.Expr:
     rest = letters.psi(v_star) * h_star
     at_rest, distance = still.subs(h, rest), rest**2 / 2
     (found,) = sp.solve(LEARNT * (at_rest + distance * rho) - distance * rho, rho)  # rho for e^(-2 tau)
-    return sp.simplify(-sp.log(found) / 2)
+    return sp.simplify(squares_fall_to(found))
 
 
-def passage() -> sp.Expr:
-    """`observation_time`: when the ramp passes h*."""
-    (found,) = sp.solve(ramp() - h_star, tau)
-    return sp.simplify(found)
+def of_ramp(formula: sp.Expr) -> Derived:
+    return Derived(formula, ramp_of_h().provenance)
 
 
 FORMULAS = (
@@ -185,6 +187,7 @@ PHASES = Result(
             quantifier=Quantifier.FOR_ALL,
             printed=_printed(KEPT),
             scopes=(),
+            obtained=Provenance.HAND,
         ),
         _rate(
             "T_o",
@@ -193,7 +196,7 @@ PHASES = Result(
             L,
             _SMALL,
             Order.THETA,
-            lambda: (L - 2) * passage(),
+            lambda: of_ramp((L - 2) * ramp_of_h().passage(h_star).time),
             printed=Printed(L, Citation(WANG2024, "Theorem 5.5", "T_o := T_1^h of C.3"), order=Order.THETA),
         ),
         *(
@@ -215,7 +218,7 @@ PHASES = Result(
             EXPONENT,
             "phases II and III, T_o < t < T_III",
             Order.THETA,
-            lambda: growth_exponent("true"),
+            lambda: of_ramp(growth_exponent("true")),
         ),
         _rate("gram_rate", r"\mathcal{L}_{\rm G_4}", "L_G4 after T_III", 1 / t, "t > T_III", Order.O, gram_tail),
         _rate(
@@ -225,7 +228,7 @@ PHASES = Result(
             sp.exp(-EXPONENT),
             "t > T_III",
             Order.O,
-            lambda: amplitude * sp.exp(-2 * mu * tau),
+            lambda: LinearComparison(amplitude, -2 * mu, sp.S.Zero).after(tau),
         ),
     ),
     notation={**NOTATION, t: "t", tau: r"\tau", kappa: r"\kappa", reach: "C", amplitude: "A", mu: r"\mu", rho: r"\rho"},

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from symbolic.dynamics import Flow
+from symbolic.dynamics import Flow, LinearComparison, decayed, held_back, past_saddle
 from symbolic.induction import coordinates
 from symbolic.induction.training import (
     HEAD_FLOW,
@@ -45,17 +45,29 @@ FLOW = Parameter("flow", None, "the flow: 'true', or 'printed' with the paper's 
 
 
 @cache
-def plateau() -> sp.Expr:
-    """Where h rests while w = 0: the zero of dh/d tau there."""
-    rest = coordinates.early_flow("true").field[1].subs(sp.exp(2 * coordinates.y), 0)
-    (found,) = sp.solve(rest, coordinates.h)
-    return found
+def ramp_of_h() -> LinearComparison:
+    """h over tau while w = 0, from sigma_init."""
+    return LinearComparison.along(_without_w(coordinates.early_flow("true")), coordinates.h, sigma_init)
 
 
 @cache
+def ramp_past_optimum() -> LinearComparison:
+    """The same for h - h*, free of cancellation: it rests at v* times a divided difference of psi."""
+    return LinearComparison.along(_without_w(coordinates.deviation_flow("true")), coordinates.eta, sigma_init - h_star)
+
+
+def _without_w(flow: Flow) -> Flow:
+    return Flow(flow.state[1:], tuple(rate.subs(sp.exp(2 * coordinates.y), 0) for rate in flow.field[1:]))
+
+
+def plateau() -> sp.Expr:
+    """Where h rests while w = 0: the zero of dh/d tau there."""
+    return ramp_of_h().rest
+
+
 def ramp() -> sp.Expr:
-    """h(tau) while w = 0: dh/d tau = plateau - h from sigma_init."""
-    return plateau() + (sigma_init - plateau()) * sp.exp(-tau)
+    """h(tau) while w = 0."""
+    return ramp_of_h().after(tau)
 
 
 @cache
@@ -69,10 +81,9 @@ def growth_rate(flow: str) -> sp.Expr:
 def delay() -> sp.Expr:
     """By how much tau the ramp of h holds back the growth of w.
 
-    d log w / d tau = lambda h / plateau while w = 0, so that log(w / sigma_init) = lambda (tau - delay) in the end,
-    delay the integral of 1 - h/plateau = (1 - sigma_init/plateau) e^-tau: 1 as sigma_init -> 0.
+    d log w / d tau = lambda h / plateau while w = 0.
     """
-    return sp.integrate(sp.expand(1 - ramp() / plateau()), (tau, 0, sp.oo))
+    return sp.expand(ramp_of_h().lag() / plateau())
 
 
 @cache
@@ -89,14 +100,10 @@ def manifold_slope(flow: str) -> sp.Expr:
     return found
 
 
-def excess() -> sp.Expr:
-    """plateau - h*, free of cancellation: psi(v*) - psi(0) is v* times a divided difference."""
-    return h_star * v_star * coordinates.psi_slope(v_star, sp.Integer(0))
-
-
+@cache
 def observation_time() -> sp.Expr:
     """T_o/(L-2) as w -> 0: where the ramp passes h*, for sigma_init < h*."""
-    return sp.log((plateau() - sigma_init) / excess())
+    return ramp_past_optimum().passage(0).time
 
 
 def overshoot_share() -> sp.Expr:
@@ -114,7 +121,12 @@ def overshoot_time(share: sp.Expr | None = None) -> sp.Expr:
     `share`, by default the derived one, is what the overshoot takes.
     With plateau - h = (plateau - h*) e^-s after T_o the loss falls by the share (1 - e^-2s) of what it can.
     """
-    return observation_time() - sp.log(1 - (1 - KEPT) / (share or overshoot_share())) / 2
+    return observation_time() + squares_fall_to(1 - (1 - KEPT) / (share or overshoot_share()))
+
+
+def squares_fall_to(share: sp.Expr) -> sp.Expr:
+    """The tau in which (plateau - h)^2 falls to that share of it."""
+    return LinearComparison(sp.S.One, 2 * ramp_of_h().rate, sp.S.Zero).passage(share).time
 
 
 @cache
@@ -147,20 +159,20 @@ def head_time(flow: str) -> sp.Expr:
 
     kappa: log w* + kappa is log w + (what the orbit's growth falls short of lambda), up to that loss.
     """
-    return (sp.log(1 / sigma_init) + sp.log(w_star) + kappa) / growth_rate(flow) + delay()
+    out_of_saddle = past_saddle(sigma_init, w_star * sp.exp(kappa), rate=growth_rate(flow))
+    return sp.expand_log(held_back(out_of_saddle, delay()).time)
 
 
 @cache
 def head_time_leading(flow: str) -> sp.Expr:
     """The one term that grows as sigma_init -> 0."""
-    return sp.log(1 / sigma_init) / growth_rate(flow)
+    return past_saddle(sigma_init, 1, rate=growth_rate(flow)).time
 
 
 @cache
 def growth_exponent(flow: str) -> sp.Expr:
     """log(w / sigma_init) at tau, while w is small."""
-    s = sp.Dummy("s", nonnegative=True)
-    return growth_rate(flow) * sp.integrate(sp.expand((ramp() / plateau()).subs(tau, s)), (s, 0, tau))
+    return LinearComparison(sp.S.Zero, sp.S.Zero, growth_rate(flow) / plateau() * ramp(), tau).after(tau)
 
 
 def head_left() -> sp.Expr:
@@ -224,7 +236,7 @@ def long_loss() -> sp.Expr:
 def gram_tail() -> sp.Expr:
     """L_G4 for large t, to leading order.
 
-    g follows the zero of dg/dt, g = g* (1 + u) + O(u^3); there du/dt = -c u^3 + ..., so that u^2 = 1/(2 c t).
+    g follows the zero of dg/dt, g = g* (1 + u) + O(u^3); there du/dt = -c u^3 + ...
     """
     u = sp.Symbol("u", positive=True)
     rate_p, rate_g = (rate.subs(sp.exp(-2 * p), u**2).subs(sp.exp(-p), u) for rate in long_flow().field)
@@ -232,7 +244,7 @@ def gram_tail() -> sp.Expr:
     decay = sp.series(sp.simplify((u * rate_p).subs(g, slaved)), u, 0, 4).removeO().coeff(u, 3)
     loss = long_loss().subs(sp.exp(-2 * p), u**2).subs(sp.exp(-p), u).subs(g, slaved)
     leading = sp.series(sp.simplify(loss), u, 0, 3).removeO().coeff(u, 2)
-    return leading / (2 * decay * t)
+    return leading * decayed(sp.oo, decay, 3, t) ** 2
 
 
 @cache
@@ -255,7 +267,7 @@ def gram_time() -> sp.Expr:
     Near 0 the long flow is p' = g* g, g' = g* p: a saddle that p = g = x e^{g* t} leaves. Before, while n p = O(1), the
     inner flow takes (n sigma_init, n sigma_init) to n x = C(n sigma_init): C(X) = X (1 + o(1)) as X -> oo, C(0) > 0.
     """
-    return (sp.log((L - 2) / reach) + kappa) / g_star
+    return sp.expand_log(past_saddle(reach / (L - 2), sp.exp(kappa), rate=g_star).time, force=True)
 
 
 @cache

@@ -5,12 +5,13 @@ r(v) = psi(v+v*)/psi(2v), that of v at phi(v+v*)/phi(2v). `speed` is 1 on the fl
 w = w_Q = w_K for one parameter: d w/d tau = speed w h*^2 eta (phi(v+v*) - eta phi(2v)).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import sympy as sp
 
-from symbolic.dynamics import Flow
+from symbolic.derivation import DerivationError
+from symbolic.dynamics import Flow, LinearComparison, Strip, past_saddle, proved_sign
 from symbolic.induction.coordinates import phi_slope, psi_slope
 from symbolic.induction.training import (
     FLOWS,
@@ -86,30 +87,21 @@ class Fact:
     def proved(self) -> bool:
         if self.equation:
             return bool(sp.simplify(self.expression) == 0)
-        return _positive(self.expression)
+        try:
+            return proved_sign(self.expression, _TO_POSITIVE) == 1
+        except DerivationError:
+            return False
 
 
-# v* = a/(2(1+a)) and v = v* b/(1+b) run through 0 < v < v* < 1/2 as a, b > 0 do: a rational function is positive there
-# if in lowest terms its numerator and denominator have coefficients of one sign only.
-_a, _b = sp.symbols("a b", positive=True)
+# v* = a/(2(1+a)) and v = v* b/(1+b) run through 0 < v < v* < 1/2 as a, b > 0 do.
+_a, _b, _c = sp.symbols("a b c", positive=True)
 _TO_POSITIVE = {v_star: _a / (2 * (1 + _a)), v: _a * _b / (2 * (1 + _a) * (1 + _b))}
-
-
-def _positive(expression: sp.Expr) -> bool:
-    above, below = sp.fraction(sp.cancel(sp.together(expression.subs(_TO_POSITIVE, simultaneous=True))))
-    signs = [{sp.sign(c) for c in sp.Poly(part, _a, _b).coeffs()} for part in (above, below)]
-    return signs in ([{sp.Integer(1)}] * 2, [{sp.Integer(-1)}] * 2)
 
 
 def facts() -> tuple[Fact, ...]:
     """What the proofs of (P1.1) to (P1.3), (23) and (26) rest on."""
-    x, y = sp.Symbol("x", positive=True), v + v_star
-    fraction = x / (1 - x**2)
+    y = v + v_star
     return (
-        Fact("phi over psi", phi(x) / psi(x) - fraction, "phi/psi = x/(1-x^2)", equation=True),
-        # so that phi(v+v*)/phi(2v) > psi(v+v*)/psi(2v) > 1, as v + v* > 2v: psi and x/(1-x^2) increase
-        Fact("ratios", (fraction.subs(x, y) - fraction.subs(x, 2 * v)), "the nullcline of v lies above that of h"),
-        Fact("ratio", (1 - 4 * v**2) - (1 - y**2), "r(v) > 1"),
         Fact(
             "slope of r",
             sp.diff(sp.log(R_CURVE), v) - TURNING / ((1 - y**2) * (1 - 4 * v**2)),
@@ -129,6 +121,19 @@ def facts() -> tuple[Fact, ...]:
     )
 
 
+@cache
+def overshoot(flow: str) -> Strip:
+    """h above h* and below the nullcline of v, where w grows: the flow does not leave it."""
+    squared = FLOWS[flow].flow.changed({v: w**2, h: h}, {w: sp.sqrt(v), h: h})
+    nullcline = h_star * phi(v + v_star) / phi(2 * v)
+    return Strip(squared, v, (sp.S.Zero, v_star), h, h_star, nullcline, {**_TO_POSITIVE, L: 2 + _c})
+
+
+def proofs_hold() -> bool:
+    """Whether SymPy proves every fact, that the strip is one and that w grows in it."""
+    return all(fact.proved() for fact in facts()) and all(overshoot(flow).trend(v) == 1 for flow in FLOWS)
+
+
 def scaling() -> bool:
     """Whether L enters the flow of (w, h) by the unit of time L - 2 alone, and both flows are as the head says."""
     for flow, rate in FLOWS.values():
@@ -144,33 +149,29 @@ def scaling() -> bool:
 # 1. While eta < 1 and v <= v*/2: d eta/d tau = psi(2v) (r - eta) >= psi(v*) - eta (fact "ramp"), and by the quotient of
 #    the two rates d log w/d eta <= speed h*^2 eta phi(3v*/2) / (psi(v*) - eta) there. Its integral over eta in (0, 1)
 #    is at most the exponent below: so eta reaches 1 before v reaches v*/2.
-# 2. {0 < v < v*, 1 < eta < phi(v+v*)/phi(2v)} is invariant: at eta = 1 eta grows (r > 1), at the nullcline of v it
-#    falls (r lies below), v = 0 is invariant, and v = v* meets the set at the fixed point only. In it v grows: (P1.1),
-#    (P1.2).
+# 2. {0 < v < v*, 1 < eta < phi(v+v*)/phi(2v)} is invariant, and v grows in it (`overshoot`): (P1.1), (P1.2).
 # 3. At eta = r(v) eta rests and v grows: the flow passes from below r to above it where r decreases, v > v_turn, and
 #    back where r increases. It starts below r, so it crosses once, at v > v_turn, and stays above: (P1.3), (23). It
 #    does cross: below r eta would grow for ever, away from the limit 1.
 # 4. Hence h/h* <= max r = R(w*) always.
 _PSI = psi(v_star)
-GAIN = speed * h_star**2 * phi(3 * v_star / 2) * sp.log(_PSI / (_PSI - 1))
+FROM_BELOW = LinearComparison(sigma_init / h_star, sp.Integer(-1), _PSI)  # eta, by 1. and while w <= w*/sqrt(2)
+GAIN = speed * h_star**2 * phi(3 * v_star / 2) * replace(FROM_BELOW, start=sp.Integer(0)).passage(1).time
 SIGMA_STAR = at_optimum(sp.Min(h_star, sp.sqrt(v_star / 2) * sp.exp(-GAIN)))
 # (27) repaired: eta (phi(v+v*) - eta phi(2v)) <= R phi(2v*); and (28) by it.
 RATE_ABOVE = at_optimum(speed * h_star**2 * phi(2 * v_star)) * R_TURN
-TIME_TO_HALF = (L - 2) * sp.log(w_star / (2 * sigma_init)) / RATE_ABOVE
-# (25) repaired, from 1.: the time in which psi(v*) - eta falls from its start to psi(v*) - 1.
-TIME_TO_OPTIMUM = at_optimum((L - 2) * sp.log((_PSI - sigma_init / h_star) / (_PSI - 1)))
-# (24) repaired, from 1., while w <= w*/sqrt(2): h/h* is at least
-ETA_BELOW = at_optimum(_PSI - (_PSI - sigma_init / h_star) * sp.exp(-TAU))
+TIME_TO_HALF = (L - 2) * past_saddle(sigma_init, w_star / 2, rate=RATE_ABOVE).time
+# (25) and (24) repaired.
+TIME_TO_OPTIMUM = at_optimum((L - 2) * FROM_BELOW.passage(1).time)
+ETA_BELOW = at_optimum(FROM_BELOW.after(TAU))
 # While w <= 0.01 w*, conversely: psi(v+v*) <= psi((1 + 10^-4) v*), psi(2v) >= 1.
 _NEAR = (1 + LEAST**2) * v_star
-ETA_ABOVE = at_optimum(psi(_NEAR) - (psi(_NEAR) - sigma_init / h_star) * sp.exp(-TAU))
-
-
-def _integral(plateau: sp.Expr) -> sp.Expr:
-    """Of plateau - (plateau - eta(0)) e^-tau over tau."""
-    return plateau * TAU - (plateau - sigma_init / h_star) * (1 - sp.exp(-TAU))
-
-
-LOG_W_ABOVE = at_optimum(speed * h_star**2 * phi(_NEAR) * _integral(psi(_NEAR)))
+FROM_ABOVE = replace(FROM_BELOW, source=psi(_NEAR))
+ETA_ABOVE = at_optimum(FROM_ABOVE.after(TAU))
+# d log w/d tau = speed h*^2 eta (phi(v+v*) - eta phi(2v)) <= speed h*^2 phi(_NEAR) eta.
+_CLOCK = sp.Symbol("tau", nonnegative=True)
+LOG_W_ABOVE = at_optimum(
+    LinearComparison(sp.S.Zero, sp.S.Zero, speed * h_star**2 * phi(_NEAR) * FROM_ABOVE.after(_CLOCK), _CLOCK).after(TAU)
+)
 # The two sides hold at t if w cannot have passed 0.01 w* by then: this is positive.
 STILL_SMALL = sp.log(LEAST * w_star / sigma_init) - LOG_W_ABOVE

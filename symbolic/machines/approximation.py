@@ -11,6 +11,7 @@ import sympy as sp
 
 from symbolic.citations import WEI2021, Citation
 from symbolic.derivation import DerivationError
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 rho = sp.Symbol("rho", real=True)
@@ -170,13 +171,14 @@ QUANTITIES = (
     _quantity(
         "ramp", r"\sup (\ell_{0\text{-}1} - \bar\ell_\gamma)", "0-1 loss above the ramp loss", Kind.UPPER,
         norm="a loss", domain="any F, any theta", derive=ramp_gap, printed=Printed(sp.Integer(0), _LOSS),
+        obtained=Provenance.ALGEBRA,
         remark="needs only that a wrong prediction has margin 0, which holds at jumps too",
     ),
     _quantity(
         "ramp.indicator", r"\sup (\bar\ell_\gamma - 1(\rho < \gamma))",
         "ramp loss above the indicator of a small margin",
         Kind.UPPER, norm="a loss", domain="any F, any theta", derive=ramp_excess,
-        printed=Printed(sp.Integer(0), _PROOF),
+        printed=Printed(sp.Integer(0), _PROOF), obtained=Provenance.ALGEBRA,
     ),
     _quantity(
         "ramp.lipschitz", r"\sup |\bar\ell_\gamma(\theta) - \bar\ell_\gamma(\theta')| / \|\theta - \theta'\|_2",
@@ -188,15 +190,15 @@ QUANTITIES = (
     ),
     _quantity(
         "margin.product", r"\rho", "margin of w_1 w_2 x - c at x = 1, c no parameter", Kind.EXACT,
-        domain="one instance, drawn by the seed", remark="distance to a hyperbola",
+        domain="one instance, drawn by the seed", remark="distance to a hyperbola", obtained=Provenance.HAND,
     ),
     _quantity(
         "margin.relu_1", r"\rho", "margin of a two-layer ReLU network with 1 hidden unit", Kind.LOWER,
-        domain="one instance, drawn by the seed",
+        domain="one instance, drawn by the seed", obtained=Provenance.HAND,
     ),
     _quantity(
         "margin.relu_2", r"\rho", "margin of a two-layer ReLU network with 2 hidden units", Kind.LOWER,
-        domain="one instance, drawn by the seed",
+        domain="one instance, drawn by the seed", obtained=Provenance.HAND,
     ),
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ from symbolic.machines.perturbed_layers import (
     sigma_zeta,
     two_relu_layers,
 )
+from symbolic.provenance import Provenance
 from symbolic.statements import (
     Formula,
     Kind,
@@ -157,6 +158,7 @@ def _constant(name: str, symbol: str, meaning: str, kind: Kind, **more: object) 
         kind=kind,
         quantifier=Quantifier.FOR_ALL,
         scopes=(),
+        obtained=Provenance.HAND,
         **more,  # type: ignore[arg-type]
     )
 

@@ -12,6 +12,7 @@ import sympy as sp
 from symbolic.calculus import Norm, correct, given, largest_safe, perturbed_map
 from symbolic.citations import WEI2021, Citation
 from symbolic.derivation import Approximated, DerivationError
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
 D = sp.Symbol("depth", positive=True, integer=True)
@@ -239,7 +240,7 @@ QUANTITIES = (
     _quantity(
         "identity", r"\sup_z |\mathrm{net}(z) - \mathrm{round}(z)|",
         "largest difference of the ReLU net from round", "all real z",
-        Kind.EXACT, norm="absolute value", derive=rounding_gap,
+        Kind.EXACT, norm="absolute value", derive=rounding_gap, obtained=Provenance.ALGEBRA,
         printed=Printed(sp.Integer(0), Citation(WEI2021, "Proposition 3.4")),
         remark="the x of the middle piece 3x - 1 is read as z",
     ),
@@ -270,7 +271,7 @@ QUANTITIES = (
     ),
     _quantity(
         "rounded.rate", r"\rho_{\tilde f}", "exponent of the rounded margin in the depth", _ROUNDED, Kind.RATE,
-        norm="exponent", rate_in="depth", remark="printed as Omega(1)",
+        norm="exponent", rate_in="depth", remark="printed as Omega(1)", obtained=Provenance.HAND,
     ),
     _quantity(
         "rounding_layers", r"\rho_{\tilde f}", "all-layer margin, the rounding perturbed too",

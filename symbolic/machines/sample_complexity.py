@@ -11,7 +11,19 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus import Knob, knob_for, minimise
+from symbolic.calculus.samples import (
+    chained,
+    hull_distance,
+    level_cost,
+    log_averages,
+    massart,
+    minimiser_risk,
+    never_drawn,
+    samples_that_miss,
+    uniform_deviation,
+)
 from symbolic.citations import WEI2021, Citation
+from symbolic.provenance import Provenance
 from symbolic.statements import (
     Formula,
     Hypothesis,
@@ -48,66 +60,42 @@ PRINTED_CIRCUITS = poly(size) * sp.log(w * d) / eps**2
 PRINTED_MACHINES = poly(states, A, sp.log(steps)) * sp.log(w * d) / eps**2
 
 
-# Maurey: theta with ||theta||_1 <= alpha is a mean of +-alpha e_j, drawn at random, so that the average of k draws is
-# theta in expectation, with E ||average - theta||^2 <= alpha^2/k; some average is that near. There are (2p)^k of them.
+# The l1 ball is the hull of its vertices +-alpha e_j.
 def cover_radius(count: sp.Expr = k) -> sp.Expr:
     """2-norm distance within which every point of the l1 ball has an average of `count` of its vertices."""
-    return alpha / sp.sqrt(count)
-
-
-def log_averages(count: sp.Expr = k) -> sp.Expr:
-    """The logarithm of the number of averages of `count` vertices, an upper bound."""
-    return count * sp.log(2 * p)
+    return hull_distance(alpha, count)
 
 
 @cache
 def cover_count() -> sp.Expr:
     """log N(gamma eps): the averages of as many vertices as bring the radius down to gamma eps."""
-    enough = knob_for(cover_radius(), k, gamma * eps)
-    return log_averages(enough.value)
+    return log_averages(2 * p, knob_for(cover_radius(), k, gamma * eps).value)
 
 
-# Massart: E sup over N functions with values in an interval of length 2c is at most c sqrt(2 log(N) / n).
-def massart(log_count: sp.Expr, half_width: sp.Expr) -> sp.Expr:
-    return half_width * sp.sqrt(2 * log_count / n)
-
-
+_level = sp.Symbol("j", positive=True, integer=True)
 COARSE = sp.ceiling(4 * RATIO**2)  # vertices averaged at level 0, where the losses are known up to 1/2
-
-
-def level(j: sp.Expr) -> sp.Expr:
-    """Vertices averaged at level j."""
-    return COARSE * BASE ** (2 * j)
+VERTICES = COARSE * BASE ** (2 * _level)  # averaged at level j
 
 
 # rho is a distance to a set of parameters, hence 1-Lipschitz in theta, and the ramp (2.2) is 1/gamma-Lipschitz:
-# averages within r gamma of theta give losses within r, at every input. Level j averages level(j) vertices: within
-#   r_j = alpha / (gamma sqrt(level(j))) = r_0 2^-j,   r_0 <= 1/2.
+# averages within r gamma of theta give losses within r, at every input. So level j knows them within
+#   r_j = alpha / (gamma sqrt(VERTICES)) = r_0 2^-j,   r_0 <= 1/2.
+# The averages lie in the ball too. Every level costs the same.
 @cache
-def level_radius(j: sp.Expr) -> sp.Expr:
-    return sp.powsimp(cover_radius(level(j)) / gamma)
-
-
-# Chain: theta_J is the average of level J nearest to theta, theta_(j-1) that of level j-1 nearest to theta_j, which
-# lies in the ball too. So loss(theta) = loss(theta_0) + sum_j (loss(theta_j) - loss(theta_(j-1))) + a rest of at most
-# r_J. The j-th difference is at most r_(j-1) and is one of as many functions as level j has averages; the losses at
-# level 0, with 1/2 subtracted (which moves no Rademacher complexity), are within +-1/2. Every level costs the same.
-@cache
-def level_cost() -> sp.Expr:
+def each_level() -> sp.Expr:
     """The Rademacher complexity that each finer level adds."""
-    j = sp.Symbol("j", positive=True, integer=True)
-    return sp.simplify(massart(log_averages(level(j)), level_radius(j - 1)))
+    return level_cost(sp.powsimp(cover_radius(VERTICES) / gamma), log_averages(2 * p, VERTICES), _level, n)
 
 
 def coarse_cost() -> sp.Expr:
     """The Rademacher complexity of level 0."""
-    return massart(log_averages(level(sp.Integer(0))), sp.Rational(1, 2))
+    return massart(log_averages(2 * p, VERTICES.subs(_level, 0)), sp.Rational(1, 2), n)
 
 
 # r_J = r_0 2^-J <= 2^-J / 2.
-def chained(levels: sp.Expr) -> sp.Expr:
+def chain(levels: sp.Expr) -> sp.Expr:
     """The Rademacher complexity of the losses, by a chain of that many finer levels."""
-    return coarse_cost() + levels * level_cost() + BASE**-levels / sp.Integer(2)
+    return chained(coarse_cost(), each_level(), _level, levels, BASE**-levels / sp.Integer(2))
 
 
 @cache
@@ -115,27 +103,25 @@ def best_levels() -> sp.Expr:
     """How many levels are best: rule 9 on 2^-J, rounded to a whole number of levels, none at least."""
     cost = sp.Symbol("c", positive=True)
     knob = minimise(tau / 2 - cost * sp.log(tau) / sp.log(BASE), tau)
-    return sp.Max(0, sp.ceiling(-sp.log(knob.value.subs(cost, level_cost())) / sp.log(BASE)))
+    return sp.Max(0, sp.ceiling(-sp.log(knob.value.subs(cost, each_level())) / sp.log(BASE)))
 
 
 @cache
 def rademacher() -> sp.Expr:
     """Rad_(n,P)(L_G) <= this, for every P, every G and every parameterised F."""
-    return chained(best_levels())
+    return chain(best_levels())
 
 
-# L(F^) - L(F*) <= sup_F [(L - L^)(F) - (L - L^)(F*)], as L^(F^) <= L^(F*). F* is fixed, so that (L - L^)(F*) has mean
-# 0 and the mean of the sup is at most 2 Rad (symmetrisation; one side is enough). One sample moves the sup by at most
-# 2/n: McDiarmid adds sqrt(2 log(1/delta) / n). The paper bounds the fixed F* by the sup too, and takes 1/n for 1/(2n).
+# The paper bounds the fixed F* by the sup too, and takes 1/n for 1/(2n).
 def minimiser_error(best: sp.Expr, complexity: sp.Expr) -> sp.Expr:
     """The error of the empirical risk minimiser: the best F has surrogate loss `best`, the losses this complexity."""
-    return best + 2 * complexity + sp.sqrt(2 * sp.log(1 / delta) / n)
+    return minimiser_risk(best, complexity, samples=n, failure=delta)
 
 
-# Training margins of gamma and more: L^ = 0, and L - L^ <= 2 Rad + sqrt(log(1/delta) / (2n)) for all theta at once.
+# Training margins of gamma and more: the surrogate loss of the sample is 0.
 @cache
 def margin_error() -> sp.Expr:
-    return 2 * rademacher() + sp.sqrt(sp.log(1 / delta) / (2 * n))
+    return uniform_deviation(rademacher(), samples=n, failure=delta)
 
 
 @cache
@@ -148,7 +134,7 @@ def enough_levels() -> Knob:
 @cache
 def samples() -> sp.Expr:
     """The n from which on the minimiser's error exceeds the best surrogate loss by at most eps."""
-    shrinking = 2 * (coarse_cost() + J * level_cost()) + sp.sqrt(2 * sp.log(1 / delta) / n)
+    shrinking = minimiser_error(sp.S.Zero, chained(coarse_cost(), each_level(), _level, J, 0))
     root = sp.Symbol("a", positive=True)  # the numerator, free of n
     numerator = sp.simplify(shrinking * sp.sqrt(n))
     needed = knob_for(root / sp.sqrt(n), n, eps / 2).value
@@ -168,12 +154,12 @@ DECODER_PARAMETERS = d * (2 * (3 * (w**2 + w) + 2 * w) + 3 * (w**2 + w)) + w * A
 # the same too, and wrong at x_0 for one of them: its error is eps + eta with a probability of (1 - eta)^n / 2 at least.
 # So Lemma 2.4 needs the O that its proof gives; eta falls like 1/n.
 eta = sp.Symbol("eta", positive=True)
-TWO_TARGETS_CHANCE = (1 - eta) ** n / 2
+TWO_TARGETS_CHANCE = never_drawn(eta, n) / 2
 
 
 # Two targets that differ at one input of mass a little above eps, every theta right at all others: fewer samples than
 # this miss it too often, for every surrogate.
-FEWEST = sp.log(2 * delta) / sp.log(1 - eps)
+FEWEST = samples_that_miss(eps, 2 * delta)
 
 
 def _wei(label: str, equations: str = "") -> Citation:
@@ -206,6 +192,7 @@ QUANTITIES = (
         domain="every surrogate loss that meets the conditions 1) to 3)",
         printed=Printed(PRINTED_PROPOSITION, _wei("Proposition 2.3", "its proof in Appendix A")),
         derive=lambda: minimiser_error(eps, eps),
+        obtained=Provenance.RULES,
         remark="derived: F* is fixed, so that only one deviation of two needs the complexity; McDiarmid's constant is "
         "1/(2n)",
     ),
@@ -216,6 +203,7 @@ QUANTITIES = (
         norm="2",
         domain="||theta||_1 <= alpha in R^p",
         derive=cover_radius,
+        obtained=Provenance.RULES,
         **_SURE,
     ),
     _quantity(
@@ -226,6 +214,7 @@ QUANTITIES = (
         domain="||theta||_1 <= alpha in R^p",
         printed=Printed(PRINTED_COVER, _wei("Proof of Lemma 2.4"), order=Order.O),
         derive=cover_count,
+        obtained=Provenance.RULES,
         remark="printed: read for p >= 2 and where the floor is at least 1",
         **_SURE,
     ),
@@ -338,7 +327,7 @@ SAMPLE_COMPLEXITY = Result(
     },
     formulas=(
         Formula(r"{\rm Rad}_0", coarse_cost, "complexity of the coarsest level", Kind.UPPER),
-        Formula(r"{\rm Rad}_{j} - {\rm Rad}_{j-1}", level_cost, "complexity that each finer level adds", Kind.UPPER),
+        Formula(r"{\rm Rad}_{j} - {\rm Rad}_{j-1}", each_level, "complexity that each finer level adds", Kind.UPPER),
         Formula("J", best_levels, "the levels that are best at n samples"),
         Formula("J_n", lambda: enough_levels().value, "the levels that `samples` takes"),
         Formula(

@@ -1,6 +1,7 @@
 """A transformer runs a Turing machine (wei2021, Appendix C): its quantities at each step, its sizes and norms."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -11,6 +12,7 @@ from symbolic.machines import temperature
 from symbolic.machines import turing_counts as counts
 from symbolic.machines.temperature import eps
 from symbolic.machines.turing_counts import A, Z, w_pos
+from symbolic.provenance import Derived, Provenance
 from symbolic.statements import Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
 T = sp.Symbol("T", integer=True, nonnegative=True)
@@ -126,11 +128,11 @@ def _of_softmax() -> tuple[Quantity, ...]:
     leaked = temperature.leak_derivation()
     beta = temperature.sufficient().value
     return (
-        _at_each_step(
-            "softmax",
-            r"\text{any of them}",
-            "any of the quantities above, with softmax in place of hard max",
-            None,
+        replace(
+            _at_each_step(
+                "softmax", r"\text{any of them}", "any of the quantities above, with softmax in place of hard max", None
+            ),
+            obtained=Provenance.HAND,
         ),
         Quantity(
             "leak",
@@ -156,7 +158,7 @@ def _of_softmax() -> tuple[Quantity, ...]:
             Quantifier.EXISTS,
             scopes=(),
             remark="Section 4.1 extends the theory to softmax and gives no temperature",
-            derive=lambda: beta,
+            derive=lambda: Derived(beta, leaked.provenance),
         ),
     )
 

@@ -17,6 +17,7 @@ from symbolic.machines import perturbed_attention as attention
 from symbolic.machines import perturbed_layers as layers
 from symbolic.machines.perturbed_attention import ENCODER, NONE, SELF
 from symbolic.machines.turing import MACHINES, TAPE
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Order, Parameter, Printed, Quantifier, Quantity, Result
 
 THEOREM = Citation(WEI2021, "Theorem 4.1, Appendix C")
@@ -183,6 +184,7 @@ _QUANTITIES = (
         quantifier=Quantifier.FOR_ALL,
         printed=Printed(1 / sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA),
         scopes=(),
+        obtained=Provenance.HAND,
         remark="no closed form: the largest rho that meets the conditions below at this w_pos, which a two-way tape of "
         "2 T + 1 cells increases by at most 1; the number Z_term of terminal states enters through the classifier",
     ),
@@ -207,6 +209,7 @@ _QUANTITIES = (
         kind=Kind.EXACT,
         quantifier=Quantifier.FOR_ALL,
         scopes=(),
+        obtained=Provenance.HAND,
         remark=f"for comparison: 1/T gives {sp.Rational(FEW, MANY)}",
     ),
     Quantity(

@@ -80,7 +80,7 @@ def test_a_step_size_that_the_descent_lemma_forbids_is_no_answer() -> None:
 def test_the_step_size_keeps_the_obligation_and_names_it(tier: str) -> None:
     solution = solve("icgd.trajectory", for_="eta", error=100, quantity="gradient_mapping", tier=tier)
     assert solution.bound <= 100
-    assert statements(solution, "obligation") == ["the step is short: eta L_f <= 1"]
+    assert statements(solution, "obligation") == ["the steps of 'gradient_mapping' are short: L_f*eta <= 1"]
     assert "eta > 0" in statements(solution, "hypothesis")
     case = find_study("icgd.trajectory").case(solution.params, seed=0, dtype="float64", device="cpu")
     rows = benchmark.rows_of(case, case.result.quantity("gradient_mapping"))

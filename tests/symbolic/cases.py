@@ -7,6 +7,7 @@ is any admissible one. Rules that conclude a number have a table of their own (`
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import sympy as sp
@@ -28,9 +29,11 @@ from symbolic.calculus import (
     converge,
     correct,
     descend,
+    evolve,
     exclude,
     finite_depth,
     given,
+    gradient_descent,
     hard_max,
     linear_map,
     mean,
@@ -44,6 +47,7 @@ from symbolic.calculus import (
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
+    taylor,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.repetition import repeat
@@ -52,6 +56,7 @@ from tests.symbolic.fuzzing.softmax_moves import linear_weights
 from tests.symbolic.fuzzing.vectors import ORDER, onto_ball, shrink, softmax_weights
 
 Half = sp.Rational(1, 2)
+EVOLUTIONS = (-Half, sp.Integer(0), Half)
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,35 @@ def function_random(rng: np.random.Generator) -> Realised:
     size = norm(np.tanh(x), Norm.TWO)
     result = apply_function(value("x", x, near, Norm.TWO), "f", eps=0.05, lipschitz=1, size=size, radius=3)
     return shown(result, np.tanh(x), np.tanh(near) + shift, Norm.TWO)
+
+
+def taylor_sharp(order: int, which: Norm, dim: int) -> Realised:
+    """3 + 2 d + 3 d^2/2 + 5 d^3/6 around x = 1/2, up to d^order, off by 1/20; the other orders have larger suprema."""
+    slopes, e = {1: 2.0, 2: 3.0, 3: 5.0}, 0.25
+    x = np.full(dim, 0.5)
+    moved = sum(slopes[k] * e**k / np.prod(range(1, k + 1)) for k in range(1, order + 1))
+    suprema = {k: slopes[k] if k == order else 100 for k in slopes}
+    result = taylor(
+        value("x", x, x + e, which),
+        "f",
+        suprema=suprema,
+        derivatives={k: slopes[k] for k in (1, 2)},
+        eps=0.05,
+        size=norm(np.full(dim, 3.0), which),
+    )
+    return shown(result, np.full(dim, 3.0), np.full(dim, 3.0 + moved + 0.05), which)
+
+
+def taylor_random(rng: np.random.Generator) -> Realised:
+    """sin on [-2, 2]; the derivatives at the exact point are known."""
+    x, near = draw(rng)
+    suprema = {k: 1 for k in range(1, 6) if rng.random() < 0.5} | {5: 1}
+    here = {k: float(np.abs((np.cos, np.sin)[(k - 1) % 2](x)).max()) for k in range(1, 5)}
+    which = list(Norm)[rng.integers(3)]
+    result = taylor(
+        value("x", x, near, which), "f", suprema=suprema, derivatives=here, size=norm(np.sin(x), which), radius=9
+    )
+    return shown(result, np.sin(x), np.sin(near), which)
 
 
 def linear_sharp() -> Realised:
@@ -561,6 +595,34 @@ def contraction_sharp(depth: int | None) -> Realised:
     return _towards(contract(number(2), "e", factor=Half, offset=quarter, depth=steps, size=1), error)
 
 
+def evolution_sharp(rate: sp.Rational) -> Realised:
+    """z' = rate z against the same with 1/4 more, for a time of 3, in small steps by Taylor's series."""
+    a, exact, near = float(rate), 1.0, 1.5
+    h = 3.0 / 10**4
+    grown = np.exp(a * h)
+    pushed = h * (1 + a * h / 2 + (a * h) ** 2 / 6 + (a * h) ** 3 / 24) / 4
+    for _ in range(10**4):
+        exact, near = grown * exact, grown * near + pushed
+    start = given("start", dim=1, size=1, error=Half)
+    value = evolve(start, "end", rate=rate, offset=sp.Rational(1, 4), time=3, size=sp.exp(3 * rate))
+    return shown(value, exact, near)
+
+
+def evolution_random(rng: np.random.Generator) -> Realised:
+    """The gradient flow of a random quadratic, pushed by a constant, through the eigenvectors of its matrix."""
+    root, x, push = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
+    error, time = rng.normal(size=3) / 5, float(rng.uniform(0, 2))
+    curvatures, basis = np.linalg.eigh(root @ root.T - float(rng.uniform(0, 2)) * np.eye(3))
+    decay = np.exp(-curvatures * time)
+    exact = basis @ (decay * (basis.T @ x))
+    pushed = basis @ ((1 - decay) / curvatures * (basis.T @ push))
+    near = basis @ (decay * (basis.T @ (x + error))) + pushed
+    size = norm(exact, Norm.TWO)
+    start = given("start", dim=3, norm=Norm.TWO, size=norm(x, Norm.TWO), error=norm(error, Norm.TWO))
+    rate, offset = -float(curvatures[0]), norm(push, Norm.TWO)
+    return shown(evolve(start, "end", rate=rate, offset=offset, time=time, size=size), exact, near, Norm.TWO)
+
+
 def quadratic_floor(start: sp.Rational) -> Realised:
     error = float(start)
     for _ in range(300):
@@ -605,6 +667,53 @@ def descent_random(rng: np.random.Generator) -> Realised:
     return shown(descend(start, "g", decrease=1 / (2 * smooth), steps=5), 0.0, float(np.mean(gradients)))
 
 
+def gradient_descent_sharp(accuracy: float) -> Realised:
+    """f = w^2/(2 eta) from w = 1, one step with eta = 1/2 and an error of eta eps: |G| = 2, f falls to (eta eps)^2."""
+    gap = given("gap", dim=1, size=0, error=1 - (accuracy / 2) ** 2)
+    return shown(gradient_descent(gap, "g", step=Half, smoothness=2, accuracy=accuracy, steps=1), 0.0, 4.0)
+
+
+def short_descent_sharp() -> Realised:
+    """f = w^2 from 1, three exact steps of 1/4: w halves, f falls by 1/4 |f'|^2 (1 - 1/4) at each."""
+    w = 0.5 ** np.arange(4)
+    gap = given("gap", dim=1, size=0, error=w[0] ** 2 - w[3] ** 2)
+    mean_square = float(np.mean((2 * w[:3]) ** 2))
+    return shown(gradient_descent(gap, "g", step=sp.Rational(1, 4), smoothness=2, steps=3), 0.0, mean_square)
+
+
+def gradient_descent_random(rng: np.random.Generator) -> Realised:
+    """Inexact projected steps on the ball of radius 1, on a quadratic that need not be convex."""
+    root, w = rng.normal(size=(3, 3)), onto_ball(rng.normal(size=3), 1.0)
+    hessian = root + root.T
+    smooth = float(np.abs(np.linalg.eigvalsh(hessian)).max())
+    accuracy = float(rng.choice([0.0, 0.1, 1.0]))
+    step, values, squares = rng.uniform(0.1, 1.0 if accuracy else 1.9) / smooth, [], []
+    for _ in range(6):
+        values.append(float(w @ hessian @ w) / 2)
+        descent = w - step * hessian @ w
+        squares.append(float(np.sum(((w - onto_ball(descent, 1.0)) / step) ** 2)))
+        push = rng.normal(size=3)
+        w = onto_ball(descent + step * accuracy * push / np.linalg.norm(push), 1.0)
+    fall = max(values[0] - values[-1], 0.0)
+    steps = 5
+    gap = given("gap", dim=1, size=0, error=fall)
+    result = gradient_descent(gap, "g", step=step, smoothness=smooth, accuracy=accuracy, steps=steps)
+    return shown(result, 0.0, float(np.mean(squares[:steps])) if fall else 0.0)
+
+
+def pooled_layers_sharp(scale: float = 1e-7) -> Realised:
+    """A number 2, off by 3, through four weights 1 of which each is moved: errors per unit of a small perturbation."""
+    e, X, depth = 3.0, 2.0, 4
+    x = given("x", dim=1, norm=Norm.TWO, size=X, error=e)
+    before = given("before", dim=1, norm=Norm.TWO, size=X, error=sp.Dummy("e", nonnegative=True))
+    layer = perturbed_map(before, "ax", operator_norm=1, perturbed_norm=1, perturbation=1, dim=1, pooled=True)
+    result = iterate(x, "end", recursion_from(before, layer, pooled=True), depth, size=X)
+    shares = np.array([e] + [X] * depth) / np.sqrt(e**2 + depth * X**2)
+    near = X + scale * shares[0] * e
+    exact = X * float(np.prod(1 - scale * shares[1:]))
+    return shown(result, exact, exact + (near - exact) / scale, Norm.TWO)
+
+
 def confined_sharp() -> Realised:
     """2 z, off by 1/4, on the interval [-R, R] that two layers z -> z/2 + 1 from 4 keep."""
     z, R = sp.symbols("z R", positive=True)
@@ -620,6 +729,12 @@ CASES = [
     RuleCase("given, probabilities", "given", given_weights),
     *(RuleCase(f"apply_function in norm {n}", "apply_function", lambda n=n: function_sharp(n)) for n in Norm),
     RuleCase("apply_function on a range", "apply_function", lambda: function_sharp(Norm.TWO), function_random),
+    *(
+        RuleCase(f"taylor of order {k} in norm {n}", "taylor", lambda k=k, n=n, dim=dim: taylor_sharp(k, n, dim))
+        for k in (1, 2, 3)
+        for n, dim in ((Norm.INF, 3), (Norm.ONE, 1), (Norm.TWO, 1))
+    ),
+    RuleCase("taylor", "taylor", lambda: taylor_sharp(2, Norm.INF, 2), taylor_random),
     RuleCase("linear_map", "linear_map", linear_sharp, linear_random),
     RuleCase("bilinear", "bilinear", product_sharp, product_random),
     RuleCase("bilinear with a known size", "bilinear", clipped_product_sharp, clipped_product_random),
@@ -676,6 +791,7 @@ CASES = [
     RuleCase("iterate a derived layer", "iterate", lambda: layers_sharp(True)),
     RuleCase("repeat", "repeat", repeated_sharp),
     RuleCase("iterate by layer", "iterate", lambda: layers_sharp(False)),
+    RuleCase("iterate, pooled", "iterate", pooled_layers_sharp),
     RuleCase("perturbed_map", "perturbed_map", lambda: perturbed_sharp(False)),
     RuleCase("perturbed_map, both bounded", "perturbed_map", lambda: perturbed_sharp(True), perturbed_random),
     RuleCase(
@@ -691,9 +807,26 @@ CASES = [
     RuleCase("correct", "correct", corrected_sharp, corrected_random, error_loose="0; sharp is sigma, see below"),
     RuleCase("contract", "contract", lambda: contraction_sharp(7)),
     RuleCase("contract in the limit", "contract", lambda: contraction_sharp(None)),
+    *(RuleCase(f"evolve at rate {a}", "evolve", partial(evolution_sharp, a), evolution_random) for a in EVOLUTIONS),
     RuleCase("converge from below", "converge", lambda: quadratic_floor(sp.Integer(0))),
     RuleCase("converge from above", "converge", lambda: quadratic_floor(sp.Rational(7, 5))),
     RuleCase("converge without offset", "converge", quadratic_exact, quadratic_random, trials=40),
     RuleCase("descend", "descend", descent_sharp, descent_random, size_loose="the exact value is 0, of size 0"),
+    *(
+        RuleCase(
+            f"gradient_descent, accuracy {accuracy}",
+            "gradient_descent",
+            lambda accuracy=accuracy: gradient_descent_sharp(accuracy),
+            gradient_descent_random,
+            size_loose="the exact value is 0, of size 0",
+        )
+        for accuracy in (0.0, 0.25)
+    ),
+    RuleCase(
+        "gradient_descent, short steps",
+        "gradient_descent",
+        short_descent_sharp,
+        size_loose="the exact value is 0, of size 0",
+    ),
     RuleCase("confine", "confine", confined_sharp),
 ]

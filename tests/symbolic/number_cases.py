@@ -7,20 +7,31 @@ import numpy as np
 import sympy as sp
 
 from symbolic.calculus import (
+    Attention,
+    Columns,
+    Construction,
     CoupledRecursion,
+    Descent,
+    Heads,
     LinearRecursion,
     MonotoneRecursion,
+    Multiplication,
+    Perceptron,
     QuadraticRecursion,
     apply_function,
     contraction_steps,
+    counted,
+    descent_lemma,
     finite_depth,
     geometric_sum,
     given,
     invariant_interval,
     knob_for,
+    largest_range,
     largest_safe,
     linear_map,
     minimise,
+    values_on,
 )
 from symbolic.calculus.layers import recursion_from
 
@@ -73,6 +84,47 @@ def kept_range(depth: int | None) -> tuple[float, float]:
         size = size / 5 + 2
     kept = finite_depth(recursion, depth) if depth else invariant_interval(recursion, sp.Rational(5, 2))
     return float(kept.bound), size
+
+
+def least_cover() -> tuple[float, float]:
+    """z -> z/5 + 2 from 1: the largest argument in terms of itself, where that is the fixed point 5/2."""
+    z = sp.Symbol("z", positive=True)
+    kept = largest_range(MonotoneRecursion(sp.Integer(1), z / 5 + 2, z), sp.Symbol("N", integer=True, positive=True))
+    largest = MonotoneRecursion(sp.Integer(1), z / 5 + 2, kept.bound).largest_implicitly(60)
+    return float(largest.subs(kept.bound, sp.Rational(5, 2))), kept_range(None)[1]
+
+
+def largest_value() -> tuple[float, float]:
+    """z^2, off by 1/4, on the same interval."""
+    z = sp.Symbol("z", positive=True)
+    kept = invariant_interval(MonotoneRecursion(sp.Integer(1), z / 5 + 2, z), sp.Rational(5, 2))
+    values = values_on(kept, supremum=kept.bound**2, eps=sp.Rational(1, 4))
+    return float(values.bound), kept_range(None)[1] ** 2 + 0.25
+
+
+def pooled_layers() -> tuple[float, float]:
+    """c -> sqrt(4 c^2 + 9) from 1, five layers."""
+    error = 1.0
+    for _ in range(5):
+        error = np.hypot(2 * error, 3)
+    return float(LinearRecursion(sp.Integer(1), sp.Integer(4), sp.Integer(9), pooled=True).closed(5)), error
+
+
+def one_step() -> tuple[float, float]:
+    """f = w^2/(2 eta) from 1 to eta eps, eta = 1/2, eps = 1/4: what the step lowers f by, |G| = 2."""
+    lemma = descent_lemma("g", step=Half, smoothness=2, accuracy=sp.Rational(1, 4))
+    return float(4 * lemma.decrease - lemma.offset), 1 - (0.5 * 0.25) ** 2
+
+
+def telescoped() -> tuple[float, float]:
+    """Steps that lose 2 g - 1/2 and 3 g - 1 with g = 2, from 17/2 down to 0."""
+    return float(Descent(sp.Integer(2), Half).run([2, 3], [Half, 1], sp.Rational(17, 2))), 2.0
+
+
+def exact_step() -> tuple[float, float]:
+    """f = w^2 from 1 by a step of 1/4 to 1/2, |G| = 2."""
+    lemma = descent_lemma("g", step=sp.Rational(1, 4), smoothness=2)
+    return float(4 * lemma.decrease - lemma.offset), 1 - 0.5**2
 
 
 def squaring() -> tuple[float, float]:
@@ -129,6 +181,30 @@ def one_layer() -> tuple[float, float]:
     return float(recursion.factor / 8 + recursion.offset), (1 / 8 + 1 / 4) / 2
 
 
+def column_sum(matrix: np.ndarray) -> float:
+    return float(np.abs(matrix).sum(0).max())
+
+
+# Two columns with two entries of 2, one with an entry of 3 and two of 1/4.
+MATRIX = np.array([[2, 0, 3], [-2, 2, 0.25], [0, 2, -0.25]])
+COLUMNS = Columns({"twos": ((2, 2),), "mixed": ((1, 3), (2, sp.Rational(1, 4)))})
+# Three copies of two heads each, whose values are an entry of 1 and one of 1/2; and one more head.
+HEADS = Heads(3, 2, values=sp.Rational(3, 2), query_key=2)
+ATTENTION = Attention((HEADS, Heads(1, 1, values=5)))
+
+
+def attention_norm() -> tuple[float, float]:
+    values = [np.diag(entries) for entries in ([1, 0], [0, -Half]) for _ in range(3)] + [np.full((2, 2), 2.5)]
+    queries = [2 * np.eye(2)] * 6 + [np.eye(2)]
+    truth = max(map(column_sum, queries)) + sum(column_sum(value.astype(float)) for value in values)
+    return float(ATTENTION.norm), truth
+
+
+def built() -> Construction:
+    perceptron, picks = Perceptron(COLUMNS, COLUMNS), Multiplication((COLUMNS,), heads=3)
+    return Construction({"x": 3, "one": 1}, {"attention": ATTENTION, "mlp": perceptron, "products": picks})
+
+
 NUMBER_CASES = [
     NumberCase("coupled, full", "CoupledRecursion", lambda: coupled_sharp(((2, 1), (3, 1)))),
     NumberCase("coupled, triangular", "CoupledRecursion", lambda: coupled_sharp(((2, 0), (3, 1)))),
@@ -139,6 +215,20 @@ NUMBER_CASES = [
     NumberCase("largest size", "MonotoneRecursion", monotone_largest),
     NumberCase("sizes after three layers", "finite_depth", lambda: kept_range(3)),
     NumberCase("sizes at every depth", "invariant_interval", lambda: kept_range(None)),
+    NumberCase("the largest of sizes", "largest_range", least_cover),
+    NumberCase("values on a range", "values_on", largest_value),
+    NumberCase("pooled layers", "LinearRecursion", pooled_layers),
+    NumberCase("one gradient step", "descent_lemma", one_step),
+    NumberCase("one exact gradient step", "descent_lemma", exact_step),
+    NumberCase("telescoping", "Descent", telescoped),
+    NumberCase("column sums", "Columns", lambda: (float(COLUMNS.norm), column_sum(MATRIX))),
+    NumberCase("heads", "Heads", lambda: (float(HEADS.count), float(len([1, Half] * 3)))),
+    NumberCase("attention", "Attention", attention_norm),
+    NumberCase("MLP", "Perceptron", lambda: (float(built().layers["mlp"].norm), 2 * column_sum(MATRIX))),
+    NumberCase("products", "Multiplication", lambda: (float(built().layers["products"].norm), column_sum(MATRIX))),
+    NumberCase("width", "Construction", lambda: (float(built().width), float(len([*"xyz", 1])))),
+    NumberCase("most heads", "Construction", lambda: (float(built().heads), 7.0)),
+    NumberCase("a count", "counted", lambda: (float(counted("width", built().width, latex="D").bound()), 4.0)),
     NumberCase("squaring", "QuadraticRecursion", squaring),
     NumberCase("squaring, steps", "QuadraticRecursion", squaring_count),
     NumberCase("contraction, steps", "contraction_steps", contraction_count),

@@ -27,8 +27,10 @@ from symbolic.calculus import (
     converge,
     correct,
     descend,
+    evolve,
     exclude,
     given,
+    gradient_descent,
     hard_max,
     linear_map,
     mean,
@@ -43,6 +45,7 @@ from symbolic.calculus import (
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
+    taylor,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 
@@ -95,6 +98,18 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "apply_function, 1-norm": (
         lambda: apply_function(vector(norm=one), "y", eps=a, lipschitz=b, size=Y),
         Says(a * n + b * ex, size=Y, norm=one),
+    ),
+    "taylor": (
+        lambda: taylor(vector(norm=two), "y", suprema={2: b}, derivatives={1: a}, eps=c, size=Y, radius=p),
+        Says(c * sp.sqrt(n) + a * ex + b * ex**2 / 2, size=Y, norm=two),
+    ),
+    "taylor, the least": (
+        lambda: taylor(vector(), "y", suprema={1: a, 3: b, 4: c}, derivatives={1: p, 2: S}, size=Y),
+        Says(sp.Min(a * ex, p * ex + S * ex**2 / 2 + b * ex**3 / 6), size=Y),
+    ),
+    "taylor, suprema alone": (
+        lambda: taylor(vector(), "y", suprema={1: 2, 2: 0}, derivatives={1: 1}, size=Y),
+        Says(ex, size=Y),
     ),
     "linear_map": (
         lambda: linear_map(CENTRED, "y", operator_norm=a, bias=b, dim=m, target=two),
@@ -214,6 +229,14 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
         lambda: contract(vector(), "y", factor=HALF, offset=a, size=Y),
         Says(2 * a, size=Y),
     ),
+    "evolve": (
+        lambda: evolve(vector(norm=two), "y", rate=-2, offset=a, time=b, size=Y),
+        Says(ex * sp.exp(-2 * b) + a * (1 - sp.exp(-2 * b)) / 2, size=Y, norm=two),
+    ),
+    "evolve, at rate 0": (
+        lambda: evolve(vector(), "y", rate=0, offset=a, time=b, size=Y),
+        Says(ex + a * b, size=Y),
+    ),
     "converge": (
         lambda: converge(
             vector(norm=two, error=sp.Rational(1, 5)), "y", quadratic=HALF, offset=HALF / 4, size=Y, depth=2
@@ -235,6 +258,14 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "descend, without offset": (
         lambda: descend(number(), "g", decrease=a, steps=m),
         Says(ex / (a * m), size=sp.Integer(0), dim=ONE),
+    ),
+    "gradient_descent": (
+        lambda: gradient_descent(number(), "g", step=a, smoothness=b, accuracy=c, steps=m),
+        Says(2 * ex / (a * m) + c**2, size=sp.Integer(0), dim=ONE),
+    ),
+    "gradient_descent, exact": (
+        lambda: gradient_descent(number(), "g", step=HALF, smoothness=HALF, steps=m),
+        Says(ex * 16 / (7 * m), size=sp.Integer(0), dim=ONE),
     ),
     "perturbed_map": (
         lambda: perturbed_map(vector(), "y", operator_norm=a, perturbation=b, dim=m, target=two),
@@ -278,6 +309,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
             size=Y,
         ),
         Says(4 * ex + 3 * a, size=Y),
+    ),
+    "iterate pooled layers": (
+        lambda: iterate(vector(norm=two), "y", LinearRecursion(ONE, TWO, a, pooled=True), 3, size=Y),
+        Says(sp.sqrt(8 * ex**2 + 7 * a), size=Y, norm=two),
     ),
     "repeat": (
         lambda: repeat(vector(), "y", lambda z: apply_function(z, "f", eps=a, lipschitz=2, size=X), 2),

@@ -24,12 +24,15 @@ from symbolic.calculus import (
     contraction_steps,
     converge,
     correct,
+    evolve,
     exclude,
     finite_depth,
     given,
+    gradient_descent,
     hard_max,
     invariant_interval,
     knob_for,
+    largest_range,
     linear_map,
     mean,
     perturbed_function,
@@ -42,6 +45,8 @@ from symbolic.calculus import (
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
+    taylor,
+    values_on,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.signs import is_nonnegative
@@ -77,6 +82,21 @@ NOT_NEGATIVE: dict[str, tuple[Rule, str]] = {
         "the lipschitz of 'f'",
     ),
     "apply_function, size": (lambda v: apply_function(number(), "f", eps=0, lipschitz=1, size=v), "the size of 'f'"),
+    "taylor, eps": (lambda v: taylor(number(), "f", suprema={1: 1}, eps=v, size=1), "the eps of 'f'"),
+    "taylor, size": (lambda v: taylor(number(), "f", suprema={1: 1}, size=v, radius=9), "the size of 'f'"),
+    "taylor, supremum": (lambda v: taylor(number(), "f", suprema={1: v}, size=1), "the supremum of order 1 of 'f'"),
+    "taylor, derivative": (
+        lambda v: taylor(number(), "f", suprema={2: 1}, derivatives={1: v}, size=1),
+        "the derivative of order 1 of 'f'",
+    ),
+    "gradient_descent, smoothness": (
+        lambda v: gradient_descent(number(), "g", step=HALF, smoothness=v, accuracy=1, steps=2),
+        "the smoothness of 'g'",
+    ),
+    "gradient_descent, accuracy": (
+        lambda v: gradient_descent(number(), "g", step=HALF, smoothness=1, accuracy=v, steps=2),
+        "the accuracy of 'g'",
+    ),
     "linear_map, norm": (lambda v: linear_map(number(), "y", operator_norm=v, dim=1), "the operator_norm of 'y'"),
     "linear_map, bias": (lambda v: linear_map(number(), "y", operator_norm=1, bias=v, dim=1), "the bias of 'y'"),
     "linear_map, radius": (lambda v: linear_map(number(), "y", operator_norm=1, radius=v, dim=1), "the radius of 'y'"),
@@ -125,6 +145,9 @@ NOT_NEGATIVE: dict[str, tuple[Rule, str]] = {
     "recur, factor": (lambda v: recur(number(), "y", factor=v, offset=0, depth=2, size=1), "the factor of 'y'"),
     "recur, offset": (lambda v: recur(number(), "y", factor=1, offset=v, depth=2, size=1), "the offset of 'y'"),
     "recur, size": (lambda v: recur(number(), "y", factor=1, offset=0, depth=2, size=v), "the size of 'y'"),
+    "evolve, offset": (lambda v: evolve(number(), "y", rate=-1, offset=v, time=1, size=1), "the offset of 'y'"),
+    "evolve, time": (lambda v: evolve(number(), "y", rate=-1, offset=0, time=v, size=1), "the time of 'y'"),
+    "evolve, size": (lambda v: evolve(number(), "y", rate=-1, offset=0, time=1, size=v), "the size of 'y'"),
     "contract, factor": (lambda v: contract(number(), "y", factor=v, offset=0, size=1), "the factor of 'y'"),
     "contract, offset": (lambda v: contract(number(), "y", factor=HALF, offset=v, size=1), "the offset of 'y'"),
     "contract, size": (lambda v: contract(number(), "y", factor=HALF, offset=0, size=v), "the size of 'y'"),
@@ -170,6 +193,11 @@ WHOLE: dict[str, tuple[Rule, str, int]] = {
         lambda v: converge(number(), "y", quadratic=HALF, offset=0, depth=v, size=1),
         "the depth of 'y'",
         0,
+    ),
+    "gradient_descent, steps": (
+        lambda v: gradient_descent(number(), "g", step=HALF, smoothness=1, steps=v),
+        "the steps of 'g'",
+        1,
     ),
     "iterate, depth": (
         lambda v: iterate(number(), "y", LinearRecursion(ZERO, HALF, HALF), v, size=1),
@@ -232,11 +260,23 @@ def test_a_number_of_either_sign_is_finite_and_real(rule: Callable[[], Approxima
 
 
 def test_a_radius_of_a_domain_is_positive() -> None:
-    with pytest.raises(DerivationError, match="the radius of 'f' is -1; give it > 0"):
-        apply_function(number(), "f", eps=0, lipschitz=1, size=1, radius=-1)
-    assert "the radius of 'f' is positive" in owed(
-        apply_function(number(), "f", eps=0, lipschitz=1, size=1, radius=sign)
-    )
+    for rule, bounds in ((apply_function, {"eps": 0, "lipschitz": 1}), (taylor, {"suprema": {1: 1}})):
+        with pytest.raises(DerivationError, match="the radius of 'f' is -1; give it > 0"):
+            rule(number(), "f", size=1, radius=-1, **bounds)
+        assert "the radius of 'f' is positive" in owed(rule(number(), "f", size=1, radius=sign, **bounds))
+
+
+def test_a_step_of_a_descent_is_positive_and_short() -> None:
+    with pytest.raises(DerivationError, match="the step of 'g' is 0; give it > 0"):
+        gradient_descent(number(), "g", step=0, smoothness=1, steps=2)
+    assert "the step of 'g' is positive" in owed(gradient_descent(number(), "g", step=sign, smoothness=0, steps=2))
+    for accuracy, longest, relation in ((0, sp.Rational(199, 100), "< 2"), (1, ONE, "<= 1")):
+        kept = gradient_descent(number(), "g", step=longest, smoothness=1, accuracy=accuracy, steps=2)
+        assert not owed(kept)
+        with pytest.raises(DerivationError, match=f"the steps of 'g' are short: .* {relation}"):
+            gradient_descent(number(), "g", step=longest + HALF / 50, smoothness=1, accuracy=accuracy, steps=2)
+        open_one = gradient_descent(number(), "g", step=R, smoothness=1, accuracy=accuracy, steps=2)
+        assert owed(open_one) == [f"the steps of 'g' are short: R {relation}"]
 
 
 def test_conditions_and_strings_are_not_numbers() -> None:
@@ -353,6 +393,8 @@ def test_obligations_survive_every_later_rule() -> None:
         exclude(x, "k", count=1, lead=0, diameter=1),
         recur(x, "r", factor=2, offset=1, depth=3, size=1),
         contract(x, "k", factor=HALF, offset=0, size=1),
+        taylor(x, "t", suprema={1: 1}, size=1),
+        gradient_descent(x, "g", step=HALF, smoothness=1, steps=2),
         perturbed_map(x, "Ax", operator_norm=1, perturbation=1, dim=1),
         perturbed_function(x, "F", lipschitz=1, size=1),
         pooled_sum(in_two, y, name="ps"),
@@ -379,6 +421,28 @@ def test_a_layer_that_owes_can_be_confined() -> None:
     confined = confine(iterate(number(error=0), "y", layer_on_a_range(2), N, size=1), fits)
     assert not confined.derivation.conditional
     assert confined.error == N / 4
+
+
+def test_a_range_that_is_its_own_largest_argument_is_confined_at_every_depth() -> None:
+    beta = sp.Function("beta", nonnegative=True)
+    arguments = MonotoneRecursion(sp.Integer(1), 2 * beta(R) + HALF, R)
+    f = apply_function(number(error=e), "f", eps=0, lipschitz=1, size=1, radius=R)
+    kept = largest_range(arguments, N - 1)
+    assert not kept.conditional
+    assert not confine(f, kept).derivation.conditional
+    assert arguments.largest_implicitly(N - 1).subs(N, 1) == 1
+    assert arguments.largest_implicitly(3) == sp.Max(1, 2 * beta(R) + HALF)
+    values = values_on(kept, supremum=beta(R), eps=HALF, letter=K)
+    outer = apply_function(number(error=e), "g", eps=0, lipschitz=1, size=1, radius=K)
+    assert not confine(outer, values).derivation.conditional
+    assert confine(outer, values_on(kept, supremum=beta(R), eps=HALF)).derivation.conditional  # K is any number there
+    wavy = largest_range(MonotoneRecursion(sp.Integer(1), sp.sin(R) + R / 2, R), 3)
+    assert wavy.conditional
+    assert values_on(wavy, supremum=1, eps=0).conditional
+    with pytest.raises(DerivationError, match="the depth of 'R' is -1"):
+        largest_range(arguments, -1)
+    with pytest.raises(DerivationError, match="the eps of 'R' is -1"):
+        values_on(kept, supremum=1, eps=-1)
 
 
 def test_obligations_are_found_by_what_they_are() -> None:
@@ -459,6 +523,39 @@ def test_parts_of_a_pooled_sum_are_independent() -> None:
         pooled_sum(linear_map(x, "Ax", operator_norm=1, dim=1), linear_map(x, "Bx", operator_norm=1, dim=1), name="s")
     of_exact = [linear_map(exact, n, operator_norm=1, dim=1) for n in ("Ac", "Bc")]
     assert pooled_sum(add(x, of_exact[0], name="x'"), add(y, of_exact[1], name="y'"), name="s").error == sp.sqrt(2)
+
+
+def pooled_layer(name: str = "ax", **more: object) -> tuple[Approximated, Approximated]:
+    before = given("before", dim=1, norm=Norm.TWO, size=1, error=e)
+    bounds = {"operator_norm": 1, "perturbed_norm": 1, "perturbation": 1, "dim": 1, "pooled": True}
+    return before, perturbed_map(before, name, **{**bounds, **more})
+
+
+def test_layers_are_pooled_only_where_each_is_stated_per_unit() -> None:
+    before, layer = pooled_layer()
+    with pytest.raises(DerivationError, match="the error of 'ax' is not affine in that of 'before'"):
+        recursion_from(before, layer)
+    with pytest.raises(DerivationError, match="'f' is not stated per unit of a perturbation"):
+        recursion_from(before, apply_function(layer, "f", eps=1, lipschitz=1, size=1), pooled=True)
+    added = add(before, layer, name="sum")  # e + sqrt(e^2 + 1)
+    with pytest.raises(DerivationError, match="the error of 'sum' is not affine in that of 'before'"):
+        recursion_from(before, added, pooled=True)
+    with pytest.raises(DerivationError, match="the size of 'ax' is at most that of the layer's premise"):
+        recursion_from(*pooled_layer(operator_norm=2, perturbed_norm=2), pooled=True)
+    off = apply_function(number(norm=Norm.TWO, error=0), "f", eps=1, lipschitz=1, size=1)
+    with pytest.raises(DerivationError, match="iterate: 'f' is not stated per unit of a perturbation"):
+        iterate(off, "end", recursion_from(before, layer, pooled=True), 2, size=1)
+
+
+def test_what_pooled_layers_conclude_is_stated_per_unit() -> None:
+    recursion = recursion_from(*pooled_layer(), pooled=True)
+    depth = sp.Symbol("depth", integer=True, nonnegative=True)
+    end = iterate(number(norm=Norm.TWO, error=2), "end", recursion, depth, size=1)
+    assert [end.error.subs(depth, k) for k in (0, 5)] == [2, 3]
+    other = number("y", norm=Norm.TWO, error=4)
+    assert pooled_sum(end, other, name="s").error.subs(depth, 5) == 5
+    assert recursion.run([1, 1], [1, 1], sp.Integer(0)) == [0, 1, sp.sqrt(2)]
+    assert recursion.run_at([{}] * 5, 2.0)[-1] == pytest.approx(3.0, rel=1e-14)
 
 
 def test_a_pool_has_different_groups_that_no_size_depends_on() -> None:

@@ -28,6 +28,7 @@ from symbolic.calculus import (
     finite_depth,
     geometric_sum,
     given,
+    gradient_descent,
     hard_max,
     invariant_interval,
     knob_for,
@@ -40,8 +41,10 @@ from symbolic.calculus import (
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
+    taylor,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack, written_out
+from symbolic.calculus.numbers import evaluate
 from symbolic.calculus.recursions import mixed_geometric_sum
 from symbolic.calculus.sums import norm_change_factor, norm_of_ones
 
@@ -161,6 +164,26 @@ def test_premises_hold_up_to_the_edge_that_the_proof_allows() -> None:
             edge()
 
 
+def test_an_expansion_needs_every_derivative_below_its_order() -> None:
+    with pytest.raises(DerivationError, match=r"no order of 'f' is known; give suprema\[1\]"):
+        taylor(vector(), "f", suprema={3: 1}, derivatives={2: 1}, size=1)
+    with pytest.raises(DerivationError, match="no order of 'f' is known"):
+        taylor(vector(), "f", suprema={}, derivatives={1: 1}, size=1)
+    for order in (0, -1):
+        with pytest.raises(DerivationError, match=f"a bound on a derivative of order {order!r}; give 1, 2"):
+            taylor(vector(), "f", suprema={order: 1}, size=1)
+    x = vector(error=e)
+    skipped = taylor(x, "f", suprema={1: a, 3: b}, size=1)  # order 3 is not known
+    assert skipped.error == a * e
+    assert conditions(taylor(x, "f", suprema={1: 1}, size=1, radius=R)) == [sp.Le(1 + e, R)]
+
+
+def test_a_gradient_descent_starts_from_a_number() -> None:
+    for wrong in (vector(), given("x", dim=1, norm=Norm.TWO, size=1)):
+        with pytest.raises(DerivationError, match="gradient_descent: 'x' must be a number"):
+            gradient_descent(wrong, "g", step=1, smoothness=1, steps=2)
+
+
 # --- recursions ------------------------------------------------------------------------------------------------------
 
 
@@ -190,6 +213,23 @@ def test_a_mixed_geometric_sum_is_the_sum_of_products(first: sp.Expr, second: sp
 def test_ratios_that_differ_need_no_case_distinction() -> None:
     assert not mixed_geometric_sum(q, q + 1, n).has(sp.Piecewise)
     assert mixed_geometric_sum(p, q, n).has(sp.Piecewise)
+
+
+def test_a_recursion_is_run_at_the_numbers_of_each_layer() -> None:
+    layer = LinearRecursion.index
+    recursion = LinearRecursion(ZERO, a + layer, b / 2)
+    assert recursion.run_at([{a: 1, b: 4}, {a: 2, b: 8}], 1) == [1, 3, 13]
+    growing = recursion.run_at([lambda error: {a: error, b: 2}] * 2, 3)
+    assert growing == [3, 10, 111]
+    assert recursion.run_at([{a: 1, b: 4}, {a: 2, b: 8}], 1, cap=lambda error: min(error, 2)) == [1, 2, 2]
+    with pytest.raises(DerivationError, match=r"evaluate: b/2 needs numbers for b; give them"):
+        recursion.run_at([{a: 1}], 1)
+
+
+@pytest.mark.parametrize("constant", [sp.Rational(1, 3), sp.sqrt(2), sp.pi], ids=str)
+def test_a_constant_that_would_be_rounded_is_refused(constant: sp.Expr) -> None:
+    with pytest.raises(DerivationError, match=r"floats do not hold .* exactly; give a letter"):
+        evaluate(constant * a, {a: 1.0})
 
 
 def test_a_recursion_is_run_with_as_many_factors_as_offsets() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symbolic.icgd.smoothness import WORST_CASE, LayerNorms, b_r2, derive_smoothness, run_smoothness, smoothness
+from symbolic.icgd.smoothness import WORST_CASE, b_r2, derive_smoothness, layer_norms, run_smoothness, smoothness
 from symbolic.icgd.symbols import P_0, B_v, B_x, K, N, P, b_l, b_r, b_r1, d_y, nu, rho, rho_N
 from symbolic.icgd.symbols import L_l as loss_slope
 from tests.counting import lines
@@ -23,7 +23,7 @@ def closed(depth: int, values: dict[sp.Symbol, float] = VALUES) -> float:
 
 def stepped(depth: int) -> float:
     layers = [
-        LayerNorms(
+        layer_norms(
             VALUES[rho_N] if k == depth - 1 else VALUES[rho], VALUES[nu], VALUES[P] if k else VALUES[P_0], 0.95, 0.7
         )
         for k in range(depth)
@@ -152,7 +152,7 @@ def test_no_pair_of_points_beats_the_worst_case(name: str, depth: int) -> None:
 
 def test_one_linear_layer_attains_it_and_the_mutant_fails() -> None:
     """(v x - y)^2/2 has the second derivative x^2; r(t) = t."""
-    bound = run_smoothness([LayerNorms(9.0, 9.0, 1.5, 1.0, 0.0)], 7.0, 2.0, sqrt=math.sqrt)
+    bound = run_smoothness([layer_norms(9.0, 9.0, 1.5, 1.0, 0.0)], 7.0, 2.0, sqrt=math.sqrt)
     x, y = np.array([[1.5]]), np.array([[0.3]])
     ends = [gradient([np.array([[v]])], x, y, lambda z: z, np.ones_like)[0] for v in (0.5, 0.7)]
     assert (ends[1] - ends[0]) / 0.2 == pytest.approx(bound, rel=1e-12)
@@ -162,7 +162,7 @@ def test_one_linear_layer_attains_it_and_the_mutant_fails() -> None:
 def test_two_linear_layers_come_within_the_square_root_of_two() -> None:
     """(v2 v1 x - y)^2/2 at v1 = v2 = 1, y < 0, along (1, 1): 3 x^2 + x |y|; the bound has sqrt(2) times its parts."""
     x, y = 1.5, -0.3
-    layers = [LayerNorms(1.0, 1.0, x, 1.0, 0.0), LayerNorms(1.0, 1.0, x, 1.0, 0.0)]
+    layers = [layer_norms(1.0, 1.0, x, 1.0, 0.0), layer_norms(1.0, 1.0, x, 1.0, 0.0)]
     bound = run_smoothness(layers, 2 * (x - y), 2.0, sqrt=math.sqrt)
     h = 1e-6
     ends = [

@@ -11,24 +11,20 @@ import sympy as sp
 
 from symbolic import UsageError
 from symbolic.errata import Weight
+from symbolic.icgd.exact_runs import WITNESSES, Neuron, Witness, descent_without_projection, run_of
 from symbolic.icgd.results import STEP
 from symbolic.icgd.symbols import L, N, eps, eta, n
 from symbolic.icgd.trajectory import (
     TRAJECTORY,
-    WITNESSES,
     L_f,
-    Neuron,
-    Witness,
     derive_gradient_mapping,
     derive_path,
-    descent_without_projection,
     gap,
     gradient_mapping_printed,
     path_printed,
     path_with_step_size,
     quantities_for,
     r_0,
-    run_of,
     step_recursion,
     zero_quantity,
 )

@@ -22,6 +22,7 @@ from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.reference import autograd_gradient, empirical_loss
 from symbolic.activations import loss as loss_named
 from symbolic.errata import Weight
+from symbolic.icgd import exact_runs
 from symbolic.icgd import trajectory as theory
 from symbolic.icgd.trajectory import L_f, gap
 from symbolic.statements import UsageError
@@ -252,7 +253,7 @@ def test_the_gradient_mapping_is_outside_where_the_step_is_long(eta: float, verd
     comparison = run(eta=eta, attack=0, samples=2)
     row = row_of(comparison, "gradient_mapping")
     assert set(row.verdict.values()) == {verdict}
-    assert ("the step is short: eta L_f <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
+    assert ("are short: L_f*eta <= 1" in row.remark) is (verdict is Verdict.OUTSIDE)
     # Lemma 14 prints eta <= L_f, which holds here; it is read as eta <= 1/L_f, and no violation is laid to the bound.
     assert ("printed as eta <= L_f" in row.remark) is (verdict is Verdict.OUTSIDE)
     assert eta < float(case_of(eta=eta).values[L_f])
@@ -321,7 +322,7 @@ def saved(row: Row, folder: Path) -> str:
 
 def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: Path) -> None:
     rows = TrajectoryStudy().checks()
-    names = [f"erratum.{check.__name__}" for check in theory.WITNESSES]
+    names = [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
     for refuted, repaired in zip(rows[::2], rows[1::2], strict=True):
         assert refuted.verdict == {"printed": Verdict.VIOLATED}
@@ -401,7 +402,7 @@ def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() ->
 
 def test_solving_shows_the_errata_of_the_quantity() -> None:
     study = TrajectoryStudy()
-    assert [each.name for each in study.refutable()] == [f"erratum.{check.__name__}" for check in theory.WITNESSES]
+    assert [each.name for each in study.refutable()] == [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert all(each.erratum for each in study.refutable())
     path, mapping = (study.result.quantity(name) for name in ("path", "gradient_mapping"))
     names = {

@@ -1,6 +1,7 @@
 """The study of C.2 Part I and II: its runs against an integration of its own, its proofs, its refusals."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,7 @@ from bridge.induction.head_path import HeadPath
 from bridge.induction.trends import TrendsCase, TrendsStudy
 from bridge.record import Row, Verdict
 from numeric.flows import IntegrationError
+from symbolic.induction import head_limits
 from symbolic.induction import trends as theory
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
@@ -30,6 +32,7 @@ GRID = [
     (0.1, 0.65, 1e-5),
 ]
 FLOWS = ("true", "printed")
+DERIVED = {quantity.name for quantity in theory.QUANTITIES if quantity.closed_form is not None}
 
 
 def case_at(
@@ -84,17 +87,17 @@ def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float],
     case = case_at(*point, flow)
     assert case.small_enough
     rows = rows_of(case)
-    assert {name for name, row in rows.items() if "derived" in row.verdict} == set(theory.DERIVED)
+    assert {name for name, row in rows.items() if "derived" in row.verdict} == DERIVED
     assert all(row.verdict.get("derived", Verdict.PROVED) is Verdict.PROVED for row in rows.values())
     for name in ("h.optimum", "w.optimum", "w.growth", "h.turns", "w.turn", "h.turn"):
         assert rows[name].verdict["printed"] is Verdict.PROVED
 
 
-def test_a_derived_bound_that_a_run_breaks_is_our_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(theory.DERIVED, "h.overshoot", 1 + (theory.R_TURN - 1) * sp.Rational(9, 10))
+def test_a_derived_bound_that_a_run_breaks_is_our_own_error() -> None:
     case = case_at()
+    wrong = 1 + (theory.R_TURN - 1) * sp.Rational(9, 10)
     with pytest.raises(RuntimeError, match="is proved to keep"):
-        case.claim_row(case.result.quantity("h.overshoot"))
+        case.claim_row(replace(case.result.quantity("h.overshoot"), derive=lambda: wrong))
 
 
 def printed_verdicts(rows: dict[str, Row], verdict: Verdict) -> set[str]:
@@ -288,7 +291,7 @@ def checks() -> dict[str, Row]:
 
 def test_every_check_is_decided_and_every_violated_one_replays() -> None:
     found = checks()
-    assert {limit.name for limit in theory.LIMITS} | set(theory.CLAIMS) | {"scaling"} == set(found)
+    assert {limit.name for limit in head_limits.LIMITS} | set(head_limits.CLAIMS) | {"scaling"} == set(found)
     for name, row in found.items():
         assert Verdict.UNDECIDED not in row.verdict.values()
         assert (row.witness is not None) == (row.erratum is not None) == (Verdict.VIOLATED in row.verdict.values())
@@ -302,7 +305,7 @@ def test_every_check_is_decided_and_every_violated_one_replays() -> None:
 
 ERRATA = {
     name: quantity.erratum
-    for name in theory.DERIVED | {limit.of: 0 for limit in theory.LIMITS}
+    for name in DERIVED | {limit.of for limit in head_limits.LIMITS}
     if (quantity := theory.TRENDS.quantity(name)).erratum is not None
 }
 
@@ -335,36 +338,38 @@ def test_the_weight_of_every_violated_check() -> None:
     assert limit.remark == f"at {where}"
     assert 0.5 * limit.printed < limit.measured < limit.printed
     assert TrendsStudy().refutable()[0].name == limit.quantity  # the witness of (29) is this one
-    assert f"for every w* >= {plain(checks()['h.overshoot.constant'].measured)} " in theory.OVERSHOOT_FACTOR.reading
+    assert (
+        f"for every w* >= {plain(checks()['h.overshoot.constant'].measured)} " in head_limits.OVERSHOOT_FACTOR.reading
+    )
 
 
-@pytest.mark.parametrize("limit", theory.LIMITS, ids=lambda limit: limit.name)
-def test_a_limit_describes_the_flow(limit: theory.Limit) -> None:
+@pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)
+def test_a_limit_describes_the_flow(limit: head_limits.Limit) -> None:
     """The balls say that the flow breaks the bound there; a float run from that start says the same."""
     params = dict(limit.params)
     rows = rows_of(case_at(params["alpha"], params["w_star"], params["sigma_init"], params["flow"]))
     assert rows[limit.of].verdict["printed"] is Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("limit", theory.LIMITS, ids=lambda limit: limit.name)
-def test_a_limit_at_a_time_that_is_too_late_for_the_comparison_is_undecided(limit: theory.Limit) -> None:
+@pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)
+def test_a_limit_at_a_time_that_is_too_late_for_the_comparison_is_undecided(limit: head_limits.Limit) -> None:
     case = TrendsStudy().case(limit.params, seed=0, dtype="float64", device="cpu")
     assert limit_row(case, limit, 1e6).verdict == {"printed": Verdict.UNDECIDED}
 
 
-@pytest.mark.parametrize("claim", theory.CLAIMS)
+@pytest.mark.parametrize("claim", head_limits.CLAIMS)
 def test_a_threshold_moved_by_a_hundredth_is_refuted(claim: str) -> None:
     holds, fails = threshold(claim)
     assert holds < fails
     off = sp.Rational(1, 100)
-    kept, broken = theory.stated_inequalities(holds + off, fails - off, claim)
+    kept, broken = head_limits.stated_inequalities(holds + off, fails - off, claim)
     assert prove(kept).status is Status.REFUTED
     assert prove(broken).status is Status.REFUTED
 
 
 @pytest.mark.parametrize(
     ("inequality", "too_much"),
-    [(theory.growth_inequality(), sp.Rational(3, 5)), (theory.late_growth_inequality(), sp.Rational(51, 100))],
+    list(zip(head_limits.growth_inequalities(), (sp.Rational(3, 5), sp.Rational(51, 100)), strict=True)),
     ids=["(27)", "(29)"],
 )
 def test_27_and_29_repaired_are_proved_and_with_more_refuted(inequality: Inequality, too_much: sp.Rational) -> None:

@@ -19,7 +19,7 @@ SEEDS, PROGRAMS = (0, 1), 60  # of the tests
 STOPS = ("project, ball", "exclude", "perturbed_map", "recur", "correct", "bilinear")
 READ = (
     *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
-    *("apply_function", "apply_function, within", "apply_function, Taylor", "linear_map", "project, box"),
+    *("apply_function", "apply_function, within", "apply_function, Taylor", "taylor", "linear_map", "project, box"),
     *("soft_threshold", "bilinear, entry-wise", "bilinear, inner product", "bilinear, mean of outer products"),
     *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
     *("contract", "contract, limit", "repeat"),
@@ -33,6 +33,7 @@ STEPS = {
     "mean": "mean",
     "either": "case distinction",
     "apply_function": "apply a function",
+    "taylor": "Taylor's formula",
     "linear_map": "linear map",
     "project": "projection",
     "soft_threshold": "soft threshold",

@@ -59,8 +59,8 @@ FORMS: Mapping[str, Form] = {
 class Function:
     """scale f(z) and an approximant that deviates by s clip(tilt z, -eps, eps), or by s eps where tilt is 0.
 
-    The signs s stand beside z. `identity`: the approximant is z itself. `derivatives`, `supremum`, `sup` and `local` say
-    what is known of it: how many derivatives, which suprema, the supremum of the deviation, its slope.
+    The signs s stand beside z. `identity`: the approximant is z itself. `derivatives`, `supremum`, `sup` and `local`
+    say what is known of it: how many derivatives, which suprema, the supremum of the deviation, its slope.
     """
 
     form: Form

@@ -39,6 +39,20 @@ def recur(program: Program) -> None:
 
 
 # The coefficients of layer l are a + b/(1 + l) and c + d l.
+# z' = rate z, and the approximate one is pushed along its error, of a length of `offset` at every time.
+@move("evolve", "evolve", weight=0.5)
+def evolve(program: Program) -> None:
+    x, time = program.pick(), program.number(0.1, 2.0)
+    rate = (0.0, program.number(0.1, 0.8), -program.number(0.1, 2.0))[program.whole(0, 2)]
+    offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
+    grown = float(np.exp(rate * time))
+    value = program.apply("evolve", x, NAME, rate=rate, offset=offset, time=time, size=grown * program.size(x))
+    pushed = offset * (time if rate == 0.0 else (grown - 1) / rate)
+    exact, near = grown * x.exact, grown * x.near
+    near = near + pushed * units(near - exact, x.value.norm)
+    program.conclude(value, exact, near, norm=x.value.norm)
+
+
 @move("iterate, by layer", "iterate", weight=0.5)
 def iterate_by_layer(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 4)
@@ -97,6 +111,31 @@ def iterate_derived(program: Program) -> None:
         if skip:
             exact, near = (skip[0] * b + skip[1] * a for b, a in zip(before, (exact, near), strict=True))
     program.conclude(value, exact, near, norm=norm)
+
+
+# Each layer multiplies a number by a weight, at most `factor` after it moved. The errors are per unit of a small joint
+# perturbation, which the value and the weights share in proportion to what they contribute.
+@move("iterate, pooled layers", "iterate", weight=0.6)
+def iterate_pooled(program: Program) -> None:
+    norm, depth = program.any_norm(), program.whole(1, 4)
+    x = program.given(norm, 1, size=program.number())
+    factor, off = 1.0 if program.chance(0.7) else program.number(0.3, 1.0), program.number(0.1, 1.0)
+    error, size = program.letter("err"), program.size(x)
+    premise = program.apply("given", NAME, dim=1, norm=norm, size=size, error=error)
+    weights = {"operator_norm": factor, "perturbed_norm": factor, "perturbation": off, "dim": 1, "pooled": True}
+    layer = program.apply("perturbed_map", premise, NAME, **weights)
+    recursion = program.apply("recursion_from", premise, layer, pooled=True)
+    value = program.apply("iterate", x, NAME, recursion, depth, size=factor**depth * size)
+    later = factor ** np.arange(depth)[::-1]
+    terms = np.stack([factor**depth * x.error, *np.multiply.outer(later, np.full(program.points, off * size))])
+    shares = SMALL * terms / np.linalg.norm(terms, axis=0)
+    near = factor**depth * (x.exact + shares[0][:, None, None] * x.moved)
+    exact = np.prod(factor - off * shares[1:], axis=0)[:, None, None] * x.exact
+    full = factor**depth * x.exact  # at the middle of a perturbation that shrinks
+    program.conclude(value, full, full + (near - exact) / SMALL, norm=norm)
+
+
+SMALL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -277,6 +316,31 @@ def descend(program: Program) -> None:
     program.conclude(value, np.zeros_like(near), near, norm=Norm.INF)
 
 
+# Projected gradient descent on f(w) = h w^2/2 over an interval [-r, r], whose infimum is 0. For h = 1/step one exact
+# step ends there.
+@move("gradient_descent", "gradient_descent", size_loose="the exact value is 0, and so is its size")
+def gradient_descent(program: Program) -> None:
+    gap, steps, step = program.pick(Norm.INF, 1), program.whole(1, 4), program.number(0.2, 2.0)
+    accuracy = 0.0 if program.chance(0.4) else program.number(0.01, 0.5)
+    short = 1.0 if program.chance(0.5) else program.rng.uniform(0.2, 1.0 if accuracy else 1.95)
+    smooth = short * (1 - 1e-12) / step
+    arguments = {"step": step, "smoothness": smooth, "accuracy": accuracy}
+    if not accuracy:
+        del arguments["accuracy"]
+    lowest = np.abs(gap.moved[..., 0]).max(-1, keepdims=True)
+    w = np.sqrt(2 * lowest / smooth)
+    pushed = [step * accuracy * (1.0 if program.chance(0.5) else program.rng.uniform(-1, 1)) for _ in range(steps)]
+    radius = np.inf if program.chance(0.5) else 1.01 * w.max()
+    squares = []
+    for push in pushed:
+        inner = np.clip(w - step * smooth * w, -radius, radius)
+        squares.append(np.square((w - inner) / step))
+        w = np.clip(w - step * smooth * w + push, -radius, radius)
+    value = program.apply("gradient_descent", gap, NAME, steps=steps, **arguments)
+    near = np.broadcast_to(np.mean(squares, 0)[..., None], gap.exact.shape)
+    program.conclude(value, np.zeros_like(near), near, norm=Norm.INF)
+
+
 # z_(l+1) = A f(z_l), |f(z)| <= s |z|; f_hat is known on [-R, R] only and wild outside, where R is what the induction
 # says. The range obligations speak of a letter R; `confine` discharges them.
 @move("confine", "confine", weight=0.3)
@@ -307,8 +371,10 @@ def confine(program: Program) -> None:
 
 MOVES = (
     recur,
+    evolve,
     iterate_by_layer,
     iterate_derived,
+    iterate_pooled,
     repeat,
     iterate_any,
     contract,
@@ -317,5 +383,6 @@ MOVES = (
     converge_exactly,
     converge,
     descend,
+    gradient_descent,
     confine,
 )

@@ -7,7 +7,7 @@ layer is run again and again in a recursion.
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -164,8 +164,32 @@ def _applied(program: Program, about: About, function: Function, **arguments: fl
     return Map("apply_function", {**arguments, **named}, run, about.norm)
 
 
-# sin against its argument: eps depends on the range (Taylor's remainder).
+# f(z) = a z, a z + b z|z|/2 or a z + c z^3/6: odd and increasing, |f'| and |f''| grow with |z|. At |z| = size, moved
+# outwards, the expansion of its order is exact.
 def taylor(program: Program, about: About) -> Map:
+    order, size = program.whole(1, 3), about.size
+    a, b, c = (program.number(0.2, 1.0) if place in (1, order) else 0.0 for place in (1, 2, 3))
+    reach = max(size + about.error, 1e-3) * (1 + 1e-12)
+    above = {1: a + b * reach + c * reach**2 / 2, 2: b + c * reach, 3: c}
+    form = Form(
+        lambda xp, z: a * z + b * z * abs(z) / 2 + c * z * z * z / 6,
+        (lambda xp, z: a + b * abs(z) + c * z * z / 2, *([lambda xp, z: c * z] if order == 3 else [])),
+        lambda reach: above,
+        lambda reach: above[1],
+    )
+    eps = 0.0 if program.chance(0.4) else program.number(0.01, 0.5)
+    derivatives = program.whole(0, len(form.derivatives))
+    function = Function(form, 1.0, eps, reach=reach, derivatives=derivatives, supremum=(2, 3)[: order - 1])
+    made = _applied(program, about, function)
+    named = {key: each for key, each in made.arguments.items() if key != "lipschitz"}
+    named["suprema"] = {k: bound for k, bound in above.items() if k == order or (program.chance(0.5) and k < order)}
+    named["derivatives"] = {1: a + b * size + c * size**2 / 2, 2: b + c * size}
+    named["size"] = (a + b * size / 2 + c * size**2 / 6) * size
+    return replace(made, rule="taylor", arguments=named)
+
+
+# sin against its argument: eps depends on the range (Taylor's remainder).
+def taylor_range(program: Program, about: About) -> Map:
     reach = max(about.size + about.error, 1e-3) * (1 + 1e-12)
     function = Function(FORMS["sine"], reach=reach, identity=True, derivatives=program.whole(0, 2), supremum=(2, 3))
     return _applied(program, about, function, eps=reach**3 / 6)

@@ -226,7 +226,10 @@ def either(program: Program) -> None:
 
 ONE_PREMISE = (
     _one_premise("apply_function", maps.apply_function),
-    _one_premise("apply_function, Taylor", maps.taylor, error_loose="the sine is not linear", size_loose="the same"),
+    _one_premise(
+        "apply_function, Taylor", maps.taylor_range, error_loose="the sine is not linear", size_loose="the same"
+    ),
+    _one_premise("taylor", maps.taylor),
     _one_premise("linear_map", maps.linear_map),
     _one_premise("apply_function, within", maps.apply_within),
     _one_premise("mean", maps.mean),

@@ -17,7 +17,7 @@ Rules = Mapping[str, Callable[..., Any]]
 NAME = object()  # stands for the name of the new value in the arguments of a rule
 KINDS = ("floats", "rationals", "letters")
 TAME = 1e3  # larger values are not built upon: float64 would be what is tested
-EXACT = {"coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box"}
+EXACT = {"step", "coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box"}
 LOWER = {"margin", "slope", "gap", "lead"}  # the rules get lower bounds of these
 NORMS = tuple(Norm)
 
@@ -248,6 +248,8 @@ class Program:
                 return repr(target)
             if isinstance(argument, tuple):
                 return f"({''.join(word(each) + ', ' for each in argument)})"
+            if isinstance(argument, dict):
+                return f"{{{', '.join(f'{key}: {word(each)}' for key, each in argument.items())}}}"
             label = argument.name if isinstance(argument, Approximated) else self._labels.get(id(argument), ("",))[0]
             uses.update([label] if label else sorted(map(str, getattr(argument, "free_symbols", ()))))
             return label or (f"Norm.{argument.name}" if isinstance(argument, Norm) else repr(argument))
@@ -283,6 +285,8 @@ class Program:
             return argument.value
         if isinstance(argument, tuple):
             return tuple(self._spelt(each, key) for each in argument)
+        if isinstance(argument, dict):
+            return {place: self._spelt(each, key) for place, each in argument.items()}
         argument = float(argument) if isinstance(argument, float) else argument  # numpy's print otherwise
         if self.kind == "rationals" and isinstance(argument, float) and (8 * argument).is_integer():
             return sp.Rational(argument) * sp.Rational(self._share(key))

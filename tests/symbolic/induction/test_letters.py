@@ -8,7 +8,7 @@ from symbolic.induction import letters, lyapunov_gram, phases
 from symbolic.induction.letters import spelt_out
 from symbolic.induction.lyapunov import gram_derivative, head_derivative
 from symbolic.induction.lyapunov_head import head_decay
-from symbolic.induction.phase_statement import overshoot_share_by_psi, passage
+from symbolic.induction.phase_statement import overshoot_share_by_psi
 from symbolic.induction.training import (
     GRAM_FLOW,
     HEAD_FLOW,
@@ -72,6 +72,6 @@ def test_the_share_of_the_overshoot_in_psi() -> None:
 
 def test_the_ramp_passes_its_optimum_at_the_observation_time() -> None:
     at = {v_star: sp.Rational(1, 5), h_star: sp.Rational(1, 2), sigma_init: sp.Rational(1, 100)}
-    times = [sp.N(each.subs(at), 30) for each in (passage(), phases.observation_time())]
+    times = [sp.N(each.subs(at), 30) for each in (phases.ramp_of_h().passage(h_star).time, phases.observation_time())]
     assert abs(times[0] - times[1]) < 1e-20
     assert times[0] > 1

@@ -47,7 +47,7 @@ def by_levels(point: dict[str, float], count: int, levels: int) -> float:
 def test_the_chain_is_the_sum_of_its_levels(point: dict[str, float]) -> None:
     for count in SIZES:
         for levels in (1, 2, 9):
-            closed = at(theory.chained(theory.J), **point, n=count, J=levels)
+            closed = at(theory.chain(theory.J), **point, n=count, J=levels)
             summed = by_levels(point, count, levels)
             assert closed >= summed * (1 - 1e-12)
             assert closed - summed <= 0.5 * 2.0**-levels  # r_J <= 2^-J / 2 is all that differs
@@ -57,7 +57,7 @@ def test_the_chain_is_the_sum_of_its_levels(point: dict[str, float]) -> None:
 def test_the_levels_are_nearly_the_best(point: dict[str, float]) -> None:
     for count in SIZES:
         chosen = at(theory.rademacher(), **point, n=count)
-        best = min(at(theory.chained(theory.J), **point, n=count, J=levels) for levels in range(50))
+        best = min(at(theory.chain(theory.J), **point, n=count, J=levels) for levels in range(50))
         assert best * (1 - 1e-12) <= chosen <= 1.2 * best
 
 
@@ -65,7 +65,7 @@ def test_the_levels_are_nearly_the_best(point: dict[str, float]) -> None:
 def test_so_many_samples_are_enough_and_the_rademacher_bound_agrees(point: dict[str, float]) -> None:
     enough = at(theory.samples(), **point)
     levels = at(theory.enough_levels().value, **point)
-    excess = theory.minimiser_error(sp.Integer(0), theory.chained(theory.J))
+    excess = theory.minimiser_error(sp.Integer(0), theory.chain(theory.J))
     assert at(excess, **point, n=enough, J=levels) <= point["eps"] * (1 + 1e-12)
     assert at(excess, **point, n=0.4 * enough, J=levels) > point["eps"]  # not many more than it takes
     assert at(theory.minimiser_error(sp.Integer(0), theory.rademacher()), **point, n=enough) <= 1.2 * point["eps"]

@@ -1,0 +1,37 @@
+"""The construction that is described in letters is the one that is built: its heads, its width, its norms."""
+
+import pytest
+
+from benchmarks.icgd_bounds import step_case
+from bridge.balls import evaluate_ball
+from bridge.icgd.values import as_numbers
+from numeric.balls import float_above
+from numeric.icgd.norms import LayerSize, layer_sizes
+from symbolic.icgd.counts import construction
+from symbolic.icgd.errors import Network
+from symbolic.icgd.symbols import d
+
+
+@pytest.mark.parametrize(("N", "K", "width"), [(1, 4, 2), (2, 4, 2), (2, 2, 3), (3, 3, 1)])
+def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, width: int) -> None:
+    case = step_case(N=N, K=K, d=width, n=3, relus=5, activation="tanh")
+    described, built = construction(Network(N, d, d)), case.construction(3)
+    values = as_numbers(case.values)
+
+    def number(expression: object) -> float:
+        return float_above(evaluate_ball(expression, values))
+
+    def widest(layers: tuple[LayerSize, ...]) -> tuple[int, float]:
+        return max(layer.heads for layer in layers), max(layer.norm for layer in layers)
+
+    sizes = layer_sizes(built)
+    assert number(described.width) == built.stream.width
+    assert number(described.heads) == max(layer.heads for layer in sizes)
+    of = {"forward": sizes[:N], "derivative": sizes[N : N + 1], "step": sizes[2 * N + 2 : 2 * N + 3]}
+    for name, layers in of.items():
+        heads, norm = widest(layers)
+        assert number(described.layers[name].heads) == heads, name
+        assert number(described.layers[name].norm) == pytest.approx(norm, rel=1e-12), name
+    assert number(described.layers["backward"].norm) == widest(sizes[N + 2 : 2 * N + 2])[1]
+    loss = sizes[N + 1].norm
+    assert 0.2 * number(described.layers["loss_gradient"].norm) < loss <= number(described.layers["loss_gradient"].norm)
