@@ -247,6 +247,11 @@ def test_handles_that_take_an_unknown_name() -> None:
         deep(handles=lambda y: {"x": y})
 
 
+def test_handles_of_a_theorem_without_prompts() -> None:
+    with pytest.raises(UsageError, match="deep: handles bind operands at a prompt, but there are no inputs"):
+        deep(inputs={}, network=None, reference=None, handles=lambda W: {"W": W})
+
+
 def test_no_step_names_an_operand() -> None:
     with pytest.raises(UsageError, match="no step names 'V'"):
         compared(deep(bs.given("out", dim=d, size=1, error=eps), handles=lambda W: {"V": W}))
