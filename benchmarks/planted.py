@@ -1,8 +1,8 @@
 """Wrong enclosures, planted one at a time: `python -m benchmarks.planted --count 200 --seed 0`.
 
 A fault is one change of one place of the readings (bridge/readings), made by the syntax operators of
-`benchmarks.mutants` and by two more: a coefficient times 0.999, and a maximum for a minimum. It is tried on the programs
-of the tests (tests/bridge/readings/test_soundness.py), in a process forked from one that has made them. It is
+`benchmarks.mutants` and by two more: a coefficient times 0.999, and a maximum for a minimum. It is tried on the
+programs of the tests (tests/bridge/readings/test_soundness.py), in a process forked from one that has made them. It is
 
 - found, if a program shows a bound that does not hold, or an exception;
 - wider, if all that it changes is that more errors are allowed: such an enclosure holds as well;
@@ -33,7 +33,9 @@ from benchmarks.mutants import faults, record
 from benchmarks.mutants.operators import OPERATORS
 from benchmarks.mutants.source import Edit, Source
 from benchmarks.mutants.trial import MEMORY, Report, serve, served
+from numeric.balls import working_precision
 from tests.bridge.readings import soundness
+from tests.bridge.readings.checking import BITS, Balls
 from tests.symbolic.fuzzing.fuzzer import Tally, library
 
 ROOT = Path(__file__).parents[1]
@@ -94,7 +96,7 @@ def main() -> int:
     drawn = faults.draw(every, options.count, options.seed)
     print(f"{len(drawn)} faults drawn of {len(every)} in {len(TARGETS)} files, seed {options.seed}", flush=True)
     cases = cases_of_the_tests()
-    before = [footprint(case) for case in cases]
+    before = [footprint(Balls(*case)) for case in cases]
     reasons, verdicts, started = record.equivalents(EQUIVALENT), Counter[str](), time.perf_counter()
     for fault in drawn:
         verdict, detail = tried(fault, cases, before)
@@ -110,8 +112,8 @@ def main() -> int:
 
 
 def cases_of_the_tests() -> list[Case]:
-    seeds, programs = soundness.SEEDS, soundness.PROGRAMS
-    drawn = (soundness.instances_of(programs, seed, library(), soundness.READABLE, Tally()) for seed in seeds)
+    programs, moves = soundness.PROGRAMS, soundness.READABLE
+    drawn = (soundness.instances_of(programs, seed, library(), moves, Tally()) for seed in soundness.SEEDS)
     return [case for each in drawn for case in each]
 
 
@@ -141,30 +143,31 @@ def _try(answer: Connection, fault: faults.Fault, cases: list[Case], before: lis
 
 
 def _verdict(cases: list[Case], before: list[Footprint]) -> tuple[str, str]:
+    place, changes = 0, set()
     try:
         anew = importlib.import_module("tests.bridge.readings.soundness")
         for place, case in enumerate(cases):
-            anew.checked(*case)
-        now = [footprint(case) for case in cases]
+            balls = anew.Balls(*case)
+            balls.check()
+            changes.add(_change(before[place], footprint(balls)))
+            if place % anew.IN_FLOATS == 0:
+                anew.check_in_floats(balls)
     except Exception as error:
-        return "found", f"program {place}: {error}".splitlines()[0] if "place" in locals() else str(error)
-    changes = {_change(*pair) for pair in zip(before, now, strict=True)} - {"same"}
-    if not changes:
+        return "found", f"program {place}: {type(error).__name__} {error}".splitlines()[0]
+    if changes == {"same"}:
         return "survived", "no number changes"
-    return ("wider", "") if changes == {"wider"} else ("survived", "other bounds, none violated")
+    return ("survived", "other bounds, none violated") if "other" in changes else ("wider", "")
 
 
-def footprint(case: Case) -> Footprint:
+def footprint(balls: Balls) -> Footprint:
     """What the two enclosures and bounds say at each step, as float arrays."""
-    checking = importlib.import_module("tests.bridge.readings.checking")
-    program, point, hidden = case
-    balls, found = checking.Balls(program, point, hidden), []
-    with checking.working_precision(checking.BITS):
+    found = []
+    with working_precision(BITS):
         for reading in (balls.prompt, balls.local):
             numbers: dict[tuple[str, str], Any] = {}
             for step in balls.derivation.steps:
                 bound = reading.bound(step.name)
-                numbers[step.name, "bound"] = None if bound is None else bound.midpoint()
+                numbers[step.name, "bound"] = np.zeros(()) if bound is None else bound.midpoint()
                 if step.name in reading.steps:
                     error = reading.steps[step.name].error
                     parts = {part: getattr(error, part).midpoint() for part in ("centre", "radius", "one", "two")}

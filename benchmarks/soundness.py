@@ -1,4 +1,4 @@
-"""Random programs through all readings of their derivation: `python -m benchmarks.soundness --programs 100000`.
+"""Random programs through all readings: `python -m benchmarks.soundness --programs 100000 --seed 0`.
 
 At each step, in balls: error <= bound at the prompt (local, then global) <= closed bound, and the emulated value within
 centre and radii of its enclosure. The same in floats, by vmap, up to rounding. Exits with 1 after a violation.

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from numeric.balls import BallArray
+from numeric.balls.errors import undecided
 from numeric.norms import spectral_norm_upper
 
 Array = Any  # a float64 tensor, or an array of balls
@@ -80,13 +81,14 @@ def unit_vector(scores: Array) -> Array:
     return (places == scores.argmax(-1, keepdim=True)).to(scores.dtype)
 
 
+# Middles that are rounded to floats do not tell close scores apart, so that the balls are compared.
 def _unit_vector_of_balls(scores: BallArray) -> BallArray:
-    places = scores.midpoint().argmax(-1)[..., None]
-    first = np.arange(int(scores.shape[-1])) == places
-    leader = BallArray.exactly(first, scores.bits)
-    lead = (scores * leader).sum(-1, keepdim=True)
-    (lead > scores - leader).decided("the largest score")
-    return leader
+    wins = (scores.unsqueeze(-1) >= scores.unsqueeze(-2)).all(-1).entries
+    first = np.argmax(np.not_equal(wins, False), -1)[..., None]  # the first that may have won
+    found = np.arange(wins.shape[-1]) == first
+    if None in wins[found]:
+        raise undecided("the largest score", scores.bits)
+    return BallArray.exactly(found, scores.bits)
 
 
 def upper(value: Any) -> Any:

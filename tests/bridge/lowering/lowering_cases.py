@@ -109,6 +109,7 @@ CASES = [
     Case("cube_root_of_2_times", 2 ** sp.Rational(1, 3) * x, lambda x: mp.cbrt(2) * x, {"x": LINE}),
     Case("pi_times", sp.pi * x, lambda x: mp.pi * x, {"x": LINE}),
     Case("third", x / 3, lambda x: x / 3, {"x": LINE}),
+    Case("float_zero", sp.Max(x, sp.Float(0.0)), lambda x: max(x, mp.mpf(0)), {"x": LINE}),
     Case("float_constant", x + sp.Float(0.1), lambda x: x + mp.mpf(0.1), {"x": LINE}),
     Case("huge_constants_cancel", sp.Integer(10) ** 400 * x * sp.exp(-921) + y,
          lambda x, y: mp.mpf(10) ** 400 * x * mp.exp(-921) + y, {"x": LINE, "y": LINE}),

@@ -11,11 +11,13 @@ import torch
 
 from bridge.readings import Emulated, Instance, Operands, Reading, enclose, read
 from bridge.readings.arrays import largest, one_norm, two_norm
+from bridge.readings.network import bound_network
 from numeric.balls import BallArray, working_precision
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Norm, Step, error_symbol
 from symbolic.operations import Iteration, Operation
 from tests.bridge.readings import instances
+from tests.bridge.readings.networks import bounds_of
 from tests.symbolic.fuzzing.program import Program
 
 BITS = 128
@@ -45,6 +47,7 @@ class Seen:
     rules: dict[str, int] = field(default_factory=dict)
     least: dict[str, int] = field(default_factory=dict)
     stops: dict[str, int] = field(default_factory=dict)
+    networks: dict[str, int] = field(default_factory=dict)
     ratios: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def count(self, where: dict[str, int], name: str) -> None:
@@ -96,13 +99,14 @@ class Balls:
                 closed[step.error] = self.known.within(step).scalar(step.local, symbols)
                 self.seen.count(self.seen.rules, step.rule)
                 self._check(step, closed[step.error])
-            self._check_substituted(closed)
 
     # SymPy's arithmetic of floats rounds, so that the expression may differ from the steps by as much.
-    def _check_substituted(self, closed: Mapping[Any, BallArray]) -> None:
+    def check_substituted(self) -> None:
+        """Raises Breach where the closed bound of the last step, as one expression, is below a bound here."""
         last = self.derivation.steps[-1]
-        found = self.known.scalar(self.derivation.bound(last.name), {})
-        self._bounded("closed bound, by steps and substituted", last, closed[last.error], found * (1 + CLOSE))
+        with working_precision(BITS):
+            found = self.known.scalar(self.derivation.bound(last.name), {}) * (1 + CLOSE)
+            self._bounded("prompt bound over closed bound, substituted", last, self.prompt.bound(last.name), found)
 
     def _check(self, step: Step, closed: BallArray) -> None:
         local, prompt = (reading.bound(step.name) for reading in (self.local, self.prompt))
@@ -128,6 +132,21 @@ class Balls:
         for norm, radius in (("radius", found.error.radius), ("1-norm", found.error.one), ("2-norm", found.error.two)):
             size = {"radius": abs, "1-norm": one_norm, "2-norm": two_norm}[norm](rest)
             self._bounded(f"error less centre over {norm}, {name}", step, size, radius, norm)
+
+    def check_network(self) -> None:
+        """Raises Breach for a bound of the network reading that is below what it bounds, or above the closed bound."""
+        with working_precision(BITS):
+            found = bound_network(self.derivation, bounds_of(self.program, self.point, BITS))
+            for name, known in found.items():
+                step, here = self.derivation.step(name), self.values[name]
+                sides = {"error": here.emulated - here.exact, "size": here.exact, "emulated": here.emulated}
+                for part, value in sides.items():
+                    size = torch.amax(NORMS[step.norm](value).reshape(-1), 0)
+                    self._bounded(f"{part} over the network's", step, size, _array(getattr(known, part)))
+                for part, value in (("reach", here.exact), ("emulated_reach", here.emulated)):
+                    size = torch.amax(abs(value).reshape(-1), 0)
+                    self._bounded(f"{part} of the network", step, size, _array(getattr(known, part)))
+                self.seen.count(self.seen.networks, step.rule)
 
     def _check_stops(self, step: Step) -> None:
         if step.name not in self.local.steps:
@@ -158,6 +177,10 @@ class Balls:
         if quantity:
             ratios = (float(small.mid() / large.mid()) for small, large in pairs if large.mid() > 1e-9)
             self.seen.raise_to(step.rule, quantity, max(ratios, default=0.0))
+
+
+def _array(ball: flint.arb) -> BallArray:
+    return BallArray([ball], (), BITS)
 
 
 def _pairs(less: BallArray, more: BallArray) -> Iterator[tuple[flint.arb, flint.arb]]:

@@ -10,7 +10,8 @@ from bridge.readings import Emulated, Operands, Smooth
 from numeric.balls import BallArray
 from symbolic.derivation import Derivation
 from tests.symbolic.fuzzing.functions import Function
-from tests.symbolic.fuzzing.program import Pair, Program
+from tests.symbolic.fuzzing.program import Program
+from tests.symbolic.fuzzing.record import Pair
 
 Take = Callable[[str, np.ndarray], Any]
 

@@ -14,7 +14,8 @@ from tests.symbolic.fuzzing.program import Program, Rules
 
 SPARE = 2.0**-36  # by how much, relatively, the rules' numbers exceed those of the vectors: 2^16 roundings
 POINTS, DEPTHS = 4, (4, 13)
-SEEDS, PROGRAMS = (0, 1), 60  # of the tests
+SEEDS, PROGRAMS = (0, 1), 80  # of the tests
+IN_FLOATS = 3  # of so many programs one is read in floats too
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
 STOPS = ("project, ball", "exclude", "perturbed_map", "recur", "correct", "bilinear")
 READ = (
@@ -49,7 +50,7 @@ STEPS = {
 }
 READABLE = {
     **{name: MOVES[name] for name in READ},
-    **{name: replace(MOVES[name], weight=0.1) for name in STOPS},
+    **{name: replace(MOVES[name], weight=0.2) for name in STOPS},
     "contract, limit": replace(MOVES["contract, limit"], weight=0.1),
 }
 
@@ -62,6 +63,7 @@ class Soundness:
     steps: Counter[str] = field(default_factory=Counter)
     least: Counter[str] = field(default_factory=Counter)
     stops: Counter[str] = field(default_factory=Counter)
+    networks: Counter[str] = field(default_factory=Counter)
     ratios: dict[tuple[str, str], float] = field(default_factory=dict)
     breaches: list[str] = field(default_factory=list)
 
@@ -69,16 +71,25 @@ class Soundness:
         self.steps.update(seen.rules)
         self.least.update(seen.least)
         self.stops.update(seen.stops)
+        self.networks.update(seen.networks)
         for key, ratio in seen.ratios.items():
             self.ratios[key] = max(self.ratios.get(key, 0.0), ratio)
 
     def table(self) -> str:
         quantities = ("bound", "radius", "1-norm", "2-norm")
-        row = "{:24s} {:>8} {:>10}" + " {:>9}" * len(quantities)
-        lines = [row.format("rule", "steps", "no value", *(f"/{each}" for each in quantities))]
+        row = "{:24s} {:>8} {:>10} {:>8}" + " {:>9}" * len(quantities)
+        lines = [row.format("rule", "steps", "no value", "network", *(f"/{each}" for each in quantities))]
         for rule, count in sorted(self.steps.items()):
             ratios = (self.ratios.get((rule, quantity)) for quantity in quantities)
-            lines.append(row.format(rule, count, self.stops[rule], *("-" if r is None else f"{r:.4f}" for r in ratios)))
+            lines.append(
+                row.format(
+                    rule,
+                    count,
+                    self.stops[rule],
+                    self.networks[rule],
+                    *("-" if r is None else f"{r:.4f}" for r in ratios),
+                )
+            )
         total = sum(self.steps.values())
         shares = (f"{name} {count}" for name, count in sorted(self.least.items()))
         lines.append(f"least bound: {', '.join(shares)}")
@@ -111,7 +122,7 @@ def sound(
 
 def _read(found: Soundness, program: Program, point: int, hidden: frozenset[str], where: str) -> None:
     try:
-        found.add(checked(program, point, hidden, thorough=found.programs % 10 == 0))
+        found.add(checked(program, point, hidden, in_floats=found.programs % IN_FLOATS == 1))
     except Breach as breach:
         found.breaches.append(shown(str(breach), where, program, breach.step.name))
     except Exception as error:  # no program may end in one
@@ -135,12 +146,20 @@ def instances_of(
         yield program, int(rng.integers(POINTS)), hidden
 
 
-def checked(program: Program, point: int, hidden: frozenset[str], *, thorough: bool = True) -> Seen:
+def checked(program: Program, point: int, hidden: frozenset[str], *, in_floats: bool = True) -> Seen:
     """What was seen; raises Breach."""
-    balls, floats = Balls(program, point, hidden), Floats(program, hidden)
+    balls = Balls(program, point, hidden)
     balls.check()
+    balls.check_network()
+    if in_floats:
+        balls.check_substituted()
+        check_in_floats(balls)
+    return balls.seen
+
+
+def check_in_floats(balls: Balls) -> None:
+    """Against the balls, against the vectors of the generator, and one point alone; raises Breach."""
+    floats = Floats(balls.program, balls.hidden)
     floats.check()
     floats.check_against(balls)
-    if thorough:
-        floats.check_one_by_one(point)
-    return balls.seen
+    floats.check_one_by_one(balls.point)

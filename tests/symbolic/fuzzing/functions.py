@@ -59,8 +59,9 @@ FORMS: Mapping[str, Form] = {
 class Function:
     """scale f(z) and an approximant that deviates by s clip(tilt z, -eps, eps), or by s eps where tilt is 0.
 
-    The signs s stand beside z. `identity`: the approximant is z itself. `derivatives`, `supremum`, `sup` and `local`
-    say what is known of it: how many derivatives, which suprema, the supremum of the deviation, its slope.
+    The signs s stand beside z. `identity`: the approximant is z itself. What a reading is told of the function: so many
+    `derivatives`, the suprema of these orders, the supremum of the deviation (`sup`), its slope (`local`), and the
+    deviation as a function of its own (`difference`).
     """
 
     form: Form

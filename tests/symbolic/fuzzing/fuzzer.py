@@ -8,11 +8,14 @@ import numpy as np
 
 import symbolic.calculus
 import symbolic.calculus.layers
-from tests.symbolic.fuzzing import iteration_moves, premise_moves, softmax_moves
+from tests.symbolic.fuzzing import iteration_moves, layer_moves, premise_moves, softmax_moves
 from tests.symbolic.fuzzing.move import Move
-from tests.symbolic.fuzzing.program import KINDS, Checked, Program, Rules, Violation
+from tests.symbolic.fuzzing.program import KINDS, Program, Rules
+from tests.symbolic.fuzzing.record import Checked, Violation
 
-MOVES = {each.name: each for each in (*premise_moves.MOVES, *softmax_moves.MOVES, *iteration_moves.MOVES)}
+MOVES = {
+    each.name: each for each in (*premise_moves.MOVES, *softmax_moves.MOVES, *layer_moves.MOVES, *iteration_moves.MOVES)
+}
 # A sharp rule has to be attained within 1 %.
 ATTAINED = 0.99
 SHARES = (0.7, 0.2, 0.1)  # of the programs in floats, rationals and letters: SymPy takes longest with letters

@@ -10,6 +10,7 @@ import sympy as sp
 from symbolic.calculus import Approximated, Norm
 from tests.symbolic.fuzzing.evaluation import evaluate
 from tests.symbolic.fuzzing.realised import Measured, Realised
+from tests.symbolic.fuzzing.record import Checked, Line, Pair, Violation
 from tests.symbolic.fuzzing.vectors import largest, supporting, units
 
 Rules = Mapping[str, Callable[..., Any]]
@@ -20,60 +21,6 @@ TAME = 1e3  # larger values are not built upon: float64 would be what is tested
 EXACT = {"step", "coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box"}
 LOWER = {"margin", "slope", "gap", "lead"}  # the rules get lower bounds of these
 NORMS = tuple(Norm)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the program: what it defines, how it reads, and the names that it uses."""
-
-    target: str
-    text: str
-    uses: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The exact and the approximate value of what a handle stands for, (P, ...) each."""
-
-    exact: np.ndarray
-    near: np.ndarray
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A step of the program with all that was measured of it. `limit`: how close its premise came to its limit."""
-
-    move: str
-    result: Realised
-    measured: tuple[Measured, ...]
-    limit: np.ndarray | None = None
-
-    @property
-    def sharp(self) -> bool:
-        return self.result.value.derivation.steps[-1].sharp
-
-
-@dataclass(eq=False)
-class Violation(Exception):  # noqa: N818 - what the field calls it
-    """A promise that a step did not keep, at one point. `str` gives the program, cut down to what the step needs."""
-
-    move: str
-    step: str
-    measured: Measured
-    point: int
-    lines: tuple[Line, ...]
-    alone: str
-    where: str = ""  # the program's number and seed, once they are known
-
-    def __str__(self) -> str:
-        sides = (self.measured.bound, self.measured.truth)
-        bound, truth = (side if np.ndim(side) else np.full(self.point + 1, side) for side in sides)
-        program = "\n".join(f"    {line.text}" for line in self.lines)
-        return (
-            f"{self.move}: the {self.measured.quantity} of '{self.step}' is {float(truth[self.point])!r}, "
-            f"the bound is {float(bound[self.point])!r} ({self.where}point {self.point})\n"
-            f"  program:\n{program}\n  the failing step alone:\n{self.alone}"
-        )
 
 
 @dataclass
@@ -183,10 +130,14 @@ class Program:
         return fitting[self.whole(latest, len(fitting) - 1)]
 
     def size(self, one: Realised) -> float:
-        return self._numbers[one.value.name]["size"]
+        return self.number_of(one.value.name, "size")
 
     def bound(self, one: Realised) -> float:
-        return self._numbers[one.value.name]["error"]
+        return self.number_of(one.value.name, "error")
+
+    def number_of(self, name: str, quantity: str) -> float:
+        """The closed size or error of a value that was kept."""
+        return self._numbers[name][quantity]
 
     def given(self, norm: Norm | None = None, dim: int | None = None, **wanted: Any) -> Realised:
         """Tokens on the sphere of their size (around a centre, where there is a radius), errors on that of theirs."""
@@ -203,10 +154,10 @@ class Program:
         arguments = {"dim": dim, "norm": norm, "size": size, "error": error}
         if radius is not None:
             arguments["radius"] = radius
-        single = wanted.get("single", self.read and self.chance(0.4))
-        if single:
-            exact, near = exact[:, [0] * self.tokens], near[:, [0] * self.tokens]
-        return self.start(arguments, exact, near, centre, single)
+        return self.start(arguments, exact, near, centre, wanted.get("single", self.without_tokens()))
+
+    def without_tokens(self) -> bool:
+        return self.read and self.chance(0.4)
 
     def start(
         self,
@@ -216,6 +167,8 @@ class Program:
         centre: Any = None,
         single: bool = False,
     ) -> Realised:
+        if single:
+            exact, near = exact[:, [0] * exact.shape[1]], near[:, [0] * exact.shape[1]]
         kinds = [kind for kind in ("probabilities", "affine") if arguments.get(kind)]
         move, self.move = self.move, ", ".join(["given", *kinds])
         value = self.apply("given", NAME, **arguments)

@@ -22,7 +22,7 @@ def critical_scores(program: Program) -> Realised:
     moved = error * (2 * ahead - 1)
     exact, moved = (np.broadcast_to(v[order], (program.points, keys, keys)) for v in (exact, moved))
     arguments = {"dim": keys, "size": float(np.abs(exact).max()), "error": error}
-    return program.start(arguments, exact, exact + moved)
+    return program.start(arguments, exact, exact + moved, single=program.without_tokens())
 
 
 GRID = 2.0**50
@@ -155,7 +155,7 @@ def given_weights(program: Program) -> Realised:
     exact = rest + error / 2 * np.where(swap, source, sink)
     near = rest + error / 2 * np.where(swap, sink, source)
     arguments = {"dim": keys, "norm": Norm.ONE, "size": 1.0, "error": float(error), "probabilities": True}
-    return program.start(arguments, adding_up(exact), adding_up(near))
+    return program.start(arguments, adding_up(exact), adding_up(near), single=program.without_tokens())
 
 
 # The exact weight of one key lies beyond the simplex by e/2.
