@@ -6,7 +6,7 @@ gives the closed form (substitute), the LaTeX (print the steps), and the slack o
 at measured premises).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -181,6 +181,10 @@ class Derivation:
     def under(self, hypotheses: Sequence[Any]) -> "Derivation":
         """The same derivation; an open obligation that clearly follows from one of these relations is discharged."""
         return replace(self, steps=tuple(_under(step, hypotheses) for step in self.steps)) if self.conditional else self
+
+    def with_bounds(self, change: Callable[[sp.Expr], sp.Expr]) -> "Derivation":
+        """The same derivation, the local bound of each step changed to an equal one."""
+        return replace(self, steps=tuple(replace(step, local=change(step.local)) for step in self.steps))
 
     def slacks(self, measured: Mapping[str, float], values: Mapping[sp.Symbol, Any]) -> dict[str, float]:
         """How loose each step is at an instance: its local bound at the *measured* premises, over its measured error.

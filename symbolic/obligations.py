@@ -5,7 +5,7 @@ is tested here. A false premise raises `DerivationError`. A premise that SymPy c
 stays with the derivation, and the bound is conditional until the obligation is discharged.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -215,6 +215,14 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
     if isinstance(condition, sp.Lt | sp.Gt) and isinstance(hypothesis, sp.Le | sp.Ge):
         return bool(spare.is_positive)
     return bool(is_nonnegative(spare))
+
+
+def without_absolute_values(expression: sp.Expr, hypotheses: Iterable[Any]) -> sp.Expr:
+    """The expression with u or -u in the place of each |u| whose sign clearly follows from one of these relations."""
+    given = list(hypotheses)
+    signed = ((each, sign * each.args[0]) for each in expression.atoms(sp.Abs) for sign in (1, -1))
+    known = {each: value for each, value in signed if any(follows_from(sp.Ge(value, 0), one) for one in given)}
+    return expression.xreplace(known)
 
 
 def reopened(obligation: Obligation, *letters: sp.Symbol) -> Obligation:

@@ -17,7 +17,7 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
-from symbolic.obligations import Obligation, follows_from
+from symbolic.obligations import Obligation, follows_from, without_absolute_values
 from symbolic.provenance import Derived, Provenance, weakest
 
 
@@ -234,9 +234,23 @@ class Quantity:
 
 def _under(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:
     """The quantity, with every obligation discharged that follows from the hypotheses or the range of its indices."""
-    if quantity.derivation is None or not quantity.derivation.conditional:
+    if quantity.derivation is None:
         return quantity
-    return replace(quantity, derivation=quantity.derivation.under([*hypotheses, *quantity.indices]))
+    granted = quantity
+    if quantity.derivation.conditional:
+        granted = replace(quantity, derivation=quantity.derivation.under([*hypotheses, *quantity.indices]))
+    bound = set(quantity.worst_case or {})  # an instance binds other values, of which the hypotheses say nothing
+    return _signed(granted, [each for each in hypotheses if not bound & set(getattr(each, "free_symbols", ()))])
+
+
+def _signed(quantity: Quantity, hypotheses: Sequence[Any]) -> Quantity:
+    """The quantity, without the absolute values whose sign clearly follows from the hypotheses."""
+    derivation, trivial = quantity.derivation, quantity.trivial
+    if derivation is None or not hypotheses or not any(step.local.has(sp.Abs) for step in derivation.steps):
+        return quantity
+    signed = derivation.with_bounds(lambda local: without_absolute_values(local, hypotheses))
+    size = None if trivial is None else without_absolute_values(trivial, hypotheses)
+    return replace(quantity, derivation=signed, trivial=size)
 
 
 def _at_worst(step: Step, worst: Mapping[sp.Symbol, Any], granted: Sequence[Any]) -> Step:

@@ -100,22 +100,22 @@ def averaged(V: torch.Tensor, x: torch.Tensor, N: int, c: torch.Tensor, keep: to
     return x
 
 
-def residual() -> bs.Theorem:
+def residual(first: object = 1, **changes: object) -> bs.Theorem:
     """Weights keep + (1 - keep) e_0 in the place of the mean: they err by at most 2 (1 - keep) in the 1-norm."""
     weights = bs.given("weights", dim=L, norm=1, size=1, error=2 * a, probabilities=True)
 
     def layer(x: bs.Approximated) -> bs.Approximated:
         values = bs.linear_map(x, "V x", operator_norm=v, dim=L * d)
-        return bs.add(x, bs.attend(weights, values, "attention"), name="residual", coefficients=(1, c))
+        return bs.add(x, bs.attend(weights, values, "attention"), name="residual", coefficients=(first, c))
 
-    return bs.theorem(
-        "residual",
-        bs.repeat(bs.given("x", dim=L * d, size=1), "output", layer, N),
-        parameters={a: 0.05, c: 0.25, v: 1.0, N: (1, 4), L: 5, d: 3},
-        inputs={"x": bs.Box(L, d), "V": bs.Rows(d, bs.Ball(d, norm=1, radius=v))},
-        network=lambda V, x, N, c, a: averaged(V, x, N, c, 1 - a),
-        reference=lambda V, x, N, c: averaged(V, x, N, c, torch.ones(())),
-    )
+    arguments: dict[str, object] = {
+        "parameters": {a: 0.05, c: 0.25, v: 1.0, N: (1, 4), L: 5, d: 3},
+        "inputs": {"x": bs.Box(L, d), "V": bs.Rows(d, bs.Ball(d, norm=1, radius=v))},
+        "network": lambda V, x, N, c, a: averaged(V, x, N, c, 1 - a),
+        "reference": lambda V, x, N, c: averaged(V, x, N, c, torch.ones(())),
+    }
+    output = bs.repeat(bs.given("x", dim=L * d, size=1), "output", layer, N)
+    return bs.theorem("residual", output, **{**arguments, **changes})
 
 
 def test_a_residual_network_is_compared_without_a_premise() -> None:
@@ -124,3 +124,22 @@ def test_a_residual_network_is_compared_without_a_premise() -> None:
     assert not any(row.flags or row.premises for row in comparison)
     assert [row.derived for row in comparison] == pytest.approx([0.025, 4 * 0.025 * 1.25**3])
     assert all(row.ratio is not None and row.ratio < 4 for row in comparison)
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "knows", "share"),
+    [
+        ([c < 1], {}, 1 - c),
+        ([c >= 1], {}, c - 1),
+        ([c < 2], {}, sp.Abs(c - 1)),
+        ([], {}, sp.Abs(c - 1)),
+        ([c < 1], {c: lambda V: V.abs().amax()}, sp.Abs(c - 1)),  # an instance binds another value of c
+    ],
+)
+def test_a_hypothesis_gives_the_sign_of_an_absolute_value(
+    hypotheses: list[object], knows: dict[sp.Symbol, object], share: sp.Expr
+) -> None:
+    (quantity,) = residual(1 - c, hypotheses=hypotheses, knows=knows).statement.quantities
+    growth = c * v + share
+    assert quantity.derived() == 2 * N * a * c * v * growth ** (N - 1)
+    assert quantity.trivial == growth**N
