@@ -102,7 +102,7 @@ def at_prompt(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: 
     """On tensors, at the one prompt of a batch of one."""
     function = AtPrompt(case, quantity, use)
     numbers = {name: torch.tensor(case.number(letter)).double() for name, letter in function.letters.items()}
-    return case.runner.at_one(function, {**{name: value[0] for name, value in inputs.items()}, **numbers})
+    return case.runner.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
 
 
 def at_prompt_on_balls(

@@ -40,6 +40,8 @@ def _require_kinds(theorem: Theorem) -> None:
         *(f"the input {name} is {_short(each)}; give a domain, such as bs.Box(d)" for name, each in inputs.items()),
         *(f"{role} is {_short(each)}; give a function" for role, each in theorem.functions() if not callable(each)),
     ]
+    if theorem.handles is not None and not theorem.inputs:
+        wrong.append("handles bind operands at a prompt, but there are no inputs")
     if wrong:
         raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")
 

@@ -36,7 +36,10 @@ class Given(Operation):
 
 @dataclass(frozen=True)
 class Linear(Operation):
-    """A x + b, or A^T x + b. A number in the place of A scales."""
+    """A x + b, or A^T x + b. A number in the place of A scales.
+
+    A vector in the place of A gives its inner product with each token, as one vector over the tokens.
+    """
 
     matrix: Handle
     transposed: bool = False

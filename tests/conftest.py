@@ -3,6 +3,7 @@
 No test of hypothesis has a deadline: no verdict depends on the clock (test_no_clock.py).
 """
 
+import gc
 import random
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.typechecking import check_while_running
 
+gc.set_threshold(50_000, 20, 100)  # imports and derivations leave no cycles worth a fifth of the time of collecting
 check_while_running()
 
 settings.register_profile(
@@ -19,6 +21,11 @@ settings.register_profile(
 settings.load_profile("no clock")
 
 import torch  # noqa: E402 - after the hooks, which act on imports
+
+
+def pytest_collection_finish() -> None:
+    """No later collection of garbage goes through the modules and the derived results again."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

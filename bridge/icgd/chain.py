@@ -15,7 +15,7 @@ from torch import Tensor
 from bridge.icgd.emulation import LOCAL, Emulation
 from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.icgd.setting import Setting
-from bridge.readings import Instance, Operands, Reading, Smooth, enclose, read_exact
+from bridge.readings import Instance, Operands, Reading, Smooth, enclose, read, read_exact
 from bridge.readings.arrays import Array
 from numeric.balls import BallArray, float_above
 from symbolic.icgd import chain
@@ -51,6 +51,11 @@ class Chain:
         `functions` are r, r' and u; those of the setting by default.
         """
         return read_exact(self.derivation, self._operands(w, x, y, functions or self.exact_functions), wanted)
+
+    def emulated(self, w: Array, x: Array, y: Array) -> dict[str, Array]:
+        """The same taps with the sums of ReLUs in the place of r, r' and u: what the network has to compute."""
+        found = read(self.derivation, self._operands(w, x, y, self.functions))
+        return {name: each.emulated for name, each in found.items()}
 
     def reading(self, w: Array, x: Array, y: Array, scope: str, wanted: Sequence[str] = ()) -> Reading:
         """What is known of the errors of the steps at a prompt; on balls, as a proof."""

@@ -17,9 +17,11 @@ from bridge.cost import Cost
 from bridge.data import Table
 from bridge.enclosures import TIGHTNESS
 from bridge.export.numbers import plain
+from bridge.faithful import NAME as FAITHFUL
 from bridge.goals import Goal
 from bridge.icgd.case import SIZES, StepCase, tap_of
 from bridge.icgd.emulation import FEWEST_RELUS, LOCAL, Emulation, ranges, with_accuracies, with_relus
+from bridge.icgd.faithful import faithful_rows, replayed_faithful
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
 from bridge.icgd.outside import OutsideCase
 from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
@@ -182,6 +184,15 @@ class EmulatedCase(StepCase):
         sizes = ball_maximum([one, flint.arb(s.B_x), flint.arb(s.B_y), flint.arb(e.ranges.outputs), loss])
         grown = [each.error for each in network_bounds(e, unit=True).values()]
         return float_above(sizes * ball_maximum([one, *grown]))
+
+    def checks(self, budget: Budget) -> list[Row]:
+        return faithful_rows(self, budget) if isinstance(self.plan, Emulation) else []
+
+    def replay_check(self, name: str, inputs: Inputs) -> Row:
+        if name != FAITHFUL:
+            return super().replay_check(name, inputs)
+        self.check_inputs({key: value.unsqueeze(0) for key, value in inputs.items()})
+        return replayed_faithful(self, inputs)
 
     # Counts and norms.
 

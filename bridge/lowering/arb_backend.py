@@ -126,7 +126,9 @@ def _converted(argument: Argument, value: Any) -> Any:
 
 def ball(argument: Argument, value: Any) -> arb:
     """The number as a ball: rationals rounded outward, floats as exact binary rationals."""
-    if isinstance(value, arb | int | float | fmpz | fmpq):
+    if isinstance(value, arb):
+        return value
+    if isinstance(value, int | float | fmpz | fmpq):
         return arb(value)
     if isinstance(value, Fraction):
         return arb(fmpq(value.numerator, value.denominator))

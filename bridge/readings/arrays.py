@@ -37,8 +37,10 @@ def joint(norms: list[Array]) -> Array:
 
 
 def applied(matrix: Array, x: Array) -> Array:
-    """A x for each token: (..., m) to (..., k). A number scales."""
-    return x * matrix if is_number(matrix) else x @ matrix.mT
+    """A x for each token: (..., m) to (..., k). A number scales; a vector gives one number for each token: (...)."""
+    if is_number(matrix):
+        return x * matrix
+    return x @ (matrix if matrix.ndim == 1 else matrix.mT)
 
 
 def token_mean(x: Array) -> Array:
@@ -88,12 +90,27 @@ def unit_vector(scores: Array) -> Array:
 
 # Middles that are rounded to floats do not tell close scores apart, so that the balls are compared.
 def _unit_vector_of_balls(scores: BallArray) -> BallArray:
-    wins = (scores.unsqueeze(-1) >= scores.unsqueeze(-2)).all(-1).entries
-    first = np.argmax(np.not_equal(wins, False), -1)[..., None]  # the first that may have won
-    found = np.arange(wins.shape[-1]) == first
-    if None in wins[found]:
+    rows = scores.entries.reshape(-1, scores.shape[-1])
+    winners = [_winner(row.tolist()) for row in rows]
+    if None in winners:
         raise undecided("the largest score", scores.bits)
-    return BallArray.exactly(found, scores.bits)
+    found = np.arange(rows.shape[1]) == np.array(winners)[:, None]
+    return BallArray.exactly(found.reshape(tuple(scores.shape)), scores.bits)
+
+
+def _winner(scores: list[flint.arb]) -> int | None:
+    """The first place of the largest score; None where the balls do not decide it."""
+    lowest = [score.lower() for score in scores]
+    leader = 0
+    for place, low in enumerate(lowest):
+        leader = place if low > lowest[leader] else leader
+    best = scores[leader]
+    if not all(best >= score for place, score in enumerate(scores) if place != leader):
+        return None
+    earlier = [place for place in range(leader) if not scores[place] < best]
+    if not earlier:
+        return leader
+    return earlier[0] if scores[earlier[0]] >= best else None
 
 
 def upper(value: Any) -> Any:

@@ -103,6 +103,9 @@ def _linear(operation: op.Linear, step: Step, x: list[Enclosed], at: Instance) -
     exact = _exactly(operation, x, at)
     if is_number(matrix):
         return Enclosed(exact, _scaled(error, matrix))
+    if matrix.ndim == 1:  # the tokens become the coordinates
+        of_tokens = _mapped(error, matrix.unsqueeze(0))
+        return Enclosed(exact, Error(of_tokens.centre[..., 0], of_tokens.radius[..., 0]))
     return Enclosed(exact, _mapped(error, matrix), Image(matrix, lambda: error.two))
 
 
@@ -328,18 +331,21 @@ def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], 
 # at least to the same with the signs of r exchanged; and by rule `softmax` the 1-norm moves by 2 tanh(max r / 2).
 def _softmax_moves(scores: Array, radius: Array) -> tuple[Array, Error]:
     weights = torch.softmax(scores, -1)
-    highest, lowest = (_with_lead(scores, sign * radius) for sign in (1, -1))
-    spread = torch.maximum(highest - weights, weights - lowest)
+    held = torch.clamp(radius, max=WIDEST)
+    spread = torch.maximum(_led(weights, held) - weights, weights - _led(weights, -held))
+    moderate = torch.amax(radius, -1, keepdim=True) <= WIDEST
+    spread = torch.where(moderate, spread, torch.ones_like(spread))
     return weights, Error(torch.zeros_like(spread), torch.relu(spread), one=lambda: 2 * torch.tanh(largest(radius) / 2))
 
 
-def _with_lead(scores: Array, lead: Array) -> Array:
-    """The weight of each key when it gains `lead` and every other key loses its own: (..., n)."""
-    gained, lost = scores + lead, scores - lead
-    count = scores.shape[-1]
-    own = torch.eye(count, dtype=torch.float64)  # (n, n): row i has the gain of key i alone
-    table = lost.unsqueeze(-2) * (1 - own) + gained.unsqueeze(-2) * own
-    return torch.diagonal(torch.softmax(table, -1), 0, -2, -1)
+WIDEST = 300.0  # e^300 is a float64; scores that move by more may give a key any weight
+
+
+def _led(weights: Array, lead: Array) -> Array:
+    """The weight of each key when its score gains `lead` and every other loses its own: (..., n)."""
+    gained, lost = weights * torch.exp(lead), weights * torch.exp(-lead)
+    others = torch.relu(lost.sum(-1, keepdim=True) - lost)
+    return gained / (gained + others)
 
 
 @enclosed.register
@@ -376,6 +382,8 @@ def _hard_max(operation: op.HardMax, step: Step, x: list[Enclosed], at: Instance
 def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     scores = at.operands.array(operation.scores)
     exact = unit_vector(scores)
+    if not at.local and not step.local.free_symbols - set(at.operands.letters):
+        return Enclosed(exact, Error.within(step.norm, at.operands.number(step.local), exact))
     difference = torch.softmax(scores, -1) - exact
     return Enclosed(exact, Error(difference, torch.zeros_like(difference)))
 

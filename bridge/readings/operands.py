@@ -81,12 +81,12 @@ class Operands:
 
     def matrix(self, operation: Linear) -> Array:
         found = self.array(operation.matrix)
-        if is_number(found):
+        if is_number(found) or found.ndim == 1:
             return found
         if found.ndim != 2:
             raise UsageError(
-                f"step '{self.step}': expected a matrix or a number for '{operation.matrix}', got an array of shape "
-                f"{tuple(found.shape)}"
+                f"step '{self.step}': expected a matrix, a vector or a number for '{operation.matrix}', got an array "
+                f"of shape {tuple(found.shape)}"
             )
         return found.mT if operation.transposed else found
 

@@ -1,7 +1,7 @@
 """The table of a derivation at a prompt: size, error and bound of each step, and what decides the bound."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -11,11 +11,12 @@ import torch
 from bridge.conditions import truth
 from bridge.readings.arrays import Array, largest, one_norm, two_norm
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
-from bridge.readings.reading import Reading, read_errors
+from bridge.readings.reading import Reading, enclose, read_errors
 from bridge.readings.values import read
 from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.budget import OperationLimit, spending
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
+from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Approximated, Derivation, Norm, Step
 from symbolic.statements import UsageError
 
@@ -96,7 +97,7 @@ def at(
     local: bool = True,
     limit: int = DEFAULT_LIMIT,
 ) -> Steps:
-    """The steps of a derivation at one prompt.
+    """The steps of a derivation at one prompt, those of a repetition layer by layer.
 
     `operands` binds the handles: arrays (..., m), matrices, functions (`Smooth`, or a plain one), or a pair
     `Emulated(exact, emulated)`; `letters` the symbols. With `bits` all of it runs on balls, and each bound is proved;
@@ -139,8 +140,27 @@ def table(derivation: Derivation, operands: Operands, *, local: bool = True) -> 
     for step in derivation.steps:
         require_hypotheses(step, values.get(step.name), operands)
     reading = read_errors(derivation, operands, local=local)
-    rows = tuple(_row(step, values, reading) for step in derivation.steps)
-    return Steps(rows, proved=operands.bits is not None)
+    rows = [row for step in derivation.steps for row in (*_layers(step, values, reading), _row(step, values, reading))]
+    return Steps(tuple(rows), proved=operands.bits is not None)
+
+
+def _layers(step: Step, values: Mapping[str, Emulated], reading: Reading) -> Iterator[StepAtPrompt]:
+    """The steps inside a repetition, layer by layer."""
+    operation = step.operation
+    if not isinstance(operation, Repetition) or step.name not in values or step.name not in reading.steps:
+        return
+    (start,), premise, layer = step.premises, operation.premise, operation.layer
+    value, known = values[start], reading.steps[start]
+    for place in range(reading.at.operands.within(step).count(operation.depth)):
+        at = reading.at.within(step).in_layer(place)
+        here = replace(at.operands, bound={**at.operands.bound, premise: value})
+        inner_values = read(layer.derivation, here, [layer.name])
+        inner = enclose(layer.derivation, at, [layer.name], known={premise: known})
+        for each in layer.derivation.leading_to(layer.name):
+            if each.name != premise:
+                row = _row(each, inner_values, inner)
+                yield replace(row, name=f"{step.name}, layer {place + 1}: {each.name}")
+        value, known = inner_values[layer.name], inner.steps[layer.name]
 
 
 # A rule relies on the sizes and errors of givens, and on the obligations that it has met.

@@ -25,7 +25,7 @@ from typing import IO, Any, NoReturn
 ROOT = Path(__file__).parents[2]
 GUARD = 900.0  # seconds until a call counts as hanging, on any machine, however busy
 MOST_DATA = 3 << 30  # bytes that a call may ask for: beyond it the call fails, and not the machine
-LOOK = 0.02  # seconds between two looks at a call that runs
+LOOK = 0.005  # seconds between two looks at a call that runs
 
 
 @dataclass(frozen=True)

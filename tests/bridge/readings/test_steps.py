@@ -66,6 +66,21 @@ def test_layers_are_followed_one_by_one(bits: int | None) -> None:
     assert own.error <= own.bound < 1.03 * own.error
 
 
+@every_arithmetic
+def test_the_steps_of_each_layer_are_shown(bits: int | None) -> None:
+    steps = at(deep(), operands(), LETTERS, bits=bits)
+    inner = [f"output, layer {place}: {name}" for place in (1, 2, 3) for name in ("W p", "r(W p)")]
+    assert [row.name for row in steps] == ["x", *inner, "output"]
+    for row in steps:
+        assert row.error is not None
+        assert row.bound is not None
+        assert row.error <= row.bound * (1 + 1e-12)
+    last, whole = steps["output, layer 3: r(W p)"], steps["output"]
+    assert (last.size, last.error) == (whole.size, whole.error)
+    assert whole.bound is not None
+    assert last.bound == pytest.approx(whole.bound)
+
+
 def test_the_rule_decides_where_nothing_else_is_known() -> None:
     x = bs.given("x", dim=d, size=1)
     steps = shown(layer(x), r=bs.Smooth(torch.tanh, lambda z: 0.99 * torch.tanh(z)))

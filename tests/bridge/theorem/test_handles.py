@@ -203,6 +203,13 @@ def test_too_large_for_balls_leaves_the_bound_of_the_rules() -> None:
     assert float(bound.ball) == float(rules.ball)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_network_in_low_precision_is_read_in_float64(dtype: str) -> None:
+    rows = compared(deep(), eps=0.1, dtype=dtype)
+    assert {row.scope for row in rows} == {"network", PROMPT, LOCAL, None}
+    assert all(set(row.verdict.values()) == {Verdict.KEPT} for row in rows)
+
+
 def test_a_distance_that_is_no_norm_has_no_bound_read() -> None:
     theorem = replace(deep(), distance=lambda found, truth: (found - truth).abs().amax())
     case = case_of(theorem)
@@ -238,6 +245,11 @@ def test_handles_that_do_not_fit(changed: Any, words: str) -> None:
 def test_handles_that_take_an_unknown_name() -> None:
     with pytest.raises(UsageError, match="the handles takes y, which is no parameter, weight or input"):
         deep(handles=lambda y: {"x": y})
+
+
+def test_handles_of_a_theorem_without_prompts() -> None:
+    with pytest.raises(UsageError, match="deep: handles bind operands at a prompt, but there are no inputs"):
+        deep(inputs={}, network=None, reference=None, handles=lambda W: {"W": W})
 
 
 def test_no_step_names_an_operand() -> None:

@@ -21,7 +21,7 @@ from tests.symbolic.fuzzing.move import Move
 from tests.symbolic.fuzzing.realised import Measured
 from tests.symbolic.fuzzing.vectors import lengths, supporting, units
 
-SHARDS, PROGRAMS = 4, 500  # 2,000 programs of 64 points each
+SHARDS, PROGRAMS = 2, 500  # 1,000 programs of 64 points each; `python -m benchmarks.fuzzing` runs more
 RULES = sorted({move.rule for move in MOVES.values()})
 
 
@@ -29,8 +29,8 @@ RULES = sorted({move.rule for move in MOVES.values()})
 def test_random_programs_keep_every_bound_and_attain_the_sharp_ones(seed: int) -> None:
     tally = fuzz(PROGRAMS, seed)
     assert not tally.violations, str(tally.violations[0])
-    assert SHARDS * tally.programs >= 2_000
-    assert SHARDS * tally.points >= 100_000
+    assert SHARDS * tally.programs >= 1_000
+    assert SHARDS * tally.points >= 50_000
     assert tally.not_attained() == []
     assert 0 < tally.counts["iterate, any layer"].refused < tally.counts["iterate, any layer"].points / 64
 
