@@ -6,7 +6,7 @@ import torch
 
 from bridge.readings import Emulated, Instance, Operands, enclose
 from bridge.readings.arrays import unit_vector
-from numeric.balls import BallArray, BallsError
+from numeric.balls import BallArray, BallsError, working_precision
 from symbolic.calculus import Approximated, Norm, given, hard_max, soft_threshold, softmax, softmax_to_hard_max
 
 margin, e = sp.symbols("m e", positive=True)
@@ -63,7 +63,8 @@ TINY = 2.0**-60  # below a rounding of 1
 )
 def test_the_winner_is_decided_in_balls_and_the_first_at_ties(differences: list[float], winner: int) -> None:
     scores = BallArray.exactly(torch.ones(1, 2)) + BallArray.exactly(torch.tensor([differences], dtype=torch.float64))
-    assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
+    with working_precision(128):
+        assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
 
 
 def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
