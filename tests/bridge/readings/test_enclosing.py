@@ -1,4 +1,4 @@
-"""Enclosures where no random program leads: a winner that may change, and ties."""
+"""Enclosures where no random program leads: a winner that may change, ties, and vectors."""
 
 import pytest
 import sympy as sp
@@ -7,7 +7,16 @@ import torch
 from bridge.readings import Emulated, Instance, Operands, enclose
 from bridge.readings.arrays import unit_vector
 from numeric.balls import BallArray, BallsError, working_precision
-from symbolic.calculus import Approximated, Norm, given, hard_max, soft_threshold, softmax, softmax_to_hard_max
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    given,
+    hard_max,
+    linear_map,
+    soft_threshold,
+    softmax,
+    softmax_to_hard_max,
+)
 
 margin, e = sp.symbols("m e", positive=True)
 SCORES = torch.tensor([0.0, 1.0, -3.0], dtype=torch.float64)
@@ -85,3 +94,17 @@ def test_a_soft_threshold_that_errs_below_0_jumps_at_0() -> None:
     assert bool((rest <= found.radius).all())
     assert rest.sum() <= found.one
     assert torch.linalg.vector_norm(rest) <= found.two
+
+
+def test_a_vector_maps_the_tokens_to_coordinates() -> None:
+    tokens = given("tokens", dim=3, norm=Norm.INF, size=2, error=1)
+    scores = linear_map(tokens, "scores", operator_norm=3, dim=5, matrix="query")
+    generator = torch.Generator().manual_seed(0)
+    exact = torch.rand(5, 3, generator=generator, dtype=torch.float64)
+    query = torch.randn(3, generator=generator, dtype=torch.float64)
+    errors = 2 * torch.rand(200, 5, 3, generator=generator, dtype=torch.float64) - 1
+    found = enclose(scores.derivation, Instance(Operands({"tokens": exact, "query": query}))).steps["scores"]
+    assert torch.allclose(found.exact, exact @ query)
+    moved = ((exact + errors) @ query - found.exact).abs()
+    assert (moved <= found.error.absolute).all()
+    assert torch.allclose(found.error.absolute, query.abs().sum().expand(5))  # attained by errors of its signs
