@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from bridge.budget import Budget
+from bridge.goals import Goal
 from bridge.icgd.emulation import LOCAL
 from bridge.icgd.study import EmulatedCase
 from bridge.measure import evidence_at
@@ -89,18 +90,16 @@ def median_ratio(case: EmulatedCase, inputs: Inputs, scope: str) -> float:
 
 def attack_error(case: EmulatedCase, budget: Budget) -> Inputs:
     """The prompt of the largest error that the attack finds."""
-    found = case.search(lambda x: case.errors(x, ["gradient"], attack=True)["gradient"], _gradient(case), budget)
-    return case.admit({name: value[None] for name, value in found.items()})
+    return _attacked(case, Goal(_gradient(case)), budget)
 
 
 def attack_ratio(case: EmulatedCase, scope: str, budget: Budget) -> Inputs:
     """The prompt of the largest error over bound."""
+    return _attacked(case, Goal(_gradient(case), scope), budget)
 
-    def ratio(inputs: Inputs) -> torch.Tensor:
-        error = case.errors(inputs, ["gradient"], attack=True)["gradient"]
-        return error / case.prompt_bounds(_gradient(case), inputs, scope)
 
-    found = case.search(ratio, _gradient(case), budget)
+def _attacked(case: EmulatedCase, goal: Goal, budget: Budget) -> Inputs:
+    (found,) = case.batch([(case, goal)], budget).ascended(budget)
     return case.admit({name: value[None] for name, value in found.items()})
 
 

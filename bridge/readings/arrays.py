@@ -70,6 +70,11 @@ def _spectral_of_balls(a: BallArray) -> BallArray:
     return BallArray.exactly(norms, a.bits) + rest
 
 
+def flat_at_zero(a: Array) -> Array:
+    """The same norms, with the gradient 0 where they are 0: a root of their squares has none there."""
+    return a if isinstance(a, BallArray) else torch.where(a > 0, a, torch.zeros_like(a))
+
+
 def bounding(a: Array) -> Array:
     """What is no number (infinity times 0, where a bound overflows) bounds nothing."""
     return a if isinstance(a, BallArray) else torch.where(a.isnan(), torch.inf, a)

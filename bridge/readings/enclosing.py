@@ -318,8 +318,11 @@ def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], 
     threshold, found = (at.operands.side(operation.threshold, emulated) for emulated in (False, True))
     around = _monotone(x[0], lambda each: shrunk(each, found))
     difference = shrunk(x[0].exact, found) - shrunk(x[0].exact, threshold)
-    error = around.error
-    shifted = Error(error.centre + difference, error.radius, one=lambda: error.one, two=lambda: error.two)
+    error, moved, zero = around.error, x[0].exact + x[0].error.centre, torch.zeros_like(x[0].exact)
+    # an approximate t < 0 makes S_t jump at 0, by 2 |t|
+    jump = torch.where(abs(moved) <= x[0].error.radius, zero + 2 * torch.relu(-found), zero)
+    one, two = lambda: error.one + one_norm(jump), lambda: error.two + two_norm(jump)
+    shifted = Error(error.centre + difference, error.radius, one=one, two=two)
     return Enclosed(around.exact - difference, shifted)
 
 

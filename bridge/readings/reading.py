@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from bridge.readings.arrays import Array, bounding
+from bridge.readings.arrays import Array, bounding, flat_at_zero
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
 from bridge.readings.operands import Operands
 from symbolic.calculus.repetition import Repetition
@@ -88,7 +88,8 @@ class Reading:
 
     def by_rule(self, step: Step) -> Array | None:
         """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
-        errors = {error_symbol(name): self._bounds[name] for name in step.premises if name in self._bounds}
+        known = {name: self._bounds[name] for name in step.premises if name in self._bounds}
+        errors = {error_symbol(name): flat_at_zero(bound) for name, bound in known.items()}
         if not self.at.by_rules or step.local.free_symbols - set(errors) - set(self.at.operands.letters):
             return None
         return self.at.within(step).operands.scalar(step.local, errors)

@@ -142,6 +142,11 @@ def _given(operation: op.Given, x: list[Array], operands: Operands, emulated: bo
 @value.register
 def _linear(operation: op.Linear, x: list[Array], operands: Operands, emulated: bool) -> Array:
     found = applied(operands.matrix(operation), x[0])
+    if found.ndim == 0:
+        raise UsageError(
+            f"step '{operands.step}': a vector for '{operation.matrix}' gives one number for each token, but the value "
+            f"has no tokens; give a matrix of one row"
+        )
     return found + operands.array(operation.bias) if operation.bias else found
 
 

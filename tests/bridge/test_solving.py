@@ -72,7 +72,7 @@ def test_a_printed_answer_is_not_guaranteed_and_names_its_errata() -> None:
 
 
 def test_a_step_size_that_the_descent_lemma_forbids_is_no_answer() -> None:
-    with pytest.raises(UsageError, match=r"no eta gives .* at most 0\.01: .* above that: .*eta L_f <= 1"):
+    with pytest.raises(UsageError, match=r"no eta gives .* at most 0\.01: .* above that: .*L_f\*eta <= 1"):
         solve("icgd.trajectory", for_="eta", error=0.01, quantity="gradient_mapping")
 
 

@@ -1,4 +1,4 @@
-"""Enclosures where no random program leads: a winner that may change, and ties."""
+"""Enclosures where no random program leads: a winner that may change, ties, and vectors."""
 
 import pytest
 import sympy as sp
@@ -6,8 +6,17 @@ import torch
 
 from bridge.readings import Emulated, Instance, Operands, enclose
 from bridge.readings.arrays import unit_vector
-from numeric.balls import BallArray, BallsError
-from symbolic.calculus import Approximated, given, hard_max, softmax, softmax_to_hard_max
+from numeric.balls import BallArray, BallsError, working_precision
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    given,
+    hard_max,
+    linear_map,
+    soft_threshold,
+    softmax,
+    softmax_to_hard_max,
+)
 
 margin, e = sp.symbols("m e", positive=True)
 SCORES = torch.tensor([0.0, 1.0, -3.0], dtype=torch.float64)
@@ -63,10 +72,39 @@ TINY = 2.0**-60  # below a rounding of 1
 )
 def test_the_winner_is_decided_in_balls_and_the_first_at_ties(differences: list[float], winner: int) -> None:
     scores = BallArray.exactly(torch.ones(1, 2)) + BallArray.exactly(torch.tensor([differences], dtype=torch.float64))
-    assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
+    with working_precision(128):
+        assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
 
 
 def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
     third = BallArray.exactly(torch.ones(2)) / 3
     with pytest.raises(BallsError, match="the largest score"):
         unit_vector(third)
+
+
+# S_t of t = -1 jumps from -1 to 1 at 0: x = 0.125 with an error of 0.25 downwards moves by 2.25, in all norms.
+def test_a_soft_threshold_that_errs_below_0_jumps_at_0() -> None:
+    x = given("x", dim=2, norm=Norm.TWO, size=1, error=sp.Rational(1, 4))
+    shrunk = soft_threshold(x, "s", threshold_error=1, threshold="t").derivation
+    exact, threshold = torch.full((2,), 0.125, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    known = Operands({"x": exact, "t": Emulated(threshold, threshold - 1)})
+    found = enclose(shrunk, Instance(known, by_rules=False)).steps["s"].error
+    moved = torch.tensor([-1.125, 1.125], dtype=torch.float64) - exact  # the first coordinate errs by -1/4
+    rest = abs(moved - found.centre)
+    assert bool((rest <= found.radius).all())
+    assert rest.sum() <= found.one
+    assert torch.linalg.vector_norm(rest) <= found.two
+
+
+def test_a_vector_maps_the_tokens_to_coordinates() -> None:
+    tokens = given("tokens", dim=3, norm=Norm.INF, size=2, error=1)
+    scores = linear_map(tokens, "scores", operator_norm=3, dim=5, matrix="query")
+    generator = torch.Generator().manual_seed(0)
+    exact = torch.rand(5, 3, generator=generator, dtype=torch.float64)
+    query = torch.randn(3, generator=generator, dtype=torch.float64)
+    errors = 2 * torch.rand(200, 5, 3, generator=generator, dtype=torch.float64) - 1
+    found = enclose(scores.derivation, Instance(Operands({"tokens": exact, "query": query}))).steps["scores"]
+    assert torch.allclose(found.exact, exact @ query)
+    moved = ((exact + errors) @ query - found.exact).abs()
+    assert (moved <= found.error.absolute).all()
+    assert torch.allclose(found.error.absolute, query.abs().sum().expand(5))  # attained by errors of its signs

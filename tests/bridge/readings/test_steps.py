@@ -129,7 +129,11 @@ def test_a_handle_that_no_step_names() -> None:
         ({"x": [0.5, 0.5, 0.5]}, r"step 'x': expected an array whose last axis has length d = 2, got the shape \(3,\)"),
         ({"x": 0.5}, r"step 'x': expected an array whose last axis has length d = 2, got the shape \(\)"),
         ({"W": torch.ones(2, 3)}, r"step 'W p': 'W' of shape \(2, 3\) and 'x' of shape \(2,\) do not fit"),
-        ({"W": torch.ones(2)}, r"step 'W p': expected a matrix or a number for 'W', got an array of shape \(2,\)"),
+        ({"W": torch.ones(2)}, r"step 'W p': a vector for 'W' gives one number for each token, but the value has no"),
+        (
+            {"W": torch.ones(2, 2, 2)},
+            r"step 'W p': expected a matrix, a vector or a number for 'W', got an array of shape \(2, 2, 2\)",
+        ),
         ({"W": (MATRIX, MATRIX)}, r"step 'W p': 'W' is bound to a tuple, but the step is in no repeated layer"),
     ],
     ids=str,

@@ -5,7 +5,18 @@ import sympy as sp
 import torch
 
 from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose, read
-from symbolic.calculus import Approximated, apply_function, contract, given, linear_map, mean, repeat
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    apply_function,
+    concatenate,
+    contract,
+    given,
+    linear_map,
+    mean,
+    project,
+    repeat,
+)
 
 START = Emulated(*(torch.tensor([each], dtype=torch.float64) for each in ([1.0, -2.0], [1.25, -2.5])))
 HALF = torch.tensor([[0.0, 0.5], [-0.5, 0.0]], dtype=torch.float64)
@@ -85,3 +96,25 @@ def test_a_reading_takes_the_bound_of_the_coarser_one_where_that_is_less() -> No
     coarser = enclose(y, Instance(far, by_rules=False))
     assert enclose(y, Instance(known), coarser=coarser).bound("x") == 0.25
     assert enclose(y, Instance(known)).bound("x") == 0.5
+
+
+def test_a_bound_of_exact_values_has_a_finite_gradient() -> None:
+    x, y = (given(name, dim=2, norm=Norm.TWO, size=2) for name in "xy")
+    joined = concatenate(x, y, name="z").derivation
+    near = {name: START.exact[0].clone().requires_grad_() for name in "xy"}
+    operands = {name: Emulated(START.exact[0], each) for name, each in near.items()}
+    bound = enclose(joined, Instance(Operands(operands))).bound("z")
+    assert bound is not None
+    assert bound.item() == 0.0
+    assert all(bool(torch.isfinite(each).all()) for each in torch.autograd.grad(bound, [*near.values()]))
+
+
+def test_a_bound_by_rule_keeps_its_gradient_where_the_errors_are_not_0() -> None:
+    x = given("x", dim=2, norm=Norm.TWO, size=2, error=1)
+    ball = project(x, "p", size=1)
+    near = START.emulated[0].clone().requires_grad_()
+    bound = enclose(ball.derivation, Instance(Operands({"x": Emulated(START.exact[0], near)}))).bound("p")
+    assert bound is not None
+    (gradient,) = torch.autograd.grad(bound, [near])
+    difference = START.emulated[0] - START.exact[0]
+    assert torch.allclose(gradient, difference / torch.linalg.vector_norm(difference))

@@ -79,7 +79,7 @@ def converge_exactly(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm)
 
 
-@move("converge", "converge", weight=0.2)
+@move("converge", "converge", weight=0.6)
 def converge(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 3)
     quadratic = _inside(program, x, 0.499)

@@ -111,13 +111,15 @@ def softmax_as_linear(program: Program) -> Realised:
 def led_scores(program: Program, tight: bool) -> tuple[Realised, float, np.ndarray]:
     keys, margin = program.tokens, program.number(0.2, 2.0)
     error = margin / 2 * (1 - 1e-9 if tight else program.rng.uniform(0, 0.95))
-    winner = program.rng.permutation(keys)
+    winner, single = program.rng.permutation(keys), program.without_tokens()
+    winner = winner[[0] * keys] if single else winner
     gap = np.where(program.straight[:, None, None], margin, margin * program.rng.uniform(1, 2, (program.points, 1, 1)))
     first = np.eye(keys)[winner]
     exact = np.broadcast_to(margin / 2 + gap * (first - 1), (program.points, keys, keys))
     near = exact + error * np.where(program.straight[:, None, None], 1 - 2 * first, program.signs(program.points, 1, 1))
     size = float(np.abs(exact).max())
-    return program.start({"dim": keys, "size": size, "error": error}, exact, near), margin, first
+    arguments = {"dim": keys, "size": size, "error": error}
+    return program.start(arguments, exact, near, single=single), margin, first
 
 
 @move("softmax_to_hard_max", "softmax_to_hard_max", weight=0.6)

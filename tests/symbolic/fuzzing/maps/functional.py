@@ -34,7 +34,7 @@ def _function(program: Program, about: About, form: Form, reach: float) -> Funct
         form,
         program.number(0.2, about.most),
         eps,
-        tilt=program.number(0.05, 1.0) if eps and program.chance(0.3) else 0.0,
+        tilt=program.number(0.05, 3.0) if eps and program.chance(0.3) else 0.0,
         reach=reach * (1 + 1e-12),
         derivatives=derivatives,
         supremum=known,
