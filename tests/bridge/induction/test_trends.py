@@ -305,7 +305,7 @@ def test_every_check_is_decided_and_every_violated_one_replays() -> None:
 
 ERRATA = {
     name: quantity.erratum
-    for name in DERIVED | {limit.of for limit in head_limits.LIMITS}
+    for name in sorted(DERIVED | {limit.of for limit in head_limits.LIMITS})
     if (quantity := theory.TRENDS.quantity(name)).erratum is not None
 }
 
