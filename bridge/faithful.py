@@ -122,8 +122,13 @@ class _Judged:
 
     def _in_floats(self, inputs: Inputs) -> Sides:
         found = {side: _apart_in_floats(self.case, side, inputs) for side in self.sides}
-        found = {side: apart if apart > 0 else flint.arb(0) for side, apart in found.items()}
+        found = {side: flint.arb(0) if _within_rounding(apart) else apart for side, apart in found.items()}
         return _judged(found, [IN_FLOATS])
+
+
+def _within_rounding(apart: flint.arb) -> bool:
+    """Not where the rounding is not finite, as where a float32 run overflows: then nothing is known."""
+    return bool(apart.is_finite()) and not apart > 0
 
 
 def _judged(found: Mapping[Side, flint.arb], remarks: list[str]) -> Sides:

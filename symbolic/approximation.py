@@ -162,6 +162,13 @@ def _kinked(f: sp.Expr, x: sp.Symbol, radius: sp.Expr) -> list[sp.Expr]:
     return [node for node in inside if isinstance(node, sp.Max | sp.Min | sp.Abs)]
 
 
+def is_smooth(f: sp.Expr, x: sp.Symbol, radius: Any) -> bool:
+    """Whether f is clearly made of operations that are smooth for |x| <= radius; a simplified root hides its kink."""
+    t = sp.Dummy(x.name, real=True)
+    inside = (node for node in sp.preorder_traversal(f.xreplace({x: t})) if t in node.free_symbols)
+    return all(_is_smooth(node, t, sp.sympify(radius)) for node in inside)
+
+
 def _is_smooth(node: sp.Basic, x: sp.Symbol, radius: sp.Expr) -> bool:
     """Whether the outermost operation is twice continuously differentiable for |x| <= radius."""
     if isinstance(node, sp.Pow):

@@ -107,9 +107,13 @@ class Clip(Operation):
 
 @dataclass(frozen=True)
 class SoftThreshold(Operation):
-    """sign(x) max(|x| - t, 0); t is a number, or a pair (exact, approximate)."""
+    """sign(x) max(|x| - t, 0); t is a number, or a pair (exact, approximate).
+
+    Of a number that is bound alone, the approximate one is within `error`.
+    """
 
     threshold: Handle
+    error: sp.Expr
 
 
 @dataclass(frozen=True)

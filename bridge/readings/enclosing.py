@@ -193,9 +193,11 @@ def _product(operation: op.Product, step: Step, x: list[Enclosed], at: Instance)
 
 # (x + a)(y + b) - x y = x c_b + c_a (y + c_b) + (x + c_a) u_b + u_a (y + c_b) + u_a u_b, coordinate by coordinate.
 def _entrywise(x: Enclosed, y: Enclosed) -> Error:
-    a, b = x.error, y.error
     if x.image is not None and y.image is None:
-        x, y, a, b = y, x, b, a
+        x, y = y, x
+    count = max(x.exact.shape[-1], y.exact.shape[-1])
+    x, y = _repeated(x, count), _repeated(y, count)
+    a, b = x.error, y.error
     shifted, moved = x.exact + a.centre, y.exact + b.centre
     radius = abs(shifted) * b.radius + a.radius * abs(moved) + a.radius * b.radius
     centre = x.exact * b.centre + a.centre * moved
@@ -208,6 +210,14 @@ def _entrywise(x: Enclosed, y: Enclosed) -> Error:
         return first + two_norm(a.radius * abs(moved)) + both
 
     return Error(centre, radius, two=two)
+
+
+def _repeated(x: Enclosed, count: int) -> Enclosed:
+    """A number in the place of a vector, as the vector of `count` equal entries that it stands for."""
+    if x.exact.shape[-1] == count:
+        return x
+    shape = (*x.exact.shape[:-1], count)
+    return Enclosed(x.exact.expand(shape), Error(x.error.centre.expand(shape), x.error.radius.expand(shape)))
 
 
 # The same summed over the coordinates, where ||.||_2 ||.||_2 and ||.||_1 ||.||_inf bound each inner product.
@@ -321,7 +331,10 @@ def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], 
     error, moved, zero = around.error, x[0].exact + x[0].error.centre, torch.zeros_like(x[0].exact)
     # an approximate t < 0 makes S_t jump at 0, by 2 |t|
     jump = torch.where(abs(moved) <= x[0].error.radius, zero + 2 * torch.relu(-found), zero)
-    one, two = lambda: error.one + one_norm(jump), lambda: error.two + two_norm(jump)
+    if found is threshold and operation.error != 0:  # S_t moves by the error of t at most
+        jump = jump + at.operands.number(operation.error)
+        error = Error(error.centre, error.radius + jump, one=lambda: around.error.one, two=lambda: around.error.two)
+    one, two = lambda: around.error.one + one_norm(jump), lambda: around.error.two + two_norm(jump)
     shifted = Error(error.centre + difference, error.radius, one=one, two=two)
     return Enclosed(around.exact - difference, shifted)
 
@@ -344,8 +357,15 @@ WIDEST = 300.0  # e^300 is a float64; scores that move by more may give a key an
 def _led(weights: Array, lead: Array) -> Array:
     """The weight of each key when its score gains `lead` and every other loses its own: (..., n)."""
     gained, lost = weights * torch.exp(lead), weights * torch.exp(-lead)
-    others = torch.relu(lost.sum(-1, keepdim=True) - lost)
-    return gained / (gained + others)
+    return gained / (gained + _sum_of_others(lost))
+
+
+def _sum_of_others(numbers: Array) -> Array:
+    """The sum over all other keys, added up from both ends: a difference from the whole sum would cancel."""
+    none = torch.zeros_like(numbers[..., :1])
+    before = torch.cat([none, torch.cumsum(numbers, -1)[..., :-1]], -1)
+    after = torch.cat([none, torch.cumsum(numbers.flip(-1), -1)[..., :-1]], -1).flip(-1)
+    return before + after
 
 
 @enclosed.register
@@ -424,8 +444,10 @@ def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Insta
     if operation.depth == sp.oo:
         return None
     matrix, depth = at.operands.array(operation.matrix), at.operands.count(operation.depth)
-    power, norm = torch.linalg.matrix_power(matrix, depth), _OPERATOR_NORMS[step.norm](matrix)
-    error = _mapped(start.error, power)
+    if is_number(matrix):
+        error, norm = _scaled(start.error, matrix**depth), abs(matrix)
+    else:
+        error, norm = _mapped(start.error, torch.linalg.matrix_power(matrix, depth)), _OPERATOR_NORMS[step.norm](matrix)
     if operation.offset != 0:
         added = norm * 0
         for _ in range(depth):

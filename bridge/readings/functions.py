@@ -10,16 +10,16 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.enclosures import STEPS, supremum
+from bridge.enclosures import supremum
 from bridge.formula import ArrayFunction
 from bridge.lowering import LoweringError
 from bridge.readings.arrays import Array
 from numeric.balls import BallArray, float_above
+from symbolic.approximation import is_smooth
 from symbolic.statements import UsageError
 
 Entrywise = Callable[..., Array]
 Call = Callable[..., Array]  # of an Entrywise, and its arguments
-KINKS = (*STEPS, sp.Abs, sp.Max, sp.Min)  # where a derivative jumps, of some order
 ORDERS = (2, 3)  # of the derivatives that bound a remainder
 
 
@@ -57,7 +57,8 @@ class Smooth:
         where |f_hat - f| has no finite bound there.
         """
         f, reach = _checked(expr, symbol), float(radius)
-        suprema = {order: _supremum(f.diff(symbol, order), symbol, reach) for order in ORDERS if not f.has(*KINKS)}
+        smooth = is_smooth(f, symbol, sp.Rational(reach))
+        suprema = {order: _supremum(f.diff(symbol, order), symbol, reach) for order in ORDERS if smooth}
         known = {order: bound for order, bound in suprema.items() if bound is not None}
         derivatives = [ArrayFunction(f.diff(symbol, order), symbol) for order in (1, 2)] if known else []
         exact = ArrayFunction(f, symbol)
@@ -65,13 +66,14 @@ class Smooth:
             return cls(exact, derivatives=derivatives, suprema=known, error=0, radius=reach)
         f_hat = _checked(approximate, symbol)
         difference = f_hat - f
+        smooth_difference = is_smooth(difference, symbol, sp.Rational(reach))
         return cls(
             exact,
             ArrayFunction(f_hat, symbol),
             derivatives,
             known,
             error=float_above(supremum(difference, symbol, -reach, reach)),
-            slope_error=None if difference.has(*KINKS) else _supremum(difference.diff(symbol), symbol, reach),
+            slope_error=_supremum(difference.diff(symbol), symbol, reach) if smooth_difference else None,
             radius=reach,
         )
 

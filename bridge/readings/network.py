@@ -190,8 +190,10 @@ def _product(operation: op.Product, step: Step, x: list[Bounded], known: Bounds)
     a, b = x
     if (a.norm, b.norm, step.norm) not in _SUBMULTIPLICATIVE[operation.kind]:
         return None
+    if operation.kind is op.ProductKind.ENTRYWISE and a.dim not in (1, b.dim):
+        return None  # a number that multiplies a vector counts in each of its coordinates
     first, second = a.error * b.size + a.emulated * b.error, a.error * b.emulated + a.size * b.error
-    dims = {op.ProductKind.ENTRYWISE: a.dim, op.ProductKind.INNER: 1, op.ProductKind.MEAN_OUTER: a.dim * b.dim}
+    dims = {op.ProductKind.ENTRYWISE: b.dim, op.ProductKind.INNER: 1, op.ProductKind.MEAN_OUTER: a.dim * b.dim}
     size, emulated = a.size * b.size, a.emulated * b.emulated
     return Bounded(step.norm, dims[operation.kind], size, emulated, first.min(second), size, emulated)
 

@@ -14,7 +14,7 @@ from bridge.readings.arrays import Array, is_number
 from bridge.readings.functions import Smooth
 from numeric.balls import BallArray
 from numeric.balls.array import array_of
-from symbolic.derivation import Step
+from symbolic.derivation import Norm, Step
 from symbolic.operations import Linear
 from symbolic.statements import UsageError
 
@@ -39,11 +39,12 @@ class Operands:
     letters: Mapping[sp.Symbol, Any] = field(default_factory=dict)
     bits: int | None = None
     step: str = ""
+    norm: Norm | None = None
     layer: int | None = None
     calls: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def within(self, step: Step) -> "Operands":
-        return replace(self, step=step.name)
+        return replace(self, step=step.name, norm=step.norm)
 
     def in_layer(self, place: int, number: sp.Symbol) -> "Operands":
         """Those of one layer; `number` is the symbol for its place."""

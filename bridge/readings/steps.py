@@ -23,6 +23,7 @@ from symbolic.statements import UsageError
 BITS = 128
 HEADER = ("step", "rule", "norm", "size", "error", "bound", "ratio", "by", "")
 TOLERANCE = 1e-12  # relative: letters may be rounded
+SLACK = 1e-9  # of float64 runs, where an error above its bound is no rounding
 
 
 @dataclass(frozen=True)
@@ -197,6 +198,8 @@ def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAt
     here, norm = values.get(step.name), _NORMS[step.norm]
     bound = reading.bound(step.name)
     above = None if bound is None else _above(bound)
+    if here is not None and bound is not None:
+        _require_kept(step, norm(here.emulated - here.exact), bound)
     return StepAtPrompt(
         step.name,
         step.rule,
@@ -208,6 +211,21 @@ def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAt
         _decided_by(step, reading),
         reading.stops.get(step.name, ""),
     )
+
+
+# The rules are proved: where the error is above the bound, a number that they were given is not that of the operands.
+def _require_kept(step: Step, errors: Array, bound: Array) -> None:
+    """Raises UsageError for an error that is certainly above the bound; in floats, beyond rounding."""
+    error = torch.amax(errors.reshape(-1), 0)
+    if isinstance(error, BallArray):
+        above = bool(error.balls[0] > bound.balls[0])
+    else:
+        above = bool(error > bound * (1 + SLACK) + SLACK)
+    if above:
+        raise UsageError(
+            f"step '{step.name}' errs by {_above(error):.6g} at this prompt, above its bound {_above(bound):.6g}: the "
+            f"numbers given to rule '{step.rule}', or to one before it, are not those of the operands"
+        )
 
 
 def _decided_by(step: Step, reading: Reading) -> str:

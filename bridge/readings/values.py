@@ -13,13 +13,13 @@ import sympy as sp
 import torch
 
 from bridge.extremes import REFUSALS
-from bridge.readings.arrays import Array, applied, token_mean, unit_vector
+from bridge.readings.arrays import Array, applied, is_number, token_mean, unit_vector
 from bridge.readings.operands import Emulated, Operands
 from numeric.balls import BallsError
 from numeric.exact_cost import TooLargeForExact
 from symbolic import operations as op
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Derivation, Step
+from symbolic.derivation import Derivation, Norm, Step
 from symbolic.statements import UsageError
 
 Values = TypeVar("Values")
@@ -118,6 +118,8 @@ def _emulates(step: Step, operands: Operands) -> bool:
         return function.approximate is not None or operation.eps == 0
     if isinstance(operation, op.Iteration):
         return operation.offset == 0
+    if isinstance(operation, op.SoftThreshold):
+        return operation.error == 0 or isinstance(operands.operand(operation.threshold), Emulated)
     if isinstance(operation, Repetition):
         steps = operation.layer.derivation.leading_to(operation.layer.name)
         inside, layers = (
@@ -141,11 +143,17 @@ def _given(operation: op.Given, x: list[Array], operands: Operands, emulated: bo
 
 @value.register
 def _linear(operation: op.Linear, x: list[Array], operands: Operands, emulated: bool) -> Array:
-    found = applied(operands.matrix(operation), x[0])
+    matrix = operands.matrix(operation)
+    found = applied(matrix, x[0])
     if found.ndim == 0:
         raise UsageError(
             f"step '{operands.step}': a vector for '{operation.matrix}' gives one number for each token, but the value "
             f"has no tokens; give a matrix of one row"
+        )
+    if not is_number(matrix) and matrix.ndim == 1 and operands.norm not in (None, Norm.INF):
+        raise UsageError(
+            f"step '{operands.step}': a vector for '{operation.matrix}' maps tokens to coordinates, each of which has "
+            f"the bound of its token; state the step in the sup norm, target=Norm.INF"
         )
     return found + operands.array(operation.bias) if operation.bias else found
 

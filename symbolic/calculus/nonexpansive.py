@@ -54,6 +54,6 @@ def soft_threshold(
         premises=(x.name,),
         obligations=nonnegative("soft_threshold", name, threshold_error=threshold_error),
         reason=reason or "S_t is 1-Lipschitz in its argument and in t",
-        operation=SoftThreshold(threshold) if threshold else None,
+        operation=SoftThreshold(threshold, threshold_error) if threshold else None,
     )
     return x.follows(step, dim=x.dim, size=x.size)

@@ -4,12 +4,15 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings import Emulated, Instance, Operands, enclose
+from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose
 from bridge.readings.arrays import unit_vector
+from bridge.readings.values import emulates
 from numeric.balls import BallArray, BallsError, working_precision
 from symbolic.calculus import (
     Approximated,
     Norm,
+    bilinear,
+    contract,
     given,
     hard_max,
     linear_map,
@@ -17,6 +20,7 @@ from symbolic.calculus import (
     softmax,
     softmax_to_hard_max,
 )
+from symbolic.statements import UsageError
 
 margin, e = sp.symbols("m e", positive=True)
 SCORES = torch.tensor([0.0, 1.0, -3.0], dtype=torch.float64)
@@ -108,3 +112,64 @@ def test_a_vector_maps_the_tokens_to_coordinates() -> None:
     moved = ((exact + errors) @ query - found.exact).abs()
     assert (moved <= found.error.absolute).all()
     assert torch.allclose(found.error.absolute, query.abs().sum().expand(5))  # attained by errors of its signs
+
+
+@pytest.mark.parametrize("bits", [None, 96])
+def test_a_number_times_a_vector_errs_in_each_coordinate(bits: int | None) -> None:
+    x = given("x", dim=4, norm=Norm.TWO, size=2)
+    y = given("y", dim=1, norm=Norm.INF, size=1, error=sp.Rational(1, 4))
+    product = bilinear(x, y, "x y", norm=Norm.TWO, product="entrywise")
+    known = {"x": torch.ones(4, dtype=torch.float64), "y": torch.ones(1, dtype=torch.float64)}
+    if bits is not None:
+        known = {name: BallArray.exactly(value, bits) for name, value in known.items()}
+    found = enclose(product.derivation, Instance(Operands(known, bits=bits), by_rules=False)).bound("x y")
+    value = found.item() if bits is None else float(found.balls[0])
+    assert value == pytest.approx(0.5, rel=1e-12)  # attained by y = 1.25
+
+
+def test_a_dominant_key_loses_weight_to_keys_that_floats_cannot_see_beside_it() -> None:
+    exact = torch.tensor([0.0, -60.0], dtype=torch.float64)
+    weights = softmax(given("s", dim=2, size=60, error=40), "w").derivation
+    found = enclose(weights, Instance(Operands({"s": exact}))).steps["w"].error
+    moved = torch.softmax(exact + torch.tensor([-40.0, 40.0]), 0) - torch.softmax(exact, 0)
+    assert (moved.abs() <= found.absolute + 1e-15).all()
+    assert found.norm(Norm.ONE) >= moved.abs().sum() - 1e-12
+
+
+def test_a_threshold_within_an_error_is_not_taken_for_exact() -> None:
+    x = given("x", dim=3, size=2)
+    shrunk = soft_threshold(x, "S(x)", threshold_error=sp.Rational(1, 8), threshold="t").derivation
+    exact = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    known = Operands({"x": exact, "t": torch.tensor(0.25, dtype=torch.float64)})
+    assert enclose(shrunk, Instance(known, by_rules=False)).bound("S(x)").item() >= 0.125
+    assert not emulates(shrunk.steps, known)
+
+
+def test_a_contraction_by_a_number() -> None:
+    start = given("w", dim=2, norm=Norm.TWO, size=1, error=1)
+    after = contract(start, "after", factor=sp.Rational(1, 2), offset=0, size=1, depth=3, matrix="q").derivation
+    known = Operands({"w": torch.zeros(2, dtype=torch.float64), "q": torch.tensor(0.5, dtype=torch.float64)})
+    assert enclose(after, Instance(known, by_rules=False)).bound("after").item() == pytest.approx(0.125)
+
+
+def test_kinks_that_sympy_simplifies_away_have_no_derivatives() -> None:
+    t = sp.Symbol("t", real=True)
+    plain = sp.Symbol("t")
+    for hidden in (plain + sp.sqrt(plain**2), (plain**4) ** sp.Rational(1, 4), sp.atan(sp.tan(plain))):
+        assert not Smooth.of(hidden, plain, radius=1).suprema
+    for smooth in (sp.tanh(t), sp.log(1 + sp.exp(t)), 1 / (1 + sp.exp(-t)), t * (1 + sp.erf(t)) / 2):
+        assert set(Smooth.of(smooth, t, radius=1).suprema) == {2, 3}
+
+
+def test_numbers_that_are_not_those_of_the_operands_are_refused() -> None:
+    x = given("x", dim=2, size=1, error=sp.Rational(1, 10))
+    product = linear_map(x, "A x", operator_norm=sp.Rational(1, 2), dim=2, matrix="A")
+    pair = Emulated(torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64) * 0.9)
+    operands = {"x": pair, "A": 2 * torch.eye(2, dtype=torch.float64)}
+    for bits in (None, 96):
+        with pytest.raises(UsageError, match=r"step 'A x' errs by 0\.2 at this prompt, above its bound 0\.05"):
+            at(product, operands, bits=bits)
+    tokens = given("tokens", dim=3, norm=Norm.TWO, size=2, error=1)
+    scores = linear_map(tokens, "scores", operator_norm=3, dim=5, matrix="query")
+    with pytest.raises(UsageError, match="state the step in the sup norm"):
+        at(scores, {"tokens": torch.ones(5, 3), "query": torch.ones(3)})
