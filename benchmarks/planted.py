@@ -40,7 +40,18 @@ from tests.symbolic.fuzzing.fuzzer import Tally, library
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "benchmarks" / "planted_equivalent.toml"
-TARGETS = [f"bridge/readings/{name}.py" for name in ("arrays", "enclosing", "errors", "functions", "reading", "values")]
+MODULES = (
+    "arrays",
+    "enclosed",
+    "enclosing",
+    "errors",
+    "functions",
+    "product_errors",
+    "reading",
+    "values",
+    "weight_errors",
+)
+TARGETS = [f"bridge/readings/{name}.py" for name in MODULES]
 ENDS = 300  # seconds of processor time for one fault
 NEW = ("bridge.readings", "tests.bridge.readings")  # what is imported anew with the fault
 Case = tuple[Any, int, frozenset[str]]

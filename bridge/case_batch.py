@@ -15,7 +15,7 @@ from bridge.study import Case, Inputs
 from numeric.attack import attack_groups
 
 NEARBY = 3e-3  # relative size of the noise around the best point of the envelope, where the rest of an attack starts
-SECOND_STEP = 0.05  # first step of that rest, relative to the inputs
+FIRST_STEP, SECOND_STEP = 0.5, 0.05  # first step of an attack, and of that rest, relative to the inputs
 
 
 class CaseBatch:
@@ -35,13 +35,13 @@ class CaseBatch:
         steps = budget.attack // 2 if self.case.has_envelope else 0
         if steps:
             climbed = self._attacked(
-                self._objective_of(names, self.case.envelope), [starts] * len(names), budget, steps
+                self._objective_of(names, self.case.envelope), [starts] * len(names), budget, steps, FIRST_STEP
             )
             near = {name: self._around(best, budget) for name, best in zip(names, climbed, strict=True)}
         else:
             near = dict.fromkeys(names, starts)
         groups = [near[goal.quantity.name] for goal in self.goals]
-        size = SECOND_STEP if steps else 0.5
+        size = SECOND_STEP if steps else FIRST_STEP
         return self._attacked(self._objective, groups, budget, budget.attack - steps, size)
 
     def _attacked(
@@ -50,7 +50,7 @@ class CaseBatch:
         starts: Sequence[Inputs],
         budget: Budget,
         steps: int,
-        size: float = 0.5,
+        size: float,
     ) -> list[Inputs]:
         joined = {name: torch.cat([each[name] for each in starts]) for name in starts[0]}
         results = attack_groups(

@@ -21,6 +21,7 @@ from bridge.readings import Emulated
 from bridge.record import Row
 from bridge.rounded import WITHIN_ROUNDING
 from bridge.rows import ONE_INPUT
+from bridge.study import Case
 from bridge.theorem_readings import AtPrompt, at_prompt_on_balls, values_of
 from bridge.verdicts import EQUAL_BITS
 from numeric.balls import BallArray, BallsError, ball_maximum, working_precision
@@ -61,13 +62,23 @@ def faithful_rows(case: "bridge.theorem_case.TheoremCase", budget: Budget) -> li
     prompts = case.sample(min(budget.samples, PROMPTS), budget.seed)
     worst = int(torch.stack(list(_distances(case, sides, prompts).values())).amax(0).argmax())
     one = {name: value[worst] for name, value in prompts.items()}
-    return [_without_ratio(row) for row in check_rows(case, _check(case, sides, one), ONE_INPUT)]
+    return judged(case, _check(case, sides, one))
 
 
 def replayed_faithful(case: "bridge.theorem_case.TheoremCase", inputs: Inputs) -> Row:
     """The row at the input of a witness."""
     case.check_inputs({name: value.unsqueeze(0) for name, value in inputs.items()})
-    return _without_ratio(replayed_check(case, _check(case, list(_sides(case)), inputs), inputs))
+    return judged_again(case, _check(case, list(_sides(case)), inputs), inputs)
+
+
+def judged(case: Case, check: Check) -> list[Row]:
+    """The rows of such a check: the derived distance is 0, so that they have no ratio."""
+    return [_without_ratio(row) for row in check_rows(case, check, ONE_INPUT)]
+
+
+def judged_again(case: Case, check: Check, inputs: Inputs) -> Row:
+    """The row at the input of a witness."""
+    return _without_ratio(replayed_check(case, check, inputs))
 
 
 def _without_ratio(row: Row) -> Row:
@@ -122,13 +133,12 @@ class _Judged:
 
     def _in_floats(self, inputs: Inputs) -> Sides:
         found = {side: _apart_in_floats(self.case, side, inputs) for side in self.sides}
-        found = {side: flint.arb(0) if _within_rounding(apart) else apart for side, apart in found.items()}
-        return _judged(found, [IN_FLOATS])
+        return _judged({side: beyond_rounding(apart) for side, apart in found.items()}, [IN_FLOATS])
 
 
-def _within_rounding(apart: flint.arb) -> bool:
-    """Not where the rounding is not finite, as where a float32 run overflows: then nothing is known."""
-    return bool(apart.is_finite()) and not apart > 0
+def beyond_rounding(apart: flint.arb) -> flint.arb:
+    """0 for a distance that rounding explains; nothing is known where the rounding is not finite (an overflow)."""
+    return flint.arb(0) if apart.is_finite() and not apart > 0 else apart
 
 
 def _judged(found: Mapping[Side, flint.arb], remarks: list[str]) -> Sides:
@@ -199,7 +209,12 @@ def _exactly_apart(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: 
     values = at_prompt_on_balls(case, case.quantity(side.name), values_of(case.quantity(side.name)), inputs, bits)
     value: BallArray = side.of(values).flatten()
     _require_entries(case, side, found.numel(), value.numel())
-    with working_precision(bits):
+    return balls_apart(found, value)
+
+
+def balls_apart(found: BallArray, value: BallArray) -> flint.arb:
+    """Encloses the distance in the sup norm; 0 where the balls overlap and are narrow."""
+    with working_precision(found.bits):
         apart, size = (found - value).sup_norm(), found.sup_norm().max(flint.arb(1))
         narrow = bool(ball_maximum([each.rad() for each in (found - value).balls]) < size * flint.arb(2) ** -EQUAL_BITS)
     return flint.arb(0) if narrow and found.overlaps(value).all() else apart

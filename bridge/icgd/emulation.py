@@ -14,6 +14,7 @@ import sympy as sp
 import torch
 
 from bridge.balls import as_exact, evaluate_ball
+from bridge.icgd.formulas import activation_formula
 from bridge.icgd.setting import Setting
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
 from numeric.balls import float_above
@@ -107,7 +108,7 @@ class Emulation:
     # that envelope stands in for the sawtooth of the true error, whose gradients lead nowhere.
     def envelopes(self) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
         """r + h^2/8 r'' and r' + h^2/8 r''' on tensors, h the width of the cells of each."""
-        r, r1, r2, r3 = (self.setting.on_tensors(order) for order in range(4))
+        r, r1, r2, r3 = (activation_formula(self.setting.activation, order) for order in range(4))
         a, b = (_width(found) ** 2 / 8 for found in (self.r, self.r1))
         return lambda z: r(z) + a * r2(z), lambda z: r1(z) + b * r3(z)
 

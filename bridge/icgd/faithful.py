@@ -9,12 +9,10 @@ from torch import Tensor
 
 from bridge.budget import Budget
 from bridge.check import Check, Sides, within
-from bridge.check_rows import check_rows, replayed_check
-from bridge.faithful import IN_FLOATS, NAME
+from bridge.faithful import IN_FLOATS, NAME, balls_apart, beyond_rounding, judged, judged_again
 from bridge.icgd.case import StepCase
 from bridge.record import Row
-from bridge.rows import ONE_INPUT
-from numeric.balls import BallArray, ball_maximum, working_precision
+from numeric.balls import BallArray, working_precision
 from numeric.exact_cost import TooLargeForExact
 from numeric.icgd.exact import run_exact_icgd
 from symbolic.statements import Kind, Quantifier, Quantity
@@ -34,17 +32,11 @@ ROW = Quantity(
 
 def faithful_rows(case: StepCase, budget: Budget) -> list[Row]:
     drawn = case.sample(2, budget.seed)  # w is at a corner of W at odd places, where the step is clipped
-    inputs = {name: value[1] for name, value in drawn.items()}
-    return [_without_ratio(row) for row in check_rows(case, _check(case, inputs), ONE_INPUT)]
+    return judged(case, _check(case, {name: value[1] for name, value in drawn.items()}))
 
 
 def replayed_faithful(case: StepCase, inputs: dict[str, Tensor]) -> Row:
-    return _without_ratio(replayed_check(case, _check(case, inputs), inputs))
-
-
-def _without_ratio(row: Row) -> Row:
-    row.ratio = None
-    return row
+    return judged_again(case, _check(case, inputs), inputs)
 
 
 def _check(case: StepCase, inputs: dict[str, Tensor]) -> Check:
@@ -52,9 +44,7 @@ def _check(case: StepCase, inputs: dict[str, Tensor]) -> Check:
         try:
             apart = _exactly_apart(case, w, x, y)
         except TooLargeForExact:
-            found = _apart_in_floats(case, w, x, y)
-            kept = bool(found.is_finite()) and not found > 0
-            return Sides(found=flint.arb(0) if kept else found, derived=0, remark=IN_FLOATS)
+            return Sides(found=beyond_rounding(_apart_in_floats(case, w, x, y)), derived=0, remark=IN_FLOATS)
         worst = max(apart, key=lambda tap: (bool(apart[tap] > 0), float(apart[tap].upper())))
         wrong = f"the tap {worst} is not the emulated value of its step" if apart[worst] > 0 else ""
         return Sides(found=apart[worst], derived=0, remark=wrong)
@@ -69,13 +59,7 @@ def _exactly_apart(case: StepCase, w: Tensor, x: Tensor, y: Tensor) -> dict[str,
     at = [BallArray.exactly(each, BITS) for each in (weights, inputs, targets)]
     with working_precision(BITS):
         values = case.chain_on_balls(BITS).emulated(*at)
-        return {tap: _apart(found, values[tap]) for tap, found in taps.items() if tap in values}
-
-
-def _apart(found: BallArray, value: BallArray) -> flint.arb:
-    overlap = bool(found.overlaps(value).all())
-    narrow = bool(ball_maximum([each.rad() for each in (found - value).balls]) < flint.arb(2) ** -60)
-    return flint.arb(0) if overlap and narrow else (found - value).sup_norm()
+        return {tap: balls_apart(found, values[tap]) for tap, found in taps.items() if tap in values}
 
 
 def _apart_in_floats(case: StepCase, *point: Tensor) -> flint.arb:

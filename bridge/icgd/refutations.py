@@ -12,6 +12,7 @@ from torch import Tensor
 
 from bridge.export.layout import parameter_words
 from bridge.icgd.case import StepCase
+from bridge.icgd.formulas import activation_formula
 from bridge.measure import evidence_at
 from bridge.record import Row
 from bridge.rows import ONE_INPUT, judged_row
@@ -67,9 +68,9 @@ def _upper_corner(case: StepCase) -> Inputs:
 def _everything_errs(case: StepCase) -> Inputs:
     s, r1 = case.setting, case.emulation.r1
     grid = torch.linspace(-r1.radius, r1.radius, 4001, dtype=torch.float64)
-    worst = grid[(r1.relu_sum(grid) - s.on_tensors(1)(grid)).abs().argmax()]
+    worst = grid[(r1.relu_sum(grid) - activation_formula(s.activation, 1)(grid)).abs().argmax()]
     (first, second), half_width = s.shape.sizes, s.shape.half_widths(s.B_v)[1]
-    value = s.on_tensors(0)(torch.zeros((), dtype=torch.float64))
+    value = activation_formula(s.activation)(torch.zeros((), dtype=torch.float64))
     entry = (worst / (second[1] * value)).clamp(-half_width, half_width)
     return _input(case, [torch.zeros(first, dtype=torch.float64), entry.expand(second).clone()])
 

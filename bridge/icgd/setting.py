@@ -4,16 +4,13 @@ Everything here comes from the SymPy expressions of the activation and the loss:
 suprema over ranges, certified by Arb and rounded up.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import flint
 import sympy as sp
-import torch
 
 from bridge.enclosures import supremum
-from bridge.lowering import lower
 from numeric.balls import float_above
 from numeric.icgd.shape import Shape
 from symbolic.activations import Activation, Loss, Piece
@@ -68,40 +65,6 @@ class Setting:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         return self.loss.pieces()
-
-    # Callables.
-
-    def on_tensors(self, order: int = 0) -> Callable[..., torch.Tensor]:
-        """r^(order) on float64 tensors."""
-        return _on_tensors(self.activation.derivative(order), (self.activation.t,))
-
-    def on_balls(self, order: int, bits: int) -> Callable[[flint.arb], flint.arb]:
-        """r^(order) on one ball."""
-        return _on_balls(self.activation.derivative(order), (self.activation.t,), bits)
-
-    def loss_on_tensors(self, order: int = 0) -> Callable[..., torch.Tensor]:
-        """d^order u / dt^order on float64 tensors (t, y)."""
-        return _on_tensors(self._loss_derivative(order), (self.loss.t, self.loss.y))
-
-    def loss_on_balls(self, order: int, bits: int) -> Callable[[flint.arb, flint.arb], flint.arb]:
-        """d^order u / dt^order on two balls."""
-        return _on_balls(self._loss_derivative(order), (self.loss.t, self.loss.y), bits)
-
-    def _loss_derivative(self, order: int) -> sp.Expr:
-        return self.loss.derivative(order + 1)
-
-
-@lru_cache(maxsize=256)
-def _on_tensors(expression: sp.Expr, args: tuple[sp.Symbol, ...]) -> Callable[..., torch.Tensor]:
-    """Lowered; a constant (u = 2 t - 2 y has the slope 2) takes the shape of its argument."""
-    if not expression.free_symbols:
-        return lambda *tensors: torch.full_like(tensors[0], float(expression))
-    return lower(expression, "torch", args=args)
-
-
-@lru_cache(maxsize=256)
-def _on_balls(expression: sp.Expr, args: tuple[sp.Symbol, ...], bits: int) -> Callable[..., flint.arb]:
-    return lower(expression, "arb", args=args, bits=bits)
 
 
 def _sum_above(a: float, b: float) -> float:

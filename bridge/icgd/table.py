@@ -23,16 +23,15 @@ from bridge.icgd.emulation import Emulation
 from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.setting import Setting
 from bridge.icgd.study import ON_PROMPTS, EmulatedCase, plan_for, setting_of, with_quantities
-from bridge.lowering import lower
 from bridge.memory import require_memory
 from bridge.record import Row
 from bridge.study import Inputs, torch_device, torch_dtype
 from bridge.verdicts import Bound
 from numeric.balls import working_precision
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.reference import empirical_loss, predict
 from numeric.icgd.sampling import prompts
 from numeric.icgd.shape import Shape
+from symbolic.icgd.chain import label
 from symbolic.statements import Quantity, Result, UsageError
 
 STARTS = 3  # an exact run and the bounds at a prompt of some hundred rows take seconds for each
@@ -252,11 +251,11 @@ class TableCase(EmulatedCase):
     @torch.no_grad()
     def learnt_exactly(self, w: Tensor) -> Learnt:
         """By gradient descent itself, in float64."""
-        s, w = self.setting, w.double()
+        w, last = w.double(), label("p", self.setting.shape.N)
         x, y, query = (each.double() for each in (*self.prompt.values(), self._tensor(self.data.x_query)))
         for _ in range(self.steps):
             w = self.reference(w, x, y)["w"]
-        return Learnt(w, predict(s.shape, w, query[:, None], s.on_tensors(0))[:, 0])
+        return Learnt(w, self.chain.values(w[0], query, y[0], [last])[last])
 
     def raw(self, learnt: Learnt) -> float:
         """The prediction in the units of the table."""
@@ -265,10 +264,8 @@ class TableCase(EmulatedCase):
     @torch.no_grad()
     def risk(self, w: Tensor) -> float:
         """L_n(w) of the scaled prompt."""
-        s, loss = self.setting, self.setting.loss
-        x, y = (each.double() for each in self.prompt.values())
-        ell = lower(loss.expr, "torch", args=(loss.t, loss.y))
-        return float(empirical_loss(s.shape, w.double(), x, y, s.on_tensors(0), ell)[0])
+        x, y = (each[0].double() for each in self.prompt.values())
+        return float(self.chain.risk(w[0].double(), x, y))
 
 
 @dataclass(frozen=True)

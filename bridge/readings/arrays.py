@@ -111,8 +111,3 @@ def _winner(scores: list[flint.arb]) -> int | None:
     if not earlier:
         return leader
     return earlier[0] if scores[earlier[0]] >= best else None
-
-
-def upper(value: Any) -> Any:
-    """The number itself; of a ball its upper end."""
-    return value.upper() if isinstance(value, flint.arb) else value

@@ -66,7 +66,11 @@ class MatrixNorms:
     def norm(self, source: Norm, target: Norm) -> Ball:
         """Raises UsageError for norms of which nothing is known."""
         if not self.knows(source, target):
-            raise UsageError(f"the norm of a matrix from the {source}-norm to the {target}-norm is not known")
+            known = ", ".join(f"{p} to {q}" for p, q in self.norms) or "none"
+            raise UsageError(
+                f"the norm of a matrix from the {source}-norm to the {target}-norm is not known; give it beside those "
+                f"of `norms` ({known})"
+            )
         return self.norms[source, target]
 
 

@@ -12,7 +12,7 @@ from bridge.readings.enclosing import Enclosed, Instance, enclosed
 from bridge.readings.operands import Operands
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
-from symbolic.operations import Given, Iteration, Operation
+from symbolic.operations import Concentration, Given, Iteration, Operation
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Reading:
         at = self.at.within(step)
         if isinstance(operation, Repetition):
             return _repeated(operation, premises[0], at)
-        if isinstance(operation, Given | Iteration):  # the norm of the step enters
+        if isinstance(operation, Concentration | Given | Iteration):  # the step itself enters
             return enclosed(operation, step, premises, at)
         key = operation, *map(id, premises)
         if key not in self._made:

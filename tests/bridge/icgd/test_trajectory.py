@@ -13,6 +13,7 @@ from torch import Tensor
 from bridge import compare, replay
 from bridge.budget import Budget
 from bridge.icgd.emulation import LOCAL
+from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.icgd.smoothness import gap_above, smoothness_of_layers
 from bridge.icgd.trajectory import TrajectoryCase, TrajectoryStudy
 from bridge.record import Comparison, Flag, Row, Verdict
@@ -56,7 +57,7 @@ def row_of(comparison: Comparison, name: str, scope: str | None = "network") -> 
 def gradient(case: TrajectoryCase, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """By automatic differentiation of the loss: none of the study's own formulas."""
     s = case.setting
-    return autograd_gradient(s.shape, w, x, y, s.on_tensors(0), plain_loss(s.loss.name))
+    return autograd_gradient(s.shape, w, x, y, activation_formula(s.activation), plain_loss(s.loss.name))
 
 
 def plain_loss(name: str) -> Any:
@@ -162,7 +163,7 @@ def test_the_gap_covers_every_fall_of_the_risk(changes: Mapping[str, Any]) -> No
     s = case.setting
     inputs = case.sample(80, 6)
     prompt = inputs["x"][:1].expand_as(inputs["x"]), inputs["y"][:1].expand_as(inputs["y"])
-    risks = empirical_loss(s.shape, inputs["w"], *prompt, s.on_tensors(0), plain_loss(s.loss.name))
+    risks = empirical_loss(s.shape, inputs["w"], *prompt, activation_formula(s.activation), plain_loss(s.loss.name))
     assert 0 < float(risks.max() - risks.min()) <= float(case.values[gap])
     assert torch.allclose(case.risk(inputs["w"], *prompt), risks, rtol=1e-12)
 
@@ -182,7 +183,7 @@ def test_the_steps_are_those_of_the_whole_network_and_of_the_reference() -> None
     s, inputs = case.setting, case.sample(4, 7)
     w, x, y = inputs["w"], inputs["x"], inputs["y"]
     whole = IcgdNetwork(replace(case.construction(case.n), steps=3)).run(w, x, y, taps=("trajectory",))["trajectory"]
-    functions = s.on_tensors(0), s.on_tensors(1), s.loss_on_tensors(0)
+    functions = activation_formula(s.activation), activation_formula(s.activation, 1), loss_formula(s.loss, 1)
     points = [w]
     for _ in range(3):
         points.append(exact_step(s.shape, points[-1], x, y, *functions, s.eta, s.B_v)["w"])

@@ -1,0 +1,73 @@
+"""What is known of a step at a prompt (`Enclosed`), and the function `enclosed` that each operation extends."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
+
+import sympy as sp
+
+from bridge.readings.arrays import Array, largest, spectral
+from bridge.readings.errors import Error
+from bridge.readings.operands import Operands
+from bridge.readings.values import value
+from symbolic import operations as op
+from symbolic.derivation import Step
+
+
+@dataclass(frozen=True)
+class Image:
+    """The error minus its centre is A u with ||u||_2 <= two, for each token."""
+
+    matrix: Array  # (..., m, k)
+    two: Callable[[], Array]
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """The exact value of a step, and what is known of the error of the emulated one.
+
+    `holds`: whether all arguments lie where the functions are known; a tensor of one truth value in a batch.
+    """
+
+    exact: Array
+    error: Error
+    image: Image | None = None
+    holds: Any = True
+
+
+@dataclass(frozen=True)
+class Instance:
+    """The operands, and what of them is used.
+
+    `local`: approximants at each argument, beside their supremum. `by_rules`: the bounds of the rules too, where the
+    letters in them are known.
+    """
+
+    operands: Operands
+    local: bool = True
+    by_rules: bool = True
+
+    def within(self, step: Step) -> "Instance":
+        return replace(self, operands=self.operands.within(step))
+
+    def in_layer(self, place: int, number: sp.Symbol) -> "Instance":
+        return replace(self, operands=self.operands.in_layer(place, number))
+
+
+@singledispatch
+def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: Instance) -> Enclosed | None:
+    """What is known after the operation; None if nothing is proved for it here."""
+    return None
+
+
+def exactly(operation: op.Operation, x: list[Enclosed], at: Instance) -> Array:
+    return value(operation, [each.exact for each in x], at.operands, False)
+
+
+def gain(slope: Array, before: Enclosed) -> Array:
+    """At least ||slope * u||_2 for the radius u of an error: ||D A||_2 ||v||_2 where u = A v."""
+    image = before.image
+    if image is None:
+        return largest(abs(slope)) * before.error.two
+    return spectral(slope.unsqueeze(-1) * image.matrix) * image.two()

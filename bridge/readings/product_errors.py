@@ -1,0 +1,95 @@
+"""How far products of emulated values are from those of exact ones: entry by entry, inner, means of outer products.
+
+Letters as in bridge/readings/enclosing.py; a and b are the errors of x and y.
+"""
+
+import torch
+
+from bridge.readings.arrays import Array, largest, spectral, two_norm
+from bridge.readings.enclosed import Enclosed, Instance, enclosed, gain
+from bridge.readings.errors import Error
+from bridge.readings.values import PRODUCTS
+from symbolic import operations as op
+from symbolic.derivation import Step
+
+
+@enclosed.register
+def _product(operation: op.Product, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+    first, second = x
+    exact = PRODUCTS[operation.kind](first.exact, second.exact)
+    return Enclosed(exact, _PRODUCT_ERRORS[operation.kind](first, second))
+
+
+# (x + a)(y + b) - x y = x c_b + c_a (y + c_b) + (x + c_a) u_b + u_a (y + c_b) + u_a u_b, coordinate by coordinate.
+def _entrywise(x: Enclosed, y: Enclosed) -> Error:
+    if x.image is not None and y.image is None:
+        x, y = y, x
+    count = max(x.exact.shape[-1], y.exact.shape[-1])
+    x, y = _repeated(x, count), _repeated(y, count)
+    a, b = x.error, y.error
+    shifted, moved = x.exact + a.centre, y.exact + b.centre
+    radius = abs(shifted) * b.radius + a.radius * abs(moved) + a.radius * b.radius
+    centre = x.exact * b.centre + a.centre * moved
+
+    def two() -> Array:
+        first = largest(abs(shifted)) * b.two
+        if y.image is not None:
+            first = torch.minimum(first, gain(abs(shifted), y))
+        both = torch.minimum(largest(a.radius) * b.two, two_norm(a.radius * b.radius))
+        return first + two_norm(a.radius * abs(moved)) + both
+
+    return Error(centre, radius, two=two)
+
+
+def _repeated(x: Enclosed, count: int) -> Enclosed:
+    """A number in the place of a vector, as the vector of `count` equal entries that it stands for."""
+    if x.exact.shape[-1] == count:
+        return x
+    shape = (*x.exact.shape[:-1], count)
+    return Enclosed(x.exact.expand(shape), Error(x.error.centre.expand(shape), x.error.radius.expand(shape)))
+
+
+# The same summed over the coordinates, where ||.||_2 ||.||_2 and ||.||_1 ||.||_inf bound each inner product.
+def _inner(x: Enclosed, y: Enclosed) -> Error:
+    a, b = x.error, y.error
+    shifted, moved = x.exact + a.centre, y.exact + b.centre
+    centre = (x.exact * b.centre + a.centre * moved).sum(-1, keepdim=True)
+    by_entry = (abs(shifted) * b.radius + a.radius * abs(moved) + a.radius * b.radius).sum(-1)
+    by_two = two_norm(shifted) * b.two + a.two * two_norm(moved) + a.two * b.two
+    by_one = (
+        largest(abs(shifted)) * b.one
+        + a.one * largest(abs(moved))
+        + torch.minimum(a.one * largest(b.radius), largest(a.radius) * b.one)
+    )
+    return Error(centre, torch.minimum(torch.minimum(by_entry, by_two), by_one).unsqueeze(-1))
+
+
+# The rest of sum_i (y_i + b_i)(x_i + a_i)^T is sum_i [u_b (x + c_a)^T + (y + c_b) u_a^T + u_b u_a^T]:
+# (1) as matrices, ||sum_i u_i x_i^T||_F <= ||U||_F ||X||_2; (2) token by token; (3) entry by entry.
+def _mean_of_outer(x: Enclosed, y: Enclosed) -> Error:
+    (x_exact, c_a, r_a), (y_exact, c_b, r_b) = (_as_tokens(each) for each in (x, y))
+    e, f = torch.atleast_1d(x.error.two), torch.atleast_1d(y.error.two)  # (n,)
+    count = x_exact.shape[-2]
+    moved, shifted = x_exact + c_a, y_exact + c_b
+    # (y + b)(x + a)^T - y x^T for the centres a, b, without cancellation
+    centre = c_b.mT @ moved + y_exact.mT @ c_a
+    radius = r_b.mT @ (abs(moved) + r_a) + abs(shifted).mT @ r_a
+
+    def two() -> Array:
+        as_matrices = two_norm(f) * spectral(moved) + spectral(shifted) * two_norm(e) + (f * e).sum(-1)
+        by_token = (f * two_norm(moved) + two_norm(shifted) * e + f * e).sum(-1)
+        return torch.minimum(as_matrices, by_token) / count
+
+    return Error((centre / count).flatten(-2), (radius / count).flatten(-2), two=two)
+
+
+def _as_tokens(known: Enclosed) -> tuple[Array, ...]:
+    """Exact value, centre and radius, (n, m) each."""
+    return tuple(torch.atleast_2d(each) for each in (known.exact, known.error.centre, known.error.radius))
+
+
+_PRODUCT_ERRORS = {
+    op.ProductKind.ENTRYWISE: _entrywise,
+    op.ProductKind.INNER: _inner,
+    op.ProductKind.MEAN_OUTER: _mean_of_outer,
+}
