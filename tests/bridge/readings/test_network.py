@@ -168,3 +168,17 @@ def test_a_change_of_norm_costs_the_dimension_and_keeps_the_reach() -> None:
     two = change_norm(given("x", dim=4, size=1), Norm.TWO, "x in the 2-norm")
     found = bound_network(two.derivation, Bounds({"x": Bounded.exact(Norm.INF, 4, ball(1.0))}))["x in the 2-norm"]
     assert (float(found.size), float(found.reach), found.norm) == (2.0, 1.0, Norm.TWO)
+
+
+def test_a_number_that_multiplies_a_vector_counts_in_each_coordinate() -> None:
+    number, vector = given("number", dim=1, size=2), given("vector", dim=4, norm=Norm.TWO, size=1)
+    operands = {"number": Bounded.exact(Norm.INF, 1, ball(2.0)), "vector": Bounded.exact(Norm.TWO, 4, ball(1.0))}
+    product = bilinear(number, vector, "product", norm=Norm.TWO, dim=4, product="entrywise")
+    found = bound_network(product.derivation, Bounds(operands))["product"]
+    assert (found.dim, float(found.size)) == (4, 2.0)
+    assert float(found.in_norm(Norm.ONE).size) == 4.0  # attained by four equal entries
+    # ||a b||_2 = ||a||_2 |b| for a vector a and a number b, which ||a||_inf does not bound
+    wide, narrow = given("wide", dim=4, size=1), given("narrow", dim=1, norm=Norm.TWO, size=1)
+    operands = {"wide": Bounded.exact(Norm.INF, 4, ball(1.0)), "narrow": Bounded.exact(Norm.TWO, 1, ball(1.0))}
+    reverse = bilinear(wide, narrow, "reverse", norm=Norm.TWO, product="entrywise")
+    assert "reverse" not in bound_network(reverse.derivation, Bounds(operands))

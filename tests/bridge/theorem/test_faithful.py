@@ -155,3 +155,15 @@ def test_the_judged_prompt_is_among_random_ones() -> None:
     judged = _Judged(case, list(_sides(case)), ["x"])
     assert judged(x=torch.zeros(3, dtype=torch.float64)).found == 0  # both are 0 there
     assert faithful(case.theorem, eps=0.1).verdict == {"derived": Verdict.VIOLATED}
+
+
+def test_a_network_that_float32_cannot_run_is_undecided_in_floats() -> None:
+    """Its rounding is not known then, so that it says nothing of a wrong network."""
+
+    def overflowing(W: Any, x: Any, N: int, eps: Any) -> Any:
+        large = 2.0**100
+        return states(moved(W), x, N, 1 - eps) * large * large / large / large
+
+    row = faithful(replace(deep(network=overflowing), exact_limit=1), eps=0.1)
+    assert row.verdict == {"derived": Verdict.UNDECIDED}
+    assert faithful(replace(deep(), exact_limit=1), eps=0.1).verdict == {"derived": Verdict.KEPT}
