@@ -224,6 +224,18 @@ class Quantity:
         return "; ".join(filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]]))
 
     @property
+    def over(self) -> tuple[str, ...]:
+        """The randomness over which it holds with probability, or in expectation."""
+        means = () if self.derivation is None else self.derivation.mean_over(self.step or self.name)
+        named = [*(event.over for event in self.events), *means] or [self.randomness]
+        return tuple(dict.fromkeys(filter(None, named)))
+
+    @property
+    def chance(self) -> str:
+        """With which probability it holds, or that it is an expectation, and over what."""
+        return " over ".join(filter(None, (self._over, self.randomness)))
+
+    @property
     def _over(self) -> str:
         if self.quantifier is Quantifier.PROBABILITY and self.may_fail is not None:
             return f"with probability at least {sp.sstr(1 - self.may_fail)}"
