@@ -6,6 +6,7 @@ reads everything off them that they already say.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
@@ -22,6 +23,7 @@ from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
 from symbolic.derivation import Approximated
+from symbolic.events import randomness
 from symbolic.inequalities import Inequality
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
@@ -30,6 +32,7 @@ Network = Function | Transformer | Pair
 # What SymPy does not print so by itself.
 GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
 CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
+OVER_DRAWS = (Quantifier.PROBABILITY, Quantifier.EXPECTATION)
 SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
 UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
@@ -57,6 +60,11 @@ class Theorem:
     repetition. With it, bounds at a prompt are read off the derivations (not with a `distance`), and so is what the
     network has to compute: row `faithful`. A quantity of whose handles none is bound is not read.
 
+    `random` says which weights and inputs are the randomness that a quantity names, over which it holds with
+    probability or in expectation: {"the draw of Lambda": ("omega", "t")}. A name that is itself that of a weight or an
+    input needs none. Each of the `samples` draws them anew (bridge/probability.py); a function that draws a weight
+    takes `seed`.
+
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
     the bounds from 0 takes, for what nearly cancels; `exact_limit` is the most ball operations of an exact run.
@@ -76,6 +84,7 @@ class Theorem:
     built: Mapping[str, Function] = field(default_factory=dict)
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     handles: Function | None = None
+    random: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
     distance: Function | None = None
@@ -122,8 +131,31 @@ class Theorem:
         return tuple(
             name
             for name, each in self.weights.items()
-            if isinstance(each, Domain) or ("seed" in arguments_of(each) and name not in named)
+            if (isinstance(each, Domain) or ("seed" in arguments_of(each) and name not in named))
+            and name not in self.drawn_each_time
         )
+
+    @property
+    def over_draws(self) -> tuple[str, ...]:
+        """The quantities that are judged by many draws of their randomness."""
+        checked = {check.name for check in self.checks}
+        quantities = (each for each in self.statement.quantities if each.quantifier in OVER_DRAWS)
+        return tuple(each.name for each in quantities if each.name not in checked)
+
+    def random_names(self, quantity: Quantity) -> tuple[str, ...]:
+        """The weights and inputs that are the randomness of the quantity."""
+        return tuple(dict.fromkeys(name for over in quantity.over for name in self.random.get(over, (over,))))
+
+    @cached_property
+    def drawn_each_time(self) -> frozenset[str]:
+        """The weights of which nothing needs one particular draw."""
+        checked = {check.name for check in self.checks}
+        judged = [set(self.random_names(each)) for each in self.statement.quantities if each.name not in checked]
+        drawn = [each for each in self.weights.values() if not isinstance(each, Domain)]
+        letters = [each for functions in self.knows.values() for each in functions]
+        others = [*self.built.values(), *drawn, *letters, *self.tables, *(check.sides for check in self.checks)]
+        taken = {name for function in others for name in arguments_of(function)}
+        return frozenset(set.intersection(*judged) & set(self.weights) - taken if judged else ())
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -162,6 +194,7 @@ def theorem(
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
     handles: Function | None = None,
+    random: Mapping[str, str | Sequence[str]] | None = None,
     printed: Mapping[str, Any] | None = None,
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[sp.Symbol, str] | None = None,
@@ -228,6 +261,7 @@ def theorem(
         built=dict(built or {}),
         knows=letters,
         handles=handles,
+        random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},
         checks=tuple(checks),
         inequalities=tuple(inequalities),
         entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
@@ -269,13 +303,20 @@ def _quantity(
         norm=NORMS[step.norm],
         domain=where["domain"],
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
-        quantifier=Quantifier.FOR_ALL,
+        quantifier=_quantifier(conclusion),
+        randomness=randomness(conclusion.events) or "; ".join(conclusion.mean_over),
         derivation=conclusion.derivation,
         worst_case=dict(worst),
         scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
         trivial=None if conclusion.error == 0 else conclusion.size,
         domain_latex=where["domain_latex"],
     )
+
+
+def _quantifier(conclusion: Approximated) -> Quantifier:
+    if conclusion.events:
+        return Quantifier.PROBABILITY
+    return Quantifier.EXPECTATION if conclusion.mean_over else Quantifier.FOR_ALL
 
 
 def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:

@@ -24,6 +24,7 @@ from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
 from bridge.premises import require_covered, require_entries
+from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
@@ -45,6 +46,7 @@ READ_BITS = 64  # for bounds at a prompt that are smaller than those of the netw
 ABOVE_ROUNDING = 64  # times the rounding
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
+RANDOM = "the inputs are named randomness: they are drawn by seeds, and not attacked"
 BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
 
 
@@ -70,7 +72,7 @@ class TheoremCase(Case):
         self, theorem: Theorem, params: Mapping[str, Any], weights: Mapping[str, Tensor], dtype: str, device: str
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
-        self.checked = frozenset(check.name for check in theorem.checks)
+        self.checked = frozenset([*(check.name for check in theorem.checks), *theorem.over_draws])
         self.params = {name: shown(value) for name, value in params.items()}
         self.weights = dict(weights)
         # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
@@ -80,6 +82,7 @@ class TheoremCase(Case):
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
         self.uses = _settings(theorem)
         self.attackable = "attack" in self.uses
+        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.domain = Product(dict(theorem.inputs)).at(self.values)
@@ -409,11 +412,14 @@ class TheoremCase(Case):
 
     def checks(self, budget: Budget) -> list[Row]:
         own = [check for check in self._checks_here if check.params is None]
-        return [*(row for check in own for row in check_rows(self, check, budget)), *faithful_rows(self, budget)]
+        own_rows = [row for check in own for row in check_rows(self, check, budget)]
+        return [*chance_rows(self, budget), *own_rows, *faithful_rows(self, budget)]
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name == FAITHFUL and self.bindings.valued:
             return replayed_faithful(self, inputs)
+        if name in self.theorem.over_draws:
+            return replayed_chance(self, name, inputs)
         for check in self._checks_here:
             if check.name == name:
                 return replayed_check(self, check, inputs)
@@ -428,11 +434,16 @@ class TheoremCase(Case):
 
 def _settings(theorem: Theorem) -> frozenset[str]:
     """The settings of a run that the theorem depends on: all, with inputs; the seed, with anything else drawn."""
-    if theorem.inputs:
+    over_draws = [theorem.statement.quantity(name) for name in theorem.over_draws]
+    checked = {check.name for check in theorem.checks}
+    others = any(each.name not in {*checked, *theorem.over_draws} for each in theorem.statement.quantities)
+    moved = [set(theorem.inputs) - set(theorem.random_names(each)) for each in over_draws]
+    if theorem.inputs and (others or not over_draws or any(moved)):
         return SETTINGS
     drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
     at_each_point = [check for check in theorem.checks if check.params is None]
-    return frozenset(["seed"] if drawn else []).union(*map(settings_of, at_each_point))
+    of_draws = ["seed", "samples", "dtype"] if over_draws else []
+    return frozenset([*of_draws, *(["seed"] if drawn else [])]).union(*map(settings_of, at_each_point))
 
 
 def shown(value: Any) -> Any:

@@ -15,7 +15,8 @@ from typing import Any, Protocol, runtime_checkable
 import sympy as sp
 
 from symbolic.citations import Citation
-from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
+from symbolic.events import Events, together
+from symbolic.obligations import DerivationError, Obligation, RangeObligation, as_expr, follows_from, nonnegative, whole
 from symbolic.operations import Given, Operation
 from symbolic.provenance import Provenance, weakest
 
@@ -60,6 +61,8 @@ class Step:
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
     `recursion` is what `local` solves; it is shown, and does not tell two steps apart.
+    `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
+    `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
     is by hand unless it says otherwise.
     """
@@ -77,6 +80,9 @@ class Step:
     about: tuple[Any, ...] = ()
     latex: str = ""
     operation: Operation | None = None
+    events: Events = ()
+    members: sp.Expr = sp.S.One
+    mean_over: str = ""
     recursion: Recursion | None = field(default=None, compare=False)
     provenance: Provenance | None = Provenance.HAND
 
@@ -91,7 +97,14 @@ class Step:
     def error(self) -> "ErrorSymbol":
         return error_symbol(self.name)
 
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """Its premises, and every step whose error is in its bound."""
+        errors = sorted(letter.name for letter in self.local.free_symbols if isinstance(letter, ErrorSymbol))
+        return tuple(dict.fromkeys([*self.premises, *(name.removeprefix(ERROR) for name in errors)]))
 
+
+ERROR = "e_"
 rule_step = partial(Step, provenance=Provenance.RULES)
 
 
@@ -106,7 +119,7 @@ class ErrorSymbol(sp.Symbol):
 
 def error_symbol(name: str) -> ErrorSymbol:
     """The symbol by which later steps refer to the error of `name`."""
-    return ErrorSymbol(f"e_{name}", nonnegative=True)
+    return ErrorSymbol(f"{ERROR}{name}", nonnegative=True)
 
 
 @dataclass(frozen=True)
@@ -167,6 +180,26 @@ class Derivation:
     def conditional(self) -> bool:
         """Whether an obligation is still open."""
         return any(obligation.open for obligation in self.obligations)
+
+    def events(self, name: str = "") -> Events:
+        """The events on which the bound of `name` holds (the last step by default), with their counts."""
+        if not any(step.events for step in self.steps):
+            return ()
+        of: dict[str, Events] = {}
+        for step in self.steps:
+            inherited = together(of.get(premise, ()) for premise in step.rests_on)
+            of[step.name] = together([tuple(event.times(step.members) for event in inherited), step.events])
+        return of[self.step(name or self.steps[-1].name).name]
+
+    def mean_over(self, name: str = "") -> tuple[str, ...]:
+        """The randomness over which the bound of `name` holds in expectation; empty if it holds for each draw."""
+        if not any(step.mean_over for step in self.steps):
+            return ()
+        of: dict[str, tuple[str, ...]] = {}
+        for step in self.steps:
+            several = [each for premise in step.rests_on for each in of.get(premise, ())]
+            of[step.name] = tuple(dict.fromkeys(filter(None, [*several, step.mean_over])))
+        return of[self.step(name or self.steps[-1].name).name]
 
     @property
     def provenance(self) -> Provenance:
@@ -231,7 +264,20 @@ def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
     for step in steps:
         if merged.setdefault(step.name, step) != step:
             raise DerivationError(f"two different steps are both called '{step.name}'; give one of them another name")
+    _require_events_apart(merged.values())
     return tuple(merged.values())
+
+
+def _require_events_apart(steps: Iterable[Step]) -> None:
+    """Raises DerivationError for two steps that introduce events of one name: they would be counted once."""
+    owners: dict[str, str] = {}
+    for step in steps:
+        for event in step.events:
+            if owners.setdefault(event.name, step.name) != step.name:
+                raise DerivationError(
+                    f"'{owners[event.name]}' and '{step.name}' are two steps with an event called '{event.name}'; "
+                    f"give each an event of its own"
+                )
 
 
 @dataclass(frozen=True)
@@ -259,6 +305,16 @@ class Approximated:
         return self.derivation.bound(self.name)
 
     @property
+    def events(self) -> Events:
+        """The events on which the bounds hold."""
+        return self.derivation.events(self.name)
+
+    @property
+    def mean_over(self) -> tuple[str, ...]:
+        """The randomness over which the error is bounded in expectation."""
+        return self.derivation.mean_over(self.name)
+
+    @property
     def holds_weights(self) -> bool:
         """Whether the exact entries add up to 1 and the approximate ones are probabilities."""
         return self.probabilities or self.affine
@@ -269,11 +325,34 @@ class Approximated:
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
+        _require_one_sense(step, (self, *others))
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
 
     def _repr_latex_(self) -> str:
         return self.derivation._repr_latex_()
+
+
+LINEAR = ("sum", "mean", "concatenation", "change of norm", "linear map", "product", "apply a function", "cover")
+
+
+# E of an affine function with coefficients >= 0 is that function of E. Any other rule uses that the error is at most
+# its bound at each draw, which an expectation does not give; so does a range that an argument must not leave.
+def _require_one_sense(step: Step, premises: Sequence[Approximated]) -> None:
+    """Raises DerivationError for a step that does not follow from premises that hold in expectation."""
+    random = [each.error_symbol for each in premises if each.mean_over]
+    if (random or step.mean_over) and (step.events or any(each.events for each in premises)):
+        raise DerivationError(
+            f"{step.rule}: '{step.name}' would rest on a bound in expectation and on one that holds with probability; "
+            f"derive both in one sense"
+        )
+    ranges = any(isinstance(each, RangeObligation) for each in step.obligations)
+    affine = all(sp.diff(step.local, one, other) == 0 for one in random for other in random)
+    if random and (step.rule not in LINEAR or ranges or not affine):
+        raise DerivationError(
+            f"{step.rule}: the error of '{step.name}' is not linear in those of its premises, which are bounded in "
+            f"expectation only; start from a bound that holds with probability (sample_mean)"
+        )
 
 
 def given(
