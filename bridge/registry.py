@@ -39,6 +39,7 @@ PLACES = {
     "induction.lyapunov_head": ("induction.lyapunov", "LyapunovHeadStudy"),
     "induction.figure2": ("induction.figure2", "Figure2Study"),
     "universal.barron": ("universal.barron", "BARRON"),
+    "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),

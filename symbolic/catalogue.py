@@ -125,6 +125,7 @@ PLACES = {
     "induction.lyapunov_head": ("induction.lyapunov", "LYAPUNOV_HEAD"),
     "induction.figure2": ("induction.figure2", "FIGURE2"),
     "universal.barron": ("universal.barron_statement", "BARRON"),
+    "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
