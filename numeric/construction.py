@@ -170,7 +170,7 @@ class ScoresTap:
 
 @dataclass(frozen=True)
 class AttentionTap:
-    """The attention weights of a head: softmax, ReLU over n, logistic over N, or the scores (linear); 0 where masked."""
+    """The attention weights of a head: softmax, ReLU over n, logistic over N, or scores (linear); 0 where masked."""
 
     layer: int
     head: str

@@ -55,14 +55,6 @@ def require_prompt(x: Any, y: Any, directions: Any) -> None:
 # The network.
 
 
-def streams(at: Setting) -> tuple[Stream, Stream]:
-    """Those of a prompt and of (50); the latter has D = d + 2n + 7 coordinates."""
-    n, d = at.directions.shape
-    x, y, w = Block("x", d), Block("y", 1), Block("w", 1)
-    sizes = {"phi": n + 1, "rho": n + 1, "lambda": 1, "y_hat": 1}
-    return Stream([x, y, w]), Stream([x, Block("one", 1), y, w, *(Block(name, size) for name, size in sizes.items())])
-
-
 @dataclass(frozen=True)
 class Setting:
     """What the weights depend on: features omega_i/|omega_i| `directions` (n, d) and t (n), and the paper's numbers.
@@ -79,6 +71,14 @@ class Setting:
     tau_2: Number
     N: int
     printed: bool = False
+
+
+def streams(at: Setting) -> tuple[Stream, Stream]:
+    """Those of a prompt and of (50); the latter has D = d + 2n + 7 coordinates."""
+    n, d = at.directions.shape
+    x, y, w = Block("x", d), Block("y", 1), Block("w", 1)
+    sizes = {"phi": n + 1, "rho": n + 1, "lambda": 1, "y_hat": 1}
+    return Stream([x, y, w]), Stream([x, Block("one", 1), y, w, *(Block(name, size) for name, size in sizes.items())])
 
 
 def transformer(at: Setting, L: int) -> Construction:
