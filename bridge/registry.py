@@ -41,6 +41,7 @@ PLACES = {
     "universal.barron": ("universal.barron", "BARRON"),
     "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
+    "universal.transformer": ("universal.transformer", "TRANSFORMER"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

@@ -99,14 +99,14 @@ def transformer(at: Setting, L: int) -> Construction:
 
 
 def taps_of(T: int) -> dict[str, StreamTap]:
-    """phi and lambda after FF0; rho before and after FF1, y_hat after Attn2, of each block 1 .. T."""
+    """phi and lambda after FF0; rho before and after FF1, y_hat after Attn2, of each block 1 .. T, and of the last."""
     found = {"phi": StreamTap(2, "phi"), "lambda": StreamTap(2, "lambda")}
     for number in range(1, T + 1):
         first = 4 * number - 1
         found[f"half[{number}]"] = StreamTap(first, "rho")
         found[f"rho[{number}]"] = StreamTap(first + 1, "rho")
         found[f"y_hat[{number}]"] = StreamTap(first + 2, "y_hat")
-    return found
+    return {**found, **{name: found[f"{name}[{T}]"] for name in ("rho", "y_hat") if T}}
 
 
 def one_block(at: Setting) -> Construction:

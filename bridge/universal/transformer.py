@@ -1,0 +1,211 @@
+"""Lemma 4 (li2025) as a theorem: a block from any state, and T blocks from 0, beside exact proximal gradient steps."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import flint
+import sympy as sp
+import torch
+from torch import Tensor
+
+from bridge.balls import evaluate_ball
+from bridge.check import Check, Sides
+from bridge.domains import Ball, Box, Rows, Sphere
+from bridge.export.numbers import plain
+from bridge.readings import Smooth
+from bridge.record import NamedTable
+from bridge.theorem import Theorem
+from bridge.transformer import Transformer
+from numeric.universal import transformer as numeric
+from symbolic.statements import UsageError
+from symbolic.universal import transformer as theory
+from symbolic.universal.transformer_statement import TRANSFORMER as STATEMENT
+from symbolic.universal.transformer_statement import WORST
+
+FORMATS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+CHOSEN = ("tau_1", "tau_2")
+
+
+# Parameters.
+
+
+def resolve(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The temperatures for the format, where they are not given. Raises UsageError for one beyond the format."""
+    known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters if p.name not in CHOSEN}
+    numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
+    STATEMENT.check({**numbers, **dict.fromkeys(CHOSEN, 1.0)})
+    best = dict(zip(CHOSEN, theory.best_temperatures(), strict=True))
+    found = {name: params.get(name, float(_at(tau, numbers))) for name, tau in best.items()}
+    for name, needed in zip(CHOSEN, theory.bits_to_hold(), strict=True):
+        _require_held(name, STATEMENT.number(name, found[name]), needed, numbers)
+    return {**params, **found}
+
+
+def _at(formula: sp.Expr, numbers: Mapping[str, Any]) -> sp.Expr:
+    return formula.subs({s: sp.Rational(numbers[s.name]) for s in formula.free_symbols})
+
+
+def _require_held(name: str, tau: float, needed: sp.Expr, numbers: Mapping[str, Any]) -> None:
+    least = int(_at(needed, {**numbers, name: tau})) if tau > 0 else 0
+    if least > numbers["bits"]:
+        raise UsageError(
+            f"{STATEMENT.id}: {name} = {plain(tau)} is beyond the format: what a block computes needs {least} bits to "
+            f"exceed its rounding, the format has {numbers['bits']}; take a smaller {name}, or bits = {least} or more"
+        )
+
+
+# Networks.
+
+
+def setting(
+    directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any, printed: bool
+) -> numeric.Setting:
+    return numeric.Setting(directions, t, tau_ff, lam, 1 / (2 * n), tau_1, tau_2, N, printed)
+
+
+def block(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any) -> Any:
+    return numeric.one_block(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N, False))
+
+
+def printed_block(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any) -> Any:
+    return numeric.one_block(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N, True))
+
+
+def path(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any, L: Any) -> Any:
+    return numeric.transformer(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N, False), L)
+
+
+def state_tokens(x: Any, y: Any, rho: Any) -> Any:
+    return torch.cat([numeric.tokens(x, y), torch.ones_like(x[:, :1]) * rho], 1)
+
+
+def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any) -> Any:
+    phi = numeric.ramp_features(x, directions, t, tau_ff)
+    eta = 1 / (2 * n)
+    half = numeric.gradient_step(rho, phi[:-1], y, eta)
+    after = numeric.proximal_path(phi[:-1], y, eta, lam, numeric.blocks_of(L))
+    return {
+        "residual": half,
+        "step": numeric.soft_threshold(half, eta * lam),
+        "prediction": phi[-1:] @ rho,
+        "rho": after,
+        "y_hat": phi[-1:] @ after,
+    }
+
+
+# Readings. (2 tau tanh(z/(2 tau)))' is 1 - tanh^2, at least 1 - (z/(2 tau))^2. That of the query's deviation is
+# a b - c with c <= a <= 1 (|y_hat| <= |z|) and b <= 1: between b - 1 and 1 - c.
+
+
+def flattened(tau: float, eta: float) -> Any:
+    """2 tau tanh(eta z/(2 tau))/eta."""
+    return lambda z: 2 * tau / eta * torch.tanh(eta * z / (2 * tau))
+
+
+def functions(tau_1: float, tau_2: float, n: int, N: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
+    """By handle, each on the range of its step."""
+    eta, S = 1 / (2 * n), float(WORST[theory.S].subs({theory.B: B, theory.lam: lam}))
+    first, second = flattened(tau_1, eta), flattened(tau_2, 1.0)
+
+    def deviation(hat: Any, radius: float, *slopes: float) -> Smooth:
+        slope = min(1.0, max((each * radius) ** 2 for each in slopes))
+        return Smooth(lambda z: 0 * z, hat, slope_error=slope, radius=radius)
+
+    def of_labels(radius: float) -> Smooth:
+        return deviation(lambda z: first(z) - z, radius, eta / (2 * tau_1))
+
+    def of_query(radius: float) -> Smooth:
+        return deviation(lambda z: first(second(z)) - first(z), radius, eta / (2 * tau_1), 1 / (2 * tau_2))
+
+    def identity(hat: Any, radius: float, slope: float) -> Smooth:
+        return Smooth(lambda z: z, hat, [lambda z: 1 + 0 * z], {2: 0}, slope_error=min(1.0, slope), radius=radius)
+
+    return {
+        "deviation_labels": of_labels(B), "deviation_1": of_labels(P), "path_1": of_labels(S),
+        "deviation_2": of_query(P), "path_2": of_query(S),
+        "logistic": identity(second, P, (P / (2 * tau_2)) ** 2),
+        "path_logistic": identity(second, S, (S / (2 * tau_2)) ** 2),
+        "logistic_printed": identity(lambda z: second(z) / N, P, 1.0),
+    }  # fmt: skip
+
+
+def handles(
+    x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, N: Any, functions: Any
+) -> dict[str, Any]:
+    phi = numeric.ramp_features(x, directions, t, tau_ff)
+    examples, query, eta = phi[:-1], phi[-1:], 1 / (2 * n)
+    return {
+        **functions,
+        "rho_0": rho, "start": 0 * rho, "y": y, "phi": examples, "phi_query": query,
+        "A": torch.eye(n + 1, dtype=torch.float64) - 2 * eta / N * (examples.mT @ examples),
+        "b": 2 * eta / N * (y @ examples),
+        "pull": 2 * eta / N * examples, "pull_query": 2 * eta / N * query,
+        "threshold": eta * lam,
+    }  # fmt: skip
+
+
+# Checks and tables.
+
+
+def logistic(P: float, tau_2: float) -> Sides:
+    size, tau = flint.arb(P), flint.arb(tau_2)
+    sigma = 1 / (1 + (-size / tau).exp())
+    return Sides(size - 4 * tau * (sigma - flint.arb(0.5)), proved=("derived",), remark="increasing in |x|: at x = P")
+
+
+def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
+    return Sides(int(_at(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
+
+
+def formats(N: int, n: int, L: int, B: float, lam: float) -> NamedTable:
+    """The temperatures for each format, the errors of T blocks with them, and whether anything is left of a block."""
+    numbers = {"N": N, "n": n, "L": L, "B": B, "lam": lam}
+    rows = []
+    for name, bits in FORMATS.items():
+        at = {**numbers, "bits": bits}
+        chosen = dict(zip(CHOSEN, (_at(tau, at) for tau in theory.best_temperatures()), strict=True))
+        least = max(int(_at(each, {**at, **chosen})) for each in theory.bits_to_hold())
+        held = "yes" if least <= bits else f"no: a block needs {least} bits"
+        rows.append([name, bits, *(float(tau) for tau in chosen.values()), held])
+    needed = int(_at(theory.bits_of_printed_tau(), numbers))
+    tau = float(_at(theory.PRINTED_TAU, numbers))
+    rows.append(["tau of Lemma 7, constants 1", needed, tau, tau, f"(58b) holds from {needed} bits on"])
+    return NamedTable(title="temperatures by format", columns=["format", "bits", *CHOSEN, "holds a block"], rows=rows)
+
+
+PATH = Transformer(
+    path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True
+)  # fmt: skip
+TRANSFORMER = Theorem(
+    STATEMENT,
+    main="y_hat",
+    inputs={
+        "x": Rows(theory.N + 1, Ball(theory.d)),
+        "y": Box(theory.N, size=theory.B),
+        "rho": Ball(theory.n + 1, norm=1, radius=theory.P),
+    },
+    weights={"directions": Rows(theory.n, Sphere(theory.d)), "t": Box(theory.n, low=-2, high=1)},
+    network={
+        "": Transformer(block, state_tokens, {
+            "residual": lambda residual: residual[-1],
+            "step": lambda step: step[-1],
+            "prediction": lambda prediction: prediction[-1],
+        }, shared=True),
+        "prediction.printed": Transformer(
+            printed_block, state_tokens, {"prediction.printed": lambda prediction: prediction[-1]}, shared=True
+        ),
+        "rho": PATH,
+        "y_hat": PATH,
+    },
+    reference=reference,
+    built={"functions": functions},
+    handles=handles,
+    checks=(
+        Check(STATEMENT.quantity("logistic"), logistic),
+        Check(STATEMENT.quantity("tau.bits"), printed_bits),
+    ),
+    resolve=resolve,
+    implied=CHOSEN,
+    tables=(formats,),
+)  # fmt: skip

@@ -1,0 +1,177 @@
+"""The transformer that runs proximal gradient (li2025, Lemma 4, A.4): residuals of a block, errors after T blocks.
+
+Attn1 takes 2 tau tanh(z/(2 tau)) for z = eta times a label or a prediction, Attn2 for z a prediction. The exact value
+of each difference from z is 0, so that errors of rho enter a block through I - (2 eta/N) Phi^T Phi alone, which does
+not expand. The recursion over the blocks then adds up residuals.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import sympy as sp
+
+from symbolic.calculus import (
+    Norm,
+    add,
+    apply_function,
+    change_norm,
+    given,
+    linear_map,
+    minimise,
+    repeat,
+    soft_threshold,
+)
+from symbolic.derivation import Approximated
+
+N, n, d, L, bits = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "n", "d", "L", "bits"))
+tau_1, tau_2, lam, B, P = (sp.Symbol(name, positive=True) for name in ("tau_1", "tau_2", "lam", "B", "P"))
+tau_ff = sp.Symbol("tau_ff", positive=True)
+# Bounded by the hypotheses, known better at a prompt:
+R, S = sp.symbols("R S", positive=True)
+
+eta = 1 / (2 * n)
+blocks = (L - 1) / 2
+
+
+# z - 2 tau tanh(z/(2 tau)) lies between 0 and z^3/(12 tau^2): u - u^3/3 <= tanh u <= u for u >= 0. Equality: z -> 0.
+def logistic_error(size: sp.Expr, tau: sp.Expr) -> sp.Expr:
+    """The largest |z - 4 tau (sigma(z/tau) - sigma(0))| over |z| <= size (119)."""
+    return size**3 / (12 * tau**2)
+
+
+def _deviation(x: Approximated, name: str, eps: sp.Expr, radius: sp.Expr, function: str) -> Approximated:
+    """f_hat(x) - x, whose exact value is 0."""
+    return apply_function(x, name, eps=eps, lipschitz=0, size=0, radius=radius, function=function)
+
+
+# e of (108): labels and predictions of the N examples by (119), in each coordinate at most 2/N times their sum, as
+# features are in [0, 1]; the query by y_hat - phi^T rho, since the logistic function does not expand.
+def _residual(rho: Approximated, radius: sp.Expr, scale: sp.Expr, prefix: str) -> Approximated:
+    """`scale`: the norm of a row phi_i from the norm of rho to a number; `prefix`: of the handles that know a radius."""
+    labels = given("y", dim=N, size=B)
+    by_label = _deviation(labels, "labels", logistic_error(eta * B, tau_1) / eta, B, "deviation_labels")
+    scores = _bounded(linear_map(rho, "scores", operator_norm=scale, dim=N, target=Norm.INF, matrix="phi"), rho)
+    by_score = _deviation(scores, "predictions", logistic_error(eta * radius, tau_1) / eta, radius, f"{prefix}_1")
+    examples = add(by_label, by_score, name="examples", coefficients=(1, -1))
+    own = _bounded(linear_map(rho, "own", operator_norm=scale, dim=1, target=Norm.INF, matrix="phi_query"), rho)
+    by_query = _deviation(own, "query", logistic_error(radius, tau_2), radius, f"{prefix}_2")
+    parts = (
+        linear_map(examples, "of examples", operator_norm=2 * eta, dim=n + 1, matrix="pull", transposed=True),
+        linear_map(by_query, "of query", operator_norm=2 * eta / N, dim=n + 1, matrix="pull_query", transposed=True),
+    )
+    return add(*parts, name="deviation")
+
+
+# |phi_i^T rho| <= ||phi_i||_inf ||rho||_1, and features are in [0, 1].
+def _bounded(scores: Approximated, rho: Approximated) -> Approximated:
+    return replace(scores, size=rho.size)
+
+
+# One block, from an exact state with ||rho||_1 <= P.
+
+
+def _state() -> Approximated:
+    return given("rho_0", dim=n + 1, norm=Norm.ONE, size=P)
+
+
+def derive_residual() -> Approximated:
+    """e of (108)."""
+    rho, bias = _state(), 2 * eta * B
+    exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, target=Norm.INF, bias=bias, matrix="A",
+                       bias_vector="b", reason="entries of I - (2 eta/N) Phi^T Phi")  # fmt: skip
+    return add(exact, _residual(rho, P, sp.Integer(1), "deviation"), name="residual")
+
+
+def derive_step() -> Approximated:
+    """e_t: soft thresholds do not expand."""
+    return soft_threshold(derive_residual(), "step", threshold="threshold")
+
+
+def derive_prediction() -> Approximated:
+    """e~ of (110)."""
+    own = linear_map(_state(), "score", operator_norm=1, dim=1, target=Norm.INF, matrix="phi_query")
+    return apply_function(own, "prediction", eps=logistic_error(P, tau_2), lipschitz=1, size=P, radius=P,
+                          function="logistic")  # fmt: skip
+
+
+# |z - (2 tau/N) tanh(z/(2 tau))| = (1 - 1/N) |z| + (1/N) |z - 2 tau tanh|.
+def derive_printed_prediction() -> Approximated:
+    """e~ with the printed V of Attn2."""
+    own = linear_map(_state(), "score", operator_norm=1, dim=1, target=Norm.INF, matrix="phi_query")
+    eps = (N - 1) / N * P + logistic_error(P, tau_2) / N
+    return apply_function(own, "prediction.printed", eps=eps, lipschitz=1, size=P, radius=P, function="logistic_printed")
+
+
+# T blocks. The objective of the exact iterates does not increase, since eta <= 1/(n + 1) <= 1/lambda_max(Phi^T Phi/N),
+# so that lambda ||rho_t||_1 <= mean y_i^2 = lambda R. For the same reason I - (2 eta/N) Phi^T Phi has its eigenvalues
+# in [-1, 1].
+
+
+def derive_rho() -> Approximated:
+    """rho after T blocks against rho_T of the exact iteration, in the 2-norm."""
+    start = given("start", dim=n + 1, norm=Norm.TWO, size=R)
+
+    def block(rho: Approximated) -> Approximated:
+        bias = 2 * eta * B * sp.sqrt(n + 1)
+        exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, bias=bias, matrix="A", bias_vector="b",
+                           reason="eigenvalues of I - (2 eta/N) Phi^T Phi in [-1, 1]")  # fmt: skip
+        residual = change_norm(_residual(rho, S, sp.sqrt(n + 1), "path"), Norm.TWO, "residual")
+        after = soft_threshold(add(exact, residual, name="half"), "after", threshold="threshold")
+        return replace(after, size=rho.size)  # the objective does not increase
+
+    return repeat(start, "iterate", block, blocks)
+
+
+@cache
+def derive_paths() -> tuple[Approximated, Approximated]:
+    """rho in the 1-norm, and y_hat against phi_{N+1}^T rho_T."""
+    iterate = derive_rho()
+    score = linear_map(iterate, "score", operator_norm=sp.sqrt(n + 1), dim=1, target=Norm.INF, matrix="phi_query")
+    y_hat = apply_function(_bounded(score, iterate), "y_hat", eps=logistic_error(S, tau_2), lipschitz=1, size=R,
+                           radius=S, function="path_logistic")  # fmt: skip
+    return change_norm(iterate, Norm.ONE, "rho"), y_hat
+
+
+
+
+# Temperatures. In a format of `bits` bits a head of Attn1 adds numbers of size 8 tau sigma(0) = 4 tau, which cancel
+# against those of the others; in Attn2 they have the size 2 tau. Each is rounded once in sigma, 1/N, the product with
+# V, the 4 additions of heads, and in sums of N + 1 terms, which are taken to be added as a tree: a model of the
+# arithmetic, not a bound for every order of summation. Predictions are taken to be as large as labels.
+
+unit = 2**-bits
+depth = 8 + sp.log(N + 1, 2)  # roundings of one head
+
+
+def rounding_1(tau: sp.Expr) -> sp.Expr:
+    """In each coordinate of rho, of one block."""
+    return 16 * tau * depth * unit
+
+
+def rounding_2(tau: sp.Expr) -> sp.Expr:
+    """In y_hat."""
+    return 4 * tau * depth * unit
+
+
+@cache
+def best_temperatures() -> tuple[sp.Expr, sp.Expr]:
+    """tau_1 and tau_2 that minimise the residual of a block plus its rounding, as powers of 2: scaling is exact then."""
+    errors = (2 * 2 * logistic_error(eta * B, tau_1) + rounding_1(tau_1), logistic_error(B, tau_2) + rounding_2(tau_2))
+    found = (minimise(each, tau).value for each, tau in zip(errors, (tau_1, tau_2), strict=True))
+    return tuple(2 ** sp.floor(sp.log(each, 2) + sp.Rational(1, 2)) for each in found)  # type: ignore[return-value]
+
+
+# A step moves a coordinate of rho by at most 2 eta B at first, and a prediction is as large as a label.
+def bits_to_hold() -> tuple[sp.Expr, sp.Expr]:
+    """The bits below which the rounding of a block exceeds what it computes, for tau_1 and for tau_2."""
+    ratios = (rounding_1(tau_1) / (2 * eta * B), rounding_2(tau_2) / B)
+    return tuple(sp.ceiling(sp.log(ratio / unit, 2)) for ratio in ratios)  # type: ignore[return-value]
+
+
+PRINTED_TAU = N * n**2 * (L + n) * (N + n) * B  # Lemma 7 with C = 1
+
+
+def bits_of_printed_tau() -> sp.Expr:
+    """The bits with which the rounding of a block stays below (58b), with constant 1, at the printed tau."""
+    accuracy = B / ((L + n) * n * N)
+    return sp.ceiling(sp.log((n + 1) * rounding_1(PRINTED_TAU) / unit / accuracy, 2))
