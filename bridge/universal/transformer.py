@@ -94,8 +94,7 @@ def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, la
     }
 
 
-# Readings. (2 tau tanh(z/(2 tau)))' is 1 - tanh^2, at least 1 - (z/(2 tau))^2. That of the query's deviation is
-# a b - c with c <= a <= 1 (|y_hat| <= |z|) and b <= 1: between b - 1 and 1 - c.
+# Readings. (2 tau tanh(z/(2 tau)))' is 1 - tanh^2, at least 1 - (z/(2 tau))^2.
 
 
 def flattened(tau: float, eta: float) -> Any:
@@ -103,31 +102,27 @@ def flattened(tau: float, eta: float) -> Any:
     return lambda z: 2 * tau / eta * torch.tanh(eta * z / (2 * tau))
 
 
-def functions(tau_1: float, tau_2: float, n: int, N: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
+def functions(tau_1: float, tau_2: float, n: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
     """By handle, each on the range of its step."""
     eta, S = 1 / (2 * n), float(WORST[theory.S].subs({theory.B: B, theory.lam: lam}))
     first, second = flattened(tau_1, eta), flattened(tau_2, 1.0)
 
-    def deviation(hat: Any, radius: float, *slopes: float) -> Smooth:
-        slope = min(1.0, max((each * radius) ** 2 for each in slopes))
-        return Smooth(lambda z: 0 * z, hat, slope_error=slope, radius=radius)
+    def deviation(hat: Any, radius: float) -> Smooth:
+        return Smooth(lambda z: 0 * z, hat, radius=radius)
 
-    def of_labels(radius: float) -> Smooth:
-        return deviation(lambda z: first(z) - z, radius, eta / (2 * tau_1))
+    def identity(radius: float, slope: float | None = None) -> Smooth:
+        return Smooth(lambda z: z, second, [lambda z: 1 + 0 * z], {2: 0}, slope_error=slope, radius=radius)
 
-    def of_query(radius: float) -> Smooth:
-        return deviation(lambda z: first(second(z)) - first(z), radius, eta / (2 * tau_1), 1 / (2 * tau_2))
-
-    def identity(hat: Any, radius: float, slope: float) -> Smooth:
-        return Smooth(lambda z: z, hat, [lambda z: 1 + 0 * z], {2: 0}, slope_error=min(1.0, slope), radius=radius)
-
+    of_label, of_query = (lambda z: first(z) - z), (lambda z: first(second(z)) - first(z))
     return {
-        "deviation_labels": of_labels(B), "deviation_1": of_labels(P), "path_1": of_labels(S),
-        "deviation_2": of_query(P), "path_2": of_query(S),
-        "logistic": identity(second, P, (P / (2 * tau_2)) ** 2),
-        "path_logistic": identity(second, S, (S / (2 * tau_2)) ** 2),
-        "logistic_printed": identity(lambda z: second(z) / N, P, 1.0),
-    }  # fmt: skip
+        **{f"{of}_labels": deviation(of_label, B) for of in ("block", "path")},
+        "block_predictions": deviation(of_label, P),
+        "block_query": deviation(of_query, P),
+        "block_read": identity(P, min(1.0, (P / (2 * tau_2)) ** 2)),
+        "path_predictions": deviation(of_label, S),
+        "path_query": deviation(of_query, S),
+        "path_read": identity(S),
+    }
 
 
 def handles(

@@ -39,25 +39,35 @@ def logistic_error(size: sp.Expr, tau: sp.Expr) -> sp.Expr:
     return size**3 / (12 * tau**2)
 
 
-def _deviation(x: Approximated, name: str, eps: sp.Expr, radius: sp.Expr, function: str) -> Approximated:
-    """f_hat(x) - x, whose exact value is 0."""
-    return apply_function(x, name, eps=eps, lipschitz=0, size=0, radius=radius, function=function)
-
-
 # e of (108): labels and predictions of the N examples by (119), in each coordinate at most 2/N times their sum, as
 # features are in [0, 1]; the query by y_hat - phi^T rho, since the logistic function does not expand.
-def _residual(rho: Approximated, radius: sp.Expr, scale: sp.Expr, prefix: str) -> Approximated:
-    """`scale`: the norm of a row phi_i from the norm of rho to a number; `prefix`: of the handles that know a radius."""
-    labels = given("y", dim=N, size=B)
-    by_label = _deviation(labels, "labels", logistic_error(eta * B, tau_1) / eta, B, "deviation_labels")
-    scores = _bounded(linear_map(rho, "scores", operator_norm=scale, dim=N, target=Norm.INF, matrix="phi"), rho)
-    by_score = _deviation(scores, "predictions", logistic_error(eta * radius, tau_1) / eta, radius, f"{prefix}_1")
-    examples = add(by_label, by_score, name="examples", coefficients=(1, -1))
-    own = _bounded(linear_map(rho, "own", operator_norm=scale, dim=1, target=Norm.INF, matrix="phi_query"), rho)
-    by_query = _deviation(own, "query", logistic_error(radius, tau_2), radius, f"{prefix}_2")
+def _residual(rho: Approximated, radius: sp.Expr, scale: sp.Expr, handles: str = "") -> Approximated:
+    """`scale`: the norm of a row phi_i from the norm of rho to a number. `handles`: prefix of those of functions."""
+
+    def handle(name: str, of_function: bool = False) -> str:
+        return (f"{handles}_{name}" if of_function else name) if handles else ""
+
+    def deviation(x: Approximated, name: str, eps: sp.Expr, size: sp.Expr) -> Approximated:
+        """f_hat(x) - x, whose exact value is 0."""
+        function = handle(name, of_function=True)
+        return apply_function(x, name, eps=eps, lipschitz=0, size=0, radius=size, function=function)
+
+    def scores(name: str, dim: sp.Expr, matrix: str) -> Approximated:
+        return _bounded(
+            linear_map(rho, name, operator_norm=scale, dim=dim, target=Norm.INF, matrix=handle(matrix)), rho
+        )
+
+    labels = given("y" if handles else "the labels", dim=N, size=B)
+    examples = add(
+        deviation(labels, "labels", logistic_error(eta * B, tau_1) / eta, B),
+        deviation(scores("scores", N, "phi"), "predictions", logistic_error(eta * radius, tau_1) / eta, radius),
+        name="examples",
+        coefficients=(1, -1),
+    )
+    query = deviation(scores("own score", sp.Integer(1), "phi_query"), "query", logistic_error(radius, tau_2), radius)
     parts = (
-        linear_map(examples, "of examples", operator_norm=2 * eta, dim=n + 1, matrix="pull", transposed=True),
-        linear_map(by_query, "of query", operator_norm=2 * eta / N, dim=n + 1, matrix="pull_query", transposed=True),
+        linear_map(each, f"of the {each.name}", operator_norm=factor, dim=n + 1, matrix=handle(pull), transposed=True)
+        for each, factor, pull in ((examples, 2 * eta, "pull"), (query, 2 * eta / N, "pull_query"))
     )
     return add(*parts, name="deviation")
 
@@ -70,36 +80,42 @@ def _bounded(scores: Approximated, rho: Approximated) -> Approximated:
 # One block, from an exact state with ||rho||_1 <= P.
 
 
-def _state() -> Approximated:
-    return given("rho_0", dim=n + 1, norm=Norm.ONE, size=P)
+def _state(name: str = "a state") -> Approximated:
+    return given(name, dim=n + 1, norm=Norm.ONE, size=P)
+
+
+def _half(rho: Approximated, handles: str) -> Approximated:
+    matrix, bias = ("A", "b") if handles else ("", "")
+    exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, target=Norm.INF, bias=2 * eta * B, matrix=matrix,
+                       bias_vector=bias, reason="entries of I - (2 eta/N) Phi^T Phi")  # fmt: skip
+    return add(exact, _residual(rho, P, sp.Integer(1), handles), name="residual")
 
 
 def derive_residual() -> Approximated:
     """e of (108)."""
-    rho, bias = _state(), 2 * eta * B
-    exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, target=Norm.INF, bias=bias, matrix="A",
-                       bias_vector="b", reason="entries of I - (2 eta/N) Phi^T Phi")  # fmt: skip
-    return add(exact, _residual(rho, P, sp.Integer(1), "deviation"), name="residual")
+    return _half(_state(), "")
 
 
 def derive_step() -> Approximated:
     """e_t: soft thresholds do not expand."""
-    return soft_threshold(derive_residual(), "step", threshold="threshold")
+    return soft_threshold(_half(_state("rho_0"), "block"), "step", threshold="threshold")
+
+
+def _own_score(rho: Approximated, matrix: str) -> Approximated:
+    return linear_map(rho, "score", operator_norm=1, dim=1, target=Norm.INF, matrix=matrix)
 
 
 def derive_prediction() -> Approximated:
     """e~ of (110)."""
-    own = linear_map(_state(), "score", operator_norm=1, dim=1, target=Norm.INF, matrix="phi_query")
-    return apply_function(own, "prediction", eps=logistic_error(P, tau_2), lipschitz=1, size=P, radius=P,
-                          function="logistic")  # fmt: skip
+    score, eps = _own_score(_state("rho_0"), "phi_query"), logistic_error(P, tau_2)
+    return apply_function(score, "prediction", eps=eps, lipschitz=1, size=P, radius=P, function="block_read")
 
 
-# |z - (2 tau/N) tanh(z/(2 tau))| = (1 - 1/N) |z| + (1/N) |z - 2 tau tanh|.
+# |z - (2 tau/N) tanh(z/(2 tau))| = (1 - 1/N) |z| + (1/N) |z - 2 tau tanh(z/(2 tau))|.
 def derive_printed_prediction() -> Approximated:
     """e~ with the printed V of Attn2."""
-    own = linear_map(_state(), "score", operator_norm=1, dim=1, target=Norm.INF, matrix="phi_query")
     eps = (N - 1) / N * P + logistic_error(P, tau_2) / N
-    return apply_function(own, "prediction.printed", eps=eps, lipschitz=1, size=P, radius=P, function="logistic_printed")
+    return apply_function(_own_score(_state(), ""), "prediction.printed", eps=eps, lipschitz=1, size=P, radius=P)
 
 
 # T blocks. The objective of the exact iterates does not increase, since eta <= 1/(n + 1) <= 1/lambda_max(Phi^T Phi/N),
@@ -107,31 +123,35 @@ def derive_printed_prediction() -> Approximated:
 # in [-1, 1].
 
 
-def derive_rho() -> Approximated:
+def _path(handles: str) -> Approximated:
     """rho after T blocks against rho_T of the exact iteration, in the 2-norm."""
-    start = given("start", dim=n + 1, norm=Norm.TWO, size=R)
+    start = given("start" if handles else "zero", dim=n + 1, norm=Norm.TWO, size=R)
+    matrix, bias, threshold = ("A", "b", "threshold") if handles else ("", "", "")
 
     def block(rho: Approximated) -> Approximated:
-        bias = 2 * eta * B * sp.sqrt(n + 1)
-        exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, bias=bias, matrix="A", bias_vector="b",
+        exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, bias=2 * eta * B * sp.sqrt(n + 1),
+                           matrix=matrix, bias_vector=bias,
                            reason="eigenvalues of I - (2 eta/N) Phi^T Phi in [-1, 1]")  # fmt: skip
-        residual = change_norm(_residual(rho, S, sp.sqrt(n + 1), "path"), Norm.TWO, "residual")
-        after = soft_threshold(add(exact, residual, name="half"), "after", threshold="threshold")
+        residual = change_norm(_residual(rho, S, sp.sqrt(n + 1), handles), Norm.TWO, "residual")
+        after = soft_threshold(add(exact, residual, name="half"), "after", threshold=threshold)
         return replace(after, size=rho.size)  # the objective does not increase
 
     return repeat(start, "iterate", block, blocks)
 
 
 @cache
-def derive_paths() -> tuple[Approximated, Approximated]:
-    """rho in the 1-norm, and y_hat against phi_{N+1}^T rho_T."""
-    iterate = derive_rho()
+def derive_rho() -> Approximated:
+    """The same in the 1-norm."""
+    return change_norm(_path(""), Norm.ONE, "rho")
+
+
+@cache
+def derive_y_hat() -> Approximated:
+    """y_hat against phi_{N+1}^T rho_T."""
+    iterate = _path("path")
     score = linear_map(iterate, "score", operator_norm=sp.sqrt(n + 1), dim=1, target=Norm.INF, matrix="phi_query")
-    y_hat = apply_function(_bounded(score, iterate), "y_hat", eps=logistic_error(S, tau_2), lipschitz=1, size=R,
-                           radius=S, function="path_logistic")  # fmt: skip
-    return change_norm(iterate, Norm.ONE, "rho"), y_hat
-
-
+    return apply_function(_bounded(score, iterate), "y_hat", eps=logistic_error(S, tau_2), lipschitz=1, size=R,
+                          radius=S, function="path_read")  # fmt: skip
 
 
 # Temperatures. In a format of `bits` bits a head of Attn1 adds numbers of size 8 tau sigma(0) = 4 tau, which cancel
@@ -156,16 +176,23 @@ def rounding_2(tau: sp.Expr) -> sp.Expr:
 @cache
 def best_temperatures() -> tuple[sp.Expr, sp.Expr]:
     """tau_1 and tau_2 that minimise the residual of a block plus its rounding, as powers of 2: scaling is exact then."""
-    errors = (2 * 2 * logistic_error(eta * B, tau_1) + rounding_1(tau_1), logistic_error(B, tau_2) + rounding_2(tau_2))
-    found = (minimise(each, tau).value for each, tau in zip(errors, (tau_1, tau_2), strict=True))
-    return tuple(2 ** sp.floor(sp.log(each, 2) + sp.Rational(1, 2)) for each in found)  # type: ignore[return-value]
+    tau, a, b = sp.symbols("tau a b", positive=True)
+    best = minimise(a / tau**2 + b * tau, tau).value
+    one = sp.Integer(1)
+    residuals = 4 * logistic_error(eta * B, one), logistic_error(B, one)  # labels and predictions, twice their sum
+    found = (
+        best.subs({a: residual, b: rounding(one)})
+        for residual, rounding in zip(residuals, (rounding_1, rounding_2), strict=True)
+    )
+    tau_1, tau_2 = (2 ** sp.floor(sp.log(each, 2) + sp.Rational(1, 2)) for each in found)
+    return tau_1, tau_2
 
 
 # A step moves a coordinate of rho by at most 2 eta B at first, and a prediction is as large as a label.
 def bits_to_hold() -> tuple[sp.Expr, sp.Expr]:
     """The bits below which the rounding of a block exceeds what it computes, for tau_1 and for tau_2."""
-    ratios = (rounding_1(tau_1) / (2 * eta * B), rounding_2(tau_2) / B)
-    return tuple(sp.ceiling(sp.log(ratio / unit, 2)) for ratio in ratios)  # type: ignore[return-value]
+    of_tau_1, of_tau_2 = rounding_1(tau_1) / (2 * eta * B), rounding_2(tau_2) / B
+    return sp.ceiling(sp.log(of_tau_1 / unit, 2)), sp.ceiling(sp.log(of_tau_2 / unit, 2))
 
 
 PRINTED_TAU = N * n**2 * (L + n) * (N + n) * B  # Lemma 7 with C = 1

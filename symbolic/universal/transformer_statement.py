@@ -19,10 +19,12 @@ from symbolic.universal.transformer import (
     bits_of_printed_tau,
     blocks,
     d,
-    derive_paths,
     derive_prediction,
     derive_printed_prediction,
+    derive_residual,
+    derive_rho,
     derive_step,
+    derive_y_hat,
     eta,
     lam,
     logistic_error,
@@ -75,8 +77,7 @@ def _printed_residual() -> sp.Expr:
 
 
 def _quantities() -> tuple[Quantity, ...]:
-    step, prediction, (path, y_path) = derive_step(), derive_prediction(), derive_paths()
-    residual = step.derivation.upto("residual")
+    residual, step, prediction = derive_residual(), derive_step(), derive_prediction()
     labels = C_F**2 + sigma**2
     squares_127 = labels + rho**2 + y_hat**2
     in_128 = c * (eta**2 / tau_1 * (labels + rho**2 + rho**4 / tau_1**2) + eta * rho**2 / (N * tau_1))
@@ -88,8 +89,7 @@ def _quantities() -> tuple[Quantity, ...]:
             derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="|x| <= P, tau = tau_2",
         ),
         _quantity(
-            "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", step, norm="sup norm", derivation=residual,
-            step="residual", trivial=2 * eta * (B + P),
+            "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", residual, norm="sup norm", trivial=2 * eta * (B + P),
             printed=Printed(_printed_residual(), Citation(LI2025, "Appendix A.4.3", "eq. (120)")),
             remark="(120) at the largest |y_i|, |phi_i^T rho| and |y_hat|, and (125)",
         ),
@@ -112,12 +112,12 @@ def _quantities() -> tuple[Quantity, ...]:
             printed=Printed(PRINTED_PREDICTION, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", path, norm="1-norm",
+            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", derive_rho(), norm="1-norm",
             domain=_PATH, worst_case=WORST, trivial=B**2 / lam,
         ),
         _quantity(
             "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after T blocks against T exact steps",
-            y_path, domain=_PATH, worst_case=WORST, trivial=B**2 / lam,
+            derive_y_hat(), domain=_PATH, worst_case=WORST, trivial=B**2 / lam,
         ),
         _quantity(
             "tau.bits", r"p(\tau)", "bits of the format with which the rounding of a block stays below (58b), at the "
@@ -138,7 +138,7 @@ TRANSFORMER = Result(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("n", n, "number of features", 4, integer=True),
         Parameter("d", d, "dimension of x", 2, integer=True),
-        Parameter("L", L, "attention layers, 2T + 1 for T blocks", 21, integer=True),
+        Parameter("L", L, "attention layers, 2T + 1 for T blocks", 5, integer=True),
         Parameter("lam", lam, "lambda of the Lasso", 0.2),
         Parameter("B", B, "bound on the labels", 1.0),
         Parameter("P", P, "bound on the 1-norm of the state from which a block starts", 1.0),
