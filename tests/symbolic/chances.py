@@ -52,6 +52,11 @@ class Part:
         """The sharpest one for large shares."""
         return replace(cls.of(name, draw), kind="signs", count=2, dim=1, members=1, radius=0.0)
 
+    @classmethod
+    def crowded(cls, name: str, draw: np.random.Generator) -> "Part":
+        """One that needs its members to be counted."""
+        return replace(cls.of(name, draw), kind="noise", dim=1, members=300, slope=0.1)
+
     def derived(self, rules: Rules) -> Approximated:
         noise = {"sub_gaussian": self.spread} if self.kind == "noise" else {}
         size = 0 if noise else 2 * self.spread
@@ -88,8 +93,9 @@ class Composition:
     @classmethod
     def of(cls, draw: np.random.Generator, rules: Rules | None = None) -> "Composition":
         rules = rules or library()
-        part = Part.two_signs if draw.random() < 0.2 else Part.of
-        parts = tuple(part(f"part {place}", draw) for place in range(draw.integers(1, 5)))
+        part = draw.choice([Part.of, Part.of, Part.of, Part.two_signs, Part.crowded])
+        several = 2 if part == Part.crowded else 5
+        parts = tuple(part(f"part {place}", draw) for place in range(draw.integers(1, several)))
         values = [part.derived(rules) for part in parts]
         coefficients = tuple(draw.choice([-1.0, 0.5, 2.0], len(parts)).tolist()) if draw.random() < 0.5 else ()
         if len({part.dim for part in parts}) > 1:

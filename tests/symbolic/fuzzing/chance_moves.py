@@ -70,7 +70,7 @@ def within_budget(program: Program) -> None:
 @move("expected_mean", "expected_mean")
 def expected_mean(program: Program) -> None:
     """An error that is the same for each draw: its expectation."""
-    x, count, members = program.pick(Norm.INF), program.whole(1, 50), program.whole(1, 9)
+    x, count, members = program.given(Norm.INF), program.whole(1, 50), program.whole(1, 9)
     several = members * x.exact.shape[-1]
     far = half_width(x) * min(np.sqrt(several), np.sqrt(2 * np.log(2 * several)) if several > 1 else 1.0)
     value = program.apply("expected_mean", x, NAME, count=count, over="the sample", members=members)
