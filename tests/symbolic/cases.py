@@ -38,6 +38,7 @@ from symbolic.calculus import (
     given,
     gradient_descent,
     hard_max,
+    line_at_zero,
     linear_map,
     mean,
     perturbed_function,
@@ -153,6 +154,27 @@ def taylor_sharp(order: int, which: Norm, dim: int) -> Realised:
         size=norm(np.full(dim, 3.0), which),
     )
     return shown(result, np.full(dim, 3.0), np.full(dim, 3.0 + moved + 0.05), which)
+
+
+def line_sharp(which: Norm, dim: int) -> Realised:
+    """2 - 3 z - 5 z^3/6 against 2 - 3 z."""
+    x, near = np.full(dim, 0.5), np.full(dim, 0.75)
+    result = line_at_zero(value("x", x, near, which), "f", value=2, slope=-3, order=3, supremum=5)
+    return shown(result, 2 - 3 * x, 2 - 3 * near - 5 * near**3 / 6, which)
+
+
+def line_size() -> Realised:
+    """2 + 3 z against itself."""
+    x = np.full(2, 0.5)
+    return shown(line_at_zero(value("x", x, x), "f", value=2, slope=3, order=2, supremum=0), 2 + 3 * x, 2 + 3 * x)
+
+
+def line_of_the_sigmoid(rng: np.random.Generator) -> Realised:
+    x, near = draw(rng)
+    which = list(Norm)[rng.integers(3)]
+    eighth = sp.Rational(1, 8)
+    result = line_at_zero(value("x", x, near, which), "f", value=Half, slope=Half / 2, order=3, supremum=eighth)
+    return shown(result, 0.5 + x / 4, 1 / (1 + np.exp(-near)), which)
 
 
 def taylor_random(rng: np.random.Generator) -> Realised:
@@ -787,6 +809,8 @@ CASES = [
         for k in (1, 2, 3)
         for n, dim in ((Norm.INF, 3), (Norm.ONE, 1), (Norm.TWO, 1))
     ),
+    RuleCase("line_at_zero", "line_at_zero", lambda: line_sharp(Norm.INF, 2), line_of_the_sigmoid, size=line_size),
+    RuleCase("line_at_zero in the 2-norm", "line_at_zero", lambda: line_sharp(Norm.TWO, 1), size=line_size),
     RuleCase("taylor", "taylor", lambda: taylor_sharp(2, Norm.INF, 2), taylor_random),
     RuleCase("linear_map", "linear_map", linear_sharp, linear_random),
     RuleCase("bilinear", "bilinear", product_sharp, product_random),

@@ -35,6 +35,7 @@ from symbolic.calculus import (
     given,
     gradient_descent,
     hard_max,
+    line_at_zero,
     linear_map,
     mean,
     perturbed_function,
@@ -153,6 +154,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "taylor, suprema alone": (
         lambda: taylor(vector(), "y", suprema={1: 2, 2: 0}, derivatives={1: 1}, size=Y),
         Says(ex, size=Y),
+    ),
+    "line_at_zero": (
+        lambda: line_at_zero(vector(norm=two), "y", value=a, slope=-b, order=3, supremum=c),
+        Says(b * ex + c * (X + ex) ** 3 / 6, size=a * sp.sqrt(n) + b * X, norm=two),
     ),
     "linear_map": (
         lambda: linear_map(CENTRED, "y", operator_norm=a, bias=b, dim=m, target=two),
