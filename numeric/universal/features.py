@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from numeric.attack import attack_groups
 from numeric.universal.ramps import ramp, ridge
 from numeric.universal.sampling import Draw, Part, draw
 
@@ -69,19 +70,34 @@ def coefficients(family: Family, features: Tensor) -> Tensor:
     return RANGE * family.mass * torch.stack(rows)
 
 
-def approximations(x: Any, features: Any, rho: Any, tau: Any) -> Any:
-    """(1/n) sum_i rho_i phi(tau (u_i^T x - t_i)) at one x (d), (K)."""
-    return rho @ ramp(tau * (features[:, 3:] @ x - features[:, 0])) / len(features)
+def approximations(x: Tensor, features: Tensor, rho: Tensor, tau: Any) -> Tensor:
+    """(1/n) sum_i rho_i phi(tau (u_i^T x - t_i)) at each point x (P, d), (P, K)."""
+    return ramp(tau * (x @ features[:, 3:].T - features[:, 0])) @ rho.T / len(features)
 
 
-def deviations(x: Any, members: Sequence[Member]) -> Any:
-    """f(x) - f(0) at one x (d), (K)."""
-    return torch.stack([member.value(x) - member.value(0 * x) for member in members])
+def increments(x: Tensor, members: Sequence[Member]) -> Tensor:
+    """f(x) - f(0) at each point x (P, d), (P, K)."""
+    return torch.stack([member.value(x) - member.value(0 * x) for member in members], 1)
 
 
-def sup_errors(family: Family, features: Tensor, x: Tensor, tau: float) -> Tensor:
-    """The largest error of each function over the points x (P, d), (K)."""
+def errors(family: Family, features: Tensor, x: Tensor, tau: float) -> Tensor:
+    """|f(x) - f(0) - its approximation|, (P, K)."""
     rho = coefficients(family, features)
-    found = ramp(tau * (x @ features[:, 3:].T - features[:, 0])) @ rho.T / len(features)  # (P, K)
-    truth = torch.stack([member.value(x) - member.value(0 * x[:1]) for member in family.members], 1)
-    return (found - truth).abs().amax(0)
+    return (approximations(x, features, rho, tau) - increments(x, family.members)).abs()
+
+
+def attacked_errors(family: Family, features: Tensor, starts: Tensor, tau: float, steps: int) -> Tensor:
+    """The largest error of each function over the ball that an attack from `starts` (P, d) finds, (K)."""
+    rho, count = coefficients(family, features), len(family.members)
+    own = torch.arange(count).repeat_interleave(len(starts)).unsqueeze(1)  # each start's function, (K P, 1)
+
+    def objective(x: Tensor) -> Tensor:
+        found = approximations(x, features, rho, tau) - increments(x, family.members)  # (K P, K)
+        return found.gather(1, own).abs().squeeze(1)
+
+    def project(x: Tensor) -> Tensor:
+        return x.detach() / torch.linalg.vector_norm(x.detach(), dim=1, keepdim=True).clamp_min(1)
+
+    return torch.tensor(
+        [each.value for each in attack_groups(objective, starts.repeat(count, 1), project, count, steps=steps, seed=0)]
+    )

@@ -30,8 +30,8 @@ def covered() -> sp.Expr:
     return product_cover(members, d, eps)
 
 
-# One draw is rho_f(t, omega) phi(...), in [-3 mass, 3 mass], so 3 mass-sub-Gaussian; its expectation is f^approx(x), off
-# from f(x) - f(0) as Lemma 5 says. The mean moves by at most 3 mass tau per distance of x, f by at most mass.
+# One draw is rho_f(t, omega) phi(...), in [-3 mass, 3 mass], so 3 mass-sub-Gaussian; its expectation f^approx(x) is off
+# f(x) - f(0) as Lemma 5 says. The mean moves by at most 3 mass tau per distance of x, f by at most mass.
 @cache
 def derive_lemma_1() -> Approximated:
     """(27) for all functions and all x at once, with probability 1 - delta."""
@@ -58,7 +58,7 @@ QUANTITIES = (
         "features", r"\sup_{f, x} |f(x) - f(0) - \frac1n \sum_i \rho_{f,i} \phi_i(x)|",
         "largest error over the class and the ball", "sup norm", "f in the class, |x| <= 1", Kind.UPPER,
         Quantifier.PROBABILITY, derive_lemma_1().derivation, worst_case={}, scopes=("network",), trivial=mass,
-        randomness=DRAW,
+        randomness=DRAW, remark="measured at points of the ball",
         printed=Printed(
             c_0 * constant * (1 / tau + tau * eps + sp.sqrt(sp.log(covered()) / n)), _LEMMA_1, unspecified=(c_0,)
         ),
@@ -94,7 +94,7 @@ FEATURES = Result(
         Hypothesis("eps", sp.Ge(eps, sp.Rational(1, 2**52)), "a finer cover tells apart what float64 does not"),
         Hypothesis("eps", eps < 1, "one point covers the ball"),
         Hypothesis("delta", delta > 0, "a budget of probability"),
-        Hypothesis("delta", delta < 1, "a budget of probability"),
+        Hypothesis("delta", delta <= 1, "a budget of probability"),
         *(Hypothesis(str(each), sp.Ge(each, 1, evaluate=False), "a number") for each in (n, d, bumps)),
         *(Hypothesis(str(each), each > 0, "a scale") for each in (width, slope)),
     ),
