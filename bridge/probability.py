@@ -6,6 +6,7 @@ the randomness nothing is attacked. A draw fails if its error exceeds the bound.
 binomial test at the stated probability, a mean by a confidence limit.
 """
 
+import inspect
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import flint
+import numpy as np
 import sympy as sp
 import torch
 from torch import Tensor
@@ -26,7 +28,7 @@ from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.searches import searched
 from bridge.study import Inputs
-from bridge.theorem import NORMS
+from bridge.theorem import NORMS, Function
 from bridge.verdicts import Bound, flags_of
 from numeric.balls import float_above
 from numeric.exact_cost import TooLargeForExact
@@ -74,10 +76,6 @@ class OverDraws:
         theorem, name = self.case.theorem, self.name
         inputs = {key: each.at(self.case.values) for key, each in theorem.inputs.items()}
         free = {key: each for key, each in inputs.items() if key not in self.names}
-        drawn = {
-            key: each.at(self.case.values) if isinstance(each, Domain) else each
-            for key, each in theorem.weights.items()
-        }
         network = theorem.networks.get(name, theorem.networks.get(""))
         if network is None:
             raise UsageError(f"{theorem.id} has no network for '{name}', so its error cannot be measured")
@@ -86,7 +84,7 @@ class OverDraws:
             theorem,
             statement=replace(theorem.statement, quantities=unstated, hypotheses=()),  # they are checked already
             inputs=free,
-            weights={**drawn, **{key: inputs[key] for key in self.names if key in inputs}},
+            weights={**self._drawn, **{key: inputs[key] for key in self.names if key in inputs}},
             network=network,
             starts=theorem.starts if len(free) == len(theorem.inputs) else None,
             entries={},  # of one member, where the network gives all of them
@@ -99,6 +97,15 @@ class OverDraws:
             tables=(),
         )
         return TheoremStudy(stripped)
+
+    @property
+    def _drawn(self) -> dict[str, Domain | Function]:
+        """The weights of the theorem, where functions that draw from one seed draw independently."""
+        weights = self.case.theorem.weights
+        functions = [(k, x) for k, x in weights.items() if k in self.names and not isinstance(x, Domain)]
+        apart = {key: _by_another_seed(each, place) for place, (key, each) in enumerate(functions) if place}
+        domains = {key: each.at(self.case.values) for key, each in weights.items() if isinstance(each, Domain)}
+        return {**weights, **domains, **apart}
 
     @cached_property
     def fixed(self) -> dict[str, Any]:
@@ -155,7 +162,7 @@ class OverDraws:
             exact, _ = self.at(draw.seed).exact(draw.inputs, [self.name], bits_for(bound.ball))[self.name]
         except TooLargeForExact:
             return False
-        return bool(exact > bound.ball)
+        return bool(exact >= bound.ball if bound.strict else exact > bound.ball)
 
     @property
     def share(self) -> flint.arb:
@@ -163,6 +170,16 @@ class OverDraws:
         share = self.quantity.may_fail
         assert share is not None  # the theorem is well formed
         return self.case.ball(share)
+
+
+def _by_another_seed(function: Function, place: int) -> Function:
+    """The function, whose numbers are independent of those that another one draws by the same seed."""
+
+    def drawn(**known: Any) -> Any:
+        return function(**{**known, "seed": int(np.random.SeedSequence([known["seed"], place]).generate_state(1)[0])})
+
+    drawn.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return drawn
 
 
 def _unstated(quantity: Quantity) -> Quantity:
@@ -229,15 +246,21 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
         remark="; ".join(_remarks(judgements, main, bounds)),
         witness=_witness(over, violated[0], draws, numbers, budget) if violated else None,
     )
-    row.quantifier = quantity.chance
-    row.seed, row.samples = budget.seed, budget.samples
     row.attack_steps, row.restarts = (budget.attack, budget.restarts) if attacked else (0, 0)
+    row.seeds, row.failures, row.p_value = budget.samples, main.failures, main.p_value
+    row.mean_at_least = main.mean_at_least
+    row.median = statistics.median(errors) if len(errors) == budget.samples else None  # all but a replay
+    return _described(row, over, bounds, budget)
+
+
+def _described(row: Row, over: OverDraws, bounds: Mapping[str, Bound], budget: Budget) -> Row:
+    """The row with what it rests on."""
+    row.quantifier = over.quantity.chance
+    row.seed, row.samples = budget.seed, budget.samples
     row.drawn = [name for name in over.case.drawn_weights if name not in over.names] or None
     row.premises = list(dict.fromkeys(each for bound in bounds.values() for each in bound.premises)) or None
-    trivial = over.case.trivial(quantity)
+    trivial = over.case.trivial(over.quantity)
     row.flags = {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, trivial, []))}
-    row.seeds, row.failures, row.p_value = budget.samples, main.failures, main.p_value
-    row.median, row.mean_at_least = statistics.median(errors), main.mean_at_least
     return row
 
 

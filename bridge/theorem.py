@@ -63,7 +63,7 @@ class Theorem:
     `random` says which weights and inputs are the randomness that a quantity names, over which it holds with
     probability or in expectation: {"the draw of Lambda": ("omega", "t")}. A name that is itself that of a weight or an
     input needs none. Each of the `samples` draws them anew (bridge/probability.py); a function that draws a weight
-    takes `seed`.
+    takes `seed`, and another number for each weight.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling

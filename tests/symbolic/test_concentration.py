@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 from scipy.stats import binom
 
+import benchmarks.chances
 from symbolic import calculus
 from symbolic.calculus import (
     Approximated,
@@ -298,3 +299,16 @@ def test_what_is_left_open_becomes_an_obligation() -> None:
 def test_every_rule_of_chance_is_exported() -> None:
     named = {"Event", "best_shares", "cover", "expected_mean", "sample_mean", "union_bound", "within_budget"}
     assert named <= set(calculus.__all__)
+
+
+def test_the_long_run_exits_with_1_for_a_rejection_and_with_0_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["chances", "--compositions", "5"])
+    assert benchmarks.chances.main() == 0
+    assert "5 compositions of 5000 draws: 0 rejected" in capsys.readouterr().out
+    monkeypatch.setattr(benchmarks.chances, "rejected", lambda *arguments: True)
+    assert benchmarks.chances.main() == 1
+    monkeypatch.setattr("sys.argv", ["chances", "--compositions", "0"])
+    with pytest.raises(SystemExit, match="2"):
+        benchmarks.chances.main()
