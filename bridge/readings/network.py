@@ -225,6 +225,18 @@ def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bound
     return x[0].in_norm(step.norm)
 
 
+# Each coordinate of the result is between those of low and high; the projection does not expand.
+@bounded.register
+def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+    (before,) = x
+    ends = [known.operands.get(operation.low), known.operands.get(operation.high)]
+    if step.norm is not before.norm or not all(isinstance(each, Bounded) for each in ends):
+        return None
+    low, high = (each.in_norm(step.norm) for each in ends)
+    size, reach = low.size + high.size, low.reach.max(high.reach)
+    return Bounded(step.norm, before.dim, size, size, before.error, reach, reach)
+
+
 @bounded.register
 def _concatenation(operation: op.Concatenation, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
     parts = [[getattr(each, part) for each in x] for part in ("size", "emulated", "error")]
