@@ -181,7 +181,8 @@ def _distances(case: "bridge.theorem_case.TheoremCase", sides: list[Side], input
 
 def _values(case: "bridge.theorem_case.TheoremCase", names: list[str], inputs: Inputs) -> dict[str, Emulated]:
     """Of the derivations at each prompt, (B, m) each."""
-    like, values = next(iter(inputs.values())).double(), {}
+    like = next(iter(inputs.values())).double()
+    values: dict[str, Emulated] = {}
     for group in in_groups(case.quantity(name) for name in names):
         function = AtPrompt(case, group[0], _by_side(values_of(group)))
         numbers = {n: like.new_full((len(like),), case.number(letter)) for n, letter in function.letters.items()}
@@ -209,7 +210,8 @@ def _require_entries(case: "bridge.theorem_case.TheoremCase", side: Side, found:
 def _exactly_apart(case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: Inputs) -> dict[Side, flint.arb]:
     """Encloses each distance; 0 where the balls overlap and are narrow."""
     bits = BASE_BITS + case.extra_bits
-    one, values = case.members(inputs, bits), {}
+    one = case.members(inputs, bits)
+    values: dict[str, Emulated] = {}
     for group in in_groups(case.quantity(name) for name in dict.fromkeys(side.name for side in sides)):
         values |= at_prompt_on_balls(case, group[0], values_of(group), inputs, bits)
     runs = {"network": case.runner.exact_network, "reference": case.runner.exact_reference}

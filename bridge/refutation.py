@@ -1,4 +1,4 @@
-"""Where a printed constant fails at one input: rows at parameters of their own, whose witnesses replay like any other."""
+"""Where a printed constant fails at one input: rows at parameters of their own, whose witnesses replay like others."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -70,11 +70,11 @@ class Theorem:
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
     place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
-    `outside` takes `quantity` and `tier` and gives the hypothesis that the bound does not meet, in words, or "".
-    `letters` gives those that neither parameters nor `knows` give, as far as they are known; `printed_letters` takes the
-    name of a `quantity` and gives those that mean something else in its printed bound than in the derived one.
-    `idle` names the parameters that nothing depends on there, `automatic` those of which 0 means: computed from the
-    others, `fixed` those that are never solved for.
+    what is built is None there where it cannot be. `outside` takes `quantity` and `tier` and gives the hypothesis that
+    the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
+    they are known; `printed_letters` takes the name of a `quantity` and gives those that mean something else in its
+    printed bound than in the derived one. `idle` names the parameters that nothing depends on there, `automatic` those
+    of which 0 means: computed from the others, `fixed` those that are never solved for.
 
     What searches: `samples`, as `starts`, gives the random inputs. `envelope`, a function as the network is, stands in
     for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
@@ -84,9 +84,10 @@ class Theorem:
 
     What bounds: `norms` binds the handles for every prompt, to norms and ranges (bridge/readings/network.py), and so
     gives bounds of the network. `bounds` takes a `scope` of prompts and gives bounds by quantity that are proved in the
-    theorem's own way, on tensors and on balls (there a text instead where a hypothesis is not verified). With `tokens`, the last axis of an array of several axes holds the
-    coordinates, and the error is that of the largest token. `by_rules`: a bound at a prompt is the least of what the
-    reading knows and of what the rules say; False where the latter would not be the least.
+    theorem's own way, on tensors and on balls (there a text instead where a hypothesis is not verified). With `tokens`,
+    the last axis of an array of several axes holds the coordinates, and the error is that of the largest token.
+    `by_rules`: a bound at a prompt is the least of what the reading knows and of what the rules say; False where the
+    latter would not be the least.
     """
 
     statement: Result

@@ -13,7 +13,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from bridge.arguments import called_with
+from bridge.arguments import arguments_of, called_with
 from bridge.balls import BASE_BITS, bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.check import Check, enclosed
@@ -101,7 +101,7 @@ class TheoremCase(Case):
         self._lengths: dict[Function | None, int] = {}
         self.values |= self._own_letters()
 
-    def _own_letters(self) -> dict[sp.Symbol, flint.arb]:
+    def _own_letters(self) -> dict[sp.Symbol, Any]:
         """The letters that nothing but this network gives a value; none outside the hypotheses."""
         if self.refused is not None and self.refused.verdict is Verdict.OUTSIDE:
             return {}
@@ -531,8 +531,16 @@ class TheoremCase(Case):
     def checks(self, budget: Budget) -> list[Row]:
         own = [check for check in self._checks_here if check.params is None]
         if self.refused is not None:
-            return [row for check in own for row in refused_rows(self, check.quantity, self.refused, budget)]
+            return [row for check in own for row in self._checked_without_network(check, self.refused, budget)]
         return [*(row for check in own for row in check_rows(self, check, budget)), *faithful_rows(self, budget)]
+
+    def _checked_without_network(self, check: Check, refused: Refusal, budget: Budget) -> list[Row]:
+        """The check, if it takes nothing that could not be built; inside the hypotheses."""
+        taken = {name for each in (check.sides, check.inputs) if callable(each) for name in arguments_of(each)}
+        missing = [name for name in taken if self.runner.built.get(name, taken) is None]
+        if missing or refused.verdict is Verdict.OUTSIDE:
+            return refused_rows(self, check.quantity, refused, budget)
+        return check_rows(self, check, budget)
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name == FAITHFUL and self.bindings.valued:

@@ -156,7 +156,7 @@ def bindings(case: "bridge.theorem_case.TheoremCase", quantities: Iterable[Quant
     named = {h: step for each in derivations.values() for h, step in handles_of(each.steps).items()}
     _require_named(case, wanted, named, bound)
     found = [each for each in handled if set(wanted[each.name]) & set(bound)]
-    probed = {}
+    probed: dict[str, _Probed] = {}
     for group in in_groups(found):
         probed |= at_prompt(case, group[0], _all_of(group), inputs)
     return Bindings(
@@ -275,10 +275,9 @@ def bounds_of(quantities: Sequence[Quantity], scope: str, *, by_rules: bool = Tr
 # two, balls decide its value to some 50 bits alone, and so an error that attains its bound there.
 def _above_kinks(bound: Any, operands: Operands) -> Any:
     """At least the bound, by a relative 2^-40 of it and of the errors of the approximants that are known locally."""
-    functions = [each for each in operands.bound.values() if isinstance(each, Smooth) and each.slope_error is not None]
-    if not functions:
-        return bound
-    return bound + ABOVE * (bound + sum(each.error for each in functions))
+    local = [each for each in operands.bound.values() if isinstance(each, Smooth) and each.slope_error is not None]
+    errors = [each.error for each in local if each.error is not None]
+    return bound + ABOVE * (bound + sum(errors)) if errors else bound
 
 
 def bound_on_balls(

@@ -66,13 +66,11 @@ class TheoremStudy(Study):
         return [*super().missing(own), *(name for name in self.theorem.recorded if name not in params)]
 
     def refutable(self) -> tuple[Quantity, ...]:
-        refuted = self.theorem.refuted
-        own = (each for each in self.result.quantities if each.erratum is not None)
-        shown = [each for each in own if refuted is None or each.name in refuted]
-        stated = {each.name for each in self.result.quantities}
-        checked = [each.quantity for each in self.theorem.checks if each.name not in stated]
-        of_checks = [each for each in checked if each.erratum is not None]
-        return (*shown, *of_checks, *(each.stated(self.result) for each in self.theorem.refutations))
+        refuted, stated = self.theorem.refuted, {each.name for each in self.result.quantities}
+        own = [each.quantity for each in self.theorem.checks if each.name not in stated]
+        known = [each for each in (*self.result.quantities, *own) if each.erratum is not None]
+        shown = [each for each in known if refuted is None or each.name in refuted]
+        return (*shown, *(each.stated(self.result) for each in self.theorem.refutations))
 
     def checks(self) -> list[Row]:
         rows, cases = [], {}

@@ -128,7 +128,7 @@ class Chain:
         sup = {order: float_above(s.supremum(order, e.r.radius)) for order in (2, 3, 4)}
         second = float_above(s.loss_supremum(2, e.ranges.outputs))
 
-        def known(found: Any) -> dict[str, float]:
+        def known(found: Any) -> dict[str, Any]:
             return {"error": float_above(found.error), "slope_error": float_above(found.slope_error)}
 
         return {

@@ -1,7 +1,6 @@
 """From parameters to the sums of ReLUs of the network, or to the reason why there are none."""
 
 from functools import lru_cache
-from typing import Any
 
 import sympy as sp
 

@@ -13,6 +13,7 @@ from bridge.icgd.emulation import Emulation
 from bridge.icgd.iterates import exact_network, network, reference
 from bridge.icgd.setting import Setting
 from bridge.icgd.smoothness import accuracy_here, smoothness_here
+from bridge.readings.arrays import Array
 from numeric.balls import BallArray, float_above, working_precision
 from numeric.exact_cost import TooLargeForExact
 from numeric.icgd.sampling import prompts
@@ -30,18 +31,18 @@ def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> di
     drawn = prompts(s.shape, n, s.B_v, s.B_x, s.B_y, samples, seed)
     x, y = drawn["x"], drawn["y"]
     w = torch.zeros_like(drawn["w"])
-    gradients = chain.batched(lambda *prompt: chain.values(*prompt, ["gradient"])["gradient"], w, x, y)
+    gradients = chain.batched(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"], w, x, y)
     worst = int(torch.linalg.vector_norm(gradients, dim=-1).argmax())
     return {"w": w[worst], "x": x[worst], "y": y[worst]}
 
 
-def gradient_at_zero(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> Sides:
+def gradient_at_zero(w: Array, x: Array, y: Array, chain: Chain) -> Sides:
     """Its norm at one prompt; 0 wherever the derived bound is 0."""
     _require_zero(w)
     measured = float(torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"]))
-    at = [BallArray.exactly(each, BITS) for each in (w, x, y)]
+    w, x, y = (BallArray.exactly(each, BITS) for each in (w, x, y))
     with working_precision(BITS):
-        exact = torch.linalg.vector_norm(chain.values(*at, ["gradient"])["gradient"]).balls[0]
+        exact = torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"]).balls[0]
         rounding = float_above(abs(exact - flint.arb(measured)))
     moves = "0 is not a stationary point: gradient descent moves from there"
     still = "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
@@ -53,7 +54,7 @@ def path_from_zero_quantity(steps: int) -> Quantity:
     return replace(last, name=ZERO_PATH, meaning=f"{last.meaning}, after {steps} steps from w = 0", scopes=())
 
 
-def path_from_zero(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain: Chain, L: int) -> Sides:
+def path_from_zero(w: Array, x: Array, y: Array, emulation: Emulation, chain: Chain, L: int) -> Sides:
     """L steps from 0, at one prompt."""
     _require_zero(w)
     last, setting = f"path[{L}]", chain.setting
@@ -62,10 +63,10 @@ def path_from_zero(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain:
     )
     letters = {theory.L_f: smoothness_here(setting, emulation), symbols.eps: accuracy_here(setting, emulation)}
     bound = evaluate_ball(theory.derive_path(L).error, {**letters, symbols.eta: as_exact(setting.eta)})
-    at = [BallArray.exactly(each, BITS) for each in (w, x, y)]
+    w, x, y = (BallArray.exactly(each, BITS) for each in (w, x, y))
     try:
         with working_precision(BITS):
-            apart = exact_network(*at, emulation, chain, L)[last] - reference(*at, chain, L)[last]
+            apart = exact_network(w, x, y, emulation, chain, L)[last] - reference(w, x, y, chain, L)[last]
             exact = torch.linalg.vector_norm(apart).balls[0]
             rounding = float_above(abs(exact - flint.arb(float(measured))))
     except TooLargeForExact:

@@ -6,13 +6,12 @@ that no prompt errs more than its worst token alone.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
-import sympy as sp
 import torch
 from torch import Tensor
 
@@ -44,7 +43,7 @@ from symbolic.activations import activation as activation_named
 from symbolic.activations import loss as loss_named
 from symbolic.icgd import results as theory
 from symbolic.icgd import symbols
-from symbolic.statements import Quantity, Result, UsageError
+from symbolic.statements import Quantity, Result
 
 WHOLE_STEP = ("icgd.step", "icgd.dimensions")
 SHORT_RANGES = ("icgd.forward", "icgd.derivative")  # Lemmas 2 and 3, which print ranges of their own

@@ -19,6 +19,7 @@ from bridge.data import ScaledTable, Table, scaled
 from bridge.export.numbers import plain
 from bridge.icgd import step
 from bridge.icgd.chain import Chain
+from bridge.icgd.plan import NEEDED_DERIVATIVES
 from bridge.icgd.setting import Setting
 from bridge.memory import require_memory
 from bridge.record import Row
@@ -29,6 +30,7 @@ from bridge.theorem_study import TheoremStudy
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.sampling import prompts
 from numeric.icgd.shape import Shape
+from symbolic.activations import activation
 from symbolic.icgd.chain import label
 from symbolic.statements import Quantity, Result, UsageError
 
@@ -80,12 +82,13 @@ class DimensionsStudy(TheoremStudy):
         """
         resolved = self.resolved(params)
         _check_fit(self.result, resolved, table)
+        _check_activation(self.result, resolved["activation"])
         shape, n = Shape(*(int(resolved[name]) for name in ("N", "K", "d_x", "d_y"))), int(resolved["n"])
         needed = _memory(shape, n, 1)  # before the sums of ReLUs are sought
         require_memory(f"{self.result.id} with N = {shape.N}, K = {shape.K}, n = {n}", needed, "lower them")
         cost = Cost(float(needed), SECONDS * n * sum(rows for rows, _ in shape.sizes))
         cost.announce(f"compare {self.result.id} at {n} rows")
-        output_range = OUTPUT_RANGES.get(resolved["activation"])
+        output_range = OUTPUT_RANGES[resolved["activation"]]
         data = scaled(table.first(n + 1), resolved["B_x"], resolved["B_y"], output_range=output_range)
         return TableCase(self.theorem, resolved, dtype, device, data)
 
@@ -102,6 +105,14 @@ def _check_fit(result: Result, params: Mapping[str, Any], table: Table) -> None:
         wrong.append(f"n = {n}, but {table.source} has {rows} rows, the last for the query; take n = 2 to {rows - 1}")
     if wrong:
         raise UsageError(f"{result.id}: {'; '.join(wrong)}.")
+
+
+def _check_activation(result: Result, name: str) -> None:
+    if name not in OUTPUT_RANGES:
+        raise UsageError(
+            f"{result.id}: activation '{name}' has {activation(name).smoothness} continuous derivatives; Theorem 1 asks "
+            f"for {NEEDED_DERIVATIVES}. Take {', '.join(OUTPUT_RANGES)}."
+        )
 
 
 def _at_table(quantity: Quantity, shape: Shape, n: int) -> Quantity:

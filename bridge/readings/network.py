@@ -229,10 +229,11 @@ def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bound
 @bounded.register
 def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
     (before,) = x
-    ends = [known.operands.get(operation.low), known.operands.get(operation.high)]
-    if step.norm is not before.norm or not all(isinstance(each, Bounded) for each in ends):
+    ends = (known.operands.get(handle) for handle in (operation.low, operation.high))
+    found = [each.in_norm(step.norm) for each in ends if isinstance(each, Bounded)]
+    if step.norm is not before.norm or len(found) < 2:
         return None
-    low, high = (each.in_norm(step.norm) for each in ends)
+    low, high = found
     size, reach = low.size + high.size, low.reach.max(high.reach)
     return Bounded(step.norm, before.dim, size, size, before.error, reach, reach)
 
