@@ -28,7 +28,7 @@ from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.searches import searched
 from bridge.study import Inputs
-from bridge.theorem import NORMS, Function
+from bridge.theorem import NORMS, Function, Theorem
 from bridge.verdicts import Bound, flags_of
 from numeric.balls import float_above
 from numeric.exact_cost import TooLargeForExact
@@ -79,22 +79,24 @@ class OverDraws:
         network = theorem.networks.get(name, theorem.networks.get(""))
         if network is None:
             raise UsageError(f"{theorem.id} has no network for '{name}', so its error cannot be measured")
-        unstated = tuple(map(_unstated, theorem.statement.quantities))
-        stripped = replace(
-            theorem,
-            statement=replace(theorem.statement, quantities=unstated, hypotheses=()),  # they are checked already
+        all_free = len(free) == len(inputs)
+        unstated = tuple(map(_unstated, self.case.result.quantities))
+        stripped = Theorem(
+            replace(theorem.statement, quantities=unstated, hypotheses=()),  # they are checked already
+            main=name,
             inputs=free,
             weights={**self._drawn, **{key: inputs[key] for key in self.names if key in inputs}},
             network=network,
-            starts=theorem.starts if len(free) == len(theorem.inputs) else None,
-            entries={},  # of one member, where the network gives all of them
-            knows={},
-            random={},
-            handles=None,
-            resolve=None,
-            checks=(),
-            inequalities=(),
-            tables=(),
+            reference=theorem.reference,
+            built=theorem.built,
+            distance=theorem.distance,
+            exact_bits=theorem.exact_bits,
+            exact_limit=theorem.exact_limit,
+            memory=theorem.memory,
+            starts=theorem.starts if all_free else None,
+            samples=theorem.samples if all_free else None,
+            implied=theorem.implied,
+            tokens=theorem.tokens,
         )
         return TheoremStudy(stripped)
 
@@ -204,8 +206,8 @@ def _unstated(quantity: Quantity) -> Quantity:
 
 def chance_rows(case: "bridge.theorem_case.TheoremCase", budget: Budget) -> list[Row]:
     """One row for each quantity that holds with probability, or in expectation."""
-    stated = [each for each in case.result.quantities if each.name in case.theorem.over_draws]
-    return [_row(OverDraws(case, each), range(budget.seed, budget.seed + budget.samples), budget) for each in stated]
+    seeds = range(budget.seed, budget.seed + budget.samples)
+    return [_row(OverDraws(case, each), seeds, budget) for each in case.over_draws]
 
 
 def replayed_chance(case: "bridge.theorem_case.TheoremCase", name: str, inputs: Inputs) -> Row:
