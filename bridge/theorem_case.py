@@ -93,7 +93,7 @@ class TheoremCase(Case):
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
-        self.checked = frozenset(each.name for each in (*theorem.checks, *self.over_draws))
+        self.checked = frozenset([*(c.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, super().bounded(), self.domain.domains, called, self.values)
