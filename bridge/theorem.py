@@ -64,7 +64,7 @@ class Theorem:
 
     `random` says which weights and inputs are the randomness that a quantity names, over which it holds with
     probability or in expectation: {"the draw of Lambda": ("omega", "t")}. A name that is itself that of a weight or an
-    input needs none. Each of the `samples` draws them anew (bridge/probability.py); a function that draws a weight
+    input needs none. Each of the `samples` draws them anew (bridge/draws.py); a function that draws a weight
     takes `seed`, and another number for each weight.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
