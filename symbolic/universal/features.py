@@ -57,7 +57,7 @@ QUANTITIES = (
     Quantity(
         "features", r"\sup_{f, x} |f(x) - f(0) - \frac1n \sum_i \rho_{f,i} \phi_i(x)|",
         "largest error over the class and the ball", "sup norm", "f in the class, |x| <= 1", Kind.UPPER,
-        Quantifier.PROBABILITY, derive_lemma_1().derivation, worst_case={}, scopes=("network",), trivial=mass,
+        Quantifier.PROBABILITY, derive_lemma_1().derivation, worst_case={}, scopes=(), trivial=mass,
         randomness=DRAW, remark="measured at points of the ball",
         printed=Printed(
             c_0 * constant * (1 / tau + tau * eps + sp.sqrt(sp.log(covered()) / n)), _LEMMA_1, unspecified=(c_0,)
