@@ -128,6 +128,7 @@ PLACES = {
     "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
     "universal.transformer": ("universal.transformer_statement", "TRANSFORMER"),
+    "universal.features": ("universal.features", "FEATURES"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

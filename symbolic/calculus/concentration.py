@@ -35,7 +35,7 @@ from symbolic.operations import Operation
 
 FINEST = sp.Rational(1, 2**52)  # radius of a cover: between 1 and 2, float64 numbers are that far apart
 ROUNDS = 100  # of the search for the best shares
-DENOMINATOR = 10**6  # of a share of the budget
+DENOMINATOR = 10**9  # of a share of the budget
 
 
 class ShareObligation(Obligation):
@@ -80,7 +80,11 @@ def sample_mean(
         x.error_symbol + spread * sp.sqrt(2 * sp.log(2 * x.dim / share) / count),
         premises=(x.name,),
         reason=reason or f"Hoeffding's inequality for {sp.sstr(count)} independent draws",
-        obligations=(*whole("sample_mean", name, least=1, count=count), *_probability(f"share of {event.name}", share)),
+        obligations=(
+            *whole("sample_mean", name, least=1, count=count),
+            *nonnegative("sample_mean", name, sigma=spread),
+            *_probability(f"share of {event.name}", share),
+        ),
         sharp=False,
         events=(event,),
     )
@@ -113,27 +117,36 @@ def expected_mean(
     if not over:
         raise DerivationError(f"expected_mean: '{name}' names no randomness; say what is drawn, over='the sample'")
     count, members = as_expr(count), as_expr(members)
+    spread = _spread("expected_mean", x, deviation if deviation is not None else sub_gaussian)
     if x.norm is Norm.TWO and members != 1:
         raise DerivationError("expected_mean: several members are bounded in the sup norm; apply change_norm first")
+    if x.norm is Norm.TWO and deviation is None and sub_gaussian is not None:
+        raise DerivationError(
+            f"expected_mean: sub_gaussian is about one coordinate, and '{x.name}' is bounded in the 2-norm; give "
+            f"deviation, the root of the mean square of the 2-norm"
+        )
     step = rule_step(
         name,
         x.norm,
         "expected mean",
-        x.error_symbol + _expected_spread(x, members, deviation, sub_gaussian) / sp.sqrt(count),
+        x.error_symbol + spread * _largest(x, members, by_variance=deviation is not None) / sp.sqrt(count),
         premises=(x.name,),
         reason=reason or f"variance of the mean of {sp.sstr(count)} independent draws",
-        obligations=(*whole("expected_mean", name, least=1, count=count), *_members("expected_mean", name, members)),
+        obligations=(
+            *whole("expected_mean", name, least=1, count=count),
+            *nonnegative("expected_mean", name, sigma=spread),
+            *_members("expected_mean", name, members),
+        ),
         mean_over=over,
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
 
-def _expected_spread(x: Approximated, members: sp.Expr, deviation: Any, sub_gaussian: Any) -> sp.Expr:
-    """sqrt(n) times the expected deviation of the mean from its expectation."""
-    spread = _spread("expected_mean", x, deviation if deviation is not None else sub_gaussian)
+def _largest(x: Approximated, members: sp.Expr, *, by_variance: bool) -> sp.Expr:
+    """How much larger the expectation of the largest deviation is than the spread of one."""
     several = members * (x.dim if x.norm is Norm.INF else 1)
-    by_variance, by_exponentials = sp.sqrt(several), sp.sqrt(2 * sp.log(2 * several))
-    return spread * (by_variance if several == 1 or deviation is not None else sp.Min(by_variance, by_exponentials))
+    root, logarithm = sp.sqrt(several), sp.sqrt(2 * sp.log(2 * several))
+    return root if several == 1 or by_variance else sp.Min(root, logarithm)
 
 
 def _spread(rule: str, x: Approximated, sigma: Any) -> sp.Expr:
@@ -185,7 +198,8 @@ def union_bound(x: Approximated, name: str, *, members: Any, reason: str = "") -
         obligations=_members("union_bound", name, members),
         members=members,
     )
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    flags = {"probabilities": x.probabilities, "affine": x.affine}
+    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius, **flags)
 
 
 # Let c be the member of the cover nearest to f. Then
@@ -263,11 +277,16 @@ def within_budget(
     free, left = _free(x.events), delta - total_failure(_fixed(x.events))
     if not free:
         raise DerivationError(f"within_budget: '{x.name}' has no event with a free share; its shares are given")
+    if left.is_nonpositive:
+        raise DerivationError(
+            f"within_budget: nothing of the budget {sp.sstr(delta)} of '{name}' is left for {', '.join(_names(free))}: "
+            f"the given shares are {sp.sstr(delta - left)}"
+        )
     shares = {
         letter: _weights(free, weights)[letter.name] * left / sp.Add(*(event.count for event in events))
         for letter, events in free.items()
     }
-    chosen = _with_shares(x, shares)
+    chosen = with_shares(x, shares)
     step = rule_step(
         name,
         x.norm,
@@ -280,7 +299,8 @@ def within_budget(
             *(positive("within_budget", name, rest=left) if left != delta else ()),
         ),
     )
-    return chosen.follows(step, dim=x.dim, size=chosen.size, radius=chosen.radius, probabilities=x.probabilities)
+    flags = {"probabilities": x.probabilities, "affine": x.affine}
+    return chosen.follows(step, dim=chosen.dim, size=chosen.size, radius=chosen.radius, **flags)
 
 
 def _free(events: Events) -> dict[ShareSymbol, Events]:
@@ -312,8 +332,8 @@ def _weights(free: Mapping[ShareSymbol, Events], given: Mapping[str, Any] | None
     return {letter.name: exact[events[0].name] for letter, events in free.items()}
 
 
-def _with_shares(x: Approximated, shares: Mapping[Any, sp.Expr]) -> Approximated:
-    """x with these expressions in the place of shares, in all its steps."""
+def with_shares(x: Approximated, shares: Mapping[Any, sp.Expr]) -> Approximated:
+    """x with these expressions in the place of free shares, in all its steps."""
     return replace(
         x,
         dim=x.dim.xreplace(dict(shares)),
@@ -344,7 +364,7 @@ def _is_of(obligation: Obligation, shares: Mapping[Any, sp.Expr]) -> bool:
 
 def _operation_with(operation: Operation | None, shares: Mapping[Any, sp.Expr]) -> Operation | None:
     return (
-        replace(operation, layer=_with_shares(operation.layer, shares))
+        replace(operation, layer=with_shares(operation.layer, shares))
         if isinstance(operation, Repetition)
         else operation
     )
