@@ -6,7 +6,7 @@ declared. The result is that of `Network`, up to rounding.
 Shapes: B batch, L tokens, R rows of a block (L, or 1 for all tokens), Q rows of a query, s and t sizes of blocks.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import torch
@@ -42,6 +42,7 @@ class SharedNetwork:
     ) -> None:
         self.construction, self.dtype, self.device = construction, dtype, device
         self._weights: dict[int, dict[BlockPair, TensorAction]] = {}
+        self._narrow: dict[int, bool] = {}
         for layer in construction.layers:
             if isinstance(layer, Attention) and not isinstance(layer, LogisticAttention):
                 raise StreamError("SharedNetwork", f"a layer of {type(layer).__name__}", "Run it with Network.")
@@ -77,33 +78,42 @@ class SharedNetwork:
             inner = self._with_bias(self._image(layer.inner, blocks), layer.inner_bias)
             images = [self._image(layer.outer, {name: torch.relu(block) for name, block in inner.items()})]
         else:
-            images = [self._attended(head, blocks, length) for head in layer.heads]
+            images = self._attended(layer.heads, blocks, length)
         after = dict(blocks) if layer.residual else {}
         for image in images:
             for name, block in image.items():
                 after[name] = after[name] + block if name in after else block
         return after
 
-    def _attended(self, head: Head, blocks: Blocks, length: int) -> Blocks:
-        """(1/N) sum_j sigma(scores) W_V h_j: the values are mapped first where that makes them narrower."""
-        weights = torch.sigmoid(self._scores(head, blocks, length)) / examples(length)  # (B, Q, L)
-        value = head.value
-        read = {source: blocks[source] for _, source in value.action if source in blocks}
-        if sum(value.source.size(name) for name in read) > sum(value.target.size(name) for name in value.written):
-            return _each(lambda block: _summed(weights, block), self._image(value, read))
-        return self._image(value, _each(lambda block: _summed(weights, block), read))
+    def _attended(self, heads: Sequence[Head], blocks: Blocks, length: int) -> list[Blocks]:
+        """(1/N) sum_j sigma(scores) W_V h_j of each head. All heads average a block together, which is read once."""
+        batch = max(block.shape[0] for block in blocks.values())
+        scores = [self._scores(head, blocks).expand(batch, -1, length) for head in heads]  # (B, Q, L)
+        rows = [each.shape[1] for each in scores]
+        joined = torch.sigmoid(torch.cat(scores, 1)) / examples(length)  # (B, Q of all heads, L)
+        wide = [head.value for head in heads if not self._narrows(head.value)]
+        averaged = {source for value in wide for _, source in value.action} & set(blocks)
+        averages = {name: _summed(joined, blocks[name]).split(rows, 1) for name in averaged}
+        weights, images = joined.split(rows, 1), []
+        for place, head in enumerate(heads):
+            if self._narrows(head.value):
+                values = self._image(head.value, blocks)
+                images.append({name: _summed(weights[place], block) for name, block in values.items()})
+            else:
+                images.append(self._image(head.value, {name: each[place] for name, each in averages.items()}))
+        return images
 
     # <W_Q h_i, W_K h_j> = <W_K^T W_Q h_i, h_j>: the key's map is applied to the queries, of which there are fewer.
-    def _scores(self, head: Head, blocks: Blocks, length: int) -> Float[Tensor, "B Q L"]:
-        some = next(iter(blocks.values()))
-        total = some.new_zeros(some.shape[0], 1, length)
+    def _scores(self, head: Head, blocks: Blocks) -> Float[Tensor, "B Q R"]:
         if head.query is None or head.key is None:
-            return total
+            return next(iter(blocks.values())).new_zeros(1, 1, 1)
         queries = self._image(head.query, blocks)
-        for (name, source), weight in self._actions(head.key).items():
-            if name in queries and source in blocks:
-                total = total + _transposed(weight, queries[name]) @ blocks[source].mT  # (B, Q, R)
-        return total
+        terms = [
+            _transposed(weight, queries[name]) @ blocks[source].mT  # (B, Q, R)
+            for (name, source), weight in self._actions(head.key).items()
+            if name in queries and source in blocks
+        ]
+        return sum(terms[1:], start=terms[0]) if terms else next(iter(blocks.values())).new_zeros(1, 1, 1)
 
     def _image(self, block_map: BlockMap, blocks: Blocks) -> Blocks:
         images: Blocks = {}
@@ -117,6 +127,14 @@ class SharedNetwork:
         if id(block_map) not in self._weights:
             self._weights[id(block_map)] = tensor_actions(block_map, self.dtype, self.device)
         return self._weights[id(block_map)]
+
+    def _narrows(self, value: BlockMap) -> bool:
+        """Whether the image is narrower than what it is computed from, so that values are mapped before the average."""
+        if id(value) not in self._narrow:
+            read = {source for _, source in value.action}
+            sizes = sum(map(value.source.size, read)), sum(map(value.target.size, value.written))
+            self._narrow[id(value)] = sizes[0] > sizes[1]
+        return self._narrow[id(value)]
 
     def _with_bias(self, blocks: Blocks, bias: Mapping[str, object]) -> Blocks:
         rows = {
@@ -134,10 +152,6 @@ class SharedNetwork:
 
 def _sizes(block_map: BlockMap) -> list[tuple[str, int]]:
     return [(block.name, block.size) for block in block_map.target.blocks]
-
-
-def _each(function: Callable[[Tensor], Tensor], blocks: Blocks) -> Blocks:
-    return {name: function(block) for name, block in blocks.items()}
 
 
 def _rows(blocks: Blocks, name: str, size: int, x: Tensor) -> Float[Tensor, "B L s"]:

@@ -1,15 +1,12 @@
 """Lemma 4 (li2025) as a theorem: a block from any state, and T blocks from 0, beside exact proximal gradient steps."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import flint
 import sympy as sp
 import torch
-from torch import Tensor
 
-from bridge.balls import evaluate_ball
 from bridge.check import Check, Sides
 from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.export.numbers import plain
@@ -88,7 +85,7 @@ def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, la
     return {
         "residual": half,
         "step": numeric.soft_threshold(half, eta * lam),
-        "prediction": phi[-1:] @ rho,
+        "y_residual": phi[-1:] @ rho,
         "rho": after,
         "y_hat": phi[-1:] @ after,
     }
@@ -97,15 +94,15 @@ def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, la
 # Readings. (2 tau tanh(z/(2 tau)))' is 1 - tanh^2, at least 1 - (z/(2 tau))^2.
 
 
-def flattened(tau: float, eta: float) -> Any:
-    """2 tau tanh(eta z/(2 tau))/eta."""
-    return lambda z: 2 * tau / eta * torch.tanh(eta * z / (2 * tau))
+def flattened(tau: float, count: int) -> Any:
+    """count tau tanh(z/(count tau)), whose factors are exact on balls: count = 4n is 2/eta, and 2 that of Attn2."""
+    return lambda z: count * (tau * torch.tanh(z / tau / count))
 
 
 def functions(tau_1: float, tau_2: float, n: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
     """By handle, each on the range of its step."""
-    eta, S = 1 / (2 * n), float(WORST[theory.S].subs({theory.B: B, theory.lam: lam}))
-    first, second = flattened(tau_1, eta), flattened(tau_2, 1.0)
+    S = float(WORST[theory.S].subs({theory.B: B, theory.lam: lam}))
+    first, second = flattened(tau_1, 4 * n), flattened(tau_2, 2)
 
     def deviation(hat: Any, radius: float) -> Smooth:
         return Smooth(lambda z: 0 * z, hat, radius=radius)
@@ -153,19 +150,15 @@ def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
     return Sides(int(_at(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
 
 
-def formats(N: int, n: int, L: int, B: float, lam: float) -> NamedTable:
-    """The temperatures for each format, the errors of T blocks with them, and whether anything is left of a block."""
-    numbers = {"N": N, "n": n, "L": L, "B": B, "lam": lam}
-    rows = []
+def formats(N: int, n: int, L: int, B: float) -> NamedTable:
+    """The temperatures for each format, and whether anything of a block is left with them."""
+    rows: list[list[str | int | float | None]] = []
     for name, bits in FORMATS.items():
-        at = {**numbers, "bits": bits}
-        chosen = dict(zip(CHOSEN, (_at(tau, at) for tau in theory.best_temperatures()), strict=True))
-        least = max(int(_at(each, {**at, **chosen})) for each in theory.bits_to_hold())
-        held = "yes" if least <= bits else f"no: a block needs {least} bits"
-        rows.append([name, bits, *(float(tau) for tau in chosen.values()), held])
-    needed = int(_at(theory.bits_of_printed_tau(), numbers))
-    tau = float(_at(theory.PRINTED_TAU, numbers))
-    rows.append(["tau of Lemma 7, constants 1", needed, tau, tau, f"(58b) holds from {needed} bits on"])
+        at = {"N": N, "n": n, "B": B, "bits": bits}
+        tau_1, tau_2 = (_at(tau, at) for tau in theory.best_temperatures())
+        least = max(int(_at(each, {**at, "tau_1": tau_1, "tau_2": tau_2})) for each in theory.bits_to_hold())
+        held = "yes" if least <= bits else f"no: that takes {least} bits"
+        rows.append([name, bits, float(tau_1), float(tau_2), held])
     return NamedTable(title="temperatures by format", columns=["format", "bits", *CHOSEN, "holds a block"], rows=rows)
 
 
@@ -185,10 +178,10 @@ TRANSFORMER = Theorem(
         "": Transformer(block, state_tokens, {
             "residual": lambda residual: residual[-1],
             "step": lambda step: step[-1],
-            "prediction": lambda prediction: prediction[-1],
+            "y_residual": lambda y_residual: y_residual[-1],
         }, shared=True),
-        "prediction.printed": Transformer(
-            printed_block, state_tokens, {"prediction.printed": lambda prediction: prediction[-1]}, shared=True
+        "y_residual.printed": Transformer(
+            printed_block, state_tokens, {"y_residual.printed": lambda y_residual: y_residual[-1]}, shared=True
         ),
         "rho": PATH,
         "y_hat": PATH,

@@ -123,7 +123,7 @@ def one_block(at: Setting) -> Construction:
         layers=layers,
         readout=BlockMap(stream, Stream([Block("y_hat", 1)]), {("y_hat", "y_hat"): 1.0}),
         taps={
-            "prediction": StreamTap(2, "y_hat"),
+            "y_residual": StreamTap(2, "y_hat"),
             "residual": StreamTap(3, "rho"),
             "step": StreamTap(4, "rho"),
         },

@@ -105,17 +105,17 @@ def _own_score(rho: Approximated, matrix: str) -> Approximated:
     return linear_map(rho, "score", operator_norm=1, dim=1, target=Norm.INF, matrix=matrix)
 
 
-def derive_prediction() -> Approximated:
+def derive_y_residual() -> Approximated:
     """e~ of (110)."""
     score, eps = _own_score(_state("rho_0"), "phi_query"), logistic_error(P, tau_2)
-    return apply_function(score, "prediction", eps=eps, lipschitz=1, size=P, radius=P, function="block_read")
+    return apply_function(score, "y_residual", eps=eps, lipschitz=1, size=P, radius=P, function="block_read")
 
 
 # |z - (2 tau/N) tanh(z/(2 tau))| = (1 - 1/N) |z| + (1/N) |z - 2 tau tanh(z/(2 tau))|.
-def derive_printed_prediction() -> Approximated:
+def derive_printed_y_residual() -> Approximated:
     """e~ with the printed V of Attn2."""
     eps = (N - 1) / N * P + logistic_error(P, tau_2) / N
-    return apply_function(_own_score(_state(), ""), "prediction.printed", eps=eps, lipschitz=1, size=P, radius=P)
+    return apply_function(_own_score(_state(), ""), "y_residual.printed", eps=eps, lipschitz=1, size=P, radius=P)
 
 
 # T blocks. The objective of the exact iterates does not increase, since eta <= 1/(n + 1) <= 1/lambda_max(Phi^T Phi/N),
@@ -175,7 +175,7 @@ def rounding_2(tau: sp.Expr) -> sp.Expr:
 
 @cache
 def best_temperatures() -> tuple[sp.Expr, sp.Expr]:
-    """tau_1 and tau_2 that minimise the residual of a block plus its rounding, as powers of 2: scaling is exact then."""
+    """tau_1, tau_2 that minimise residual plus rounding of a block, to the next power of 2: scaling is exact then."""
     tau, a, b = sp.symbols("tau a b", positive=True)
     best = minimise(a / tau**2 + b * tau, tau).value
     one = sp.Integer(1)

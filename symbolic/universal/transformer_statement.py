@@ -19,12 +19,12 @@ from symbolic.universal.transformer import (
     bits_of_printed_tau,
     blocks,
     d,
-    derive_prediction,
-    derive_printed_prediction,
+    derive_printed_y_residual,
     derive_residual,
     derive_rho,
     derive_step,
     derive_y_hat,
+    derive_y_residual,
     eta,
     lam,
     logistic_error,
@@ -47,15 +47,15 @@ WORST = {R: B**2 / lam, S: 2 * B**2 / lam}
 _A4 = "Appendix A.4"
 _STATE = "x in the unit ball, |y_i| <= B, ||rho||_1 <= P"
 _PATH = "x in the unit ball, |y_i| <= B, from rho = 0"
-PRINTED_PREDICTION = 2 * P**2 / tau_2
+PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
 
 FACTOR = Erratum(
     Weight.DEFINITION,
     Citation(LI2025, "Appendix A.4.3", "V of Attn2, eq. (124)"),
     sentence="V of Attn2 has the row 4 tau (u_{d+1} - u_{d+3})^T, with which the layer realises (124), of residual "
     "(125)",
-    reading="attention (11) divides by N, and only the query has w = 0, so that y_hat is phi_{N+1}^T rho / N, for every "
-    "tau; head 3 of Attn1 then takes back only the N-th part of the query's own term",
+    reading="attention (11) divides by N, from which Attn1 has its 2/N, and the query alone has w = 0; so y_hat "
+    "tends to phi_{N+1}^T rho / N as tau grows, and head 3 of Attn1 takes back only the N-th part of the query's term",
     repair="4 tau N in V of Attn2: (124) holds, with |e~| <= |phi_{N+1}^T rho|^3/(12 tau^2)",
     survives="yes: with the factor N; no other weight changes, and (125) holds",
 )
@@ -73,11 +73,11 @@ def _quantity(name: str, latex: str, meaning: str, value: Approximated | None, *
 def _printed_residual() -> sp.Expr:
     """(120) for |y_i| <= B, |phi_i^T rho| and |y_hat| <= P, with (125)."""
     squares = B**2 + (N + 1) * P**2 / N + P**2 / N
-    return 4 * eta**2 / tau_1 * squares + 2 * eta / N * PRINTED_PREDICTION
+    return 4 * eta**2 / tau_1 * squares + 2 * eta / N * PRINTED_Y_RESIDUAL
 
 
 def _quantities() -> tuple[Quantity, ...]:
-    residual, step, prediction = derive_residual(), derive_step(), derive_prediction()
+    residual, step, own = derive_residual(), derive_step(), derive_y_residual()
     labels = C_F**2 + sigma**2
     squares_127 = labels + rho**2 + y_hat**2
     in_128 = c * (eta**2 / tau_1 * (labels + rho**2 + rho**4 / tau_1**2) + eta * rho**2 / (N * tau_1))
@@ -89,7 +89,8 @@ def _quantities() -> tuple[Quantity, ...]:
             derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="|x| <= P, tau = tau_2",
         ),
         _quantity(
-            "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", residual, norm="sup norm", trivial=2 * eta * (B + P),
+            "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", residual, norm="sup norm",
+            trivial=2 * eta * (B + P),
             printed=Printed(_printed_residual(), Citation(LI2025, "Appendix A.4.3", "eq. (120)")),
             remark="(120) at the largest |y_i|, |phi_i^T rho| and |y_hat|, and (125)",
         ),
@@ -103,17 +104,17 @@ def _quantities() -> tuple[Quantity, ...]:
             + sp.sstr(eta**2 / tau_1 * squares_127) + " + eta/N |y_hat - phi^T rho|",
         ),
         _quantity(
-            "prediction", r"|\tilde e|", "residual of Attn2: y_hat against phi_{N+1}^T rho", prediction, trivial=P,
-            printed=Printed(PRINTED_PREDICTION, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
+            "y_residual", r"|\tilde e|", "residual of Attn2: y_hat against phi_{N+1}^T rho", own, trivial=P,
+            printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "prediction.printed", r"|\tilde e^{\text{printed}}|", "the same with the printed V of Attn2",
-            derive_printed_prediction(), trivial=P, construction="printed", erratum=FACTOR,
-            printed=Printed(PRINTED_PREDICTION, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
+            "y_residual.printed", r"|\tilde e^{\text{printed}}|", "the same with the printed V of Attn2",
+            derive_printed_y_residual(), trivial=P, construction="printed", erratum=FACTOR,
+            printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", derive_rho(), norm="1-norm",
-            domain=_PATH, worst_case=WORST, trivial=B**2 / lam,
+            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", derive_rho(),
+            norm="1-norm", domain=_PATH, worst_case=WORST, trivial=B**2 / lam,
         ),
         _quantity(
             "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after T blocks against T exact steps",
@@ -162,7 +163,7 @@ TRANSFORMER = Result(
     remarks=(
         "In (11) the token i of the sum is weighted by sigma((Q h_i)^T K h_j).",
         "The text received lacks the fourth head of Attn1; (118) leaves V_4 = -V_1, Q_4 = K_4 = 0.",
-        "|z_i| <~ sigma, used after (120), fails for the largest of N sub-Gaussian numbers, but (120) needs the mean of "
-        "their squares only.",
+        "|z_i| <~ sigma, used after (120), fails for the largest of N sub-Gaussian numbers; (120) needs only the mean "
+        "of their squares.",
     ),
 )
