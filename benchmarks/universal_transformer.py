@@ -56,7 +56,10 @@ def literal(N: int, n: int, T: int) -> None:
     """(N + 1) x (N + 1) attention with D x D matrices beside the structured run."""
     x, y, _, _ = prompt(N, n)
     construction, tokens = numeric.transformer(setting(N, n, 2.0, 2.0**12), 2 * T + 1), numeric.tokens(x, y)[None]
-    networks = {"dense": Network(construction, dense=True), "structured": SharedNetwork(construction)}
+    networks: dict[str, Network | SharedNetwork] = {
+        "dense": Network(construction, dense=True),
+        "structured": SharedNetwork(construction),
+    }
     rho = {name: network.run(tokens, ["rho"])["rho"] for name, network in networks.items()}
     seconds = {name: best_time(partial(network.run, tokens, ["rho"])) for name, network in networks.items()}
     print(f"  N = {N}, n = {n}, {T} blocks: literal attention {seconds['dense']:.3f} s, structured "
