@@ -26,7 +26,6 @@ from symbolic.derivation import Approximated
 N, n, d, L, bits = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "n", "d", "L", "bits"))
 tau_1, tau_2, lam, B, P = (sp.Symbol(name, positive=True) for name in ("tau_1", "tau_2", "lam", "B", "P"))
 tau_ff = sp.Symbol("tau_ff", positive=True)
-# Bounded by the hypotheses, known better at a prompt:
 R, S = sp.symbols("R S", positive=True)
 
 eta = 1 / (2 * n)
@@ -35,7 +34,7 @@ blocks = (L - 1) / 2
 
 # z - 2 tau tanh(z/(2 tau)) lies between 0 and z^3/(12 tau^2): u - u^3/3 <= tanh u <= u for u >= 0. Equality: z -> 0.
 def logistic_error(size: sp.Expr, tau: sp.Expr) -> sp.Expr:
-    """The largest |z - 4 tau (sigma(z/tau) - sigma(0))| over |z| <= size (119)."""
+    """A bound on |z - 4 tau (sigma(z/tau) - sigma(0))| for |z| <= size, in place of (119)."""
     return size**3 / (12 * tau**2)
 
 

@@ -47,6 +47,7 @@ WORST = {R: B**2 / lam, S: 2 * B**2 / lam}
 _A4 = "Appendix A.4"
 _STATE = "x in the unit ball, |y_i| <= B, ||rho||_1 <= P"
 _PATH = "x in the unit ball, |y_i| <= B, from rho = 0"
+_SIZES = "by rules, but for two sizes by hand: |phi_i^T rho| <= ||rho||_1, and ||rho_t||_1 <= R"
 PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
 
 FACTOR = Erratum(
@@ -114,11 +115,12 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", derive_rho(),
-            norm="1-norm", domain=_PATH, worst_case=WORST, trivial=B**2 / lam,
+            norm="1-norm", domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND, remark=_SIZES,
         ),
         _quantity(
             "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after T blocks against T exact steps",
-            derive_y_hat(), domain=_PATH, worst_case=WORST, trivial=B**2 / lam,
+            derive_y_hat(), domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
+            remark=_SIZES,
         ),
         _quantity(
             "tau.bits", r"p(\tau)", "bits of the format with which the rounding of a block stays below (58b), at the "
