@@ -27,5 +27,5 @@ own = represented("poisson", family_of(poisson, members), n=(256, 1024), delta=0
 
 if __name__ == "__main__":
     print("C_F =", poisson.constant)
-    print(bs.compare(own, samples=64))
+    print(bs.compare(own))
     print(bs.solve(own, for_="n", error=0.5).value)
