@@ -4,7 +4,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.universal.features import family_of, represented
+from bridge.universal.features import represented
+from bridge.universal.members import family_of
 from numeric.universal.features import Member
 from symbolic.universal.barron import BarronClass, r
 

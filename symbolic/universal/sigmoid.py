@@ -23,7 +23,7 @@ ridges = sp.Symbol("ridges", integer=True, positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
 mass = sp.Symbol("mass", positive=True)  # C_F - sup |f(0)|, what int |omega| F^sup is
 width = sp.Symbol("a", positive=True)  # half the width of a ramp
-eps, s, t, x = (sp.Symbol(name, real=True) for name in ("eps", "s", "t", "x"))
+s, t, x = (sp.Symbol(name, real=True) for name in ("s", "t", "x"))
 
 
 def ramp(at: sp.Expr) -> sp.Expr:
