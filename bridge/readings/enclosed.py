@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.readings.arrays import Array, largest, spectral
+from bridge.readings.arrays import Array, largest, spectral_of_scaled
 from bridge.readings.errors import Error
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
@@ -70,4 +70,4 @@ def gain(slope: Array, before: Enclosed) -> Array:
     image = before.image
     if image is None:
         return largest(abs(slope)) * before.error.two
-    return spectral(slope.unsqueeze(-1) * image.matrix) * image.two()
+    return spectral_of_scaled(slope, image.matrix) * image.two()
