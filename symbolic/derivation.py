@@ -57,6 +57,7 @@ class Step:
     """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises.
 
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
+    `pooled`: `local` holds for errors per unit of one joint perturbation, not for those of one perturbation at hand.
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
     `recursion` is what `local` solves; it is shown, and does not tell two steps apart.
@@ -74,6 +75,7 @@ class Step:
     obligations: tuple[Obligation, ...] = ()
     sharp: bool = True
     per_unit: bool = False
+    pooled: bool = False
     about: tuple[Any, ...] = ()
     latex: str = ""
     operation: Operation | None = None

@@ -28,6 +28,18 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Unread(Operation):
+    """A step of which no operand says what it computes; `why` says what is missing, in words."""
+
+    why: str
+
+
+def unnamed(*arguments: str) -> Unread:
+    """Of a step whose rule got no handle by these arguments."""
+    return Unread(f"without {' and '.join(f'{each}=' for each in arguments)} it names no operands")
+
+
+@dataclass(frozen=True)
 class Given(Operation):
     """A value that the instance binds: an array, or a pair (exact, approximate)."""
 
@@ -44,6 +56,38 @@ class Linear(Operation):
     matrix: Handle
     transposed: bool = False
     bias: Handle = ""
+
+
+@dataclass(frozen=True)
+class PerturbedLinear(Operation):
+    """A_hat x_hat against A x: A is a matrix, or a pair (exact, perturbed).
+
+    Of a matrix that is bound alone, the perturbed one is within `perturbation`, from the norm `source` to the step's.
+    """
+
+    matrix: Handle
+    perturbation: sp.Expr
+    source: str
+
+
+@dataclass(frozen=True)
+class VectorMap(Operation):
+    """F_hat(x_hat) against F(x), token by token; F is a function of vectors.
+
+    ||F_hat - F|| <= `eps`, and F is Lipschitz with the constant `lipschitz` from the norm `source` to the step's.
+    """
+
+    function: Handle
+    eps: sp.Expr
+    lipschitz: sp.Expr
+    source: str
+
+
+@dataclass(frozen=True)
+class Correction(Operation):
+    """The exact value, as long as the error is at most `sigma`."""
+
+    sigma: sp.Expr
 
 
 @dataclass(frozen=True)
@@ -143,6 +187,17 @@ class Concentration(Operation):
 @dataclass(frozen=True)
 class Attention(Operation):
     """The averages of the values under the weights: weights (..., n), values (..., n, m)."""
+
+
+@dataclass(frozen=True)
+class Exclusion(Operation):
+    """x, against (1 - w) x_hat + w v with one key too many: its value v (..., m), and w = 1 / (1 + sum_i e^(l_i)).
+
+    l (..., n) are the leads of the n proper scores over that key's.
+    """
+
+    foreign: Handle
+    leads: Handle
 
 
 @dataclass(frozen=True)

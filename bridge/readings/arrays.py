@@ -12,6 +12,7 @@ import torch
 from numeric.balls import BallArray
 from numeric.balls.errors import undecided
 from numeric.norms import spectral_norm_upper
+from symbolic.derivation import Norm
 
 Array = Any  # a float64 tensor, or an array of balls
 
@@ -29,6 +30,9 @@ def one_norm(a: Array) -> Array:
 def largest(a: Array) -> Array:
     """Over the last axis."""
     return torch.amax(a, -1)
+
+
+NORMS = {Norm.INF: lambda a: largest(abs(a)), Norm.ONE: one_norm, Norm.TWO: two_norm}
 
 
 def joint(norms: list[Array]) -> Array:
@@ -137,6 +141,11 @@ def flat_at_zero(a: Array) -> Array:
 def bounding(a: Array) -> Array:
     """What is no number (infinity times 0, where a bound overflows) bounds nothing."""
     return a if isinstance(a, BallArray) else torch.where(a.isnan(), torch.inf, a)
+
+
+def all_hold(truths: Any) -> Any:
+    """Whether all of them certainly hold: a bool of balls, a tensor of one truth value of tensors."""
+    return truths.all() if isinstance(truths, torch.Tensor) else all(each is True for each in truths.entries.flat)
 
 
 def unit_vector(scores: Array) -> Array:

@@ -55,10 +55,19 @@ class Instance:
         return replace(self, operands=self.operands.in_layer(place, number))
 
 
+class NoEnclosure(Exception):  # noqa: N818 - what the field calls it
+    """Nothing is known of what a step computes; the message says why."""
+
+
 @singledispatch
-def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: Instance) -> Enclosed | None:
-    """What is known after the operation; None if nothing is proved for it here."""
-    return None
+def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+    """What is known after the operation. Raises NoEnclosure where that is nothing."""
+    raise NoEnclosure(f"'{step.rule}' has no enclosure")
+
+
+@enclosed.register
+def _unread(operation: op.Unread, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+    raise NoEnclosure(f"'{step.rule}' has no enclosure: {operation.why}")
 
 
 def exactly(operation: op.Operation, x: list[Enclosed], at: Instance) -> Array:

@@ -9,7 +9,7 @@ import sympy as sp
 import torch
 
 from bridge.conditions import truth
-from bridge.readings.arrays import Array, largest, one_norm, two_norm
+from bridge.readings.arrays import NORMS, Array
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
 from bridge.readings.reading import Reading, enclose, read_errors
 from bridge.readings.values import read
@@ -177,7 +177,7 @@ def require_hypotheses(step: Step, value: Emulated | None, operands: Operands) -
 
 
 def _require_at_most(step: Step, what: str, array: Array, bound: Any, operands: Operands) -> None:
-    allowed, found = _number(bound, operands), _above(_NORMS[step.norm](array))
+    allowed, found = _number(bound, operands), _above(NORMS[step.norm](array))
     if allowed is not None and found > allowed + TOLERANCE * max(1.0, abs(allowed)):
         raise UsageError(
             f"the prompt is outside the hypotheses: '{step.name}' has the {what} {found:.6g} in the {step.norm}-norm, "
@@ -191,11 +191,8 @@ def _number(bound: Any, operands: Operands) -> float | None:
     return _above(operands.scalar(bound, {}))
 
 
-_NORMS = {Norm.INF: lambda a: largest(abs(a)), Norm.ONE: one_norm, Norm.TWO: two_norm}
-
-
 def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAtPrompt:
-    here, norm = values.get(step.name), _NORMS[step.norm]
+    here, norm = values.get(step.name), NORMS[step.norm]
     bound = reading.bound(step.name)
     above = None if bound is None else _above(bound)
     if here is not None and bound is not None:

@@ -179,8 +179,8 @@ def test_a_step_without_an_enclosure_falls_back_and_says_so() -> None:
     theorem = deep(unnamed, network=lambda W, x, eps: states(W, x, 1, 1 - eps), reference=lambda W, x: states(W, x, 1))
     row = row_of(compared(theorem, eps=0.1), "out", PROMPT)
     assert row.remark == (
-        "the reading of the derivation stops at 'out' ('linear map' names no operands); from there on the rules bound "
-        "the error"
+        "the reading of the derivation stops at 'out' ('linear map' has no enclosure: without matrix= it names no "
+        "operands); from there on the rules bound the error"
     )
     assert row.verdict == {"instance": Verdict.KEPT}
     assert row.instance == pytest.approx(0.1)
