@@ -2,10 +2,12 @@
 
 An operation names its operands by *handles*, which an instance binds to matrices, functions and numbers; premises are
 those of the step, in their order. The last axis of a value holds the `dim` coordinates of the calculus; axes before it
-are tokens. A step without an operation is known by its bound alone.
+are tokens. Numbers that the rule was given of the operands (a norm, a margin) are kept beside them, to be compared with
+those of an instance; two operations compute the same whatever these are. A step without an operation is known by its
+bound alone.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -48,12 +50,14 @@ class Given(Operation):
 
 @dataclass(frozen=True)
 class Linear(Operation):
-    """A x + b, or A^T x + b. A number in the place of A scales.
+    """A x + b, or A^T x + b. A number in the place of A scales. Its norm from `source` to the step's is at most `norm`.
 
     A vector in the place of A gives its inner product with each token, as one vector over the tokens.
     """
 
     matrix: Handle
+    norm: sp.Expr = field(compare=False)
+    source: str = field(compare=False)
     transposed: bool = False
     bias: Handle = ""
 
@@ -62,10 +66,11 @@ class Linear(Operation):
 class PerturbedLinear(Operation):
     """A_hat x_hat against A x: A is a matrix, or a pair (exact, perturbed).
 
-    Of a matrix that is bound alone, the perturbed one is within `perturbation`, from the norm `source` to the step's.
+    In the norms from `source` to the step's, ||A|| <= `norm`, and the perturbed matrix is within `perturbation` of A.
     """
 
     matrix: Handle
+    norm: sp.Expr
     perturbation: sp.Expr
     source: str
 
@@ -167,14 +172,20 @@ class Softmax(Operation):
 
 @dataclass(frozen=True)
 class LinearSoftmax(Operation):
-    """The linear weights (1 + s_i - mean s) / n, which softmax approximates."""
+    """The linear weights (1 + s_i - mean s) / n, which softmax approximates; `half_range` of the scores s."""
+
+    half_range: sp.Expr = field(compare=False)
 
 
 @dataclass(frozen=True)
 class HardMax(Operation):
-    """The unit vector of the largest score; `inverse_temperature` of the softmax that approximates it, oo for none."""
+    """The unit vector of the largest score, which leads by at least `margin`.
+
+    `inverse_temperature` is that of the softmax that approximates it, oo for none.
+    """
 
     inverse_temperature: sp.Expr
+    margin: sp.Expr = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -202,9 +213,13 @@ class Exclusion(Operation):
 
 @dataclass(frozen=True)
 class Iteration(Operation):
-    """`depth` steps that each multiply the error by the matrix A and add at most `offset`; the exact value stays."""
+    """`depth` steps that each multiply the error by the matrix A and add at most `offset`; the exact value stays.
+
+    The norm of A is at most `factor`.
+    """
 
     matrix: Handle
+    factor: sp.Expr
     depth: sp.Expr
     offset: sp.Expr
 

@@ -10,7 +10,7 @@ import torch
 from bridge.readings.arrays import Array, bounding, flat_at_zero
 from bridge.readings.enclosed import NoEnclosure
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
-from bridge.readings.operands import Operands
+from bridge.readings.operands import Emulated, Operands
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
 from symbolic.operations import (
@@ -71,6 +71,11 @@ class Reading:
         self.steps[step.name] = found if holds is found.holds else replace(found, holds=holds)
 
     @property
+    def beyond(self) -> list[str]:
+        """The steps whose argument may leave the range on which their function is known."""
+        return [step for step, why in self.stops.items() if LEFT in why]
+
+    @property
     def stopped(self) -> str:
         """The steps without an enclosure that others follow from, and why they have none."""
         return "; ".join(f"'{step}' ({why})" for step, why in self.stops.items() if not why.startswith("after "))
@@ -113,6 +118,8 @@ class Reading:
 
     def by_rule(self, step: Step) -> Array | None:
         """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
+        if isinstance(step.operation, Given) and isinstance(self.at.operands.bound.get(step.operation.name), Emulated):
+            return None  # the pair is the error, up to rounding of the number that was declared
         local = step.local
         known = {name: self._bounds[name] for name in step.premises if name in self._bounds}
         if step.pooled:  # the errors at hand may come from a smaller perturbation, which the step does not know

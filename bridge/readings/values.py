@@ -32,8 +32,7 @@ def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ())
         premises, here = [found[name] for name in step.premises], operands.within(step)
         with _fitting(step, operation, premises, here):
             found[step.name] = both(operation, premises, here)
-        if isinstance(operation, op.Given):
-            _require_dim(step, found[step.name].exact, here)
+        _require_dim(step, operation, premises, found[step.name].exact, here)
     return found
 
 
@@ -91,15 +90,15 @@ def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known
     return " and ".join(f"'{name}' of shape {shape}" for name, shape in shaped)
 
 
-def _require_dim(step: Step, array: Array, known: Operands) -> None:
-    """Raises UsageError for a given whose last axis has another length than its number of coordinates."""
-    dim = step.about[0] if step.about else None
-    expected = known.whole(dim) if dim is not None else None
+def _require_dim(step: Step, operation: op.Operation, premises: list[Emulated], array: Array, known: Operands) -> None:
+    """Raises UsageError for a value whose last axis has another length than the step has coordinates."""
+    expected = known.whole(step.dim) if step.dim is not None else None
     if array.ndim == 0 or (expected is not None and array.shape[-1] != expected):
-        last = dim if expected in (None, dim) else f"{dim} = {expected}"
+        last = step.dim if expected in (None, step.dim) else f"{step.dim} = {expected}"
+        of = "" if isinstance(operation, op.Given) else f" from {_shapes(operation, step, premises, known)}"
         raise UsageError(
             f"step '{step.name}': expected an array whose last axis has length {last}, got the shape "
-            f"{tuple(array.shape)}"
+            f"{tuple(array.shape)}{of}"
         )
 
 

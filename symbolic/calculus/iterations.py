@@ -44,7 +44,7 @@ def contract(
         obligations=(below, *numbers, *_depth("contract", name, depth)),
         reason=reason,
         recursion=None if reason else recursion,
-        operation=Iteration(matrix, depth, offset) if matrix else unnamed("matrix"),
+        operation=Iteration(matrix, factor, depth, offset) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=x.dim, size=size)
 

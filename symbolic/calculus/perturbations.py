@@ -75,7 +75,7 @@ def perturbed_map(
         reason=reason or "A_hat x_hat - A x = A_hat dx + dA x" + (", Cauchy-Schwarz" if pooled else ""),
         per_unit=True,
         pooled=pooled,
-        operation=PerturbedLinear(matrix, numbers["perturbation"], x.norm) if matrix else unnamed("matrix"),
+        operation=PerturbedLinear(matrix, spread, numbers["perturbation"], x.norm) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=dim, size=spread * x.size)
 

@@ -145,7 +145,7 @@ def softmax_to_hard_max(
             *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
             _margin_survives(scores, margin, name),
         ),
-        operation=HardMax(beta),
+        operation=HardMax(beta, margin),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
@@ -164,7 +164,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         premises=(scores.name,),
         reason=reason or "a winner by m still wins after errors below m/2",
         obligations=(_margin_survives(scores, margin, name),),
-        operation=HardMax(sp.oo),
+        operation=HardMax(sp.oo, margin),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
