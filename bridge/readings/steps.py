@@ -14,7 +14,7 @@ from bridge.readings.numbers import wrong_numbers
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
 from bridge.readings.reading import LEFT, Reading, enclose, read_errors
 from bridge.readings.values import read
-from numeric.balls import BallArray, float_above, working_precision
+from numeric.balls import BallArray, float_above, float_below, working_precision
 from numeric.balls.budget import OperationLimit, spending
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
 from symbolic.calculus.repetition import Repetition
@@ -185,8 +185,8 @@ def require_hypotheses(step: Step, value: Emulated | None, operands: Operands) -
 def _require_at_most(
     step: Step, what: str, array: Array, bound: Any, operands: Operands, rounded: float = 0.0
 ) -> float:
-    """The norm of the array. Raises UsageError where it is above the bound by more than was rounded."""
-    allowed, found = _number(bound, operands), _above(NORMS[step.norm](array))
+    """The norm of the array. Raises UsageError where it is certainly above the bound by more than was rounded."""
+    allowed, found = _number(bound, operands), _below(NORMS[step.norm](array))
     if allowed is not None and found > allowed * (1 + TOLERANCE) + rounded * bool(allowed):
         raise UsageError(
             f"the prompt is outside the hypotheses: '{step.name}' has the {what} {found:.6g} in the {step.norm}-norm, "
@@ -200,7 +200,7 @@ def _require_weights(step: Step, value: Emulated) -> None:
     *_, probabilities, affine = step.about
     sides = [("exact", value.exact, probabilities), ("emulated", value.emulated, probabilities or affine)]
     for side, array, signed in sides if probabilities or affine else ():
-        off, least = _above(abs(array.sum(-1) - 1)), _above(-array)
+        off, least = _below(abs(array.sum(-1) - 1)), _below(-array)
         if off > UNIT_ROUNDING or (signed and least > 0):
             wrong = f"misses the sum 1 by {off:.3g}" if off > UNIT_ROUNDING else f"has an entry {-least:.3g}"
             raise UsageError(
@@ -259,6 +259,12 @@ def _decided_by(step: Step, reading: Reading) -> str:
     if enclosure is None or rule is None:
         return "enclosure" if enclosure is not None else "" if rule is None else "rule"
     return "rule" if _above(rule) < _above(enclosure) else "enclosure"
+
+
+def _below(tokens: Array) -> float:
+    """The largest of all tokens, rounded down if these are balls."""
+    found = torch.amax(tokens.reshape(-1), 0)
+    return float_below(found.balls[0]) if isinstance(found, BallArray) else float(found)
 
 
 def _above(tokens: Array) -> float:
