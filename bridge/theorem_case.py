@@ -319,7 +319,7 @@ class TheoremCase(Case):
         bits = bits_for(bound.ball) + self.extra_bits
         found, remark = bound_on_balls(self, quantity, scope, inputs, bits)
         bound = replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
-        return _resting_on(bound, premises_at(self, quantity, inputs, bits))
+        return _resting_on(bound, premises_at(self, quantity, inputs))
 
     def _is_read(self, quantity: Quantity, scope: str) -> bool:
         return scope != "network" and self.theorem.distance is None and quantity.name in self.bindings.read

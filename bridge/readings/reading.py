@@ -72,8 +72,13 @@ class Reading:
 
     @property
     def beyond(self) -> list[str]:
-        """The steps whose argument may leave the range on which their function is known."""
-        return [step for step, why in self.stops.items() if LEFT in why]
+        """The steps at which an argument may leave the range on which its function is known, on tensors or balls."""
+        return [step.name for step in self.derivation.steps if self._leaves(step)]
+
+    def _leaves(self, step: Step) -> bool:
+        if step.name not in self.steps:
+            return LEFT in self.stops.get(step.name, "")
+        return not _holds(self.steps[step.name]) and all(_holds(self.steps[name]) for name in step.premises)
 
     @property
     def stopped(self) -> str:
@@ -153,6 +158,10 @@ def read_errors(
     """The sharpest reading: approximants at each argument and by their suprema, whichever gives less at each step."""
     by_suprema = enclose(derivation, Instance(operands, local=False), wanted)
     return enclose(derivation, Instance(operands), wanted, coarser=by_suprema) if local else by_suprema
+
+
+def _holds(known: Enclosed) -> bool:
+    return known.holds is True or bool(known.holds)
 
 
 def _all_hold(values: Iterable[Enclosed]) -> Any:

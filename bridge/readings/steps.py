@@ -234,9 +234,7 @@ def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAt
 
 
 def _stopped(step: Step, reading: Reading) -> str:
-    known = reading.steps.get(step.name)
-    left = known is not None and known.holds is not True and not bool(known.holds)
-    return LEFT if left else reading.stops.get(step.name, "")
+    return reading.stops.get(step.name, LEFT if step.name in reading.beyond else "")
 
 
 # The rules are proved: where the error is above the bound, a number that they were given is not that of the operands.
