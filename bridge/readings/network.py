@@ -160,29 +160,36 @@ class Bounds:
 
 
 def bound_network(derivation: Derivation, known: Bounds, wanted: Iterable[str] = ()) -> dict[str, Bounded]:
-    """The steps of which these bounds say something; of the `wanted` ones alone with what leads to them.
+    """The steps that lead to the `wanted` ones, or all, as far as these bounds say something of them.
 
     A derivation x -> W x -> r(W x) takes `{"x": Bounded.exact(Norm.INF, dim, size), "W": MatrixNorms.of(W, bits),
     "r": bounds_of(f, t, eps=...)}`, and a handle for each matrix of each layer.
 
-    A given that is not bound, an operation without a rule here, and what follows from either, are left out. Raises
-    UsageError where a wanted step is, with the step that stops it; for operands that are not bound, of another kind or
-    another shape; and for letters without a value.
+    A given that is not bound, an operation without a rule here, and what follows from either, are left out; `stops`
+    says why. Raises UsageError, with the step, for operands that are not bound, of another kind or another shape, and
+    for letters without a value.
     """
-    names, found, stops = tuple(wanted), dict[str, Bounded](), dict[str, str]()
-    for step in derivation.leading_to(*names):
+    return _read(derivation, known, wanted)[0]
+
+
+def stops(derivation: Derivation, known: Bounds, wanted: Iterable[str] = ()) -> dict[str, str]:
+    """The steps that `bound_network` leaves out, and the first step on the way to each that has no bound."""
+    return _read(derivation, known, wanted)[1]
+
+
+def _read(derivation: Derivation, known: Bounds, wanted: Iterable[str]) -> tuple[dict[str, Bounded], dict[str, str]]:
+    found, stopped = dict[str, Bounded](), dict[str, str]()
+    for step in derivation.leading_to(*wanted):
         missing = [name for name in step.premises if name not in found]
         result = None
         if step.operation is not None and not missing:
             result = bounded(step.operation, step, [found[name] for name in step.premises], known)
         if result is None:
-            stops[step.name] = stops[missing[0]] if missing else f"step '{step.name}' ({step.rule}) has none in norms"
+            here = f"step '{step.name}' ({step.rule}) has no bound for all prompts"
+            stopped[step.name] = stopped[missing[0]] if missing else here
         else:
             found[step.name] = result
-    for name in names:
-        if name not in found:
-            raise UsageError(f"'{name}' has no bound for all prompts: {stops[name]}")
-    return found
+    return found, stopped
 
 
 @singledispatch
@@ -275,6 +282,19 @@ def _token_mean(operation: op.TokenMean, step: Step, x: list[Bounded], known: Bo
 @bounded.register
 def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
     return x[0].in_norm(step.norm)
+
+
+# Each coordinate of the result is between those of low and high; the projection does not expand.
+@bounded.register
+def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+    (before,) = x
+    ends = (known.operands.get(handle) for handle in (operation.low, operation.high))
+    found = [each.in_norm(step.norm) for each in ends if isinstance(each, Bounded)]
+    if step.norm is not before.norm or len(found) < 2:
+        return None
+    low, high = found
+    size, reach = low.size + high.size, low.reach.max(high.reach)
+    return Bounded(step.norm, before.dim, size, size, before.error, reach, reach)
 
 
 @bounded.register

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.readings.network import Bounded, Bounds, MatrixNorms, bound_network, bounds_of
+from bridge.readings.network import Bounded, Bounds, MatrixNorms, bound_network, bounds_of, stops
 from symbolic.calculus import Approximated, Norm, add, apply_function, given, linear_map, softmax
 from symbolic.statements import UsageError
 
@@ -100,14 +100,11 @@ def test_a_letter_without_a_value_is_named_with_its_step() -> None:
     assert float(found["c r + r"].error) == pytest.approx(4 * errors()["r(W x)"])
 
 
-def test_a_wanted_step_that_is_not_bounded_says_what_stops_it() -> None:
-    out = softmax(network(), "weights")
-    scaled = linear_map(out, "2 weights", operator_norm=2, dim=2, matrix="W")
-    assert "weights" not in bound_network(scaled.derivation, Bounds(operands()))
-    for name in ("weights", "2 weights"):
-        with pytest.raises(
-            UsageError, match=rf"'{name}' has no bound for all prompts: step 'weights' \(softmax\) has none in norms"
-        ):
-            bound_network(scaled.derivation, Bounds(operands()), [name])
-    with pytest.raises(UsageError, match=r"'x' has no bound for all prompts: step 'x' \(given\) has none"):
-        bound_network(scaled.derivation, Bounds(operands(x=None)), ["x"])
+def test_a_step_that_is_not_bounded_says_what_stops_it() -> None:
+    weights = softmax(network(), "weights")
+    scaled = linear_map(weights, "2 weights", operator_norm=2, dim=2, matrix="W").derivation
+    assert "weights" not in bound_network(scaled, Bounds(operands()))
+    softmax_stops = "step 'weights' (softmax) has no bound for all prompts"
+    assert stops(scaled, Bounds(operands())) == {"weights": softmax_stops, "2 weights": softmax_stops}
+    unbound = stops(scaled, Bounds(operands(x=None)), ["V x"])
+    assert unbound == dict.fromkeys(["x", "V x"], "step 'x' (given) has no bound for all prompts")
