@@ -151,7 +151,7 @@ QUANTITIES = (
     ),
     _quantity(
         "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight `mass`",
-        Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",),
+        Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",), worst_case={},
         printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), trivial=mass, domain=f"||x||_2 <= 1; {_DOMAIN}",
         remark="a spectrum of finitely many ridges",
     ),
