@@ -43,32 +43,35 @@ def logistic_error(size: sp.Expr, tau: sp.Expr) -> sp.Expr:
 def _residual(rho: Approximated, radius: sp.Expr, scale: sp.Expr, handles: str = "") -> Approximated:
     """`scale`: the norm of a row phi_i from the norm of rho to a number. `handles`: prefix of those of functions."""
 
-    def handle(name: str, of_function: bool = False) -> str:
-        return (f"{handles}_{name}" if of_function else name) if handles else ""
+    def handle(name: str) -> str:
+        return name if handles else ""
+
+    def named(name: str) -> str:
+        return f"{name} of a {handles}" if handles else name
 
     def deviation(x: Approximated, name: str, eps: sp.Expr, size: sp.Expr) -> Approximated:
         """f_hat(x) - x, whose exact value is 0."""
-        function = handle(name, of_function=True)
-        return apply_function(x, name, eps=eps, lipschitz=0, size=0, radius=size, function=function)
+        function = handle(f"{handles}_{name}")
+        return apply_function(x, named(name), eps=eps, lipschitz=0, size=0, radius=size, function=function)
 
     def scores(name: str, dim: sp.Expr, matrix: str) -> Approximated:
         return _bounded(
-            linear_map(rho, name, operator_norm=scale, dim=dim, target=Norm.INF, matrix=handle(matrix)), rho
+            linear_map(rho, named(name), operator_norm=scale, dim=dim, target=Norm.INF, matrix=handle(matrix)), rho
         )
 
     labels = given("y" if handles else "the labels", dim=N, size=B)
     examples = add(
         deviation(labels, "labels", logistic_error(eta * B, tau_1) / eta, B),
         deviation(scores("scores", N, "phi"), "predictions", logistic_error(eta * radius, tau_1) / eta, radius),
-        name="examples",
+        name=named("examples"),
         coefficients=(1, -1),
     )
     query = deviation(scores("own score", sp.Integer(1), "phi_query"), "query", logistic_error(radius, tau_2), radius)
     parts = (
-        linear_map(each, f"of the {each.name}", operator_norm=factor, dim=n + 1, matrix=handle(pull), transposed=True)
+        linear_map(each, f"pulled {each.name}", operator_norm=factor, dim=n + 1, matrix=handle(pull), transposed=True)
         for each, factor, pull in ((examples, 2 * eta, "pull"), (query, 2 * eta / N, "pull_query"))
     )
-    return add(*parts, name="deviation")
+    return add(*parts, name=named("deviation"))
 
 
 # |phi_i^T rho| <= ||phi_i||_inf ||rho||_1, and features are in [0, 1].
@@ -85,9 +88,10 @@ def _state(name: str = "a state") -> Approximated:
 
 def _half(rho: Approximated, handles: str) -> Approximated:
     matrix, bias = ("A", "b") if handles else ("", "")
-    exact = linear_map(rho, "descended", operator_norm=1, dim=n + 1, target=Norm.INF, bias=2 * eta * B, matrix=matrix,
+    names = ("descended of a block", "half") if handles else ("descended", "residual")
+    exact = linear_map(rho, names[0], operator_norm=1, dim=n + 1, target=Norm.INF, bias=2 * eta * B, matrix=matrix,
                        bias_vector=bias, reason="entries of I - (2 eta/N) Phi^T Phi")  # fmt: skip
-    return add(exact, _residual(rho, P, sp.Integer(1), handles), name="residual")
+    return add(exact, _residual(rho, P, sp.Integer(1), handles), name=names[1])
 
 
 def derive_residual() -> Approximated:
@@ -100,13 +104,13 @@ def derive_step() -> Approximated:
     return soft_threshold(_half(_state("rho_0"), "block"), "step", threshold="threshold")
 
 
-def _own_score(rho: Approximated, matrix: str) -> Approximated:
-    return linear_map(rho, "score", operator_norm=1, dim=1, target=Norm.INF, matrix=matrix)
+def _own_score(rho: Approximated, name: str, matrix: str = "") -> Approximated:
+    return linear_map(rho, name, operator_norm=1, dim=1, target=Norm.INF, matrix=matrix)
 
 
 def derive_y_residual() -> Approximated:
     """e~ of (110)."""
-    score, eps = _own_score(_state("rho_0"), "phi_query"), logistic_error(P, tau_2)
+    score, eps = _own_score(_state("rho_0"), "own score of a block", "phi_query"), logistic_error(P, tau_2)
     return apply_function(score, "y_residual", eps=eps, lipschitz=1, size=P, radius=P, function="block_read")
 
 
@@ -114,7 +118,9 @@ def derive_y_residual() -> Approximated:
 def derive_printed_y_residual() -> Approximated:
     """e~ with the printed V of Attn2."""
     eps = (N - 1) / N * P + logistic_error(P, tau_2) / N
-    return apply_function(_own_score(_state(), ""), "y_residual.printed", eps=eps, lipschitz=1, size=P, radius=P)
+    return apply_function(
+        _own_score(_state(), "own score as printed"), "y_residual.printed", eps=eps, lipschitz=1, size=P, radius=P
+    )
 
 
 # T blocks. The objective of the exact iterates does not increase, since eta <= 1/(n + 1) <= 1/lambda_max(Phi^T Phi/N),
@@ -135,7 +141,7 @@ def _path(handles: str) -> Approximated:
         after = soft_threshold(add(exact, residual, name="half"), "after", threshold=threshold)
         return replace(after, size=rho.size)  # the objective does not increase
 
-    return repeat(start, "iterate", block, blocks)
+    return repeat(start, "iterate" if handles else "sum of residuals", block, blocks)
 
 
 @cache
@@ -148,7 +154,9 @@ def derive_rho() -> Approximated:
 def derive_y_hat() -> Approximated:
     """y_hat against phi_{N+1}^T rho_T."""
     iterate = _path("path")
-    score = linear_map(iterate, "score", operator_norm=sp.sqrt(n + 1), dim=1, target=Norm.INF, matrix="phi_query")
+    score = linear_map(
+        iterate, "score of the iterate", operator_norm=sp.sqrt(n + 1), dim=1, target=Norm.INF, matrix="phi_query"
+    )
     return apply_function(_bounded(score, iterate), "y_hat", eps=logistic_error(S, tau_2), lipschitz=1, size=R,
                           radius=S, function="path_read")  # fmt: skip
 

@@ -47,6 +47,7 @@ WORST = {R: B**2 / lam, S: 2 * B**2 / lam}
 _A4 = "Appendix A.4"
 _STATE = "x in the unit ball, |y_i| <= B, ||rho||_1 <= P"
 _PATH = "x in the unit ball, |y_i| <= B, from rho = 0"
+_READ = ("network", "prompt")
 _SIZES = "by rules, but for two sizes by hand: |phi_i^T rho| <= ||rho||_1, and ||rho_t||_1 <= R"
 PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
 
@@ -96,7 +97,8 @@ def _quantities() -> tuple[Quantity, ...]:
             remark="(120) at the largest |y_i|, |phi_i^T rho| and |y_hat|, and (125)",
         ),
         _quantity(
-            "step", r"\|e_t\|_\infty", "residual of one block", step, norm="sup norm", trivial=2 * eta * (B + P),
+            "step", r"\|e_t\|_\infty", "residual of one block", step, scopes=_READ, norm="sup norm",
+            trivial=2 * eta * (B + P),
             printed=Printed(
                 c * (eta**2 / tau_1 * (2 * B**2 + 2 * P**2 + P**4 / tau_1**2) + eta * P**2 / (N * tau_1)),
                 Citation(LI2025, "Appendix A.4.4", "eq. (127), (128)"), in_letters=in_128, unspecified=(c,),
@@ -106,6 +108,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "y_residual", r"|\tilde e|", "residual of Attn2: y_hat against phi_{N+1}^T rho", own, trivial=P,
+            scopes=(*_READ, "prompt, local"),
             printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
@@ -119,7 +122,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after T blocks against T exact steps",
-            derive_y_hat(), domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
+            derive_y_hat(), scopes=_READ, domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
             remark=_SIZES,
         ),
         _quantity(
