@@ -20,7 +20,8 @@ MOST_SECONDS, MOST_BYTES, MOST_RATIO = 2.0, 1 << 30, 5.0
 def main() -> None:
     torch.set_num_threads(1)
     structured()
-    literal(64, 16, 10)
+    literal(64, 16, 10, repeats=3)
+    literal(N, n, 2, repeats=1)
     for name in FORMATS:
         recommended(name)
 
@@ -52,7 +53,7 @@ def structured() -> None:
           f"{seconds / direct:.1f} times the iteration itself{' TOO SLOW' if late else ''}")  # fmt: skip
 
 
-def literal(N: int, n: int, T: int) -> None:
+def literal(N: int, n: int, T: int, repeats: int) -> None:
     """(N + 1) x (N + 1) attention with D x D matrices beside the structured run."""
     x, y, _, _ = prompt(N, n)
     construction, tokens = numeric.transformer(setting(N, n, 2.0, 2.0**12), 2 * T + 1), numeric.tokens(x, y)[None]
@@ -60,8 +61,9 @@ def literal(N: int, n: int, T: int) -> None:
         "dense": Network(construction, dense=True),
         "structured": SharedNetwork(construction),
     }
-    rho = {name: network.run(tokens, ["rho"])["rho"] for name, network in networks.items()}
-    seconds = {name: best_time(partial(network.run, tokens, ["rho"])) for name, network in networks.items()}
+    with torch.no_grad():
+        rho = {name: network.run(tokens, ["rho"])["rho"] for name, network in networks.items()}
+    seconds = {name: best_time(partial(network.run, tokens, ["rho"]), repeats) for name, network in networks.items()}
     print(f"  N = {N}, n = {n}, {T} blocks: literal attention {seconds['dense']:.3f} s, structured "
           f"{seconds['structured']:.3f} s, apart {(rho['dense'] - rho['structured']).abs().max():.1e}")  # fmt: skip
 

@@ -14,9 +14,15 @@ from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
 from symbolic.printing import WIDEST, equation, letters, with_names
 from symbolic.statements import Quantity, Result
+from symbolic.universal import transformer as path
 
 ALL = list(results().values())
-LOOKED_UP = {("icgd.trajectory", "gradient_mapping"): {eta, L_f}}  # eta L_f <= 1
+RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
+LOOKED_UP = {
+    ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
+    ("universal.transformer", "rho"): RANGE,
+    ("universal.transformer", "y_hat"): RANGE,
+}
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]
 
