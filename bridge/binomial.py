@@ -22,7 +22,7 @@ def p_value(failures: int, draws: int, share: flint.arb) -> flint.arb:
 # Maurer and Pontil 2009, Theorem 4, for T - min(X, T) in [0, T]: with a probability of at least 1 - level,
 #   E min(X, T) >= mean - sqrt(2 V log(2/level) / n) - 7 T log(2/level) / (3 (n - 1)),
 # V the sample variance; and E X >= E min(X, T) for X >= 0, whatever the tail of X is.
-def least_mean(errors: Sequence[float], bound: float, level: float = LEVEL) -> float:
+def least_mean(errors: Sequence[float] | np.ndarray, bound: float, level: float = LEVEL) -> float:
     """A number that the expectation of errors >= 0 is above, with a confidence of 1 - level."""
     cap = CAP * bound
     capped = np.minimum(np.asarray(errors, dtype=float), cap)

@@ -20,11 +20,13 @@ from torch import Tensor
 from bridge.balls import bits_for
 from bridge.binomial import LEVEL, least_mean, p_value
 from bridge.budget import BLOCK, Budget
+from bridge.domains import Domain
 from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.searches import searched
 from bridge.study import Inputs
+from bridge.theorem import NORMS
 from bridge.verdicts import Bound, flags_of
 from numeric.balls import float_above
 from numeric.exact_cost import TooLargeForExact
@@ -40,6 +42,7 @@ NEAR = 2.0**-20  # relative: an error that near to its bound is compared exactly
 ROUNDING = 2.0**-40  # absolute, the same; outputs are of size 1
 ONE = {"": torch.zeros(1)}  # a batch of one prompt, of a theorem without inputs
 SEEDS = "seeds"  # what a witness stores
+WORDED = {words: Norm(norm) for norm, words in NORMS.items()}
 
 
 @dataclass(frozen=True)
@@ -69,15 +72,21 @@ class OverDraws:
         from bridge.theorem_study import TheoremStudy
 
         theorem, name = self.case.theorem, self.name
-        free = {key: each for key, each in theorem.inputs.items() if key not in self.names}
+        inputs = {key: each.at(self.case.values) for key, each in theorem.inputs.items()}
+        free = {key: each for key, each in inputs.items() if key not in self.names}
+        drawn = {
+            key: each.at(self.case.values) if isinstance(each, Domain) else each
+            for key, each in theorem.weights.items()
+        }
         network = theorem.networks.get(name, theorem.networks.get(""))
         if network is None:
             raise UsageError(f"{theorem.id} has no network for '{name}', so its error cannot be measured")
+        unstated = tuple(map(_unstated, theorem.statement.quantities))
         stripped = replace(
             theorem,
-            statement=replace(theorem.statement, quantities=tuple(map(_unstated, theorem.statement.quantities))),
+            statement=replace(theorem.statement, quantities=unstated, hypotheses=()),  # they are checked already
             inputs=free,
-            weights={**theorem.weights, **{key: theorem.inputs[key] for key in self.names if key in theorem.inputs}},
+            weights={**drawn, **{key: inputs[key] for key in self.names if key in inputs}},
             network=network,
             starts=theorem.starts if len(free) == len(theorem.inputs) else None,
             entries={},  # of one member, where the network gives all of them
@@ -159,7 +168,7 @@ class OverDraws:
 def _unstated(quantity: Quantity) -> Quantity:
     """The name and the norm of a quantity."""
     derivation = quantity.derivation
-    norm = Norm.INF if derivation is None else derivation.step(quantity.step or quantity.name).norm
+    norm = derivation.step(quantity.step or quantity.name).norm if derivation else WORDED.get(quantity.norm, Norm.INF)
     return Quantity(
         quantity.name,
         quantity.latex_symbol,

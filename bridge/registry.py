@@ -41,6 +41,7 @@ PLACES = {
     "universal.barron": ("universal.barron", "BARRON"),
     "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
+    "universal.features": ("universal.features", "FEATURES"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

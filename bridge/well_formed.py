@@ -215,9 +215,8 @@ def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
             f"'{name}' holds {quantity.quantifier} over {', '.join(unknown)}, which is no weight or input; name those "
             f"that are drawn, random={{{unknown[0]!r}: ...}}, among {', '.join(drawn) or 'none'}"
         ]
-    functions = {each: drawn[each] for each in theorem.random_names(quantity) if not isinstance(drawn[each], Domain)}
     return [
         f"the weight {each} is the randomness of '{name}', but its function takes no seed"
-        for each, function in functions.items()
-        if "seed" not in arguments_of(function)
+        for each in theorem.random_names(quantity)
+        if not isinstance(function := drawn[each], Domain) and "seed" not in arguments_of(function)
     ]

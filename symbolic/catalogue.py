@@ -127,6 +127,7 @@ PLACES = {
     "universal.barron": ("universal.barron_statement", "BARRON"),
     "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
+    "universal.features": ("universal.features", "FEATURES"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

@@ -105,6 +105,7 @@ def _quantity_record(result: Result, quantity: Quantity) -> dict[str, Any]:
         "kind": str(quantity.kind),
         "quantifier": str(quantity.quantifier),
         "randomness": quantity.randomness,
+        "failure": None if quantity.may_fail is None else formula(quantity.may_fail),
         "norm": quantity.norm,
         "domain": quantity.domain,
         "construction": quantity.construction,

@@ -120,7 +120,8 @@ def number_words(row: Row, name: str, write: Write) -> str:
     """
     if name == "printed" and row.order and row.printed is None and name in row.verdict:
         return f"{row.order}(...)"
-    words = write(getattr(row, name), name, row.kind, digits_of(row))
+    number = getattr(row, name)
+    words = write(None if number is None else float(number), name, row.kind, digits_of(row))
     return f"{row.order}({words})" if name == "printed" and row.order and row.printed is not None else words
 
 

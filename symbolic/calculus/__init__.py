@@ -46,7 +46,7 @@ from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geom
 from symbolic.calculus.repetition import repeat
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
-from symbolic.calculus.taylor import taylor
+from symbolic.calculus.taylor import line_at_zero, taylor
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
 from symbolic.events import Event
 
@@ -104,6 +104,7 @@ __all__ = [
     "knob_for",
     "largest_range",
     "largest_safe",
+    "line_at_zero",
     "linear_map",
     "mean",
     "minimise",

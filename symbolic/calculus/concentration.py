@@ -35,7 +35,7 @@ from symbolic.operations import Operation
 
 FINEST = sp.Rational(1, 2**52)  # radius of a cover: between 1 and 2, float64 numbers are that far apart
 ROUNDS = 100  # of the search for the best shares
-DENOMINATOR = 10**6  # of a share of the budget
+DENOMINATOR = 10**9  # of a share of the budget
 
 
 class ShareObligation(Obligation):
@@ -185,7 +185,8 @@ def union_bound(x: Approximated, name: str, *, members: Any, reason: str = "") -
         obligations=_members("union_bound", name, members),
         members=members,
     )
-    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
+    flags = {"probabilities": x.probabilities, "affine": x.affine}
+    return x.follows(step, dim=x.dim, size=x.size, radius=x.radius, **flags)
 
 
 # Let c be the member of the cover nearest to f. Then
@@ -263,11 +264,16 @@ def within_budget(
     free, left = _free(x.events), delta - total_failure(_fixed(x.events))
     if not free:
         raise DerivationError(f"within_budget: '{x.name}' has no event with a free share; its shares are given")
+    if left.is_nonpositive:
+        raise DerivationError(
+            f"within_budget: nothing of the budget {sp.sstr(delta)} of '{name}' is left for {', '.join(_names(free))}: "
+            f"the given shares are {sp.sstr(delta - left)}"
+        )
     shares = {
         letter: _weights(free, weights)[letter.name] * left / sp.Add(*(event.count for event in events))
         for letter, events in free.items()
     }
-    chosen = _with_shares(x, shares)
+    chosen = with_shares(x, shares)
     step = rule_step(
         name,
         x.norm,
@@ -280,7 +286,8 @@ def within_budget(
             *(positive("within_budget", name, rest=left) if left != delta else ()),
         ),
     )
-    return chosen.follows(step, dim=x.dim, size=chosen.size, radius=chosen.radius, probabilities=x.probabilities)
+    flags = {"probabilities": x.probabilities, "affine": x.affine}
+    return chosen.follows(step, dim=chosen.dim, size=chosen.size, radius=chosen.radius, **flags)
 
 
 def _free(events: Events) -> dict[ShareSymbol, Events]:
@@ -312,8 +319,8 @@ def _weights(free: Mapping[ShareSymbol, Events], given: Mapping[str, Any] | None
     return {letter.name: exact[events[0].name] for letter, events in free.items()}
 
 
-def _with_shares(x: Approximated, shares: Mapping[Any, sp.Expr]) -> Approximated:
-    """x with these expressions in the place of shares, in all its steps."""
+def with_shares(x: Approximated, shares: Mapping[Any, sp.Expr]) -> Approximated:
+    """x with these expressions in the place of free shares, in all its steps."""
     return replace(
         x,
         dim=x.dim.xreplace(dict(shares)),
@@ -344,7 +351,7 @@ def _is_of(obligation: Obligation, shares: Mapping[Any, sp.Expr]) -> bool:
 
 def _operation_with(operation: Operation | None, shares: Mapping[Any, sp.Expr]) -> Operation | None:
     return (
-        replace(operation, layer=_with_shares(operation.layer, shares))
+        replace(operation, layer=with_shares(operation.layer, shares))
         if isinstance(operation, Repetition)
         else operation
     )
