@@ -201,7 +201,7 @@ LASSO = Result(
     claim=r"\|\hat\rho\|_1 \lesssim C_{\mathcal F} + \lambda^{-1} \varepsilon_{\mathrm{opt}}",
     parameters=(
         Parameter("N", N, "number of examples", 1024, integer=True),
-        Parameter("n", n, "number of features", 64, integer=True),
+        Parameter("n", n, "number of features", 32, integer=True),
         Parameter("lam", lam, "weight of the 1-norm", 0.05),
         Parameter("sigma", sigma, "sub-Gaussian parameter of the noise", 0.1),
         Parameter("eps_opt", eps_opt, "loss of the solution above that of rho*, at most", 1e-4),
