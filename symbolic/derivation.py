@@ -15,8 +15,8 @@ from typing import Any, Protocol, runtime_checkable
 import sympy as sp
 
 from symbolic.citations import Citation
-from symbolic.events import Events, together
-from symbolic.obligations import DerivationError, Obligation, RangeObligation, as_expr, follows_from, nonnegative, whole
+from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
+from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
 from symbolic.operations import Given, Operation
 from symbolic.provenance import Provenance, weakest
 
@@ -183,23 +183,11 @@ class Derivation:
 
     def events(self, name: str = "") -> Events:
         """The events on which the bound of `name` holds (the last step by default), with their counts."""
-        if not any(step.events for step in self.steps):
-            return ()
-        of: dict[str, Events] = {}
-        for step in self.steps:
-            inherited = together(of.get(premise, ()) for premise in step.rests_on)
-            of[step.name] = together([tuple(event.times(step.members) for event in inherited), step.events])
-        return of[self.step(name or self.steps[-1].name).name]
+        return events_by_step(self.steps).get(self.step(name or self.steps[-1].name).name, ())
 
     def mean_over(self, name: str = "") -> tuple[str, ...]:
         """The randomness over which the bound of `name` holds in expectation; empty if it holds for each draw."""
-        if not any(step.mean_over for step in self.steps):
-            return ()
-        of: dict[str, tuple[str, ...]] = {}
-        for step in self.steps:
-            several = [each for premise in step.rests_on for each in of.get(premise, ())]
-            of[step.name] = tuple(dict.fromkeys(filter(None, [*several, step.mean_over])))
-        return of[self.step(name or self.steps[-1].name).name]
+        return means_by_step(self.steps).get(self.step(name or self.steps[-1].name).name, ())
 
     @property
     def provenance(self) -> Provenance:
@@ -264,20 +252,8 @@ def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
     for step in steps:
         if merged.setdefault(step.name, step) != step:
             raise DerivationError(f"two different steps are both called '{step.name}'; give one of them another name")
-    _require_events_apart(merged.values())
+    require_events_apart(merged.values())
     return tuple(merged.values())
-
-
-def _require_events_apart(steps: Iterable[Step]) -> None:
-    """Raises DerivationError for two steps that introduce events of one name: they would be counted once."""
-    owners: dict[str, str] = {}
-    for step in steps:
-        for event in step.events:
-            if owners.setdefault(event.name, step.name) != step.name:
-                raise DerivationError(
-                    f"'{owners[event.name]}' and '{step.name}' are two steps with an event called '{event.name}'; "
-                    f"give each an event of its own"
-                )
 
 
 @dataclass(frozen=True)
@@ -325,34 +301,12 @@ class Approximated:
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
-        _require_one_sense(step, (self, *others))
+        require_one_sense(step, (self, *others))
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
 
     def _repr_latex_(self) -> str:
         return self.derivation._repr_latex_()
-
-
-LINEAR = ("sum", "mean", "concatenation", "change of norm", "linear map", "product", "apply a function", "cover")
-
-
-# E of an affine function with coefficients >= 0 is that function of E. Any other rule uses that the error is at most
-# its bound at each draw, which an expectation does not give; so does a range that an argument must not leave.
-def _require_one_sense(step: Step, premises: Sequence[Approximated]) -> None:
-    """Raises DerivationError for a step that does not follow from premises that hold in expectation."""
-    random = [each.error_symbol for each in premises if each.mean_over]
-    if (random or step.mean_over) and (step.events or any(each.events for each in premises)):
-        raise DerivationError(
-            f"{step.rule}: '{step.name}' would rest on a bound in expectation and on one that holds with probability; "
-            f"derive both in one sense"
-        )
-    ranges = any(isinstance(each, RangeObligation) for each in step.obligations)
-    affine = all(sp.diff(step.local, one, other) == 0 for one in random for other in random)
-    if random and (step.rule not in LINEAR or ranges or not affine):
-        raise DerivationError(
-            f"{step.rule}: the error of '{step.name}' is not linear in those of its premises, which are bounded in "
-            f"expectation only; start from a bound that holds with probability (sample_mean)"
-        )
 
 
 def given(

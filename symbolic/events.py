@@ -5,13 +5,18 @@ randomness that it is about, and a share: it fails with a probability of at most
 needs m such events. The budget of a conclusion is the sum of all shares, each event counted once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symbolic.obligations import DerivationError, as_expr
+from symbolic.obligations import DerivationError, RangeObligation, as_expr
+
+if TYPE_CHECKING:
+    import symbolic.derivation
+
+LINEAR = ("sum", "mean", "concatenation", "change of norm", "linear map", "product", "apply a function", "cover")
 
 
 class ShareSymbol(sp.Symbol):
@@ -89,3 +94,55 @@ def total_failure(events: Events) -> sp.Expr:
 def randomness(events: Events) -> str:
     """What the events are about, in words."""
     return "; ".join(dict.fromkeys(event.where for event in events))
+
+
+# Along the steps of a derivation.
+
+
+def events_by_step(steps: Sequence["symbolic.derivation.Step"]) -> dict[str, Events]:
+    """The events on which each step holds; empty if no step has any."""
+    found: dict[str, Events] = {}
+    for step in steps if any(step.events for step in steps) else ():
+        inherited = together(found.get(premise, ()) for premise in step.rests_on)
+        found[step.name] = together([tuple(event.times(step.members) for event in inherited), step.events])
+    return found
+
+
+def means_by_step(steps: Sequence["symbolic.derivation.Step"]) -> dict[str, tuple[str, ...]]:
+    """The randomness over which each step is a bound in expectation; empty if there is no such step."""
+    found: dict[str, tuple[str, ...]] = {}
+    for step in steps if any(step.mean_over for step in steps) else ():
+        inherited = (over for premise in step.rests_on for over in found.get(premise, ()))
+        found[step.name] = tuple(dict.fromkeys(filter(None, [*inherited, step.mean_over])))
+    return found
+
+
+def require_events_apart(steps: Iterable["symbolic.derivation.Step"]) -> None:
+    """Raises DerivationError for two steps that introduce events of one name: they would be counted once."""
+    owners: dict[str, str] = {}
+    for step in steps:
+        for event in step.events:
+            if owners.setdefault(event.name, step.name) != step.name:
+                raise DerivationError(
+                    f"'{owners[event.name]}' and '{step.name}' are two steps with an event called '{event.name}'; "
+                    f"give each an event of its own"
+                )
+
+
+# E of an affine function with coefficients >= 0 is that function of E. Any other rule uses that the error is at most
+# its bound at each draw, which an expectation does not give; so does a range that an argument must not leave.
+def require_one_sense(step: "symbolic.derivation.Step", premises: Sequence["symbolic.derivation.Approximated"]) -> None:
+    """Raises DerivationError for a step that does not follow from premises that hold in expectation."""
+    random = [each.error_symbol for each in premises if each.mean_over]
+    if (random or step.mean_over) and (step.events or any(each.events for each in premises)):
+        raise DerivationError(
+            f"{step.rule}: '{step.name}' would rest on a bound in expectation and on one that holds with probability; "
+            f"derive both in one sense"
+        )
+    ranges = any(isinstance(each, RangeObligation) for each in step.obligations)
+    affine = all(sp.diff(step.local, one, other) == 0 for one in random for other in random)
+    if random and (step.rule not in LINEAR or ranges or not affine):
+        raise DerivationError(
+            f"{step.rule}: the error of '{step.name}' is not linear in those of its premises, which are bounded in "
+            f"expectation only; start from a bound that holds with probability (sample_mean)"
+        )

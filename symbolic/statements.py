@@ -157,7 +157,6 @@ class Quantity:
     step: str = ""
     worst_case: Mapping[sp.Symbol, sp.Expr] | None = None
     printed: Printed | None = None
-    failure: sp.Expr | None = None
     construction: str = ""
     scopes: tuple[str, ...] = ("network", "prompt")
     trivial: sp.Expr | None = None
@@ -170,6 +169,7 @@ class Quantity:
     finding: str = ""
     domain_latex: str = ""
     obtained: Provenance | None = None
+    failure: sp.Expr | None = None
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -218,9 +218,9 @@ class Quantity:
     @property
     def about(self) -> str:
         """Kind, quantifier, norm and domain in words."""
-        named = f" ({self.randomness})" if self.randomness else ""
+        named = f" ({self.randomness})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
-        over = [BY_PROOF] if constructed else [f"{self._over}{named}", self.domain]
+        over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
         return "; ".join(filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]]))
 
     @property

@@ -1,5 +1,7 @@
 """Covers (li2025, (23)): bounds on their sizes beside separated sets, which no cover of half the radius is below."""
 
+from collections.abc import Callable, Mapping
+
 import torch
 from torch import Tensor
 
@@ -33,16 +35,21 @@ def bump_values(centres: Tensor, x: Tensor, width: float) -> Tensor:
     return values(x) - values(torch.zeros(1, x.shape[1], dtype=x.dtype))
 
 
-def bumps(eps: float, d: int, width: float, R: float, seed: int) -> Sides:
+def separated_bumps(eps: float, d: int, width: float, R: float, seed: int) -> int:
     values = bump_values(R * drawn(seed, d), drawn(seed + 1, d, 200), width)
     mass = float(theory.bump_mass().subs({theory.d: d, theory.width: width}))
-    return Sides(sets.separated_functions(values, mass * eps / 2), rounding=0.0, proved=PROVED, remark=GREEDY)
+    return sets.separated_functions(values, mass * eps / 2)
+
+
+def bumps(eps: float, d: int, width: float, R: float, seed: int) -> Sides:
+    return Sides(separated_bumps(eps, d, width, R, seed), rounding=0.0, proved=PROVED, remark=GREEDY)
 
 
 def product(eps: float, d: int, width: float, R: float, functions: int, seed: int) -> Sides:
     """Both parts at once."""
-    of_bumps, of_ball = bumps(eps, d, width, R, seed).found, sets.separated(drawn(seed, d), eps / 2)
-    return Sides((functions + of_bumps) * of_ball, rounding=0.0, proved=PROVED, remark=GREEDY)
+    members = functions + separated_bumps(eps, d, width, R, seed)
+    found = members * sets.separated(drawn(seed, d), eps / 2)
+    return Sides(found, rounding=0.0, proved=PROVED, remark=GREEDY)
 
 
 def one_function(places: int, eps: float) -> Sides:
@@ -60,7 +67,7 @@ def one_function(places: int, eps: float) -> Sides:
     )  # fmt: skip
 
 
-SIDES = {"ball": ball, "bumps": bumps, "product": product}
+SIDES: Mapping[str, Callable[..., Sides]] = {"ball": ball, "bumps": bumps, "product": product}
 COVERING = Theorem(
     theory.COVERING,
     main="product",

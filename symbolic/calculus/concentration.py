@@ -80,7 +80,11 @@ def sample_mean(
         x.error_symbol + spread * sp.sqrt(2 * sp.log(2 * x.dim / share) / count),
         premises=(x.name,),
         reason=reason or f"Hoeffding's inequality for {sp.sstr(count)} independent draws",
-        obligations=(*whole("sample_mean", name, least=1, count=count), *_probability(f"share of {event.name}", share)),
+        obligations=(
+            *whole("sample_mean", name, least=1, count=count),
+            *nonnegative("sample_mean", name, sigma=spread),
+            *_probability(f"share of {event.name}", share),
+        ),
         sharp=False,
         events=(event,),
     )
@@ -113,27 +117,36 @@ def expected_mean(
     if not over:
         raise DerivationError(f"expected_mean: '{name}' names no randomness; say what is drawn, over='the sample'")
     count, members = as_expr(count), as_expr(members)
+    spread = _spread("expected_mean", x, deviation if deviation is not None else sub_gaussian)
     if x.norm is Norm.TWO and members != 1:
         raise DerivationError("expected_mean: several members are bounded in the sup norm; apply change_norm first")
+    if x.norm is Norm.TWO and deviation is None and sub_gaussian is not None:
+        raise DerivationError(
+            f"expected_mean: sub_gaussian is about one coordinate, and '{x.name}' is bounded in the 2-norm; give "
+            f"deviation, the root of the mean square of the 2-norm"
+        )
     step = rule_step(
         name,
         x.norm,
         "expected mean",
-        x.error_symbol + _expected_spread(x, members, deviation, sub_gaussian) / sp.sqrt(count),
+        x.error_symbol + spread * _largest(x, members, by_variance=deviation is not None) / sp.sqrt(count),
         premises=(x.name,),
         reason=reason or f"variance of the mean of {sp.sstr(count)} independent draws",
-        obligations=(*whole("expected_mean", name, least=1, count=count), *_members("expected_mean", name, members)),
+        obligations=(
+            *whole("expected_mean", name, least=1, count=count),
+            *nonnegative("expected_mean", name, sigma=spread),
+            *_members("expected_mean", name, members),
+        ),
         mean_over=over,
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
 
-def _expected_spread(x: Approximated, members: sp.Expr, deviation: Any, sub_gaussian: Any) -> sp.Expr:
-    """sqrt(n) times the expected deviation of the mean from its expectation."""
-    spread = _spread("expected_mean", x, deviation if deviation is not None else sub_gaussian)
+def _largest(x: Approximated, members: sp.Expr, *, by_variance: bool) -> sp.Expr:
+    """How much larger the expectation of the largest deviation is than the spread of one."""
     several = members * (x.dim if x.norm is Norm.INF else 1)
-    by_variance, by_exponentials = sp.sqrt(several), sp.sqrt(2 * sp.log(2 * several))
-    return spread * (by_variance if several == 1 or deviation is not None else sp.Min(by_variance, by_exponentials))
+    root, logarithm = sp.sqrt(several), sp.sqrt(2 * sp.log(2 * several))
+    return root if several == 1 or by_variance else sp.Min(root, logarithm)
 
 
 def _spread(rule: str, x: Approximated, sigma: Any) -> sp.Expr:

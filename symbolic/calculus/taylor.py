@@ -78,28 +78,25 @@ def line_at_zero(
     supremum: Any,
     value: Any = 0,
     reason: str = "",
-    function: str = "",
 ) -> Approximated:
     """f(x_hat), a smooth function, against its line at 0, f(0) + f'(0) x, coordinate by coordinate.
 
     `value` is f(0) and `slope` f'(0). The derivatives of f above the first and below `order` are 0 at 0, and `supremum`
     bounds that of this order between 0 and x_hat. For the sigmoid 1/(1 + exp(-z)): value 1/2, slope 1/4, order 3,
-    supremum 1/8. `function` is the handle of the pair of line and f.
+    supremum 1/8.
     """
     if order < 2:
         raise DerivationError(f"line_at_zero: '{name}' has the order {order!r}; give 2, or 3 where f''(0) = 0, ...")
     value, slope, supremum = as_expr(value), as_expr(slope), as_expr(supremum)
     real("line_at_zero", name, value=value, slope=slope)
-    remainder, reach = supremum / sp.factorial(order), x.size + x.error
     step = rule_step(
         name,
         x.norm,
         "line at 0",
-        abs(slope) * x.error_symbol + remainder * (x.size + x.error_symbol) ** order,
+        abs(slope) * x.error_symbol + supremum * (x.size + x.error_symbol) ** order / sp.factorial(order),
         premises=(x.name,),
         reason=reason or f"|f(z) - f(0) - f'(0) z| <= sup |f^({order})| |z|^{order} / {order}!",
         obligations=nonnegative("line_at_zero", name, supremum=supremum),
-        operation=Apply(function, (), remainder * reach**order, ((abs(slope),),)) if function else None,
     )
     size = abs(value) * norm_of_ones(x.norm, x.dim) + abs(slope) * x.size
     return x.follows(step, dim=x.dim, size=size)

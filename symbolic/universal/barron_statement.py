@@ -117,7 +117,7 @@ BARRON = Result(
     ),
     hypotheses=(
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
-        *(Hypothesis(str(each), each > 0, "a scale") for each in (width, slope, C_a, C_b)),
+        *(Hypothesis(str(each), sp.Gt(each, 0, evaluate=False), "a scale") for each in (width, slope, C_a, C_b)),
         Hypothesis("centre", sp.Ge(centre, 0, evaluate=False), "a norm"),
         Hypothesis("M", sp.Ge(M, 1, evaluate=False), "a combination has a class"),
         Hypothesis("ratio", ratio >= 2, "widths that differ"),

@@ -57,7 +57,7 @@ QUANTITIES = (
     Quantity(
         "features", r"\sup_{f, x} |f(x) - f(0) - \frac1n \sum_i \rho_{f,i} \phi_i(x)|",
         "largest error over the class and the ball", "sup norm", "f in the class, |x| <= 1", Kind.UPPER,
-        Quantifier.PROBABILITY, derive_lemma_1().derivation, worst_case={}, scopes=("network",), trivial=mass,
+        Quantifier.PROBABILITY, derive_lemma_1().derivation, worst_case={}, scopes=(), trivial=mass,
         randomness=DRAW, remark="measured at points of the ball",
         printed=Printed(
             c_0 * constant * (1 / tau + tau * eps + sp.sqrt(sp.log(covered()) / n)), _LEMMA_1, unspecified=(c_0,)
@@ -93,10 +93,10 @@ FEATURES = Result(
         Hypothesis("tau", tau > 4, "Lemma 1 is for tau > 4"),
         Hypothesis("eps", sp.Ge(eps, sp.Rational(1, 2**52)), "a finer cover tells apart what float64 does not"),
         Hypothesis("eps", eps < 1, "one point covers the ball"),
-        Hypothesis("delta", delta > 0, "a budget of probability"),
+        Hypothesis("delta", sp.Gt(delta, 0, evaluate=False), "a budget of probability"),
         Hypothesis("delta", delta <= 1, "a budget of probability"),
         *(Hypothesis(str(each), sp.Ge(each, 1, evaluate=False), "a number") for each in (n, d, bumps)),
-        *(Hypothesis(str(each), each > 0, "a scale") for each in (width, slope)),
+        *(Hypothesis(str(each), sp.Gt(each, 0, evaluate=False), "a scale") for each in (width, slope)),
     ),
     quantities=QUANTITIES,
     notation={tau: r"\tau", eps: r"\varepsilon", delta: r"\delta", mass: r"\tilde C_{\mathcal F}", c_0: "C"},

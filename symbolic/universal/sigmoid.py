@@ -187,7 +187,7 @@ SIGMOID = Result(
     hypotheses=(
         Hypothesis("tau", tau > 2, "Lemma 5 is for tau > 2: below, delta_tau is 1/2 and not 1/tau"),
         Hypothesis("omega_max", sp.Ge(omega_max, sp.Rational(1, 64)), "frequencies start at 1/1024"),
-        Hypothesis("mass", mass > 0, "a weight"),
+        Hypothesis("mass", sp.Gt(mass, 0, evaluate=False), "a weight"),
         Hypothesis("ridges", sp.Ge(ridges, 1, evaluate=False), "a sum has a term"),
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
     ),

@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 from scipy.stats import binom
 
+import benchmarks.chances
 from symbolic import calculus
 from symbolic.calculus import (
     Approximated,
@@ -238,6 +239,10 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: expected_mean(given("v", dim=2, norm=2, size=1), "y", count=n, over="draws", members=2),
         "several members are bounded in the sup norm",
     ),
+    "noise in the 2-norm": (
+        lambda: expected_mean(given("v", dim=2, norm=2, size=1), "y", count=n, over="draws", sub_gaussian=1),
+        "sub_gaussian is about one coordinate, and 'v' is bounded in the 2-norm; give deviation",
+    ),
     "draws that depend on the draws": (
         lambda: sample_mean(mean(), "y", count=n, event=Event("F", "draws")),
         "'mean' already rests on E, over draws; draws that depend on each other have no such mean",
@@ -295,6 +300,27 @@ def test_what_is_left_open_becomes_an_obligation() -> None:
     assert owed == [sp.Le(1, B), sp.Le(sp.Rational(1, 2**52), eps), sp.Le(delta, 1)]
 
 
+def test_a_sigma_of_unknown_sign_is_an_obligation() -> None:
+    sigma = sp.Symbol("sigma", real=True)
+    owed = [o.condition for o in mean(sub_gaussian=sigma).derivation.obligations if o.open]
+    assert sp.Ge(sigma, 0) in owed
+    wide = expected_mean(ONE, "y", count=n, over="draws", deviation=sigma)
+    assert [o.condition for o in wide.derivation.obligations if o.open] == [sp.Ge(sigma, 0)]
+
+
 def test_every_rule_of_chance_is_exported() -> None:
     named = {"Event", "best_shares", "cover", "expected_mean", "sample_mean", "union_bound", "within_budget"}
     assert named <= set(calculus.__all__)
+
+
+def test_the_long_run_exits_with_1_for_a_rejection_and_with_0_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["chances", "--compositions", "5"])
+    assert benchmarks.chances.main() == 0
+    assert "5 compositions of 5000 draws: 0 rejected" in capsys.readouterr().out
+    monkeypatch.setattr(benchmarks.chances, "rejected", lambda *arguments: True)
+    assert benchmarks.chances.main() == 1
+    monkeypatch.setattr("sys.argv", ["chances", "--compositions", "0"])
+    with pytest.raises(SystemExit, match="2"):
+        benchmarks.chances.main()

@@ -152,6 +152,19 @@ def test_what_is_built_from_the_randomness_is_built_for_each_draw() -> None:
     assert row(theorem).failures == row(means()).failures
 
 
+def test_functions_that_draw_by_the_same_seed_draw_apart() -> None:
+    """The product of two such sign vectors, which would be all ones, has the mean of one of them."""
+    theorem = means(
+        conclusion(over="two draws"),
+        weights={"one": signs, "two": signs},
+        network=lambda one, two, B: B * (one * two).mean()[None],
+        random={"two draws": ("one", "two")},
+    )
+    found = row(theorem, n=16, delta=0.3)
+    assert found.median == pytest.approx(0.2, abs=0.1)
+    assert found.verdict == {"derived": Verdict.KEPT}
+
+
 # --- in expectation --------------------------------------------------------------------------------------------------
 
 
