@@ -50,7 +50,7 @@ def resolve(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
 # The step from rho_1 towards y = 1, all features 1, against rho* = (0, ..., 0, 1).
 
 
-def exact_step(n: int, lam: float) -> tuple[Fraction, Fraction, Fraction]:
+def exact_step(n: int, lam: float | Fraction) -> tuple[Fraction, Fraction, Fraction]:
     """The weight of the 1-norm, and the entries before and after."""
     weight = Fraction(lam)
     _, before, after = numeric.constant_steps(n, weight, 2)
@@ -110,7 +110,7 @@ def by_step(
     )
 
 
-def _bound(name: str, at: Mapping[sp.Symbol, float]) -> float:
+def _bound(name: str, at: Mapping[sp.Symbol, Any]) -> float:
     bound = theory.PROXIMAL.quantity(name).derived()
     return float(lower(bound, "mpmath", args=tuple(at))(*at.values()))
 

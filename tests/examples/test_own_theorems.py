@@ -27,7 +27,12 @@ from symbolic.statements import Printed
 from tests.examples.test_readme import README, SNIPPETS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-LINES = {"own_theorem.py": 65, "gradient_step.py": 65, "ridge.py": 65, "elastic_net.py": 60}  # neither blank nor comment
+LINES = {
+    "own_theorem.py": 65,
+    "gradient_step.py": 65,
+    "ridge.py": 65,
+    "elastic_net.py": 60,
+}  # neither blank nor comment
 COLUMNS = {
     "own_theorem.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
     "gradient_step.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
