@@ -87,9 +87,7 @@ def by_step(
     phi = with_one(torch.rand(N, n, generator=generator, dtype=torch.float64))
     rho = C * torch.nn.functional.one_hot(torch.tensor(n), n + 1).double()
     y = torch.full((N,), min(B_y, C), dtype=torch.float64)
-    error = float(
-        theory.derive_update().error.subs({theory.eps: eps, theory.eps_threshold: eps_threshold, theory.n: n})
-    )
+    error = float(theory.derive_update().error.subs({theory.e: eps, theory.e_threshold: eps_threshold, theory.n: n}))
     at = {theory.n: n, theory.lam: lam, theory.eta: eta, theory.C: C, theory.B_y: B_y}
     at |= {theory.eps: eps, theory.eps_threshold: eps_threshold}
     rows: list[list[str | int | float | None]] = []
@@ -141,8 +139,8 @@ PROXIMAL = Theorem(
         theory.U: (lambda rho: torch.linalg.vector_norm(rho),),
         theory.mean_y: (lambda y: torch.abs(y).sum() / len(y),),
         theory.mean_square: (lambda y: (y * y).sum() / len(y),),
-        theory.eps: (lambda errors: torch.abs(errors).sum(1).amax(),),
-        theory.eps_threshold: (lambda thresholds: torch.abs(thresholds).amax(),),
+        theory.e: (lambda errors: torch.abs(errors).sum(1).amax(),),
+        theory.e_threshold: (lambda thresholds: torch.abs(thresholds).amax(),),
     },
     resolve=resolve,
     implied=("eta",),

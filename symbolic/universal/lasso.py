@@ -27,6 +27,7 @@ SHARES = {
     "square": sp.Rational(1, 8),
 }
 ACROSS = "|phi_j| <= 1"
+FREE = ", in (83)"
 
 
 def _event(name: str, of_delta: bool) -> Event:
@@ -36,21 +37,22 @@ def _event(name: str, of_delta: bool) -> Event:
 # Each coordinate of z_i phi_i is a sub-Gaussian number times one in [0, 1], of mean 0 given x_i.
 @cache
 def derive_noise(of_delta: bool = True) -> Approximated:
-    """||(2/N) sum z_i phi_i||_inf."""
+    """||(2/N) sum z_i phi_i||_inf, with a share of delta, or with one that is free."""
+    where = "" if of_delta else FREE
     one = given("z phi", dim=n + 1, size=0, reason=ACROSS)
-    mean = sample_mean(one, "mean of z phi", count=N, event=_event("noise", of_delta), sub_gaussian=sigma)
-    return linear_map(mean, "noise", operator_norm=2, dim=n + 1)
+    mean = sample_mean(one, f"mean z phi{where}", count=N, event=_event("noise", of_delta), sub_gaussian=sigma)
+    return linear_map(mean, f"noise{where}", operator_norm=2, dim=n + 1)
 
 
 @cache
 def derive_moments(letter: str, size: sp.Expr, of_delta: bool) -> tuple[Approximated, Approximated, Approximated]:
     """Means of phi phi^T, of phi r and of r^2 over the examples, against their expectations; |r| <= size."""
-    half = sp.Rational(1, 2)
+    half, where = sp.Rational(1, 2), "" if of_delta else FREE
     gram = given("phi phi^T", dim=(n + 1) ** 2, size=1, radius=half, reason="entries in [0, 1]")
     cross = given(f"phi {letter}", dim=n + 1, size=size, reason=f"|{letter}| <= {size}")
     square = given(f"{letter}^2", dim=1, size=size**2, radius=half * size**2, reason=f"|{letter}| <= {size}")
     named = {"Gram": gram, "cross": cross, "square": square}
-    means = [sample_mean(x, f"mean {x.name}", count=N, event=_event(key, of_delta)) for key, x in named.items()]
+    means = [sample_mean(x, f"mean {x.name}{where}", count=N, event=_event(key, of_delta)) for key, x in named.items()]
     return means[0], means[1], means[2]
 
 
@@ -62,7 +64,7 @@ def derive_lemma_6() -> Approximated:
     gram, cross, square = derive_moments("r", eps_dis, of_delta=False)
     one = given("z r", dim=1, size=0, reason="|r| <= eps_dis, (93)")
     along = sample_mean(
-        one, "mean of z r", count=N, event=Event("residual noise", over=EXAMPLES), sub_gaussian=sigma * eps_dis
+        one, "mean z r", count=N, event=Event("residual noise", over=EXAMPLES), sub_gaussian=sigma * eps_dis
     )
     parts = [
         linear_map(gram, "quadratic part", operator_norm=B**2, dim=1, reason="|D^T M D| <= ||D||_1^2 max |M_ij|"),

@@ -19,6 +19,7 @@ T = sp.Symbol("T", integer=True, positive=True)
 eta, lam, C, B_y = sp.symbols("eta lam C B_y", positive=True)
 eps, eps_threshold = sp.symbols("eps eps_threshold", nonnegative=True)
 U = sp.Symbol("U", nonnegative=True)  # ||rho*||_2
+e, e_threshold = sp.symbols("e e_threshold", nonnegative=True)  # the errors of a prompt
 mean_y, mean_square = sp.symbols("mean_y mean_square", nonnegative=True)  # of |y_i|, of y_i^2
 r = sp.Symbol("r", nonnegative=True)
 old, new, moved = sp.symbols("old new moved", nonnegative=True)
@@ -33,9 +34,9 @@ STEPS = {"lipschitz": STEEPNESS, "radius": r, "step": eta, "smoothness": SMOOTHN
 
 @cache
 def derive_update() -> Approximated:
-    """One step (38b) whose gradient step errs by eps and whose threshold errs by eps_threshold: e_t."""
-    before = given("gradient step", dim=n + 1, norm=Norm.ONE, size=0, error=eps, reason="e_t before the threshold")
-    return soft_threshold(before, "update", threshold_error=eps_threshold)
+    """One step (38b) whose gradient step errs by e in the 1-norm and whose threshold errs by e_threshold: e_t."""
+    before = given("gradient step", dim=n + 1, norm=Norm.ONE, size=0, error=e, reason="e_t before the threshold")
+    return soft_threshold(before, "update", threshold_error=e_threshold)
 
 
 # ell(rho) >= lam ||rho||_1, and ell(0) = mean y^2.
@@ -92,7 +93,7 @@ def _quantity(name: str, latex: str, meaning: str, **more: object) -> Quantity:
 
 _DOMAIN = "features in [0, 1], mean y^2 <= B_y^2, ||rho*||_1 <= C, every sequence of errors"
 _WITNESS = "eta = 1/(2n); all features 1, f = 1 without noise"
-WORST = {U: C, mean_y: B_y, mean_square: B_y**2, T: (L - 1) / 2, eps: eps, eps_threshold: eps_threshold}
+WORST = {U: C, mean_y: B_y, mean_square: B_y**2, T: (L - 1) / 2, e: eps, e_threshold: eps_threshold}
 EXACT = eps + (n + 1) * eps_threshold  # eps_approx
 QUANTITIES = (
     _quantity(
@@ -163,7 +164,10 @@ PROXIMAL = Result(
         new: r"\|\rho^\star_{t+1} - \rho^\star\|_2^2",
     },
     symbols={
-        U: "||rho*||_2", mean_y: "mean of |y_i|", mean_square: "mean of y_i^2", T: "steps, (L - 1)/2",
+        U: "||rho*||_2",
+        e: "largest error of a gradient step",
+        e_threshold: "largest error of a threshold", mean_y: "mean of |y_i|",
+        mean_square: "mean of y_i^2", T: "steps, (L - 1)/2",
         largest: "largest 1-norm of an iterate", sigma: "noise level",
         c_1: "unspecified in the paper", c_2: "unspecified in the paper", r: "1-norm of an iterate",
         old: "squared distance before the step", new: "squared distance after it", moved: "its squared length",

@@ -24,7 +24,7 @@ def test_without_errors_the_gap_falls_like_the_features_over_the_layers() -> Non
 
 def test_a_step_errs_by_its_gradient_and_its_threshold() -> None:
     update = theory.derive_update().error
-    assert sp.simplify(update - theory.eps - (theory.n + 1) * theory.eps_threshold) == 0
+    assert sp.simplify(update - theory.e - (theory.n + 1) * theory.e_threshold) == 0
 
 
 def test_no_premise_is_left_open() -> None:
