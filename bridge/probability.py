@@ -13,7 +13,7 @@ from bridge.binomial import LEVEL, least_mean, p_value
 from bridge.budget import Budget
 from bridge.draws import Draw, OverDraws
 from bridge.export.numbers import plain
-from bridge.record import Row, Verdict, Witness
+from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import Inputs
 from bridge.verdicts import Bound, flags_of
@@ -83,9 +83,15 @@ def _described(row: Row, over: OverDraws, bounds: Mapping[str, Bound], budget: B
     row.seed, row.samples = budget.seed, budget.samples
     row.drawn = [name for name in over.case.drawn_weights if name not in over.names] or None
     row.premises = list(dict.fromkeys(each for bound in bounds.values() for each in bound.premises)) or None
-    trivial = over.case.trivial(over.quantity)
-    row.flags = {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, trivial, []))}
+    row.flags = {tier: flags for tier, bound in bounds.items() if (flags := _flags(over, bound))}
     return row
+
+
+def _flags(over: OverDraws, bound: Bound) -> list[str]:
+    """A bound that may always fail says nothing, whatever it is."""
+    flags = flags_of(bound, over.case.trivial(over.quantity), [])
+    always = over.quantity.quantifier is Quantifier.PROBABILITY and over.share >= 1
+    return list(dict.fromkeys([*flags, *([Flag.VACUOUS.value] if always else [])]))
 
 
 def _bounds(over: OverDraws) -> dict[str, Bound]:

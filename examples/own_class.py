@@ -4,7 +4,8 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.universal.features import family_of, represented
+from bridge.universal.features import represented
+from bridge.universal.members import family_of
 from numeric.universal.features import Member
 from symbolic.universal.barron import BarronClass, r
 
@@ -27,5 +28,5 @@ own = represented("poisson", family_of(poisson, members), n=(256, 1024), delta=0
 
 if __name__ == "__main__":
     print("C_F =", poisson.constant)
-    print(bs.compare(own, samples=64))
+    print(bs.compare(own))
     print(bs.solve(own, for_="n", error=0.5).value)

@@ -58,9 +58,10 @@ class Step:
     """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises.
 
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
+    `pooled`: `local` holds for errors per unit of one joint perturbation, not for those of one perturbation at hand.
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
-    `recursion` is what `local` solves; it is shown, and does not tell two steps apart.
+    `recursion` is what `local` solves, `dim` the number of coordinates; they do not tell two steps apart.
     `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
     `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
@@ -77,6 +78,7 @@ class Step:
     obligations: tuple[Obligation, ...] = ()
     sharp: bool = True
     per_unit: bool = False
+    pooled: bool = False
     about: tuple[Any, ...] = ()
     latex: str = ""
     operation: Operation | None = None
@@ -84,6 +86,7 @@ class Step:
     members: sp.Expr = sp.S.One
     mean_over: str = ""
     recursion: Recursion | None = field(default=None, compare=False)
+    dim: sp.Expr | None = field(default=None, compare=False)
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
@@ -302,6 +305,7 @@ class Approximated:
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
         require_one_sense(step, (self, *others))
+        step = replace(step, dim=changes["dim"])
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
 
@@ -348,6 +352,7 @@ def given(
         per_unit=True,
         about=about,
         operation=Given(name),
+        dim=dim,
         provenance=None if numbers["error"].is_Atom else Provenance.HAND,
     )
     derivation, radius = Derivation((step,)), numbers.get("radius")

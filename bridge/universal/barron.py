@@ -76,12 +76,25 @@ def union(d: int, width: float, centre: float, slope: float) -> Sides:
     return found(at_zero + bump_mass(d, width) + neuron_mass(slope) + tanh_mass(slope))
 
 
+def bumps_of(d: int, width: float) -> barron.BarronClass:
+    return barron.bump(d, sp.Rational(width)) | barron.bump(d, sp.Rational(width) / 3)
+
+
+def two_bumps_mass(d: int, width: float) -> float:
+    """Of the larger of two densities, which meet once."""
+    density = lower(bumps_of(d, width).radial, "numpy", args=(barron.r,))
+    return spectra.radial_mass(density, d, width / 3)
+
+
 def two_bumps(d: int, width: float) -> Sides:
-    """The larger of two densities, which meet once."""
-    both = barron.bump(d, sp.Rational(width)) | barron.bump(d, sp.Rational(width) / 3)
-    density = lower(both.radial, "numpy", args=(barron.r,))
-    numeric = spectra.radial_mass(density, d, width / 3)
-    return found(1 + numeric, derived=evaluate_ball(both.constant, {}))
+    return found(1 + two_bumps_mass(d, width), derived=evaluate_ball(bumps_of(d, width).constant, {}))
+
+
+def combined(d: int, width: float, slope: float, C_a: float, C_b: float) -> Sides:
+    neuron = barron.logistic((1, *[0] * (d - 1)), sp.Rational(slope))
+    closed = barron.combination([bumps_of(d, width), neuron], sp.Rational(C_a), sp.Rational(C_b))
+    numeric = C_b + C_a * (1 + two_bumps_mass(d, width) + neuron_mass(slope))
+    return found(numeric, derived=evaluate_ball(closed.constant, {}))
 
 
 def combination(d: int, C_a: float, C_b: float, M: int, ratio: float) -> Sides:
@@ -100,6 +113,7 @@ SIDES: Mapping[str, Callable[..., Sides]] = {
     "tanh": tanh,
     "bump": bump,
     "two_bumps": two_bumps,
+    "combined": combined,
     "union": union,
     "combination": combination,
 }

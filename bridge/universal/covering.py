@@ -12,7 +12,7 @@ from symbolic.universal import covering as theory
 
 POINTS = 3000
 SPREAD = 1 / 12  # width of the narrow bumps over the distance between them: 0 and other centres are 6 widths away
-WITNESS = {"eps": 2.0**-8, "places": 4}
+WITNESS = {"eps": 2.0**-11, "places": 13}
 ACCURACY = 1e-12
 PROVED = ("derived",)
 GREEDY = "a greedy separated set: a cover in itself, of the points drawn"

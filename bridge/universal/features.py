@@ -1,9 +1,8 @@
 """Lemma 1 (li2025) as a theorem: features drawn from Lambda, judged over many draws, for a class of functions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -11,99 +10,19 @@ import torch
 from torch import Tensor
 
 from bridge.check import Check, Sides
-from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
-from bridge.universal.classes import parts_of
+from bridge.universal.members import known_family
 from numeric.universal import features as numeric
 from numeric.universal.covering import in_ball
-from numeric.universal.features import Family, Member
-from numeric.universal.sampling import Draw
+from numeric.universal.features import Family
 from symbolic.statements import UsageError
-from symbolic.universal import barron
 from symbolic.universal import features as theory
-from symbolic.universal.barron import BarronClass, r
 
 DRAWS = 20  # of the table, and of the 1-norm
 POINTS = 256  # of the ball
 RESTARTS, STEPS = 8, 40  # of the attack
-FAMILIES = ("bumps", "union")
 OWN = ("n", "tau", "eps", "delta")  # parameters of a class of one's own
-LINEAR = 0.5  # the largest coefficient of the linear functions
-
-
-# Functions of known classes. Their phases are those of F_f: exp(-i omega^T c) for a centre c, 1/(i omega) for ridges.
-
-
-def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> Member:
-    at = torch.tensor(centre, dtype=torch.float64)
-    density = barron.bump(len(at), sp.Rational(width)).radial
-    ratio = lower(sp.simplify(density / spectrum.radial), "torch", args=(r,))
-    return Member(
-        "bumps",
-        lambda x: torch.exp(-((x - at) ** 2).sum(-1) / (2 * width**2)),
-        lambda found: torch.where(found.part == 0, ratio(found.radius), 0.0),
-        lambda found: -found.radius * (found.direction @ at),
-    )
-
-
-def ridge(line: int, slope: float, spectrum: BarronClass) -> Member:
-    """The logistic neuron on that line of the spectrum."""
-    direction = torch.tensor([float(each) for each in spectrum.lines[line][0]], dtype=torch.float64)
-    return Member(
-        "ridges",
-        lambda x: torch.sigmoid(slope * (x * direction).sum(-1)),
-        lambda found: (found.part == 1 + line).double(),
-        lambda found: -torch.pi / 2 * torch.sign(found.direction @ direction),
-    )
-
-
-def linear(slopes: Sequence[float], spectrum: BarronClass) -> Member:
-    """sum_i a_i u_i^T x over the directions of the limits."""
-    at = torch.tensor(slopes, dtype=torch.float64)
-    directions = torch.tensor([[float(each) for each in u] for u, _ in spectrum.limits], dtype=torch.float64)
-    sizes = torch.tensor([float(size) for _, size in spectrum.limits], dtype=torch.float64)
-    first = 1 + len(spectrum.lines)
-
-    def of_limit(found: Draw, numbers: Tensor) -> Tensor:
-        place = found.part - first
-        return torch.where(place >= 0, numbers[place.clamp_min(0)], 0.0)
-
-    def phase(found: Draw) -> Tensor:
-        signs = of_limit(found, torch.ones_like(at)) * (
-            found.direction * directions[(found.part - first).clamp_min(0)]
-        ).sum(1)
-        return -torch.pi / 2 * torch.sign(signs * of_limit(found, at))
-
-    return Member(
-        "linear", lambda x: x @ (at @ directions), lambda found: of_limit(found, at.abs() / sizes), phase
-    )  # fmt: skip
-
-
-def family_of(spectrum: BarronClass, members: Sequence[Member]) -> Family:
-    return Family(int(spectrum.d), tuple(parts_of(spectrum)), tuple(members), float(spectrum.at_zero))
-
-
-@lru_cache(maxsize=16)
-def known_family(family: str, d: int, bumps: int, width: float, slope: float) -> Family:
-    """Bumps with centres in the ball; of the union, ridges in two directions and linear functions too."""
-    if family not in FAMILIES:
-        raise UsageError(f"universal.features: no family {family!r}; choose {' or '.join(FAMILIES)}")
-    centres = in_ball(bumps, d, torch.Generator().manual_seed(0)).tolist()
-    spectrum = barron.bump(d, sp.Rational(width))
-    if family == "bumps":
-        return family_of(spectrum, [bump(centre, width, spectrum) for centre in centres])
-    axes = [tuple(int(place == axis) for place in range(d)) for axis in range(d)]
-    lines = [axes[0], tuple(1 / sp.sqrt(d) for _ in range(d))] if d > 1 else axes[:1]
-    parts = [spectrum, *(barron.logistic(line, sp.Rational(slope)) for line in lines)]
-    spectrum = barron.union([*parts, barron.linear(axes, [LINEAR] * d)])
-    slopes = [[LINEAR] * d, [-LINEAR, *([0.0] * (d - 1))]]
-    members = [bump(centre, width, spectrum) for centre in centres]
-    members += [ridge(line, slope, spectrum) for line in range(len(lines))]
-    return family_of(spectrum, members + [linear(each, spectrum) for each in slopes])
-
-
-# The theorem.
 
 
 def drawn(n: int, family: str, d: int, bumps: int, width: float, slope: float, seed: int) -> Tensor:

@@ -1,5 +1,7 @@
 """Separated sets: how many points are pairwise further apart than a radius, found greedily."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -16,7 +18,7 @@ def separated_functions(values: Tensor, radius: float) -> int:
     return _greedy(lambda place, kept: (values[kept] - values[place]).abs().amax(1), len(values), radius)
 
 
-def _greedy(distances, count: int, radius: float) -> int:  # type: ignore[no-untyped-def]
+def _greedy(distances: Callable[[int, list[int]], Tensor], count: int, radius: float) -> int:
     kept = [0]
     for place in range(1, count):
         if bool((distances(place, kept) > radius).all()):

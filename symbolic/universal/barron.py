@@ -31,7 +31,7 @@ class BarronClass:
     `at_zero` is sup |f(0)|. `radial` is F^sup as a function of r = |omega|; `lines` gives, for each direction u, the
     largest |F_h'|(r) of the functions h(u^T x), the same for -r; `limits` gives for each direction the largest |a| of
     the functions a u^T x. The parts are singular to each other, so that their masses add up.
-    Raises UsageError for a part whose mass is infinite (which tail), negative, or no function of r.
+    `mass` raises UsageError for a part whose mass is infinite (which tail) or negative.
     """
 
     d: Any
@@ -48,6 +48,11 @@ class BarronClass:
         for direction, _ in (*self.lines, *self.limits):
             if self.d.is_number and len(direction) != self.d:
                 raise UsageError(f"BarronClass: a direction has {len(direction)} coordinates, but d = {self.d}")
+            squared = sp.Add(*(sp.sympify(each) ** 2 for each in direction))
+            if sp.simplify(squared - 1) != 0:
+                raise UsageError(
+                    f"BarronClass: the direction {direction} has the norm {sp.sqrt(squared)}; give a unit vector"
+                )
 
     @property
     def density(self) -> sp.Expr:
@@ -143,16 +148,15 @@ def tanh(direction: Direction, slope: Any) -> BarronClass:
 # Integrals over r.
 
 
-# A substitution r = scale * v takes every known density to one without letters; SymPy integrates that one.
 def _integral(what: str, density: sp.Expr) -> sp.Expr:
     """int_0^oo of the density. Raises UsageError where it is not finite."""
     if density == 0:
         return sp.S.Zero
-    found = sp.Add(*(_known(what, part, low, high) for part, low, high in _largest_parts(density)))
+    found = sp.Add(*(_integrated(what, part, low, high) for part, low, high in _largest_parts(density)))
     return found if found.has(sp.erf) else sp.simplify(found)
 
 
-def _known(what: str, density: sp.Expr, low: sp.Expr, high: sp.Expr) -> sp.Expr:
+def _integrated(what: str, density: sp.Expr, low: sp.Expr, high: sp.Expr) -> sp.Expr:
     sinh = next((each for each in density.atoms(sp.sinh) if (each.args[0] / r).is_constant(r)), None)
     if sinh is not None and low == 0 and high == sp.oo and (density * sinh / r).is_constant(r):
         # int_0^oo v/sinh(pi v) dv = 2 sum_k int v exp(-(2k + 1) pi v) dv, as below (132)
@@ -160,7 +164,7 @@ def _known(what: str, density: sp.Expr, low: sp.Expr, high: sp.Expr) -> sp.Expr:
         series = sp.summation(2 / ((2 * k + 1) * sp.pi) ** 2, (k, 0, sp.oo))
         return density * sinh / r * series / scale**2
     if low != 0 and high == sp.oo:  # SymPy is quick from 0
-        return _known(what, density, sp.S.Zero, high) - _known(what, density, sp.S.Zero, low)
+        return _integrated(what, density, sp.S.Zero, high) - _integrated(what, density, sp.S.Zero, low)
     found = sp.integrate(density, (r, low, high))
     if found in (sp.oo, sp.zoo, sp.nan) or found.has(sp.oo):
         tail = "r -> oo" if sp.integrate(density, (r, 1, sp.oo)).has(sp.oo) else "r -> 0"

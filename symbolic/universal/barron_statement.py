@@ -21,10 +21,9 @@ ON_AXIS = (1,)  # directions and d do not matter on a line
 
 
 # The factor r^(d-1) in place of r^d: the integral of rho_max(a)(|a| + 2)/4 over a.
-def neural() -> sp.Expr:
-    """C_F for rho_max the density of N(0, slope^2 I): one neuron's constant, averaged."""
+def neural(neuron: sp.Expr) -> sp.Expr:
+    """C_F for rho_max the density of N(0, slope^2 I): the constant of one neuron with weight of norm r, averaged."""
     density = (slope * sp.sqrt(2 * sp.pi)) ** (-d) * sp.exp(-(r**2) / (2 * slope**2))
-    neuron = barron.logistic(ON_AXIS, slope).constant.subs(slope, r)
     return sp.simplify(sp.integrate(sp.expand(barron.sphere_area(d) * density * r ** (d - 1) * neuron), (r, 0, sp.oo)))
 
 
@@ -77,7 +76,8 @@ QUANTITIES = (
         remark="no density in the ordinary sense: a ridge",
     ),
     _constant(
-        "neural", "C_F of two-layer networks with |rho(a)| at most the density of N(0, slope^2 I)", neural, neural(),
+        "neural", "C_F of two-layer networks with |rho(a)| at most the density of N(0, slope^2 I)",
+        lambda: neural(barron.logistic(ON_AXIS, slope).constant.subs(slope, r)), neural((r + 2) / 4),
     ),
     _constant(
         "tanh", "C_F of tanh(slope u^T x)", lambda: barron.tanh(ON_AXIS, slope).constant,
@@ -87,6 +87,7 @@ QUANTITIES = (
         "bump", "C_F of exp(-|x - c|^2/(2 width^2)), |c| = centre", lambda: barron.bump(d, width, centre).constant,
     ),
     _constant("two_bumps", "C_F of the union of bumps of width and width/3 at 0", None),
+    _constant("combined", "C_F of <a, f> + b for these two bumps and the neuron", None),
     _constant(
         "union", "C_F of the union of the bump, the neuron and tanh",
         lambda: sp.Max(barron.bump(d, width, centre).at_zero, sp.Rational(1, 2))

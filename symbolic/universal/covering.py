@@ -79,7 +79,8 @@ QUANTIFIERS = Erratum(
     sentence="for any f there is a member of the cover such that for all x the error of f is that of this member plus "
     "C_F eps, and rho_{f,i} are its coefficients",
     reading="(23) gives a member (f^, x^) for each pair (f, x), so that f^, and with it rho_f, may change with x; for "
-    "sums of narrow bumps the functions 0 and the sum of all are a cover, and neither is near any other sum at all x",
+    "sums of narrow bumps the functions 0 and the sum of all are a cover, with 4096 points at 13 bumps and eps = "
+    "2^-11: every smallest cover leaves out at least half of the 2^13 sums, each at a distance of 1 from all others",
     repair="a cover of F in the sup norm of f - f(0), times a cover of the ball: f^ depends on f alone; its logarithm "
     "takes the place of log |N_eps|",
     survives="partly: with this cover; with (23) as printed nothing else is shown",

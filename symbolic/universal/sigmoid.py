@@ -23,7 +23,7 @@ ridges = sp.Symbol("ridges", integer=True, positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
 mass = sp.Symbol("mass", positive=True)  # C_F - sup |f(0)|, what int |omega| F^sup is
 width = sp.Symbol("a", positive=True)  # half the width of a ramp
-eps, s, t, x = (sp.Symbol(name, real=True) for name in ("eps", "s", "t", "x"))
+s, t, x = (sp.Symbol(name, real=True) for name in ("s", "t", "x"))
 
 
 def ramp(at: sp.Expr) -> sp.Expr:
@@ -151,7 +151,7 @@ QUANTITIES = (
     ),
     _quantity(
         "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight `mass`",
-        Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",),
+        Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",), worst_case={},
         printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), trivial=mass, domain=f"||x||_2 <= 1; {_DOMAIN}",
         remark="a spectrum of finitely many ridges",
     ),

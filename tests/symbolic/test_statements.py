@@ -14,9 +14,13 @@ from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
 from symbolic.printing import WIDEST, equation, letters, with_names
 from symbolic.statements import Quantity, Result
+from symbolic.universal.features import covered
 
 ALL = list(results().values())
-LOOKED_UP = {("icgd.trajectory", "gradient_mapping"): {eta, L_f}}  # eta L_f <= 1
+LOOKED_UP = {
+    ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
+    ("universal.features", "features"): covered().free_symbols,  # a cover has a member
+}
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]
 

@@ -106,6 +106,19 @@ def test_the_statement_is_outside_where_its_obligations_fail() -> None:
     assert "share of mean is at most 1" in found.remark
 
 
+def test_a_bound_that_may_always_fail_is_vacuous() -> None:
+    """Two events of share 0.6 each: their budget is above 1."""
+    two = bs.add(
+        conclusion(share=delta),
+        bs.sample_mean(bs.given("t", dim=1, size=B), "again", count=n, event=bs.Event("again", "signs", delta)),
+        name="both",
+    )
+    found = row(means(two), delta=0.6, n=100)
+    assert (found.flags, found.p_value) == ({"derived": ["vacuous"]}, 1.0)
+    assert found.quantifier == "with probability at least 1 - 2*delta over signs"
+    assert row(means(two), delta=0.4, n=100).flags == {}
+
+
 # --- other inputs ----------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,8 @@ import torch
 from bridge import compare, solve
 from bridge.record import Row, Verdict
 from bridge.theorem_case import TheoremCase
-from bridge.universal.features import family_of, known_family, represented
+from bridge.universal.features import represented
+from bridge.universal.members import family_of, known_family
 from bridge.verdicts import Bound
 from numeric.universal.features import draw_features, errors
 from symbolic import UsageError

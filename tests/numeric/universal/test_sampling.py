@@ -1,5 +1,7 @@
 """Draws of Lambda: each part by its mass, each law by Kolmogorov-Smirnov against another route to it."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from scipy import stats
@@ -10,7 +12,7 @@ COUNT = 20_000
 SIGNIFICANT = 1e-4
 
 
-def bump_law(d: int, width: float):  # type: ignore[no-untyped-def]
+def bump_law(d: int, width: float) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda radius: radius**d * torch.exp(-((width * radius) ** 2) / 2)
 
 

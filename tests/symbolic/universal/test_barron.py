@@ -58,6 +58,7 @@ def test_a_density_of_ones_own() -> None:
         (lambda: barron.linear([E1], [1]).density, "no Fourier density in the ordinary sense; it holds linear"),
         (lambda: barron.bump(2, 1) | barron.bump(3, 1), r"union of classes on R\^2 and R\^3: both need the same d"),
         (lambda: BarronClass(3, lines=((E1, sp.exp(-r)),)), "a direction has 2 coordinates, but d = 3"),
+        (lambda: barron.tanh((1, 1), 2), r"the direction \(1, 1\) has the norm sqrt\(2\); give a unit vector"),
         (lambda: BarronClass(0), "d = 0 is not a whole number above 0"),
         (lambda: barron.bump(2, -1), "width = -1; give a width above 0"),
     ],
