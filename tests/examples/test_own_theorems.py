@@ -226,7 +226,7 @@ def test_every_bound_of_the_elastic_net_is_kept(params: dict[str, float]) -> Non
 @pytest.mark.parametrize("claim", ["w <= W*(1 + alpha/high)**(-T)", "gap <= high*W**2/(40*T)"])
 def test_a_wrong_bound_of_the_elastic_net_is_violated(claim: str) -> None:
     """Without the errors of the steps, and with a fortieth of the constant from a single step."""
-    comparison = bs.compare(own("elastic_net.py"), T=1 if "gap" in claim else 12, samples=32, attack=60, claim=claim)
+    comparison = bs.compare(own("elastic_net.py"), T=1 if "gap" in claim else 20, samples=32, attack=60, claim=claim)
     assert Verdict.VIOLATED in {row.verdict.get("claimed") for row in comparison}
 
 
