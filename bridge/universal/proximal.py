@@ -85,22 +85,18 @@ def by_step(
     """Gap and norm along two long runs, beside the bounds for every prompt and those of the run itself."""
     generator = torch.Generator().manual_seed(0)
     phi = with_one(torch.rand(N, n, generator=generator, dtype=torch.float64))
-    rho = C * torch.nn.functional.one_hot(torch.tensor(n), n + 1).double()
     y = torch.full((N,), min(B_y, C), dtype=torch.float64)
-    error = float(theory.derive_update().error.subs({theory.e: eps, theory.e_threshold: eps_threshold, theory.n: n}))
+    rho = C * torch.nn.functional.one_hot(torch.tensor(n), n + 1).double()
     at = {theory.n: n, theory.lam: lam, theory.eta: eta, theory.C: C, theory.B_y: B_y}
     at |= {theory.eps: eps, theory.eps_threshold: eps_threshold}
+    error = float(theory.derive_update().error.subs({theory.e: eps, theory.e_threshold: eps_threshold, theory.n: n}))
     rows: list[list[str | int | float | None]] = []
     for kind, push in (("random", numeric.at_random(generator)), ("steepest", numeric.steepest)):
-        found = numeric.path(phi, y, lam, eta, error, LONGEST, push)
-        gaps = torch.stack([numeric.objective(phi, y, each, lam) for each in found]) - numeric.objective(
-            phi, y, rho, lam
-        )
-        own = own_bounds(phi, y, rho, found, error, lam, eta)
+        path = numeric.path(phi, y, lam, eta, error, LONGEST, push)
+        gaps, own, norms = along(phi, y, rho, path, error, lam, eta)
         for t in SHOWN:
-            bounds = [_bound(name, {**at, theory.L: 2 * t + 1}) for name in ("gap", "iterates")]
-            norm = float(found[t - 1].abs().sum())
-            rows.append([kind, t, float(gaps[t - 1]), own[t - 1], bounds[0], norm, bounds[1]])
+            gap, norm = (_bound(name, {**at, theory.L: 2 * t + 1}) for name in ("gap", "iterates"))
+            rows.append([kind, t, gaps[t - 1], own[t - 1], gap, norms[t - 1], norm])
     return NamedTable(
         title=f"Planted errors of 1-norm {error:.3g}, {LONGEST} steps",
         columns=["errors", "t", "gap", "bound of this run", "bound", "1-norm", "bound of the norm"],
@@ -108,18 +104,21 @@ def by_step(
     )
 
 
+def along(
+    phi: Tensor, y: Tensor, rho: Tensor, path: Tensor, error: float, lam: float, eta: float
+) -> tuple[list[float], list[float], list[float]]:
+    """After 1, 2, ... steps of a path (T, n + 1): gap, its bound by the run's own distances and slopes, 1-norm."""
+    left, norms = path @ phi.T - y, path.abs().sum(1)  # (T, N), (T)
+    slopes = (2 / len(y) * left @ phi + lam * path.sign()).abs().amax(1)
+    gaps = (left**2).mean(1) + lam * norms - numeric.objective(phi, y, rho, lam)
+    reaches, distance = (path - rho).abs().amax(1), float(torch.linalg.vector_norm(rho))
+    own = ProximalSteps(theory.eta).run(distance, [error] * len(path), reaches.tolist(), slopes.tolist(), eta)
+    return gaps.tolist(), own, norms.tolist()
+
+
 def _bound(name: str, at: Mapping[sp.Symbol, Any]) -> float:
     bound = theory.PROXIMAL.quantity(name).derived()
     return float(lower(bound, "mpmath", args=tuple(at))(*at.values()))
-
-
-def own_bounds(phi: Tensor, y: Tensor, rho: Tensor, path: Tensor, error: float, lam: float, eta: float) -> list[float]:
-    """The bounds on the gap after 1, 2, ... steps from the distances and the slopes of this run (T, n + 1)."""
-    slopes = [numeric.gradient(phi, y, each) + lam * each.sign() for each in path]
-    reaches = (path - rho).abs().amax(1).tolist()
-    steepest = torch.stack(slopes).abs().amax(1).tolist()
-    distance = float(torch.linalg.vector_norm(rho))
-    return ProximalSteps(theory.eta).run(distance, [error] * len(path), reaches, steepest, eta)
 
 
 STEPS = (theory.L - 1) / 2

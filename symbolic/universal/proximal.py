@@ -141,8 +141,8 @@ PROXIMAL = Result(
         Parameter("eta", eta, "step size; 1/(2 (n + 1)) if it is not given", 1 / 18),
         Parameter("C", C, "||rho*||_1, at most: of the order of C_F", 1.0),
         Parameter("B_y", B_y, "root of the mean of y_i^2, at most", 1.0),
-        Parameter("eps", eps, "1-norm of the error of a gradient step, at most", 1e-4),
-        Parameter("eps_threshold", eps_threshold, "error of a threshold, at most", 1e-6),
+        Parameter("eps", eps, "1-norm of the error of a gradient step, at most", 1e-6),
+        Parameter("eps_threshold", eps_threshold, "error of a threshold, at most", 1e-8),
     ),
     hypotheses=(
         Hypothesis("L", sp.Eq(sp.Mod(L, 2), 1), "L = 2T + 1 is odd: one layer, and two for each of T steps"),

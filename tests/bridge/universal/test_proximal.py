@@ -3,24 +3,28 @@
 from fractions import Fraction
 
 import flint
+import numpy as np
 import pytest
 import torch
 
 from bridge import compare
+from bridge.lowering import lower
 from bridge.record import Verdict
 from bridge.theorem_case import TheoremCase
 from bridge.universal import proximal
 from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.statements import Quantity
+from symbolic.universal import proximal as theory
 
+QUANTITIES = ("gap", "iterates")
 QUICK = {"samples": 16, "attack": 20, "restarts": 4}
 
 
 @pytest.mark.parametrize("params", [{}, {"L": 5, "eps": 0.05, "n": 3}, {"eps": 0, "eps_threshold": 0.01}], ids=str)
 def test_attacked_errors_stay_below_the_bounds(params: dict[str, float]) -> None:
     comparison = compare("universal.proximal", **params, **QUICK)
-    rows = [row for row in comparison if row.quantity in ("gap", "iterates")]
+    rows = [row for row in comparison if row.quantity in QUANTITIES]
     assert len(rows) == 4
     for row in rows:
         assert set(row.verdict.values()) == {Verdict.KEPT}, row
@@ -28,6 +32,22 @@ def test_attacked_errors_stay_below_the_bounds(params: dict[str, float]) -> None
         _, _, gap, own, bound, norm, of_norm = row
         assert gap <= own <= bound * (1 + 1e-12)
         assert norm <= of_norm
+
+
+@pytest.mark.parametrize("push", [proximal.numeric.steepest, proximal.numeric.at_random(torch.Generator())])
+def test_every_one_of_twenty_thousand_steps_is_below_both_bounds(push: proximal.numeric.Push) -> None:
+    generator, lam, eta, error = torch.Generator().manual_seed(4), 0.1, 0.1, 1e-5
+    phi = proximal.with_one(torch.rand(16, 4, generator=generator, dtype=torch.float64))
+    y, rho = torch.rand(16, generator=generator, dtype=torch.float64), torch.eye(5, dtype=torch.float64)[4]
+    path = proximal.numeric.path(phi, y, lam, eta, error, 20_000, push)
+    gaps, own, norms = map(torch.tensor, proximal.along(phi, y, rho, path, error, lam, eta))
+    assert bool((gaps <= own).all())
+    at = {theory.n: 4, theory.lam: lam, theory.eta: eta, theory.C: 1.0, theory.B_y: float(y.square().mean().sqrt())}
+    letters = {**at, theory.eps: error, theory.eps_threshold: 0}
+    bounds = [lower(theory.PROXIMAL.quantity(q).derived().subs(letters), "numpy", args=(theory.L,)) for q in QUANTITIES]
+    layers = 2 * np.arange(1, 20_001) + 1.0
+    for measured, bound in zip((gaps, norms), bounds, strict=True):
+        assert bool((measured.numpy() <= bound(layers)).all())
 
 
 def test_a_bound_below_the_largest_gap_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
