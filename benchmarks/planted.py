@@ -35,8 +35,8 @@ from benchmarks.mutants.source import Edit, Source
 from benchmarks.mutants.trial import MEMORY, Report, serve, served
 from numeric.balls import working_precision
 from tests.bridge.readings import soundness
-from tests.bridge.readings.checking import BITS, Balls
-from tests.symbolic.fuzzing.fuzzer import Tally, library
+from tests.bridge.readings.checking import BITS, Balls, Derived
+from tests.symbolic.fuzzing.fuzzer import library
 
 ROOT = Path(__file__).parents[1]
 EQUIVALENT = ROOT / "benchmarks" / "planted_equivalent.toml"
@@ -107,7 +107,7 @@ def main() -> int:
     drawn = faults.draw(every, options.count, options.seed)
     print(f"{len(drawn)} faults drawn of {len(every)} in {len(TARGETS)} files, seed {options.seed}", flush=True)
     cases = cases_of_the_tests()
-    before = [footprint(Balls(*case)) for case in cases]
+    before = [footprint(Balls(Derived(case[0]), *case[1:])) for case in cases]
     reasons, verdicts, started = record.equivalents(EQUIVALENT), Counter[str](), time.perf_counter()
     for fault in drawn:
         verdict, detail = tried(fault, cases, before)
@@ -124,7 +124,7 @@ def main() -> int:
 
 def cases_of_the_tests() -> list[Case]:
     programs, moves = soundness.PROGRAMS, soundness.READABLE
-    drawn = (soundness.instances_of(programs, seed, library(), moves, Tally()) for seed in soundness.SEEDS)
+    drawn = (soundness.instances_of(programs, seed, library(), moves) for seed in soundness.SEEDS)
     return [case for each in drawn for case in each]
 
 
@@ -158,7 +158,7 @@ def _verdict(cases: list[Case], before: list[Footprint]) -> tuple[str, str]:
     try:
         anew = importlib.import_module("tests.bridge.readings.soundness")
         for place, case in enumerate(cases):
-            balls = anew.Balls(*case)
+            balls = anew.Balls(anew.Derived(case[0]), *case[1:])
             balls.check()
             changes.add(_change(before[place], footprint(balls)))
             if place % anew.IN_FLOATS == 0:

@@ -57,22 +57,44 @@ class Seen:
         self.ratios[rule, quantity] = max(self.ratios.get((rule, quantity), 0.0), ratio)
 
 
-@dataclass
-class Balls:
-    """The readings of a program at one point. Of the `hidden` givens the enclosures know the errors' norms alone.
-
-    `change` is what a wrong rule does to its steps.
-    """
+@dataclass(frozen=True)
+class Derived:
+    """What all points of a program share. `change` is what a wrong rule does to its steps."""
 
     program: Program
-    point: int
-    hidden: frozenset[str]
     change: Callable[[Step], Step] = lambda step: step
-    seen: Seen = field(default_factory=Seen)
 
     @cached_property
     def derivation(self) -> Derivation:
         return Derivation(tuple(map(self.change, instances.derivation_of(self.program).steps)))
+
+    @cached_property
+    def closed(self) -> Mapping[str, BallArray]:
+        """The bounds of the steps, each from those of its premises."""
+        known, found = Operands({}, self.program.at, BITS), dict[Any, BallArray]()
+        with working_precision(BITS):
+            for step in self.derivation.steps:
+                symbols = {error_symbol(name): found[name] for name in step.premises}
+                found[step.name] = known.within(step).scalar(step.local, symbols)
+        return found
+
+
+@dataclass
+class Balls:
+    """The readings of a program at one point. Of the `hidden` givens the enclosures know the errors' norms alone."""
+
+    derived: Derived
+    point: int
+    hidden: frozenset[str]
+    seen: Seen = field(default_factory=Seen)
+
+    @property
+    def program(self) -> Program:
+        return self.derived.program
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.derived.derivation
 
     @cached_property
     def values(self) -> dict[str, Emulated]:
@@ -93,12 +115,9 @@ class Balls:
     def check(self) -> None:
         """Raises Breach for a bound that is certainly below what it bounds."""
         with working_precision(BITS):
-            closed: dict[Any, BallArray] = {}
             for step in self.derivation.steps:
-                symbols = {error_symbol(name): closed[error_symbol(name)] for name in step.premises}
-                closed[step.error] = self.known.within(step).scalar(step.local, symbols)
                 self.seen.count(self.seen.rules, step.rule)
-                self._check(step, closed[step.error])
+                self._check(step, self.derived.closed[step.name])
 
     # SymPy's arithmetic of floats rounds, so that the expression may differ from the steps by as much.
     def check_substituted(self) -> None:
@@ -165,6 +184,8 @@ class Balls:
             by_enclosure = enclosed is not None and float(enclosed.midpoint()) <= least
             name = f"{name}, enclosed" if by_enclosure else f"{name}, by rule"
         self.seen.count(self.seen.least, name)
+        if numbers["local"] * (1 + 1e-12) < numbers["prompt"]:
+            return
         ways = [each for each in (self.local.by_enclosure(step), self.local.by_rule(step)) if each is not None]
         if min(float(each.midpoint()) for each in ways) > numbers["prompt"] * (1 + 1e-12) + 1e-30:
             self.seen.count(self.seen.least, "(prompt, where local alone is above it)")
