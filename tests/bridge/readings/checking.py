@@ -269,7 +269,8 @@ class Floats:
             for part in ("centre", "radius", "one", "two"):
                 exact = getattr(found.error, part).midpoint()
                 here = self.batched[f"{name} {part}"][balls.point].numpy()
-                self._equal(f"{part} in floats", step, here, exact, 1 + float(np.max(np.abs(found.exact.midpoint()))))
+                scale = max(float(np.max(np.abs(each))) for each in (found.exact.midpoint(), exact))
+                self._equal(f"{part} in floats", step, here, exact, 1 + scale)
 
     def check_one_by_one(self, point: int) -> None:
         """Raises Breach where vmap gives something else than one point alone, or a gradient is not finite."""

@@ -21,8 +21,10 @@ IN_FLOATS = 3  # of so many programs one is read in floats too
 STOPS = ("project, ball", "exclude", "perturbed_map", "recur", "correct", "bilinear")
 READ = (
     *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
-    *("apply_function", "apply_function, within", "apply_function, Taylor", "taylor", "linear_map", "project, box"),
-    *("soft_threshold", "bilinear, entry-wise", "bilinear, inner product", "bilinear, mean of outer products"),
+    *("apply_function", "apply_function, within", "apply_function, Taylor", "apply_function, after a linear map"),
+    *("taylor", "linear_map", "linear_map, tokens to coordinates", "project, box"),
+    *("soft_threshold", "soft_threshold, across 0", "bilinear, entry-wise", "bilinear, entry-wise, after a linear map"),
+    *("bilinear, inner product", "bilinear, mean of outer products"),
     *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
     *("contract", "contract, limit", "repeat"),
 )

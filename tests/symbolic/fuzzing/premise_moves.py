@@ -53,6 +53,36 @@ def given(program: Program) -> None:
     program.given()
 
 
+@move("linear_map, tokens to coordinates", "linear_map")
+def tokens_to_coordinates(program: Program) -> None:
+    x = program.pick(single=False)
+    mapped(program, x, maps.tokens_to_coordinates(program, about(program, x)))
+
+
+def turned(program: Program, target: Norm) -> Realised:
+    """A value that a matrix made of a given, whose 2-norm is known: as a map is followed by what it does to a ball."""
+    named, program.move = program.move, "linear_map"
+    x = program.given(Norm.TWO, program.whole(2, 3))
+    y = mapped(program, x, maps.turn(program, about(program, x), target))
+    program.move = named
+    return y
+
+
+@move("apply_function, after a linear map", "apply_function")
+def function_of_a_map(program: Program) -> None:
+    y = turned(program, Norm.TWO)
+    mapped(program, y, maps.straight(program, about(program, y)))
+
+
+@move("soft_threshold, across 0", "soft_threshold", size_loose="the threshold is above 0")
+def soft_threshold_across(program: Program) -> None:
+    """The argument may have either sign."""
+    error = program.number(0.1)
+    size = error * program.rng.uniform(0.1, 0.9)
+    x = program.given(dim=program.whole(1, 2), size=size, error=error)
+    mapped(program, x, maps.soft_threshold_across(program, about(program, x)))
+
+
 @move("correct, rounding", "correct")
 def rounding(program: Program) -> None:
     """Whole numbers, rounded: errors below 1/2 are undone."""
@@ -148,6 +178,22 @@ def entry_wise(program: Program) -> None:
     y = program.pick(Norm.INF, x.exact.shape[-1])
     value = program.apply("bilinear", x, y, NAME, product="entrywise")
     program.conclude(value, x.exact * y.exact, x.near * y.near, norm=x.value.norm)
+
+
+@move("bilinear, entry-wise, after a linear map", "bilinear", size_loose="coordinates of the other factor differ")
+def entry_wise_of_a_map(program: Program) -> None:
+    """All coordinates of the exact factor have one absolute value."""
+    y, size = turned(program, Norm.INF), program.number()
+    dim = y.exact.shape[-1]
+    signs = size * program.signs(program.points, program.tokens, dim)
+    x = program.start(
+        {"dim": dim, "norm": Norm.TWO, "size": size * dim**0.5 * (1 + 1e-15), "error": 0.0},
+        signs,
+        signs,
+        single=y.single,
+    )
+    value = program.apply("bilinear", x, y, NAME, product="entrywise")
+    program.conclude(value, x.exact * y.exact, x.near * y.near, norm=Norm.TWO)
 
 
 @move("bilinear, inner product", "bilinear")
@@ -250,6 +296,9 @@ ONE_PREMISE = (
 MOVES = (
     *ONE_PREMISE,
     given,
+    tokens_to_coordinates,
+    function_of_a_map,
+    soft_threshold_across,
     rounding,
     add,
     concatenate,
@@ -257,6 +306,7 @@ MOVES = (
     pool,
     bilinear,
     entry_wise,
+    entry_wise_of_a_map,
     inner_product,
     mean_of_outer_products,
     known_size,

@@ -44,6 +44,13 @@ def _function(program: Program, about: About, form: Form, reach: float) -> Funct
     )
 
 
+def straight(program: Program, about: About) -> Map:
+    """A multiple of the argument, with all that is known of such a function: nothing but the slope remains."""
+    eps = 0.0 if program.chance(0.5) else program.number(0.01, 0.5)
+    made = Function(FORMS["line"], program.number(0.2, about.most), eps, derivatives=2, supremum=(2,))
+    return _applied(program, about, made)
+
+
 def _applied(program: Program, about: About, function: Function, **arguments: float) -> Map:
     signs = program.handle(kind="s") if function.eps else ""
     slope, secant = (each(function.reach) for each in (function.form.slope, function.form.secant))
