@@ -26,7 +26,8 @@ def main() -> int:
     drawn = faults.draw(every, options.count, options.seed) if options.count else every
     print(f"{len(drawn)} faults of {len(every)} in {len(TARGETS)} files", flush=True)
     started, reasons = time.perf_counter(), record.equivalents(EQUIVALENT)
-    verdicts = by_programs(drawn)
+    verdicts = {fault: "equivalent" for fault in drawn if fault.key in reasons and not options.listed}
+    verdicts |= by_programs([fault for fault in drawn if fault not in verdicts])
     verdicts |= {fault: "equivalent" for fault in drawn if verdicts[fault] == "survived" and fault.key in reasons}
     for fault, test in found_by_tests([fault for fault in drawn if verdicts[fault] == "survived"]):
         verdicts[fault] = "tests"
@@ -44,6 +45,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=0, help="number of faults to draw; all of them by default")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draw")
     parser.add_argument("--only", default="", help="faults whose file, function or operator contains this")
+    parser.add_argument("--listed", action="store_true", help="try those listed as equivalent as well")
     parser.add_argument("--at-least", type=float, default=0.95, help="score below which the exit code is 1")
     return parser.parse_args()
 

@@ -23,7 +23,12 @@ READ = (
     *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
     *("apply_function", "apply_function, within", "apply_function, Taylor", "apply_function, after a linear map"),
     *("taylor", "linear_map", "linear_map, tokens to coordinates", "project, box"),
-    *("soft_threshold", "soft_threshold, across 0", "bilinear, entry-wise", "bilinear, entry-wise, after a linear map"),
+    *(
+        "soft_threshold",
+        "soft_threshold, along a corner",
+        "bilinear, entry-wise",
+        "bilinear, entry-wise, after a linear map",
+    ),
     *("bilinear, inner product", "bilinear, mean of outer products"),
     *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
     *("contract", "contract, limit", "repeat"),

@@ -20,11 +20,9 @@ def _contracted(
     program: Program, x: Realised, factor: float, offset: float, steps: int
 ) -> tuple[str, np.ndarray, np.ndarray]:
     """The handle of A, the exact and the approximate value."""
-    number = program.chance(0.3)
-    matrix = (
-        factor * np.eye(x.exact.shape[-1]) if number else maps.signed_permutation(program, x.exact.shape[-1], factor)
-    )
-    operand = np.asarray(factor) if number else matrix
+    number, dim, signed = program.chance(0.3), x.exact.shape[-1], factor * float(program.signs())
+    matrix = signed * np.eye(dim) if number else maps.signed_permutation(program, dim, factor)
+    operand = np.asarray(signed) if number else matrix
     handle = program.handle(np.broadcast_to(operand, (program.points, *operand.shape)), "A")
     return handle, x.exact, x.exact + maps.contracted(x.moved, matrix, offset, steps, x.value.norm)
 

@@ -34,7 +34,7 @@ from tests.symbolic.fuzzing.maps.plain import (
     project_ball,
     project_box,
     soft_threshold,
-    soft_threshold_across,
+    soft_threshold_along,
 )
 
 __all__ = [
@@ -63,7 +63,7 @@ __all__ = [
     "project_box",
     "signed_permutation",
     "soft_threshold",
-    "soft_threshold_across",
+    "soft_threshold_along",
     "straight",
     "taylor",
     "taylor_range",

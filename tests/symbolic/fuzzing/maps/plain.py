@@ -69,10 +69,10 @@ def soft_threshold(program: Program, about: About) -> Map:
     return _soft_threshold(program, about, off, threshold, program.chance(0.4))  # the threshold 0 keeps the size
 
 
-def soft_threshold_across(program: Program, about: About) -> Map:
-    """Where the argument changes its sign an approximate t < 0 jumps."""
+def soft_threshold_along(program: Program, about: About, across: bool) -> Map:
+    """Where the argument goes across 0 an approximate t < 0 jumps; where it goes outwards t is below the argument."""
     off = program.number(0.1, 0.5)
-    return _soft_threshold(program, about, off, off * program.rng.uniform(), False)
+    return _soft_threshold(program, about, off, off * (program.rng.uniform() if across else 1.0), False)
 
 
 def _soft_threshold(program: Program, about: About, off: float, threshold: float, exactly: bool) -> Map:
