@@ -41,8 +41,7 @@ __all__ = ["Enclosed", "Instance", "enclosed", "product_errors", "weight_errors"
 def _given(operation: op.Given, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     found = at.operands.operand(operation.name)
     if isinstance(found, Emulated):
-        difference = found.emulated - found.exact
-        return Enclosed(found.exact, Error(difference, torch.zeros_like(difference)))
+        return Enclosed(found.exact, Error.known(found.emulated - found.exact))
     if step.local == 0:
         return Enclosed(found, Error.none(found))
     return Enclosed(found, Error.within(step.norm, at.operands.number(step.local), found))
@@ -54,15 +53,20 @@ def _linear(operation: op.Linear, step: Step, x: list[Enclosed], at: Instance) -
     (before,) = x
     matrix, error = at.operands.matrix(operation), before.error
     exact = exactly(operation, x, at)
+    if error.is_none:
+        return Enclosed(exact, Error.none(exact))
     if is_number(matrix):
-        return Enclosed(exact, _scaled(error, matrix))
+        return Enclosed(exact, error.scaled(matrix))
     if matrix.ndim == 1:  # the tokens become the coordinates
         of_tokens = _mapped(error, matrix.unsqueeze(0))
-        return Enclosed(exact, Error(of_tokens.centre[..., 0], of_tokens.radius[..., 0]))
+        centre = None if error.is_centred else of_tokens.centre[..., 0]
+        return Enclosed(exact, Error(centre, None if error.is_known else of_tokens.radius[..., 0], like=exact))
     return Enclosed(exact, _mapped(error, matrix), Image(matrix, lambda: error.two))
 
 
 def _mapped(error: Error, matrix: Array) -> Error:
+    if error.is_known:
+        return Error(applied(matrix, error.centre), None)
     size = abs(matrix)
     radius = torch.minimum(applied(size, error.radius), error.two.unsqueeze(-1) * two_norm(matrix))
     if error.has_one:
@@ -73,16 +77,11 @@ def _mapped(error: Error, matrix: Array) -> Error:
         return torch.minimum(found, error.one * largest(two_norm(matrix.mT))) if error.has_one else found
 
     return Error(
-        applied(matrix, error.centre),
+        None if error.is_centred else applied(matrix, error.centre),
         radius,
         one=(lambda: error.one * largest(one_norm(matrix.mT))) if error.has_one else None,
         two=two,
     )
-
-
-def _scaled(error: Error, factor: Any) -> Error:
-    size = abs(factor)
-    return Error(factor * error.centre, size * error.radius, one=lambda: size * error.one, two=lambda: size * error.two)
 
 
 # With a remainder: f_hat(z + E) - f(z) = deviation + f'(z) (c + u) + rest, where the deviation is that of f_hat from f
@@ -96,7 +95,10 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     sup, holds = _supremum(operation, function, at), function.reaches(before.exact, change)
     centre, spread = function.spread(change, sup, at.local, *arguments)
     call = at.operands.call
-    exact, expansion = call(function.exact, *arguments), function.expansion(change, *arguments, call=call)
+    exact = call(function.exact, *arguments)
+    if error.is_none:
+        return Enclosed(exact, Error(centre, spread), holds=holds)
+    expansion = function.expansion(change, *arguments, call=call)
     if expansion is None:
         moves = [[at.operands.number(c) for c in each] for each in operation.moves]
         two = lambda: two_norm(spread) + _moved(moves, error.norm(Norm.TWO))  # noqa: E731
@@ -104,7 +106,8 @@ def _apply(operation: op.Apply, step: Step, x: list[Enclosed], at: Instance) -> 
     slope, rest = expansion
     radius = spread + abs(slope) * error.radius + rest
     two = lambda: two_norm(spread) + gain(slope, before) + two_norm(rest)  # noqa: E731
-    return Enclosed(exact, Error(centre + slope * error.centre, radius, two=two), holds=holds)
+    moved = centre if error.is_centred else centre + slope * error.centre
+    return Enclosed(exact, Error(moved, radius, two=two), holds=holds)
 
 
 def _supremum(operation: op.Apply, function: Smooth, at: Instance) -> Any:
@@ -132,14 +135,8 @@ def _moved(moves: Sequence[Sequence[Any]], change: Array) -> Array:
 @enclosed.register
 def _combination(operation: op.Combination, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     factors = [at.operands.number(each) for each in operation.coefficients]
-    first, *others = (_scaled(each.error, factor) for each, factor in zip(x, factors, strict=True))
-    for other in others:
-        first = _added(first, other)
-    return Enclosed(exactly(operation, x, at), first)
-
-
-def _added(a: Error, b: Error) -> Error:
-    return Error(a.centre + b.centre, a.radius + b.radius, one=lambda: a.one + b.one, two=lambda: a.two + b.two)
+    scaled = [each.error.scaled(factor) for each, factor in zip(x, factors, strict=True)]
+    return Enclosed(exactly(operation, x, at), reduce(Error.plus, scaled))
 
 
 @enclosed.register
@@ -180,7 +177,7 @@ def _clip(operation: op.Clip, step: Step, x: list[Enclosed], at: Instance) -> En
 
 
 def _monotone(x: Enclosed, function: Callable[[Array], Array]) -> Enclosed:
-    exact, moved, r = function(x.exact), x.exact + x.error.centre, x.error.radius
+    exact, moved, r = function(x.exact), x.error.after(x.exact), x.error.radius
     at_centre = function(moved)
     radius = torch.maximum(function(moved + r) - at_centre, at_centre - function(moved - r))
     return Enclosed(exact, Error(at_centre - exact, radius, one=lambda: x.error.one, two=lambda: x.error.two))
@@ -191,7 +188,7 @@ def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], 
     threshold, found = (at.operands.side(operation.threshold, emulated) for emulated in (False, True))
     around = _monotone(x[0], lambda each: shrunk(each, found))
     difference = shrunk(x[0].exact, found) - shrunk(x[0].exact, threshold)
-    error, moved, zero = around.error, x[0].exact + x[0].error.centre, torch.zeros_like(x[0].exact)
+    error, moved, zero = around.error, x[0].error.after(x[0].exact), torch.zeros_like(x[0].exact)
     # an approximate t < 0 makes S_t jump at 0, by 2 |t|
     jump = torch.where(abs(moved) <= x[0].error.radius, zero + 2 * torch.relu(-found), zero)
     if found is threshold and operation.error != 0:  # S_t moves by the error of t at most
@@ -210,14 +207,14 @@ def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Insta
         return None
     matrix, depth = at.operands.array(operation.matrix), at.operands.count(operation.depth)
     if is_number(matrix):
-        error, norm = _scaled(start.error, matrix**depth), abs(matrix)
+        error, norm = start.error.scaled(matrix**depth), abs(matrix)
     else:
         error, norm = _mapped(start.error, torch.linalg.matrix_power(matrix, depth)), _OPERATOR_NORMS[step.norm](matrix)
     if operation.offset != 0:
         added = norm * 0
         for _ in range(depth):
             added = norm * added + at.operands.number(operation.offset)
-        error = _added(error, Error.within(step.norm, added, start.exact))
+        error = error.plus(Error.within(step.norm, added, start.exact))
     return Enclosed(start.exact, error)
 
 
