@@ -182,7 +182,7 @@ def _distances(case: "bridge.theorem_case.TheoremCase", sides: list[Side], input
 def _values(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, inputs: Inputs) -> Emulated:
     """Of the derivation at each prompt, (B, m) each."""
     use = values_of(quantity)
-    function = AtPrompt(case, quantity, lambda operands: _by_side(use(operands)))
+    function = AtPrompt(case, [quantity], lambda operands: _by_side(use(operands)))
     like = next(iter(inputs.values())).double()
     numbers = {n: like.new_full((len(like),), case.number(letter)) for n, letter in function.letters.items()}
     found = case.runner.batched(function, {**inputs, **numbers})

@@ -13,6 +13,7 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.goals import Goal, ratio
 from bridge.items import Items
+from bridge.reading_batch import ReadingBatch
 from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
 from bridge.transformer import Transformer
@@ -115,22 +116,24 @@ class TheoremBatch:
         """The bound at each item whose goal is a ratio, 1 at the others, (R)."""
         bounds = next(iter(known.values())).new_ones(len(self.names))  # (R)
         values = {letter: self._letter(letter, items, known) for letter, items in self._letters.items()}
-        for quantity, scope, items in self._ratios:
-            formula = self.cases[0].prompt_formula(quantity)
-            arguments = [items.of(values[s]) if s in values else items.of(self._numbers[s]) for s in formula.letters]
-            bound = formula.bound(*arguments) * items.of(torch.ones_like(bounds))
-            if quantity.name in self.read:
-                read = self._reading(quantity, scope, items, known)
-                bound = torch.minimum(bound, read) + self.rounding_beside
-            bounds = items.into(bounds, bound)
+        for quantity, _, items in self._ratios:
+            if quantity.name not in self.read:
+                formula = self.cases[0].prompt_formula(quantity)
+                arguments = [items.of(values[s] if s in values else self._numbers[s]) for s in formula.letters]
+                bounds = items.into(bounds, formula.bound(*arguments) * items.of(torch.ones_like(bounds)))
+        for each in self._readings:
+            bounds = each.items.into(bounds, each.bounds(known) + self.rounding_beside)
         return bounds
 
-    def _reading(self, quantity: Quantity, scope: str, items: Items, known: Mapping[str, Tensor]) -> Tensor:
-        """What the derivation of the quantity, read at each of these items, says of its error."""
-        function = self.cases[0].reading_of(quantity, scope)
-        numbers = {name: items.of(self._numbers[letter]) for name, letter in function.letters.items()}
-        found: Tensor = self.runner.batched(function, {**items.of_each(known), **numbers})
-        return found
+    @cached_property
+    def _readings(self) -> list[ReadingBatch]:
+        """One for each scope."""
+        scopes = [goal.scope if goal.quantity.name in self.read else None for _, goal in self.cells]
+        return [self._read([each == scope for each in scopes]) for scope in dict.fromkeys(scopes) if scope is not None]
+
+    def _read(self, flags: Sequence[bool]) -> ReadingBatch:
+        chosen = [cell for cell, flag in zip(self.cells, flags, strict=True) if flag]
+        return ReadingBatch(chosen, self.items(flags), self.varying, self.runner)
 
     def _letter(self, letter: sp.Symbol, items: Items, known: Mapping[str, Tensor]) -> Tensor:
         """The letter at those items, 0 at the others, (R)."""
@@ -151,7 +154,7 @@ class TheoremBatch:
         """Each letter that depends on the prompt, and the items whose bounds have it."""
         needed: dict[sp.Symbol, set[int]] = {}
         for quantity, _, items in self._ratios:
-            for letter in self.cases[0].prompt_formula(quantity).letters:
+            for letter in () if quantity.name in self.read else self.cases[0].prompt_formula(quantity).letters:
                 if letter in self.cases[0].prompt_functions:
                     needed.setdefault(letter, set()).update(items.places)
         return {letter: Items(sorted(each), len(self.names), self.runner.device) for letter, each in needed.items()}
@@ -160,11 +163,10 @@ class TheoremBatch:
     def _numbers(self) -> dict[sp.Symbol, Tensor]:
         """The other letters, at each item, (R)."""
         letters = {s for quantity, _, _ in self._ratios for s in self.cases[0].prompt_formula(quantity).letters}
-        letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
             letter: self._of_items([torch.tensor(case.number(letter)) for case, _ in self.cells])
             for letter in letters
-            if letter not in self._letters or letter in self.cases[0].network_letters
+            if letter not in self._letters
         }
 
 

@@ -28,7 +28,7 @@ from bridge.record import NamedTable, Row
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
-from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_of, bound_on_balls
+from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from bridge.verdicts import Bound
@@ -45,7 +45,7 @@ READ_BITS = 64  # for bounds at a prompt that are smaller than those of the netw
 ABOVE_ROUNDING = 64  # times the rounding
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
-BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
+BATCHED = ("search", "errors", "prompt_bounds", "bounds_at")  # what a batch does in place of a case
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class TheoremCase(Case):
         require_covered(self.result.id, super().bounded(), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self._prompt_formulas: dict[str, PromptFormula] = {}
-        self._readings: dict[tuple[str, str], AtPrompt] = {}
+        self._readings: dict[tuple[str, ...], AtPrompt] = {}
         self._lengths: dict[Function | None, int] = {}
         self.values |= self._own_letters()
 
@@ -358,16 +358,26 @@ class TheoremCase(Case):
         }
 
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
+        return self.bounds_at([quantity.name], inputs, scope)[quantity.name]
+
+    def bounds_at(self, names: Sequence[str], inputs: Inputs, scope: str) -> dict[str, Tensor]:
+        quantities = [self.quantity(name) for name in names]
+        read = [each for each in quantities if self._is_read(each, scope)]
+        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
+        found = {each.name: self._bound_by_formula(each, inputs, like) for each in quantities if each not in read}
+        if read:
+            function = self.reading_of(read, scope)
+            numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
+            bounds = self.runner.batched(function, {**inputs, **numbers})  # (B, Q)
+            found |= {each.name: bounds[:, place] + self.rounding_beside for place, each in enumerate(read)}
+        return found
+
+    def _bound_by_formula(self, quantity: Quantity, inputs: Inputs, like: Tensor) -> Tensor:
         formula, letters = self.prompt_formula(quantity), self.prompt_functions
         at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
-        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
         values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
         bound: Tensor = formula.bound(*values) * like
-        if not self._is_read(quantity, scope):
-            return bound
-        function = self.reading_of(quantity, scope)
-        numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
-        return torch.minimum(bound, self.runner.batched(function, {**inputs, **numbers})) + self.rounding_beside
+        return bound
 
     @cached_property
     def rounding_beside(self) -> float:
@@ -377,11 +387,12 @@ class TheoremCase(Case):
         """
         return ABOVE_ROUNDING * self._estimated_rounding()
 
-    def reading_of(self, quantity: Quantity, scope: str) -> AtPrompt:
-        """The bound that the reading of the derivation gives at a prompt, on tensors."""
-        if (quantity.name, scope) not in self._readings:
-            self._readings[quantity.name, scope] = AtPrompt(self, quantity, bound_of(quantity, scope))
-        return self._readings[quantity.name, scope]
+    def reading_of(self, quantities: Sequence[Quantity], scope: str) -> AtPrompt:
+        """The bounds that a reading of the derivations gives at a prompt, on tensors, (Q)."""
+        key = (scope, *(each.name for each in quantities))
+        if key not in self._readings:
+            self._readings[key] = AtPrompt(self, quantities, bounds_of(quantities, scope))
+        return self._readings[key]
 
     def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
         """The bound at a prompt, in the letters that are no integers; lowered once, as an attack asks at each step."""

@@ -1,7 +1,7 @@
 """The derivations of a theorem, read at a prompt: its handles bound, its letters known, on tensors and on balls."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -45,21 +45,25 @@ def steps_of(quantity: Quantity) -> tuple[Step, ...]:
 
 
 class AtPrompt:
-    """What `use` makes of the operands of one quantity: a function of what the functions of the theorem take, by name.
+    """What `use` makes of the operands of each quantity: a function of what the functions of the theorem take, by name.
 
     On tensors if `bits` is None. Letters that the network knows better are arguments too, by the names in `letters`: a
     batch may hold prompts of several networks.
     """
 
     def __init__(
-        self, case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, bits: int | None = None
+        self,
+        case: "bridge.theorem_case.TheoremCase",
+        quantities: Sequence[Quantity],
+        use: Callable[..., Any],
+        bits: int | None = None,
     ) -> None:
         assert case.theorem.handles is not None  # asked of theorems with handles
         self.handles: Function = case.theorem.handles
         self.role = f"{case.theorem.id}: the handles"
         self.use, self.bits = use, bits
         self.letters = {f"letter_{place}": letter for place, letter in enumerate(case.network_letters)}
-        self.at_prompt, self.worst = case.prompt_functions, dict(quantity.worst_case or {})
+        self.at_prompt, self.worst = case.prompt_functions, [dict(each.worst_case or {}) for each in quantities]
         params = {p.symbol: p.name for p in case.result.parameters if p.symbol is not None}
         self.whole = {s: x for s, name in params.items() if isinstance(x := case.runner.params.get(name), int)}
         self.real = {s: name for s, name in params.items() if isinstance(case.runner.params.get(name), float)}
@@ -76,7 +80,8 @@ class AtPrompt:
                 f"{self.role} return {type(bound).__name__}; return a dict with an operand for each handle"
             )
         operands = {name: self._operand(name, each) for name, each in bound.items()}
-        return self.use(Operands(operands, self._letters(known), self.bits))
+        letters = self._letters(known)
+        return self.use(*(Operands(operands, {**letters, **worst}, self.bits) for worst in self._at_worst(letters)))
 
     def _operand(self, name: str, given: Any) -> Any:
         try:
@@ -88,10 +93,14 @@ class AtPrompt:
     def _letters(self, known: Mapping[str, Any]) -> dict[sp.Symbol, Any]:
         found = {**self.whole, **{letter: known[name] for letter, name in self.real.items()}}
         found |= {letter: known[name] for name, letter in self.letters.items()}
-        found |= {letter: _called(function, known) for letter, function in self.at_prompt.items()}
-        better = {*self.letters.values(), *self.at_prompt}
-        worst = {s: x for s, x in self.worst.items() if s not in better and x.free_symbols <= set(found)}
-        return found | {s: Operands({}, found, self.bits).number(bound) for s, bound in worst.items()}
+        return found | {letter: _called(function, known) for letter, function in self.at_prompt.items()}
+
+    def _at_worst(self, letters: Mapping[sp.Symbol, Any]) -> Iterator[dict[sp.Symbol, Any]]:
+        """For each quantity the letters that nothing but the hypotheses bound."""
+        better, number = {*self.letters.values(), *self.at_prompt}, Operands({}, letters, self.bits).number
+        for worst in self.worst:
+            bounds = {s: x for s, x in worst.items() if s not in better and x.free_symbols <= set(letters)}
+            yield {s: number(x) for s, x in bounds.items()}
 
 
 def _called(function: Function, known: Mapping[str, Any]) -> Any:
@@ -100,7 +109,7 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
 
 def at_prompt(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
-    function = AtPrompt(case, quantity, use)
+    function = AtPrompt(case, [quantity], use)
     numbers = {name: torch.tensor(case.number(letter)).double() for name, letter in function.letters.items()}
     return case.runner.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
 
@@ -109,7 +118,7 @@ def at_prompt_on_balls(
     case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs, bits: int
 ) -> Any:
     """The same on balls. Raises TooLargeForExact."""
-    function, letters = AtPrompt(case, quantity, use, bits), case.network_letters
+    function, letters = AtPrompt(case, [quantity], use, bits), case.network_letters
     numbers = {name: letters[letter] for name, letter in function.letters.items()}
     return case.runner.exactly(function, {**case.members(inputs, bits), **numbers}, bits)
 
@@ -234,6 +243,55 @@ def bound_of(quantity: Quantity, scope: str) -> Use:
         return torch.tensor(torch.inf) if found is None else found
 
     return use
+
+
+def bounds_of(quantities: Sequence[Quantity], scope: str) -> Callable[..., Tensor]:
+    """The bounds of these quantities on tensors, (Q), from one reading of the steps that they share."""
+    families = _families(quantities)
+    shared = [[shared_steps(each, before) for before in families[:place]] for place, each in enumerate(families)]
+    first = [quantities.index(family[0]) for family in families]
+
+    def use(*operands: Operands) -> Tensor:
+        found: dict[str, Tensor] = {}
+        readings: list[Reading] = []
+        for family, names, place in zip(families, shared, first, strict=True):
+            assert family[0].derivation is not None  # it has handles
+            reading = Reading(family[0].derivation, Instance(operands[place], scope == LOCAL), {})
+            for before, same in zip(readings, names, strict=True):
+                reading.take_over(before, same)
+            readings.append(reading)
+            found |= {each.name: _finite(reading.bound(step_of(each))) for each in family}
+        return torch.stack([found[each.name] for each in quantities])
+
+    return use
+
+
+def _finite(bound: Tensor | None) -> Tensor:
+    return torch.tensor(torch.inf, dtype=torch.float64) if bound is None else bound
+
+
+def _families(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
+    """Those that one reading serves: of one derivation, at one worst case."""
+    found: list[list[Quantity]] = []
+    for each in quantities:
+        for family in found:
+            if family[0].derivation is each.derivation and family[0].worst_case == each.worst_case:
+                family.append(each)
+                break
+        else:
+            found.append([each])
+    return found
+
+
+def shared_steps(one: Sequence[Quantity], other: Sequence[Quantity]) -> frozenset[str]:
+    """The steps that say the same on the way to both: equal ones, from premises that do, in letters of one value."""
+    worst = [each[0].worst_case or {} for each in (one, other)]
+    differing = {s for each in worst for s in each if worst[0].get(s) != worst[1].get(s)}
+    steps, shared = {step for each in other for step in steps_of(each)}, set[str]()
+    for step in dict.fromkeys(step for each in one for step in steps_of(each)):
+        if step in steps and shared.issuperset(step.premises) and not step.letters & differing:
+            shared.add(step.name)
+    return frozenset(shared)
 
 
 def bound_on_balls(

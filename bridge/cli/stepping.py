@@ -20,13 +20,13 @@ def show_steps(request: Request, *, seed: int, exact: bool, as_json: bool) -> No
         show_json({name: [_record(row) for row in steps] for name, steps in found.items()})
         return
     how = "on balls, rounded up" if exact else "in float64; --exact proves them"
-    blocks = [block for steps in found.values() for block in (_table(steps), "")]
+    blocks = [block for name, steps in found.items() for block in (_table(steps, name if len(found) > 1 else None), "")]
     show(*blocks, f"one random prompt, seed {seed}; {how}; by: the enclosure of this prompt, or the rule in norms")
 
 
-def _table(steps: Steps) -> RenderableType:
+def _table(steps: Steps, title: str | None) -> RenderableType:
     columns = [place for place, _ in enumerate(HEADER) if any(row.cells[place] for row in steps)]
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    table = Table(title=title, title_justify="left", show_edge=False, pad_edge=False, header_style="bold")
     for place in columns:
         table.add_column(HEADER[place], justify="right" if HEADER[place] in NUMBERS else "left")
     for row in steps:

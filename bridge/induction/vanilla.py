@@ -60,7 +60,8 @@ def lags(p: Any, count: int) -> Any:
     """The scores of layer 1 for the queries s = 2 .. L-1: key x_t at the distance s-1-t, (S, S)."""
     places = torch.arange(count)
     distances = places[:, None] - places
-    return torch.where(distances >= 0, -p * distances, -torch.inf)
+    scores = -p * places  # by distance
+    return torch.where(distances >= 0, scores[distances.clamp(min=0)], -torch.inf)
 
 
 def operands(p: Any, W_star: Any, x: Any) -> dict[str, Any]:

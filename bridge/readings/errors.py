@@ -49,7 +49,7 @@ class Error:
     @classmethod
     def within(cls, norm: Norm, bound: Array, like: Array) -> "Error":
         """All that a bound on the norm of each token says."""
-        return _OnlyBounded(norm, bound, like)
+        return _BoundedError(norm, bound, like)
 
     # What is 0, or follows from a single bound, so that a rule need not compute with it.
 
@@ -154,7 +154,7 @@ class Error:
         return torch.minimum(of(self.absolute), of(self.centre) + radius())
 
 
-class _OnlyBounded(Error):
+class _BoundedError(Error):
     """A bound on the norm of each token: it bounds each coordinate, and the p-norms above it."""
 
     def __init__(self, norm: Norm, bound: Array, like: Array) -> None:

@@ -99,14 +99,14 @@ def _attention(operation: op.Attention, step: Step, x: list[Enclosed], at: Insta
     if a.is_known:
         return Enclosed(exact, Error(centre, total(*spread), two=lambda: largest(v.two), like=exact))
     moved = v.after(values.exact)  # (..., n, m)
-    middle = (torch.amax(moved, -2, keepdim=True) + torch.amin(moved, -2, keepdim=True)) / 2
-    off = moved - middle  # (..., n, m)
-    reach = a.one.unsqueeze(-1) * torch.amax(abs(off), -2)
+    high, low = torch.amax(moved, -2), torch.amin(moved, -2)
+    middle = ((high + low) / 2).unsqueeze(-2)
+    reach = a.one.unsqueeze(-1) * ((high - low) / 2)
     if a.only is not Norm.ONE:
-        reach = torch.minimum(reach, attended(a.radius, abs(off)))
+        reach = torch.minimum(reach, attended(a.radius, abs(moved - middle)))
 
     def two() -> Array:
-        lengths = two_norm(off)
+        lengths = two_norm(moved - middle)
         far = a.one * largest(lengths)
         far = far if a.only is Norm.ONE else torch.minimum(far, attended_norms(a.radius, lengths))
         return far if v.is_known else far + largest(v.two)

@@ -11,8 +11,6 @@ from numeric.balls.arbs import Arb
 from numeric.balls.errors import BallsError
 from numeric.balls.floats import ball_of_entry, ball_of_operand
 
-_entry_of_each = np.frompyfunc(lambda value: _entry_of(value), 1, 1)
-
 
 def ball_of(number: Any) -> Arb:
     """The number itself: an int, a float (see `floats`), a numpy scalar, a ball; a ball around a Fraction."""
@@ -48,11 +46,16 @@ def entries_of_values(values: Any) -> np.ndarray:
     """Object array of balls for a real number, a tensor or a numpy array."""
     if isinstance(values, torch.Tensor):
         # Python's floats and integers hold every dtype of torch exactly.
-        return boxed(_entry_of_each(np.array(values.tolist(), dtype=object).reshape(tuple(values.shape))))
+        return boxed(_entries_of(np.array(values.tolist(), dtype=object).ravel().tolist()), tuple(values.shape))
     if isinstance(values, np.ndarray):
-        plain = values.ravel().tolist()
-        return boxed([_entry_of(value) for value in plain], values.shape)
+        return boxed(_entries_of(values.ravel().tolist()), values.shape)
     return boxed(ball_of(values))
+
+
+def _entries_of(numbers: list[Any]) -> list[Arb]:
+    """Each different number is converted once: masks and distances have few."""
+    known = {number: _entry_of(number) for number in set(numbers)}
+    return [known[number] for number in numbers]
 
 
 def is_array(value: Any) -> bool:
