@@ -14,11 +14,11 @@ import torch
 
 from bridge.budget import Budget
 from bridge.goals import Goal
-from bridge.icgd.emulation import LOCAL
-from bridge.icgd.study import EmulatedCase
 from bridge.measure import evidence_at
 from bridge.registry import find_study
 from bridge.study import Inputs
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_readings import LOCAL
 from symbolic.statements import Quantity
 
 SCOPES = ("prompt", LOCAL)
@@ -29,10 +29,10 @@ ACCURACIES = (1e-1, 1e-2, 1e-3, 1e-6)
 ROUNDING = 1e-12  # of float64 runs and bounds, where a local bound is attained
 
 
-def step_case(**params: object) -> EmulatedCase:
+def step_case(**params: object) -> TheoremCase:
     """icgd.step at these parameters, in float64 on the CPU."""
     case = find_study("icgd.step").case(params, seed=0, dtype="float64", device="cpu")
-    assert isinstance(case, EmulatedCase)  # the parameters meet the hypotheses
+    assert isinstance(case, TheoremCase)  # as all cases of theorems
     return case
 
 
@@ -81,36 +81,36 @@ def tightness(N: int, steps: int = 100, restarts: int = 12) -> Tightness:
     )
 
 
-def median_ratio(case: EmulatedCase, inputs: Inputs, scope: str) -> float:
+def median_ratio(case: TheoremCase, inputs: Inputs, scope: str) -> float:
     with torch.no_grad():
         errors = case.errors(inputs, ["gradient"])["gradient"]
         bounds = case.prompt_bounds(case.result.quantity("gradient"), inputs, scope)
     return float((bounds / errors).median())
 
 
-def attack_error(case: EmulatedCase, budget: Budget) -> Inputs:
+def attack_error(case: TheoremCase, budget: Budget) -> Inputs:
     """The prompt of the largest error that the attack finds."""
     return _attacked(case, Goal(_gradient(case)), budget)
 
 
-def attack_ratio(case: EmulatedCase, scope: str, budget: Budget) -> Inputs:
+def attack_ratio(case: TheoremCase, scope: str, budget: Budget) -> Inputs:
     """The prompt of the largest error over bound."""
     return _attacked(case, Goal(_gradient(case), scope), budget)
 
 
-def _attacked(case: EmulatedCase, goal: Goal, budget: Budget) -> Inputs:
+def _attacked(case: TheoremCase, goal: Goal, budget: Budget) -> Inputs:
     (found,) = case.batch([(case, goal)], budget).ascended(budget)
     return case.admit({name: value[None] for name, value in found.items()})
 
 
-def ratio_at(case: EmulatedCase, inputs: Inputs, scope: str) -> float:
+def ratio_at(case: TheoremCase, inputs: Inputs, scope: str) -> float:
     """Rigorous bound over measured error at one prompt."""
     bound = case.instance(_gradient(case), scope, inputs)
     assert bound is not None  # the gradient has bounds of both scopes
     return float(bound.ball) / evidence_at(case, _gradient(case), inputs).evidence.measured
 
 
-def _gradient(case: EmulatedCase) -> Quantity:
+def _gradient(case: TheoremCase) -> Quantity:
     return case.result.quantity("gradient")
 
 
@@ -118,7 +118,7 @@ def sizes() -> Iterator[tuple[int, int, int]]:
     return itertools.product(DEPTHS, WIDTHS, DIMENSIONS)
 
 
-def worst_share(case: EmulatedCase, attack: int, samples: int = 8, restarts: int = 4) -> dict[str, float]:
+def worst_share(case: TheoremCase, attack: int, samples: int = 8, restarts: int = 4) -> dict[str, float]:
     """Per tier the largest error over bound, over all quantities, random and attacked prompts: at most 1."""
     names = [q.name for q in case.result.quantities if q.scopes]
     inputs = [case.sample(samples, seed=1)]
@@ -181,7 +181,7 @@ def grid() -> None:
         with torch.no_grad():
             error = float(case.errors(case.sample(8, seed=1), ["gradient"])["gradient"].max())
         attacked = evidence_at(case, _gradient(case), attack_error(case, Budget(1, 20, 4, 0))).evidence.measured
-        spent, most = max(spent, max(error, attacked) / eps), max(most, case.emulation.relus)
+        spent, most = max(spent, max(error, attacked) / eps), max(most, case.runner.built["emulation"].relus)
     print(f"accuracies {ACCURACIES}, B_v sqrt(max(K, d)) = 1: largest error / eps {spent:.3g}, most ReLUs {most}, "
           f"not representable {refused}, {time.perf_counter() - start:.0f} s")  # fmt: skip
 

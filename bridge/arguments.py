@@ -3,7 +3,7 @@
 import contextlib
 import inspect
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,11 @@ def arguments_of(function: Function) -> tuple[str, ...]:
     if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
         raise UsageError(f"{name} takes *args or **kwargs; name the parameters, weights and inputs that it takes")
     return tuple(each.name for each in parameters if each.default is each.empty)
+
+
+def called_with(function: Function, known: Mapping[str, Any]) -> Any:
+    """The function with what it takes of these."""
+    return function(**{name: known[name] for name in arguments_of(function)})
 
 
 @contextlib.contextmanager

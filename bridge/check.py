@@ -62,6 +62,8 @@ class Sides:
 class Check:
     """A quantity whose sides are computed at `inputs`, by name: arrays, or a function of parameters that gives them.
 
+    Such a function may take settings of the run too, to draw them.
+
     `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts` and
     `seed`; what no function of a theorem takes has no effect on it. Several inputs in a list give a row each. An input
     with the name of a parameter, one number, replaces it: where the two differ, the row stands at no point of the grid.

@@ -25,7 +25,7 @@ Bounds = dict[str, Bound]
 
 def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
     """One row for each point at which the check is judged."""
-    return [_row(case, check, inputs, budget) for inputs in _points(case, check)]
+    return [_row(case, check, inputs, budget) for inputs in _points(case, check, budget)]
 
 
 def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
@@ -33,14 +33,15 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
 
     Raises UsageError for inputs of other names or shapes, and for a setting that the check does not depend on.
     """
-    expected = {name: tuple(value.shape) for name, value in _points(case, check)[0].items()}
+    budget = replace(ONE_INPUT, **case.settings)
+    expected = {name: tuple(value.shape) for name, value in _points(case, check, budget)[0].items()}
     got = {name: tuple(value.shape) for name, value in inputs.items()}
     if got != expected:
         raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {expected}, got {got}")
     unknown = sorted(set(case.settings) - settings_of(check))
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
-    return _row(case, check, inputs, replace(ONE_INPUT, **case.settings))
+    return _row(case, check, inputs, budget)
 
 
 def settings_of(check: Check) -> frozenset[str]:
@@ -49,8 +50,8 @@ def settings_of(check: Check) -> frozenset[str]:
     return SETTINGS & {name for function in functions for name in arguments_of(function)}
 
 
-def _points(case: Case, check: Check) -> list[Inputs]:
-    given = _called(case, check, check.inputs, {}) if callable(check.inputs) else check.inputs
+def _points(case: Case, check: Check, budget: Budget) -> list[Inputs]:
+    given = _called(case, check, check.inputs, asdict(budget)) if callable(check.inputs) else check.inputs
     points = [given] if isinstance(given, Mapping) else given
     return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
 
@@ -100,14 +101,17 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     if found is not None and sides.rounding is not None:
         run = Evidence(float(found.mid()), found, sides.rounding)
         row.exact, row.rounding = float64_above(found), sides.rounding
-        row.flags |= {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, None, [run]))}
+        row.flags |= {
+            tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, case.trivial(quantity), [run]))
+        }
     return row
 
 
 def _replaced(case: Case, inputs: Inputs) -> dict[str, int | float]:
     """The parameters that inputs replace. Raises UsageError for what is not a number that the parameter takes."""
     numbers = [each.name for each in case.result.parameters if each.symbol is not None]
-    return {name: case.result.number(name, inputs[name].item()) for name in numbers if name in inputs}
+    given = {name: inputs[name] for name in numbers if name in inputs and inputs[name].numel() == 1}
+    return {name: case.result.number(name, each.item()) for name, each in given.items()}
 
 
 def _words(number: int | float) -> str:

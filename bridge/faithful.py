@@ -17,12 +17,12 @@ from bridge.balls import BASE_BITS
 from bridge.budget import Budget
 from bridge.check import Check, Sides, within
 from bridge.check_rows import check_rows, replayed_check
-from bridge.readings import Emulated
+from bridge.readings import Emulated, Operands
 from bridge.record import Row
 from bridge.rounded import WITHIN_ROUNDING
 from bridge.rows import ONE_INPUT
 from bridge.study import Case
-from bridge.theorem_readings import AtPrompt, at_prompt_on_balls, values_of
+from bridge.theorem_readings import AtPrompt, Use, at_prompt_on_balls, in_groups, values_of
 from bridge.verdicts import EQUAL_BITS
 from numeric.balls import BallArray, BallsError, ball_maximum, working_precision
 from numeric.exact_cost import TooLargeForExact
@@ -126,7 +126,7 @@ class _Judged:
             return self._in_floats(one)
 
     def _on_balls(self, inputs: Inputs) -> Sides:
-        found = {side: _exactly_apart(self.case, side, inputs) for side in self.sides}
+        found = _exactly_apart(self.case, self.sides, inputs)
         rounded = [side for side, apart in found.items() if apart > 0 and _may_be_rounding(self.case, side, inputs)]
         found |= {side: flint.arb(0).union(found[side]) for side in rounded}
         return _judged(found, [WITHIN_ROUNDING] if rounded else [])
@@ -154,7 +154,7 @@ def _judged(found: Mapping[Side, flint.arb], remarks: list[str]) -> Sides:
 def _may_be_rounding(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> bool:
     """Whether they meet once floats that Python computed stand for all numbers near them."""
     try:
-        return not _exactly_apart(case.floats_enclosed, side, inputs) > 0
+        return not _exactly_apart(case.floats_enclosed, [side], inputs)[side] > 0
     except (UsageError, BallsError, StreamError):
         return True  # they do not run on the wider balls
 
@@ -170,7 +170,7 @@ def _distances(case: "bridge.theorem_case.TheoremCase", sides: list[Side], input
             "network": case.runner.network(inputs, names, torch.float64),
             "reference": case.runner.reference(inputs, names),
         }
-        values = {name: _values(case, case.quantity(name), inputs) for name in names}
+        values = _values(case, names, inputs)
     found = {}
     for side in sides:
         run, value = runs[side.role][side.name].flatten(1), side.of(values[side.name])  # (B, m)
@@ -179,18 +179,24 @@ def _distances(case: "bridge.theorem_case.TheoremCase", sides: list[Side], input
     return found
 
 
-def _values(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, inputs: Inputs) -> Emulated:
-    """Of the derivation at each prompt, (B, m) each."""
-    use = values_of(quantity)
-    function = AtPrompt(case, [quantity], lambda operands: _by_side(use(operands)))
+def _values(case: "bridge.theorem_case.TheoremCase", names: list[str], inputs: Inputs) -> dict[str, Emulated]:
+    """Of the derivations at each prompt, (B, m) each."""
     like = next(iter(inputs.values())).double()
-    numbers = {n: like.new_full((len(like),), case.number(letter)) for n, letter in function.letters.items()}
-    found = case.runner.batched(function, {**inputs, **numbers})
-    return Emulated(found["exact"], found["emulated"])
+    values: dict[str, Emulated] = {}
+    for group in in_groups(case.quantity(name) for name in names):
+        function = AtPrompt(case, group[0], _by_side(values_of(group)))
+        numbers = {n: like.new_full((len(like),), case.number(letter)) for n, letter in function.letters.items()}
+        found = case.runner.batched(function, {**inputs, **numbers})
+        values |= {name: Emulated(each["exact"], each["emulated"]) for name, each in found.items()}
+    return values
 
 
-def _by_side(values: Emulated) -> dict[str, Tensor]:
-    return {"exact": values.exact.flatten(), "emulated": values.emulated.flatten()}
+def _by_side(use: Use) -> Use:
+    def flat(operands: Operands) -> dict[str, dict[str, Tensor]]:
+        values = use(operands)
+        return {n: {"exact": x.exact.flatten(), "emulated": x.emulated.flatten()} for n, x in values.items()}
+
+    return flat
 
 
 def _require_entries(case: "bridge.theorem_case.TheoremCase", side: Side, found: int, expected: int) -> None:
@@ -201,18 +207,25 @@ def _require_entries(case: "bridge.theorem_case.TheoremCase", side: Side, found:
         )
 
 
-def _exactly_apart(case: "bridge.theorem_case.TheoremCase", side: Side, inputs: Inputs) -> flint.arb:
-    """Encloses the distance; 0 where the balls overlap and are narrow."""
+def _exactly_apart(case: "bridge.theorem_case.TheoremCase", sides: list[Side], inputs: Inputs) -> dict[Side, flint.arb]:
+    """Encloses each distance; 0 where the balls overlap and are narrow."""
     bits = BASE_BITS + case.extra_bits
-    run = case.runner.exact_network if side.role == "network" else case.runner.exact_reference
-    found = run(case.members(inputs, bits), [side.name], bits)[side.name].flatten()
-    values = at_prompt_on_balls(case, case.quantity(side.name), values_of(case.quantity(side.name)), inputs, bits)
-    value: BallArray = side.of(values).flatten()
-    _require_entries(case, side, found.numel(), value.numel())
-    return balls_apart(found, value)
+    one = case.members(inputs, bits)
+    values: dict[str, Emulated] = {}
+    for group in in_groups(case.quantity(name) for name in dict.fromkeys(side.name for side in sides)):
+        values |= at_prompt_on_balls(case, group[0], values_of(group), inputs, bits)
+    runs = {"network": case.runner.exact_network, "reference": case.runner.exact_reference}
+    names = {role: [side.name for side in sides if side.role == role] for role in runs}
+    found = {role: run(one, names[role], bits) if names[role] else {} for role, run in runs.items()}
+    apart = {}
+    for side in sides:
+        run, value = found[side.role][side.name].flatten(), side.of(values[side.name]).flatten()
+        _require_entries(case, side, run.numel(), value.numel())
+        apart[side] = _apart(run, value)
+    return apart
 
 
-def balls_apart(found: BallArray, value: BallArray) -> flint.arb:
+def _apart(found: BallArray, value: BallArray) -> flint.arb:
     """Encloses the distance in the sup norm; 0 where the balls overlap and are narrow."""
     with working_precision(found.bits):
         apart, size = (found - value).sup_norm(), found.sup_norm().max(flint.arb(1))

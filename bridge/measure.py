@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import flint
 import torch
@@ -47,13 +46,13 @@ def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Poin
     sample = case.sample(budget.samples, budget.seed)
     names = [q.name for q in quantities]
     errors = _in_blocks(lambda part: case.errors(part, names), sample)
-    bounds = _prompt_bounds(case, quantities, sample)
     by_error: dict[str, list[Found]] = {}
     by_ratio: dict[tuple[str, str], list[Found]] = {}
     for q in quantities:
         by_error[q.name] = [_worst(case, q, sample, errors[q.name])]
         for scope in prompt_scopes(q):
-            by_ratio[q.name, scope] = [_worst(case, q, sample, ratio(errors[q.name], bounds[scope][q.name]))]
+            ratios = ratio(errors[q.name], _prompt_bounds(case, q, sample, scope))
+            by_ratio[q.name, scope] = [_worst(case, q, sample, ratios)]
     if budget.attack:
         (attacked,) = searched([case], quantities, budget) if points is None else [points]
         for q in quantities:
@@ -63,13 +62,8 @@ def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Poin
     return Measurement(by_error, by_ratio)
 
 
-def _prompt_bounds(case: Case, quantities: list[Quantity], inputs: Inputs) -> dict[str, dict[str, torch.Tensor]]:
-    """By scope and quantity."""
-    names: dict[str, list[str]] = {}
-    for q in quantities:
-        for scope in prompt_scopes(q):
-            names.setdefault(scope, []).append(q.name)
-    return {scope: _in_blocks(partial(case.bounds_at, each, scope=scope), inputs) for scope, each in names.items()}
+def _prompt_bounds(case: Case, quantity: Quantity, inputs: Inputs, scope: str) -> torch.Tensor:
+    return _in_blocks(lambda part: {"bound": case.prompt_bounds(quantity, part, scope)}, inputs)["bound"]
 
 
 def _at_point(case: Case, quantity: Quantity, found: Inputs) -> Found:

@@ -20,12 +20,12 @@ TheoremLike = str | Theorem | Study
 PLACES = {
     "icgd.gradient": ("icgd.gradient", "GRADIENT"),
     "icgd.relu_sum": ("icgd.relu_sum", "RELU_SUM"),
-    "icgd.forward": ("icgd.study", "StepStudy"),
-    "icgd.derivative": ("icgd.study", "StepStudy"),
-    "icgd.loss_gradient": ("icgd.study", "StepStudy"),
-    "icgd.backward": ("icgd.study", "StepStudy"),
-    "icgd.step": ("icgd.study", "StepStudy"),
-    "icgd.dimensions": ("icgd.study", "StepStudy"),
+    "icgd.forward": ("icgd.step", "FORWARD"),
+    "icgd.derivative": ("icgd.step", "DERIVATIVE"),
+    "icgd.loss_gradient": ("icgd.step", "LOSS_GRADIENT"),
+    "icgd.backward": ("icgd.step", "BACKWARD"),
+    "icgd.step": ("icgd.step", "STEP"),
+    "icgd.dimensions": ("icgd.table", "DimensionsStudy"),
     "icgd.trajectory": ("icgd.trajectory", "TrajectoryStudy"),
     "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
     "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
@@ -46,7 +46,6 @@ PLACES = {
     "machines.turing": ("machines.turing", "TuringStudy"),
     "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
 }
-OF_SEVERAL = ("StepStudy",)  # studies of several results; each takes the id of its result
 
 
 @cache
@@ -82,5 +81,5 @@ def registered_study(result_id: str) -> Study:
     place = getattr(import_module(f"bridge.{module}"), name)
     if isinstance(place, Theorem):
         return TheoremStudy(place)
-    study: Study = place(result) if name in OF_SEVERAL else place()
+    study: Study = place()
     return study

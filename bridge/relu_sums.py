@@ -53,6 +53,11 @@ class Interpolant:
     rounding: flint.arb
     slope_rounding: flint.arb
 
+    @property
+    def width(self) -> float:
+        """Of a cell."""
+        return 2 * self.radius / self.relu_sum.cells
+
 
 @dataclass(frozen=True, eq=False)
 class LossInterpolant:

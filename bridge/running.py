@@ -219,6 +219,11 @@ class Runner:
         taps = self.torch_network(key, dtype).run(tokens, self.taps(network, names))
         return {name: self.read(network, name, taps, dtype) for name in names}
 
+    def envelope(self, inputs: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
+        """What the theorem's envelope makes of these quantities, (B, ...) each."""
+        assert self.theorem.envelope is not None  # asked of theorems that have one
+        return self._named("the envelope", self.batched(self.theorem.envelope, inputs), names)
+
     def _exact_run(self, key: str, inputs: Arrays, names: Sequence[str], bits: int) -> dict[str, BallArray]:
         network = self.theorem.networks[key]
         if not isinstance(network, Transformer):
@@ -316,18 +321,23 @@ def _for_balls(function: Function | Pair) -> Function:
 ORDERS = {"inf": torch.inf, "1": 1, "2": 2}
 
 
-def distance(norm: str, name: str, found: Tensor, truth: Tensor) -> Tensor:
-    """The norm of each difference, over all entries as one vector, (B). Raises UsageError for shapes that differ."""
+def distance(norm: str, name: str, found: Tensor, truth: Tensor, *, tokens: bool = False) -> Tensor:
+    """The norm of each difference, over all entries as one vector, or of the largest token, (B).
+
+    Raises UsageError for shapes that differ.
+    """
     if found.shape != truth.shape:
         raise UsageError(
             f"'{name}' has the shape {tuple(found.shape[1:])} in the network and {tuple(truth.shape[1:])} in the "
             f"reference; return arrays of one shape"
         )
+    if tokens and found.ndim > 2:
+        return torch.linalg.vector_norm(found - truth, ord=ORDERS[norm], dim=-1).flatten(1).amax(-1)
     return torch.linalg.vector_norm((found - truth).reshape(len(found), -1), ord=ORDERS[norm], dim=1)
 
 
-def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flint.arb:
-    """The norm of the difference, enclosed. Raises UsageError for shapes that differ."""
+def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor, *, tokens: bool = False) -> flint.arb:
+    """The norm of the difference, or of its largest token, enclosed. Raises UsageError for shapes that differ."""
     if tuple(one.shape) != tuple(other.shape):
         raise UsageError(
             f"two runs of one quantity give arrays of the shapes {tuple(one.shape)} and {tuple(other.shape)}"
@@ -335,12 +345,17 @@ def exact_distance(norm: str, one: BallArray, other: BallArray | Tensor) -> flin
     apart = one - (other.double().cpu().numpy() if isinstance(other, Tensor) else other)
     with working_precision(one.bits):
         sizes = [abs(ball) for ball in apart.balls]
-        if norm == "inf":
-            return ball_maximum(sizes)
-        if norm == "1":
-            return sum(sizes, start=flint.arb(0))
-        total = sum((size * size for size in sizes), start=flint.arb(0))
-        return total.sqrt() if total > 0 else flint.arb(0).union(total.abs_upper().sqrt())  # all may be 0
+        width = apart.shape[-1] if tokens and apart.ndim > 1 else max(1, len(sizes))
+        return ball_maximum([_norm(norm, sizes[start : start + width]) for start in range(0, len(sizes), width)])
+
+
+def _norm(norm: str, sizes: Sequence[flint.arb]) -> flint.arb:
+    if norm == "inf":
+        return ball_maximum(sizes)
+    if norm == "1":
+        return sum(sizes, start=flint.arb(0))
+    total = sum((size * size for size in sizes), start=flint.arb(0))
+    return total.sqrt() if total > 0 else flint.arb(0).union(total.abs_upper().sqrt())  # all may be 0
 
 
 def _as_arrays(role: str, found: Any, dtype: torch.dtype, device: torch.device) -> Any:

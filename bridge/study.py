@@ -109,12 +109,6 @@ class Case(ABC):
         """The goal at whose input this one is shown: itself, or that of a quantity which decides for several."""
         return goal
 
-    has_envelope: bool = False
-
-    def envelope(self, inputs: Inputs, names: Sequence[str]) -> dict[str, Tensor]:
-        """Smooth numbers near the errors, which an attack climbs first where `has_envelope`."""
-        raise NotImplementedError(f"{type(self).__name__} has no envelope")
-
     def search_memory(self, budget: Budget) -> int:
         """About how many bytes the restarts of one goal take in a batch."""
         return 0
@@ -134,10 +128,6 @@ class Case(ABC):
     @abstractmethod
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
         """The bound of that scope at each input, in float64 and differentiable: what ratio the attack should raise."""
-
-    def bounds_at(self, names: Sequence[str], inputs: Inputs, scope: str) -> dict[str, Tensor]:
-        """The same for several quantities."""
-        return {name: self.prompt_bounds(self.result.quantity(name), inputs, scope) for name in names}
 
     @abstractmethod
     def rounding_estimate(self) -> float:

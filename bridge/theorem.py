@@ -18,6 +18,8 @@ from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.pair import Pair
 from bridge.refusals import briefly_refused
+from bridge.refutation import Refutation
+from bridge.study import Refusal
 from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
@@ -65,6 +67,27 @@ class Theorem:
     attack starts; without it they come from the domains. `resolve` completes given parameters by those that they imply,
     which `implied` names. `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter
     is solved for. `tables`, functions of parameters and weights, stand under the rows.
+
+    What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
+    place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
+    what is built is None there where it cannot be. `outside` takes `quantity` and `tier` and gives the hypothesis that
+    the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
+    they are known; `printed_letters` takes the name of a `quantity` and gives those that mean something else in its
+    printed bound than in the derived one. `idle` names the parameters that nothing depends on there, `automatic` those
+    of which 0 means: computed from the others, `fixed` those that are never solved for.
+
+    What searches: `samples`, as `starts`, gives the random inputs. `envelope`, a function as the network is, stands in
+    for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
+    quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
+    are inputs at which a printed bound fails, with parameters of their own; `refuted` names the quantities whose
+    errata a comparison shows, all that have one by default.
+
+    What bounds: `norms` binds the handles for every prompt, to norms and ranges (bridge/readings/network.py), and so
+    gives bounds of the network. `bounds` takes a `scope` of prompts and gives bounds by quantity that are proved in the
+    theorem's own way, on tensors and on balls (there a text instead where a hypothesis is not verified). With `tokens`,
+    the last axis of an array of several axes holds the coordinates, and the error is that of the largest token.
+    `by_rules`: a bound at a prompt is the least of what the reading knows and of what the rules say; False where the
+    latter would not be the least.
     """
 
     statement: Result
@@ -89,6 +112,23 @@ class Theorem:
     implied: tuple[str, ...] = ()
     entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
     tables: tuple[Function, ...] = ()  # each gives a NamedTable
+    quantities: Callable[..., Sequence[Quantity]] | None = None
+    refusal: Callable[..., Refusal | None] | None = None
+    outside: Callable[..., str] | None = None
+    letters: Callable[..., Mapping[sp.Symbol, Any]] | None = None
+    printed_letters: Callable[..., Mapping[sp.Symbol, Any]] | None = None
+    idle: Callable[..., Sequence[str]] | None = None
+    automatic: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    samples: Function | None = None
+    envelope: Function | None = None
+    leading: tuple[str, ...] = ()
+    refutations: tuple[Refutation, ...] = ()
+    refuted: tuple[str, ...] | None = None
+    norms: Callable[..., Mapping[str, Any]] | None = None
+    bounds: Function | Pair | None = None
+    tokens: bool = False
+    by_rules: bool = True
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:
@@ -111,8 +151,14 @@ class Theorem:
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
         others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
-        others["the handles"] = self.handles
+        others |= {"the samples": self.samples, "the handles": self.handles, "the norms": self.norms}
+        others |= {"the envelope": self.envelope, "the quantities": self.quantities, "the refusal": self.refusal}
+        others["the letters"] = self.letters
+        others |= {"the hypotheses of bounds": self.outside, "the printed letters": self.printed_letters}
+        others["the idle parameters"] = self.idle
         yield from ((role, each) for role, each in others.items() if each is not None)
+        if self.bounds is not None:
+            yield from _written("the bounds", self.bounds)
         yield from (("a table", table) for table in self.tables)
 
     @property

@@ -3,7 +3,7 @@
 Shapes: R items, the restarts of each cell in turn; a cell is one goal of one case.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import sympy as sp
@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from bridge.budget import Budget
+from bridge.envelopes import FIRST_STEP, SECOND_STEP, starts_around
 from bridge.goals import Goal, ratio
 from bridge.items import Items
-from bridge.reading_batch import ReadingBatch
 from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_readings import in_groups
 from bridge.transformer import Transformer
 from bridge.transformer_batch import Found, Member, TransformerBatch, together
 from numeric.attack import attack_groups
@@ -34,15 +35,32 @@ class TheoremBatch:
         self.names = [goal.quantity.name for _, goal in cells for _ in range(self.restarts)]  # R
         self.varying = self._varying()
         self.read = self.cases[0].bindings.read
-        self.rounding_beside = self.cases[0].rounding_beside if self.read else 0.0
+        own = self.runner.theorem.bounds is not None
+        self.rounding_beside = self.cases[0].rounding_beside if self.read or own else 0.0
         self.one_domain = all(case.domain == self.cases[0].domain for case in self.cases)
 
     def ascended(self, budget: Budget) -> list[Inputs]:
+        steps = 0 if self.runner.theorem.envelope is None else budget.attack // 2
+        if not steps:
+            return self._attacked(self.objective, budget.attack, FIRST_STEP, budget.seed)
+
+        def climb(cells: Sequence[tuple[TheoremCase, Goal]]) -> list[Inputs]:
+            batch = TheoremBatch(cells, budget)
+            return batch._attacked(batch.envelope, steps, FIRST_STEP, budget.seed)
+
+        self.starts = _joined(starts_around(self.cells, climb, self.restarts, budget.seed))
+        return self._attacked(self.objective, budget.attack - steps, SECOND_STEP, budget.seed)
+
+    def _attacked(self, objective: Callable[[Inputs], Tensor], steps: int, size: float, seed: int) -> list[Inputs]:
         results = attack_groups(
-            self.objective, self.starts, self.project, len(self.cells), steps=budget.attack, seed=budget.seed
+            objective, self.starts, self.project, len(self.cells), steps=steps, step_size=size, seed=seed
         )
         witnesses = [result.witness for result in results]
         return [witness for witness in witnesses if isinstance(witness, dict)]  # the structure of the starts
+
+    def envelope(self, inputs: Inputs) -> Tensor:
+        """What each item would err by if the envelope were the network, (R)."""
+        return self._errors_of({**inputs, **self.varying}, [_FunctionBatch(self, "", of_envelope=True)])
 
     def project(self, inputs: Inputs) -> Inputs:
         if self.one_domain:
@@ -84,9 +102,12 @@ class TheoremBatch:
     # Errors.
 
     def _errors(self, known: Mapping[str, Tensor]) -> Tensor:
+        return self._errors_of(known, self._parts)
+
+    def _errors_of(self, known: Mapping[str, Tensor], parts: "Sequence[_FunctionBatch | TransformerBatch]") -> Tensor:
         truth = self.runner.reference(known, list(dict.fromkeys(self.names)))
         errors = next(iter(known.values())).new_zeros(len(self.names))  # (R)
-        for part in self._parts:
+        for part in parts:
             for name, items, found in part.run(known):
                 errors = items.into(errors, self.cases[0].distance(name, found, items.of(truth[name])))
         return errors
@@ -117,23 +138,35 @@ class TheoremBatch:
         bounds = next(iter(known.values())).new_ones(len(self.names))  # (R)
         values = {letter: self._letter(letter, items, known) for letter, items in self._letters.items()}
         for quantity, _, items in self._ratios:
-            if quantity.name not in self.read:
-                formula = self.cases[0].prompt_formula(quantity)
-                arguments = [items.of(values[s] if s in values else self._numbers[s]) for s in formula.letters]
-                bounds = items.into(bounds, formula.bound(*arguments) * items.of(torch.ones_like(bounds)))
-        for each in self._readings:
-            bounds = each.items.into(bounds, each.bounds(known) + self.rounding_beside)
+            bounds = items.into(bounds, self._by_formula(quantity, items, values) * items.of(torch.ones_like(bounds)))
+        for reading in self._readings:
+            for items, read in reading.bounds(known, self._numbers):
+                bounds = items.into(bounds, torch.minimum(items.of(bounds), read) + self.rounding_beside)
         return bounds
 
-    @cached_property
-    def _readings(self) -> list[ReadingBatch]:
-        """One for each scope."""
-        scopes = [goal.scope if goal.quantity.name in self.read else None for _, goal in self.cells]
-        return [self._read([each == scope for each in scopes]) for scope in dict.fromkeys(scopes) if scope is not None]
+    def _by_formula(self, quantity: Quantity, items: Items, values: Mapping[sp.Symbol, Tensor]) -> Tensor | float:
+        if self.cases[0].reads_alone(quantity):
+            return torch.inf
+        formula = self.cases[0].prompt_formula(quantity)
+        arguments = [items.of(values[s]) if s in values else items.of(self._numbers[s]) for s in formula.letters]
+        bound: Tensor = formula.bound(*arguments)
+        return bound
 
-    def _read(self, flags: Sequence[bool]) -> ReadingBatch:
-        chosen = [cell for cell, flag in zip(self.cells, flags, strict=True) if flag]
-        return ReadingBatch(chosen, self.items(flags), self.varying, self.runner)
+    @cached_property
+    def _readings(self) -> "list[_ReadingBatch]":
+        """The quantities of one derivation in one scope share a reading."""
+        ratios = {scope: [each for each in self._ratios if each[1] == scope] for _, scope, _ in self._ratios}
+        return [
+            _ReadingBatch(self, [each for each in own if each[0] in group])
+            for own in ratios.values()
+            for group in self._groups([quantity for quantity, _, _ in own])
+        ]
+
+    def _groups(self, quantities: Sequence[Quantity]) -> list[list[Quantity]]:
+        """Of one scope, those that are bounded together."""
+        if self.runner.theorem.bounds is not None:
+            return [list(quantities)]
+        return in_groups(quantity for quantity in quantities if quantity.name in self.read)
 
     def _letter(self, letter: sp.Symbol, items: Items, known: Mapping[str, Tensor]) -> Tensor:
         """The letter at those items, 0 at the others, (R)."""
@@ -154,33 +187,78 @@ class TheoremBatch:
         """Each letter that depends on the prompt, and the items whose bounds have it."""
         needed: dict[sp.Symbol, set[int]] = {}
         for quantity, _, items in self._ratios:
-            for letter in () if quantity.name in self.read else self.cases[0].prompt_formula(quantity).letters:
+            for letter in self._letters_of(quantity):
                 if letter in self.cases[0].prompt_functions:
                     needed.setdefault(letter, set()).update(items.places)
         return {letter: Items(sorted(each), len(self.names), self.runner.device) for letter, each in needed.items()}
 
+    def _letters_of(self, quantity: Quantity) -> tuple[sp.Symbol, ...]:
+        case = self.cases[0]
+        return () if case.reads_alone(quantity) else case.prompt_formula(quantity).letters
+
     @cached_property
     def _numbers(self) -> dict[sp.Symbol, Tensor]:
         """The other letters, at each item, (R)."""
-        letters = {s for quantity, _, _ in self._ratios for s in self.cases[0].prompt_formula(quantity).letters}
+        letters = {s for quantity, _, _ in self._ratios for s in self._letters_of(quantity)}
+        letters |= set(self.cases[0].network_letters) if self.read else set()
         return {
             letter: self._of_items([torch.tensor(case.number(letter)) for case, _ in self.cells])
             for letter in letters
-            if letter not in self._letters
+            if letter not in self._letters or letter in self.cases[0].network_letters
         }
 
 
-class _FunctionBatch:
-    """A network that is a function, on the items whose goals it makes."""
+class _ReadingBatch:
+    """Quantities that one reading bounds, each at the items whose goal is its ratio."""
 
-    def __init__(self, batch: TheoremBatch, key: str) -> None:
-        self.runner, self.key = batch.runner, key
-        self.items = batch.items([self.runner.network_key(goal.quantity.name) == key for _, goal in batch.cells])
+    def __init__(self, batch: TheoremBatch, ratios: Sequence[tuple[Quantity, str, Items]]) -> None:
+        self.runner, own = batch.runner, [items for _, _, items in ratios]
+        quantities, (_, scope, _) = [quantity for quantity, _, _ in ratios], ratios[0]
+        self.function = batch.cases[0].reading_of(quantities, scope)
+        places = sorted(place for items in own for place in items.places)
+        self.items = Items(places, len(batch.names), batch.runner.device)
+        self.readings, self.varying = list(self.items.by_name(batch.names)), set(batch.varying)
+        of_items = [case for case, _ in batch.cells for _ in range(batch.restarts)]
+        self.cases = _in_a_row([of_items[place] for place in places])
+
+    def bounds(
+        self, known: Mapping[str, Tensor], letters: Mapping[sp.Symbol, Tensor]
+    ) -> Iterator[tuple[Items, Tensor]]:
+        """What is the same for all items of a case is computed once."""
+        numbers = {name: self._by_case(letters[letter])[:, 0] for name, letter in self.function.letters.items()}
+        own = {name: self._by_case(known[name])[:, 0] for name in self.varying}
+        inputs = {name: self._by_case(value) for name, value in known.items() if name not in self.varying}
+        found = self.runner.batched_by_case(self.function, {**own, **numbers}, inputs)
+        for name, spots, items in self.readings:
+            yield items, spots.of(found[name].flatten(0, 1))
+
+    def _by_case(self, values: Tensor) -> Tensor:
+        return self.items.of(values).unflatten(0, (self.cases, -1))  # (C, I, ...)
+
+
+def _in_a_row(cases: Sequence[TheoremCase]) -> int:
+    """How many cases there are, if each has as many items in a row; else how many items."""
+    each = list(dict.fromkeys(cases))
+    size = len(cases) // len(each)
+    return len(each) if list(cases) == [case for case in each for _ in range(size)] else len(cases)
+
+
+class _FunctionBatch:
+    """A network that is a function, on the items whose goals it makes; or the envelope, on all."""
+
+    def __init__(self, batch: TheoremBatch, key: str, *, of_envelope: bool = False) -> None:
+        self.runner, self.key, self.of_envelope = batch.runner, key, of_envelope
+        networks = [self.runner.network_key(goal.quantity.name) for _, goal in batch.cells]
+        self.items = batch.items([of_envelope or each == key for each in networks])
         self.readings = list(self.items.by_name(batch.names))
 
     def run(self, known: Mapping[str, Tensor]) -> Iterator[Found]:
         names = [name for name, _, _ in self.readings]
-        outputs = self.runner.outputs(self.key, self.items.of_each(known), names, torch.float64)
+        inputs = self.items.of_each(known)
+        if self.of_envelope:
+            outputs = self.runner.envelope(inputs, names)
+        else:
+            outputs = self.runner.outputs(self.key, inputs, names, torch.float64)
         for name, spots, items in self.readings:
             yield name, items, spots.of(outputs[name])
 

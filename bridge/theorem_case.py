@@ -13,6 +13,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.arguments import arguments_of, called_with
 from bridge.balls import BASE_BITS, bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.check import Check, enclosed
@@ -23,11 +24,15 @@ from bridge.faithful import NAME as FAITHFUL
 from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
 from bridge.lowering import Lowered, lower
+from bridge.own_bounds import OwnBounds, own_bound
+from bridge.pair import Pair
 from bridge.premises import require_covered, require_entries
-from bridge.record import NamedTable, Row
+from bridge.record import NamedTable, Row, Verdict
+from bridge.rows import refused_rows
 from bridge.running import Runner, distance, exact_distance
-from bridge.study import SETTINGS, Case, Inputs, Objective, torch_device, torch_dtype
+from bridge.study import SETTINGS, Case, Inputs, Objective, Refusal, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
+from bridge.theorem_networks import NetworkReadings
 from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
@@ -41,11 +46,13 @@ ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
+BITS_APART = 64  # of exact runs, so that quantities whose bounds differ in size share one
+KEPT_RUNS = 64  # exact runs: rows of several quantities are about one input
 READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
 ABOVE_ROUNDING = 64  # times the rounding
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
-BATCHED = ("search", "errors", "prompt_bounds", "bounds_at")  # what a batch does in place of a case
+BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ class TheoremCase(Case):
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
         self.checked = frozenset(check.name for check in theorem.checks)
         self.params = {name: shown(value) for name, value in params.items()}
+        self.params |= dict.fromkeys(called_with(theorem.idle, params) if theorem.idle is not None else ())
         self.weights = dict(weights)
         # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
         self.drawn_weights = theorem.recorded
@@ -86,35 +94,43 @@ class TheoremCase(Case):
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, super().bounded(), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
+        self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, {})
         self._prompt_formulas: dict[str, PromptFormula] = {}
+        self._exact: dict[tuple[bytes, int], dict[str, tuple[flint.arb, float]]] = {}
         self._readings: dict[tuple[str, ...], AtPrompt] = {}
         self._lengths: dict[Function | None, int] = {}
         self.values |= self._own_letters()
 
-    def _own_letters(self) -> dict[sp.Symbol, flint.arb]:
-        """The letters that nothing but this network gives a value."""
+    def _own_letters(self) -> dict[sp.Symbol, Any]:
+        """The letters that nothing but this network gives a value; none outside the hypotheses."""
+        if self.refused is not None and self.refused.verdict is Verdict.OUTSIDE:
+            return {}
         parameters = {p.symbol for p in self.result.parameters}
         own = [s for s in self.theorem.knows if s not in parameters and not self._has_worst_case(s)]
-        return {letter: self._of_network[letter] for letter in own}
+        more = {} if self.theorem.letters is None else self.runner.called(self.theorem.letters, {})
+        return {**more, **{letter: self._of_network[letter] for letter in own}}
 
     @cached_property
     def floats_enclosed(self) -> "TheoremCase":
         other = copy.copy(self)
         other.__dict__.pop("_of_network", None)
-        other.runner = self.runner.with_floats_enclosed()
+        other.runner, other._exact = self.runner.with_floats_enclosed(), {}
         other.values = {**self.values, **other._own_letters()}
         return other
 
     def _stated_here(self) -> Result:
-        """The statement without the quantities of checks whose condition does not hold here."""
+        """The statement with the quantities of this point, without those of checks whose condition does not hold."""
+        stated = self.theorem.statement
+        if self.theorem.quantities is not None:
+            stated = replace(stated, quantities=tuple(called_with(self.theorem.quantities, self.full_params)))
         absent = {each.name for each in self.theorem.checks if truth(each.when, self.values) is False}
-        quantities = tuple(each for each in self.theorem.statement.quantities if each.name not in absent)
-        return replace(self.theorem.statement, quantities=quantities) if absent else self.theorem.statement
+        quantities = tuple(each for each in stated.quantities if each.name not in absent)
+        return replace(stated, quantities=quantities) if absent else stated
 
     @property
     def _checks_here(self) -> list[Check]:
-        here = {quantity.name for quantity in self.result.quantities}
-        return [check for check in self.theorem.checks if check.name in here]
+        here = {quantity.name: quantity for quantity in self.result.quantities}
+        return [replace(each, quantity=here[each.name]) for each in self.theorem.checks if each.name in here]
 
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
         if not self.runner.enclose_floats:
@@ -131,14 +147,16 @@ class TheoremCase(Case):
     @cached_property
     def bindings(self) -> Bindings:
         """What the handles bind."""
-        if self.theorem.handles is None:
+        if self.theorem.handles is None or self.refused is not None:
             return Bindings()
         return bindings(self, super().bounded(), self.sample(1, seed=0))
 
     @cached_property
     def _scoped(self) -> dict[str, Quantity]:
-        # A distance of the theorem's own is none of the norms in which steps are bounded.
-        found = self.bindings if self.theorem.distance is None else Bindings()
+        # A distance of the theorem's own is none of the norms in which steps are bounded; quantities of the point say
+        # their scopes themselves.
+        own = self.theorem.distance is not None or self.theorem.quantities is not None
+        found = Bindings() if own else self.bindings
         scoped = {each.name: found.scopes(each) for each in self.result.quantities}
         return {
             each.name: each if scoped[each.name] == each.scopes else replace(each, scopes=scoped[each.name])
@@ -154,15 +172,19 @@ class TheoremCase(Case):
     # Inputs.
 
     def sample(self, count: int, seed: int) -> Inputs:
-        return self.admit(self.domain.sample(count, torch.Generator().manual_seed(seed)))
+        return self.admit(self._drawn(self.theorem.samples, self.domain.sample, count, seed))
 
     def starts(self, count: int, seed: int) -> Inputs:
-        generator = torch.Generator().manual_seed(seed)
-        if self.theorem.starts is None:
-            drawn = self.domain.starts(count, generator)
-        else:
-            drawn = self.runner.called(self.theorem.starts, {"count": count, "generator": generator})
+        drawn = self._drawn(self.theorem.starts, self.domain.starts, count, seed)
         return {name: value.to(self.device) for name, value in drawn.items()}
+
+    def _drawn(self, own: Function | None, general: Callable[..., Inputs], count: int, seed: int) -> Inputs:
+        """By the theorem's own function, or from the domains."""
+        generator = torch.Generator().manual_seed(seed)
+        if own is None:
+            return general(count, generator)
+        drawn: Inputs = self.runner.called(own, {"count": count, "generator": generator})
+        return drawn
 
     def project(self, inputs: Inputs) -> Inputs:
         return self.domain.project(inputs)
@@ -194,6 +216,10 @@ class TheoremCase(Case):
         shape = tuple(self.domain.shape.items())
         built = tuple(id(each) for each in self.runner.built.values())  # of this point alone
         return id(self.theorem), whole, weights, quantities, shape, built, self.dtype, self.device
+
+    def shown_at(self, goal: Goal) -> Goal:
+        leading = self.theorem.leading
+        return Goal(self.quantity(leading[0])) if leading and goal.quantity.name not in leading else goal
 
     def batch(self, cells: Sequence[tuple[Case, Goal]], budget: Budget) -> Batch:
         from bridge.theorem_batch import TheoremBatch
@@ -255,8 +281,26 @@ class TheoremCase(Case):
             at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
             raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
 
+    # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        bits += self.theorem.exact_bits
+        bits = -(-(bits + self.theorem.exact_bits) // BITS_APART) * BITS_APART
+        key = b"".join(value.double().cpu().numpy().tobytes() for value in inputs.values()), bits
+        known = self._exact.get(key, {})
+        missing = [name for name in names if name not in known]
+        if missing:
+            if len(self._exact) >= KEPT_RUNS:
+                self._exact.clear()
+            self._exact[key] = known | self._exactly(inputs, self._made_with(missing), bits)
+        return {name: self._exact[key][name] for name in names}
+
+    def _made_with(self, names: Sequence[str]) -> list[str]:
+        """The names, with all other quantities whose errors the functions of their networks make too."""
+        keys = {self.runner.network_key(name) for name in names}
+        functions = {key for key in keys if not isinstance(self.theorem.networks[key], Transformer)}
+        others = [q.name for q in self.bounded() if q.scopes and self.runner.network_key(q.name) in functions]
+        return list(dict.fromkeys([*names, *others]))
+
+    def _exactly(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         one = self.members(inputs, bits)
         network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
         with torch.no_grad():
@@ -276,13 +320,13 @@ class TheoremCase(Case):
     def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
         """The error of a quantity at each prompt, (B): in its norm, or by the distance of the theorem."""
         if self.theorem.distance is None:
-            return distance(self._norm(name), name, found.double(), truth)
+            return distance(self._norm(name), name, found.double(), truth, tokens=self.theorem.tokens)
         apart: Tensor = self.runner.batched(self.theorem.distance, {"found": found, "truth": truth})
         return apart
 
     def _exact_distance(self, name: str, found: BallArray, truth: BallArray | Tensor, bits: int) -> flint.arb:
         if self.theorem.distance is None:
-            return exact_distance(self._norm(name), found, truth)
+            return exact_distance(self._norm(name), found, truth, tokens=self.theorem.tokens)
         return self.runner.exact_number(self.theorem.distance, {"found": found, "truth": truth}, bits)
 
     def _norm(self, name: str) -> str:
@@ -309,18 +353,83 @@ class TheoremCase(Case):
         ratio = torch.finfo(self.dtype).eps / torch.finfo(torch.float32).eps
         return 16 * ratio * float(torch.stack(apart).max())
 
-    # Letters.
+    # Tiers.
+
+    def refusal(self, quantity: Quantity) -> Refusal | None:
+        return self.refused
+
+    def printed(self, quantity: Quantity) -> Bound | None:
+        letters = self.theorem.printed_letters
+        if quantity.printed is None or not self._has_values(quantity.printed.bound):
+            return None
+        if letters is None or (self.refused is not None and self.refused.verdict is Verdict.OUTSIDE):
+            return super().printed(quantity)
+        own = self.runner.called(letters, {"quantity": quantity.name})
+        return self._at_hand(quantity, "printed", Case.printed(self.with_letters(own), quantity))
+
+    def derived(self, quantity: Quantity) -> Bound | None:
+        expression = quantity.derived()
+        known = expression is not None and self._has_values(expression)
+        return self._at_hand(quantity, "derived", super().derived(quantity)) if known else None
+
+    def _has_values(self, expression: sp.Expr) -> bool:
+        """Whether letters have values that nothing could give where the network cannot be built."""
+        return self.refused is None or expression.free_symbols <= set(self.values)
+
+    def _at_hand(self, quantity: Quantity, tier: str, bound: Bound | None) -> Bound | None:
+        """The bound, outside its hypotheses where the theorem says so."""
+        if bound is None or self.theorem.outside is None or self.refused is not None or not quantity.scopes:
+            return bound
+        why = self.runner.called(self.theorem.outside, {"quantity": quantity.name, "tier": tier})
+        return replace(bound, outside=why) if why else bound
 
     def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
+        if scope not in quantity.scopes:
+            return None
+        if scope == "network" or inputs is None:
+            return self._at_hand(quantity, "instance", self._of_all_prompts(quantity))
+        return self._at_hand(quantity, "instance", self._at_prompt(quantity, scope, inputs))
+
+    def _of_all_prompts(self, quantity: Quantity) -> Bound | None:
+        """That of the derivation, or of its reading from norms, where that is less."""
+        if self.theorem.norms is None:
+            return super().instance(quantity, "network")
+        found = self._network_readings.bound(quantity)
+        bound = None if found is None else super().instance(quantity, "network")
+        return None if bound is None or found is None else replace(bound, ball=_lesser(bound.ball, found))
+
+    @cached_property
+    def _network_readings(self) -> NetworkReadings:
+        return NetworkReadings(self)
+
+    def _at_prompt(self, quantity: Quantity, scope: str, inputs: Inputs) -> Bound | None:
+        if self.theorem.bounds is not None:
+            return own_bound(self, quantity, scope, inputs, READ_BITS + self.extra_bits)
+        if self._is_read(quantity, scope) and self.reads_alone(quantity):
+            found, remark = bound_on_balls(self, quantity, scope, inputs, READ_BITS + self.extra_bits)
+            if found is not None:
+                return Bound(found, remark=remark)
+            bound = super().instance(quantity, scope, inputs)
+            return None if bound is None else replace(bound, remark=remark)
         bound = super().instance(quantity, scope, inputs)
-        if bound is None or inputs is None or not self._is_read(quantity, scope):
+        if bound is None or not self._is_read(quantity, scope):
             return bound
         bits = bits_for(bound.ball) + self.extra_bits
         found, remark = bound_on_balls(self, quantity, scope, inputs, bits)
         return replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
 
+    # Letters.
+
     def _is_read(self, quantity: Quantity, scope: str) -> bool:
-        return scope != "network" and self.theorem.distance is None and quantity.name in self.bindings.read
+        return scope != "network" and self.theorem.distance is None and self.is_bounded(quantity)
+
+    def is_bounded(self, quantity: Quantity) -> bool:
+        """Whether more than a formula bounds it at prompts."""
+        return self.theorem.bounds is not None or quantity.name in self.bindings.read
+
+    def reads_alone(self, quantity: Quantity) -> bool:
+        """Whether the reading of its derivation gives its bounds at prompts, and no formula."""
+        return self.theorem.bounds is not None or (not self.theorem.by_rules and quantity.name in self.bindings.read)
 
     @property
     def extra_bits(self) -> int:
@@ -358,26 +467,23 @@ class TheoremCase(Case):
         }
 
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        return self.bounds_at([quantity.name], inputs, scope)[quantity.name]
-
-    def bounds_at(self, names: Sequence[str], inputs: Inputs, scope: str) -> dict[str, Tensor]:
-        quantities = [self.quantity(name) for name in names]
-        read = [each for each in quantities if self._is_read(each, scope)]
-        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
-        found = {each.name: self._bound_by_formula(each, inputs, like) for each in quantities if each not in read}
-        if read:
-            function = self.reading_of(read, scope)
-            numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
-            bounds = self.runner.batched(function, {**inputs, **numbers})  # (B, Q)
-            found |= {each.name: bounds[:, place] + self.rounding_beside for place, each in enumerate(read)}
-        return found
-
-    def _bound_by_formula(self, quantity: Quantity, inputs: Inputs, like: Tensor) -> Tensor:
+        if self._is_read(quantity, scope) and self.reads_alone(quantity):
+            return self._read_bounds(quantity, inputs, scope) + self.rounding_beside
         formula, letters = self.prompt_formula(quantity), self.prompt_functions
         at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
+        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
         values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
         bound: Tensor = formula.bound(*values) * like
-        return bound
+        if not self._is_read(quantity, scope):
+            return bound
+        return torch.minimum(bound, self._read_bounds(quantity, inputs, scope)) + self.rounding_beside
+
+    def _read_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
+        function = self.reading_of([quantity], scope)
+        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
+        numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
+        found: Tensor = self.runner.batched(function, {**inputs, **numbers})[quantity.name]
+        return found
 
     @cached_property
     def rounding_beside(self) -> float:
@@ -387,11 +493,15 @@ class TheoremCase(Case):
         """
         return ABOVE_ROUNDING * self._estimated_rounding()
 
-    def reading_of(self, quantities: Sequence[Quantity], scope: str) -> AtPrompt:
-        """The bounds that a reading of the derivations gives at a prompt, on tensors, (Q)."""
-        key = (scope, *(each.name for each in quantities))
+    def reading_of(self, quantities: Sequence[Quantity], scope: str) -> "AtPrompt | OwnBounds":
+        """The bounds that one reading of their derivation gives at a prompt, on tensors, by quantity."""
+        names, own = [quantity.name for quantity in quantities], self.theorem.bounds
+        key = (*names, scope)
+        if own is not None:
+            return OwnBounds(own.tensors if isinstance(own, Pair) else own, names, scope)
         if key not in self._readings:
-            self._readings[key] = AtPrompt(self, quantities, bounds_of(quantities, scope))
+            use = bounds_of(quantities, scope, by_rules=self.theorem.by_rules)
+            self._readings[key] = AtPrompt(self, quantities[0], use)
         return self._readings[key]
 
     def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
@@ -420,7 +530,17 @@ class TheoremCase(Case):
 
     def checks(self, budget: Budget) -> list[Row]:
         own = [check for check in self._checks_here if check.params is None]
+        if self.refused is not None:
+            return [row for check in own for row in self._checked_without_network(check, self.refused, budget)]
         return [*(row for check in own for row in check_rows(self, check, budget)), *faithful_rows(self, budget)]
+
+    def _checked_without_network(self, check: Check, refused: Refusal, budget: Budget) -> list[Row]:
+        """The check, if it takes nothing that could not be built; inside the hypotheses."""
+        taken = {name for each in (check.sides, check.inputs) if callable(each) for name in arguments_of(each)}
+        missing = [name for name in taken if self.runner.built.get(name, taken) is None]
+        if missing or refused.verdict is Verdict.OUTSIDE:
+            return refused_rows(self, check.quantity, refused, budget)
+        return check_rows(self, check, budget)
 
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name == FAITHFUL and self.bindings.valued:

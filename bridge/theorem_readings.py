@@ -1,7 +1,7 @@
 """The derivations of a theorem, read at a prompt: its handles bound, its letters known, on tensors and on balls."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import bridge.theorem_case
 
 PROMPT, LOCAL = "prompt", "prompt, local"
+ABOVE = 2.0**-40
 KINDS = (
     "an array, a number, a function, bs.Smooth, bs.Emulated(exact, emulated), or a tuple of these, one for each layer"
 )
@@ -45,25 +46,21 @@ def steps_of(quantity: Quantity) -> tuple[Step, ...]:
 
 
 class AtPrompt:
-    """What `use` makes of the operands of each quantity: a function of what the functions of the theorem take, by name.
+    """What `use` makes of the operands of one quantity: a function of what the functions of the theorem take, by name.
 
     On tensors if `bits` is None. Letters that the network knows better are arguments too, by the names in `letters`: a
     batch may hold prompts of several networks.
     """
 
     def __init__(
-        self,
-        case: "bridge.theorem_case.TheoremCase",
-        quantities: Sequence[Quantity],
-        use: Callable[..., Any],
-        bits: int | None = None,
+        self, case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, bits: int | None = None
     ) -> None:
         assert case.theorem.handles is not None  # asked of theorems with handles
         self.handles: Function = case.theorem.handles
         self.role = f"{case.theorem.id}: the handles"
         self.use, self.bits = use, bits
         self.letters = {f"letter_{place}": letter for place, letter in enumerate(case.network_letters)}
-        self.at_prompt, self.worst = case.prompt_functions, [dict(each.worst_case or {}) for each in quantities]
+        self.at_prompt, self.worst = case.prompt_functions, dict(quantity.worst_case or {})
         params = {p.symbol: p.name for p in case.result.parameters if p.symbol is not None}
         self.whole = {s: x for s, name in params.items() if isinstance(x := case.runner.params.get(name), int)}
         self.real = {s: name for s, name in params.items() if isinstance(case.runner.params.get(name), float)}
@@ -80,8 +77,7 @@ class AtPrompt:
                 f"{self.role} return {type(bound).__name__}; return a dict with an operand for each handle"
             )
         operands = {name: self._operand(name, each) for name, each in bound.items()}
-        letters = self._letters(known)
-        return self.use(*(Operands(operands, {**letters, **worst}, self.bits) for worst in self._at_worst(letters)))
+        return self.use(Operands(operands, self._letters(known), self.bits))
 
     def _operand(self, name: str, given: Any) -> Any:
         try:
@@ -93,14 +89,10 @@ class AtPrompt:
     def _letters(self, known: Mapping[str, Any]) -> dict[sp.Symbol, Any]:
         found = {**self.whole, **{letter: known[name] for letter, name in self.real.items()}}
         found |= {letter: known[name] for name, letter in self.letters.items()}
-        return found | {letter: _called(function, known) for letter, function in self.at_prompt.items()}
-
-    def _at_worst(self, letters: Mapping[sp.Symbol, Any]) -> Iterator[dict[sp.Symbol, Any]]:
-        """For each quantity the letters that nothing but the hypotheses bound."""
-        better, number = {*self.letters.values(), *self.at_prompt}, Operands({}, letters, self.bits).number
-        for worst in self.worst:
-            bounds = {s: x for s, x in worst.items() if s not in better and x.free_symbols <= set(letters)}
-            yield {s: number(x) for s, x in bounds.items()}
+        found |= {letter: _called(function, known) for letter, function in self.at_prompt.items()}
+        better = {*self.letters.values(), *self.at_prompt}
+        worst = {s: x for s, x in self.worst.items() if s not in better and x.free_symbols <= set(found)}
+        return found | {s: Operands({}, found, self.bits).number(bound) for s, bound in worst.items()}
 
 
 def _called(function: Function, known: Mapping[str, Any]) -> Any:
@@ -109,7 +101,7 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
 
 def at_prompt(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
-    function = AtPrompt(case, [quantity], use)
+    function = AtPrompt(case, quantity, use)
     numbers = {name: torch.tensor(case.number(letter)).double() for name, letter in function.letters.items()}
     return case.runner.at_one(function, {**{name: value[0].double() for name, value in inputs.items()}, **numbers})
 
@@ -118,7 +110,7 @@ def at_prompt_on_balls(
     case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs, bits: int
 ) -> Any:
     """The same on balls. Raises TooLargeForExact."""
-    function, letters = AtPrompt(case, [quantity], use, bits), case.network_letters
+    function, letters = AtPrompt(case, quantity, use, bits), case.network_letters
     numbers = {name: letters[letter] for name, letter in function.letters.items()}
     return case.runner.exactly(function, {**case.members(inputs, bits), **numbers}, bits)
 
@@ -160,24 +152,29 @@ def bindings(case: "bridge.theorem_case.TheoremCase", quantities: Iterable[Quant
     wanted = {each.name: handles_of(steps_of(each)) for each in quantities}
     handled = [each for each in quantities if wanted[each.name]]
     bound = at_prompt(case, handled[0], lambda operands: operands.bound, inputs) if handled else {}
-    _require_named(case, wanted, bound)
+    derivations = {id(each.derivation): each.derivation for each in quantities if each.derivation is not None}
+    named = {h: step for each in derivations.values() for h, step in handles_of(each.steps).items()}
+    _require_named(case, wanted, named, bound)
     found = [each for each in handled if set(wanted[each.name]) & set(bound)]
-    readings = {each.name: at_prompt(case, each, _all_of(each), inputs) for each in found}
-    valued = [each for each in found if at_prompt(case, each, values_of(each), inputs) is not None]
+    probed: dict[str, _Probed] = {}
+    for group in in_groups(found):
+        probed |= at_prompt(case, group[0], _all_of(group), inputs)
     return Bindings(
-        tuple(readings),
-        tuple(name for name in readings if any(_is_local(bound[handle]) for handle in wanted[name])),
-        tuple(each.name for each in valued),
-        tuple(each.name for each in valued if at_prompt(case, each, _emulates(each), inputs)),
-        {name: _stops(reading) for name, reading in readings.items()},
+        tuple(each.name for each in found),
+        tuple(each.name for each in found if any(_is_local(bound[handle]) for handle in wanted[each.name])),
+        tuple(each.name for each in found if probed[each.name].valued),
+        tuple(each.name for each in found if probed[each.name].emulated),
+        {each.name: probed[each.name].stops for each in found},
     )
 
 
 def _require_named(
-    case: "bridge.theorem_case.TheoremCase", wanted: Mapping[str, Mapping[str, str]], bound: Mapping[str, Any]
+    case: "bridge.theorem_case.TheoremCase",
+    wanted: Mapping[str, Mapping[str, str]],
+    named: Mapping[str, str],
+    bound: Mapping[str, Any],
 ) -> None:
     """Raises UsageError unless a step names each bound handle, and each quantity has all of its handles or none."""
-    named = {handle: step for each in wanted.values() for handle, step in each.items()}
     unknown = [f"'{name}'" for name in bound if name not in named]
     started = [each for each in wanted.values() if set(each) & set(bound)] or list(wanted.values())
     missing = {name: step for each in started for name, step in each.items() if name not in bound}
@@ -195,23 +192,33 @@ def _wanted(handles: Mapping[str, str]) -> str:
     return ", ".join(f"'{name}', which step '{step}' wants" for name, step in handles.items())
 
 
-def _all_of(quantity: Quantity) -> Use:
-    """Values, enclosures and bound: whatever does not fit is found."""
+@dataclass(frozen=True)
+class _Probed:
+    """Whether the exact and the emulated value of a quantity are known, and where its reading stops."""
 
-    def use(operands: Operands) -> Reading:
-        assert quantity.derivation is not None  # it has handles
-        values = read(quantity.derivation, operands, [step_of(quantity)])
-        for step in steps_of(quantity):
+    valued: bool
+    emulated: bool
+    stops: str
+
+
+def _all_of(quantities: Sequence[Quantity]) -> Use:
+    """Values, enclosures and bounds of quantities that share a reading: whatever does not fit is found."""
+
+    def use(operands: Operands) -> dict[str, _Probed]:
+        derivation, wanted = quantities[0].derivation, list(map(step_of, quantities))
+        assert derivation is not None  # it has handles
+        values = read(derivation, operands, wanted)
+        for step in derivation.leading_to(*wanted):
             require_hypotheses(step, values.get(step.name), operands)
-        reading = enclose(quantity.derivation, Instance(operands), [step_of(quantity)])
+        reading = enclose(derivation, Instance(operands), wanted)
+        return {each.name: probed(each, reading, values.get(step_of(each)), operands) for each in quantities}
+
+    def probed(quantity: Quantity, reading: Reading, value: Emulated | None, operands: Operands) -> _Probed:
         reading.bound(step_of(quantity))
-        return reading
+        valued = value is not None
+        return _Probed(valued, valued and emulates(steps_of(quantity), operands), _stops(quantity, reading))
 
     return use
-
-
-def _emulates(quantity: Quantity) -> Use:
-    return lambda operands: emulates(steps_of(quantity), operands)
 
 
 def _is_local(operand: Any) -> bool:
@@ -220,78 +227,57 @@ def _is_local(operand: Any) -> bool:
     return isinstance(operand, Smooth) and operand.slope_error is not None
 
 
-def _stops(reading: Reading) -> str:
+def _stops(quantity: Quantity, reading: Reading) -> str:
     """The steps that others follow from, first of all."""
-    return "; ".join(f"'{step}' ({why})" for step, why in reading.stops.items() if not why.startswith("after "))
+    own = {step.name for step in steps_of(quantity)}
+    stops = {step: why for step, why in reading.stops.items() if step in own and not why.startswith("after ")}
+    return "; ".join(f"'{step}' ({why})" for step, why in stops.items())
 
 
 # Bounds.
 
 
-def bound_of(quantity: Quantity, scope: str) -> Use:
-    """The bound of the quantity's step, an array without axes; infinite on tensors where nothing is known.
+def shared_reading(quantity: Quantity) -> Hashable:
+    """Equal for quantities of one derivation that take the same worst cases: one reading gives all of their bounds."""
+    return id(quantity.derivation), frozenset((quantity.worst_case or {}).items())
 
-    On tensors, of one reading alone: there an attack asks for it at each of its steps.
+
+def in_groups(quantities: Iterable[Quantity]) -> list[list[Quantity]]:
+    """Those that share a reading."""
+    groups: dict[Hashable, list[Quantity]] = {}
+    for quantity in quantities:
+        groups.setdefault(shared_reading(quantity), []).append(quantity)
+    return list(groups.values())
+
+
+def bounds_of(quantities: Sequence[Quantity], scope: str, *, by_rules: bool = True) -> Use:
+    """The bound of each quantity's step, an array without axes; infinite on tensors where nothing is known.
+
+    The quantities share a reading. On tensors of one reading alone: there an attack asks for it at each of its steps.
     """
 
-    def use(operands: Operands) -> Any:
-        assert quantity.derivation is not None  # it has handles
-        derivation, step, local = quantity.derivation, step_of(quantity), scope == LOCAL
-        if operands.bits is not None:
-            return read_errors(derivation, operands, [step], local=local).bound(step)
-        found = enclose(derivation, Instance(operands, local), [step]).bound(step)
-        return torch.tensor(torch.inf) if found is None else found
-
-    return use
-
-
-def bounds_of(quantities: Sequence[Quantity], scope: str) -> Callable[..., Tensor]:
-    """The bounds of these quantities on tensors, (Q), from one reading of the steps that they share."""
-    families = _families(quantities)
-    shared = [[shared_steps(each, before) for before in families[:place]] for place, each in enumerate(families)]
-    first = [quantities.index(family[0]) for family in families]
-
-    def use(*operands: Operands) -> Tensor:
-        found: dict[str, Tensor] = {}
-        readings: list[Reading] = []
-        for family, names, place in zip(families, shared, first, strict=True):
-            assert family[0].derivation is not None  # it has handles
-            reading = Reading(family[0].derivation, Instance(operands[place], scope == LOCAL), {})
-            for before, same in zip(readings, names, strict=True):
-                reading.take_over(before, same)
-            readings.append(reading)
-            found |= {each.name: _finite(reading.bound(step_of(each))) for each in family}
-        return torch.stack([found[each.name] for each in quantities])
-
-    return use
-
-
-def _finite(bound: Tensor | None) -> Tensor:
-    return torch.tensor(torch.inf, dtype=torch.float64) if bound is None else bound
-
-
-def _families(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
-    """Those that one reading serves: of one derivation, at one worst case."""
-    found: list[list[Quantity]] = []
-    for each in quantities:
-        for family in found:
-            if family[0].derivation is each.derivation and family[0].worst_case == each.worst_case:
-                family.append(each)
-                break
+    def use(operands: Operands) -> dict[str, Any]:
+        derivation, steps, local = quantities[0].derivation, list(map(step_of, quantities)), scope == LOCAL
+        assert derivation is not None  # it has handles
+        if operands.bits is not None and by_rules:
+            reading = read_errors(derivation, operands, steps, local=local)
         else:
-            found.append([each])
-    return found
+            reading = enclose(derivation, Instance(operands, local, by_rules), steps)
+        found = {quantity.name: reading.bound(step) for quantity, step in zip(quantities, steps, strict=True)}
+        if operands.bits is not None:
+            return {name: None if bound is None else _above_kinks(bound, operands) for name, bound in found.items()}
+        return {name: torch.tensor(torch.inf) if bound is None else bound for name, bound in found.items()}
+
+    return use
 
 
-def shared_steps(one: Sequence[Quantity], other: Sequence[Quantity]) -> frozenset[str]:
-    """The steps that say the same on the way to both: equal ones, from premises that do, in letters of one value."""
-    worst = [each[0].worst_case or {} for each in (one, other)]
-    differing = {s for each in worst for s in each if worst[0].get(s) != worst[1].get(s)}
-    steps, shared = {step for each in other for step in steps_of(each)}, set[str]()
-    for step in dict.fromkeys(step for each in one for step in steps_of(each)):
-        if step in steps and shared.issuperset(step.premises) and not step.letters & differing:
-            shared.add(step.name)
-    return frozenset(shared)
+# A sum of ReLUs bends where float64 has put its knots, next to where they are meant to be: at an argument between the
+# two, balls decide its value to some 50 bits alone, and so an error that attains its bound there.
+def _above_kinks(bound: Any, operands: Operands) -> Any:
+    """At least the bound, by a relative 2^-40 of it and of the errors of the approximants that are known locally."""
+    local = [each for each in operands.bound.values() if isinstance(each, Smooth) and each.slope_error is not None]
+    errors = [each.error for each in local if each.error is not None]
+    return bound + ABOVE * (bound + sum(errors)) if errors else bound
 
 
 def bound_on_balls(
@@ -299,7 +285,8 @@ def bound_on_balls(
 ) -> tuple[flint.arb | None, str]:
     """The bound, and a remark; None where the reading proves nothing at this prompt."""
     try:
-        found = at_prompt_on_balls(case, quantity, bound_of(quantity, scope), inputs, bits)
+        use = bounds_of([quantity], scope, by_rules=case.theorem.by_rules)
+        found = at_prompt_on_balls(case, quantity, use, inputs, bits)[quantity.name]
     except TooLargeForExact:
         return None, "the reading of the derivation is too large for exact arithmetic; the bound is that of the rules"
     except BallsError as error:
@@ -311,11 +298,13 @@ def bound_on_balls(
 # Values.
 
 
-def values_of(quantity: Quantity) -> Use:
-    """The exact and the emulated value of the quantity's step; None where they are not known."""
+def values_of(quantities: Sequence[Quantity]) -> Use:
+    """The exact and the emulated values of quantities that share a reading, as far as they are known."""
 
-    def use(operands: Operands) -> Emulated | None:
-        assert quantity.derivation is not None  # it has handles
-        return read(quantity.derivation, operands, [step_of(quantity)]).get(step_of(quantity))
+    def use(operands: Operands) -> dict[str, Emulated]:
+        steps = {quantity.name: step_of(quantity) for quantity in quantities}
+        assert quantities[0].derivation is not None  # it has handles
+        found = read(quantities[0].derivation, operands, list(steps.values()))
+        return {name: found[step] for name, step in steps.items() if step in found}
 
     return use

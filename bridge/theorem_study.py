@@ -26,9 +26,10 @@ class TheoremStudy(Study):
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
         self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
-        self.implied = theorem.implied
+        self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
+        functions += [each for each in (theorem.letters, theorem.norms) if each is not None]
         taken = {name for function in functions for name in arguments_of(function)}
         for name, build in reversed(list(theorem.built.items())):
             taken |= set(arguments_of(build)) if name in taken else set()
@@ -65,14 +66,24 @@ class TheoremStudy(Study):
         return [*super().missing(own), *(name for name in self.theorem.recorded if name not in params)]
 
     def refutable(self) -> tuple[Quantity, ...]:
-        return tuple(each for each in self.result.quantities if each.erratum is not None)
+        refuted, stated = self.theorem.refuted, {each.name for each in self.result.quantities}
+        own = [each.quantity for each in self.theorem.checks if each.name not in stated]
+        known = [each for each in (*self.result.quantities, *own) if each.erratum is not None]
+        shown = [each for each in known if refuted is None or each.name in refuted]
+        return (*shown, *(each.stated(self.result) for each in self.theorem.refutations))
 
     def checks(self) -> list[Row]:
-        rows = []
+        rows, cases = [], {}
         for check in self.theorem.checks:
             if check.params is not None:
-                case = self.case(check.params, seed=0, dtype="float64", device="cpu")
-                rows += check_rows(case, check, ONE_INPUT)
+                point = repr(check.params)
+                if point not in cases:
+                    cases[point] = self.case(check.params, seed=0, dtype="float64", device="cpu")
+                rows += check_rows(cases[point], check, ONE_INPUT)
+        for refutation in self.theorem.refutations:
+            case = self.case(refutation.params, seed=0, dtype="float64", device="cpu")
+            prompt = case.runner.called(refutation.inputs, {})
+            rows.append(refutation.row(case, prompt, self.automatic))
         return rows
 
     def _weight(self, name: str, known: Mapping[str, Any], given: Mapping[str, Any]) -> Tensor:

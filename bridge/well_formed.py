@@ -19,6 +19,8 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
 )
 OF_CHECKS = {"samples", "attack", "restarts", "seed"}  # settings that a check may depend on
 OF_DISTANCE = ("found", "truth")  # what a distance takes
+OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
+OF_BOUNDS = ("scope",)  # what bounds at a prompt take
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -84,23 +86,42 @@ def _require_known_arguments(theorem: Theorem) -> None:
     fixed = {*parameters, *weights, *theorem.built}
     places = {id(each): place for place, each in enumerate(theorem.weights.values())}
     for role, function in theorem.functions():
-        if function is theorem.starts:
-            _require_known(theorem, role, function, fixed | set(OF_STARTS), "parameter or weight")
-        elif function is theorem.distance:
-            _require_known(theorem, role, function, fixed | set(OF_DISTANCE), "parameter or weight")
+        if id(function) in _own_names(theorem):
+            own = set(_own_names(theorem)[id(function)])
+            _require_known(theorem, role, function, fixed | own, "parameter or weight")
+        elif function is theorem.quantities or function is theorem.idle:
+            _require_known(theorem, role, function, set(parameters), "parameter")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
             _require_known(theorem, role, function, before, "parameter, earlier weight or seed")
         else:
-            _require_known(theorem, role, function, fixed | set(theorem.inputs))
+            scope = set(OF_BOUNDS) if role == "the bounds" else set()
+            _require_known(theorem, role, function, fixed | set(theorem.inputs) | scope)
     for check in theorem.checks:
         _require_known_to_check(theorem, check, fixed)
+
+
+def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
+    """What functions without inputs take beside parameters and weights."""
+    own = [
+        (theorem.starts, OF_STARTS),
+        (theorem.samples, OF_STARTS),
+        (theorem.distance, OF_DISTANCE),
+        (theorem.refusal, ()),
+        (theorem.norms, ()),
+        (theorem.letters, ()),
+        (theorem.outside, OF_QUANTITIES),
+        (theorem.printed_letters, OF_QUANTITIES),
+    ]
+    return {id(function): names for function, names in own if function is not None}
 
 
 def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
     role = f"the check '{check.name}'"
     if callable(check.inputs):  # they have names when they are computed
-        _require_known(theorem, f"the inputs of {role}", check.inputs, fixed, "parameter or weight")
+        _require_known(
+            theorem, f"the inputs of {role}", check.inputs, fixed | OF_CHECKS, "parameter, weight or setting"
+        )
         arguments_of(check.sides)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
@@ -161,7 +182,7 @@ def _require_one_function_a_scope(theorem: Theorem) -> None:
 def _require_used_letters(theorem: Theorem) -> None:
     """Every letter that an instance knows is in a bound; what a quantity derives on first use is not looked at."""
     quantities = theorem.statement.quantities
-    if any(each.derive is not None for each in quantities):
+    if theorem.quantities is not None or any(each.derive is not None for each in quantities):
         return
     used = {letter for each in quantities for letter in each.letters}
     unused = sorted(str(letter) for letter in set(theorem.knows) - used)
@@ -173,7 +194,9 @@ def _require_used_letters(theorem: Theorem) -> None:
 
 
 def _require_bound_letters(theorem: Theorem) -> None:
-    """Every letter of a bound has a value from a parameter or an instance."""
+    """Every letter of a bound has a value from a parameter or an instance; those of a point are not looked at."""
+    if theorem.quantities is not None:
+        return
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
     checked = [check.name for check in theorem.checks]  # their sides may give letters

@@ -91,11 +91,6 @@ class Step:
     def error(self) -> "ErrorSymbol":
         return error_symbol(self.name)
 
-    @property
-    def letters(self) -> frozenset[sp.Symbol]:
-        """The symbols in its bound and its operands, errors of premises among them."""
-        return frozenset(self.local.free_symbols).union(() if self.operation is None else self.operation.letters)
-
 
 rule_step = partial(Step, provenance=Provenance.RULES)
 

@@ -26,17 +26,6 @@ class Operation:
         several = (name for each in fields(self) if each.type is Handles for name in getattr(self, each.name))
         return tuple(name for name in (*one, *several) if name)
 
-    @property
-    def letters(self) -> frozenset[sp.Symbol]:
-        """The symbols in its operands."""
-        return frozenset().union(*(_symbols(getattr(self, each.name)) for each in fields(self)))
-
-
-def _symbols(operand: Any) -> set[sp.Symbol]:
-    if isinstance(operand, tuple):
-        return set().union(*map(_symbols, operand))
-    return operand.free_symbols if isinstance(operand, sp.Basic) else set()
-
 
 @dataclass(frozen=True)
 class Given(Operation):

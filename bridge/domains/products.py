@@ -24,16 +24,18 @@ INDICES = ("i", "j", "k", "l", *(f"i_{place}" for place in range(1, 100)))  # of
 class Rows(Domain):
     """Rows(count, row): arrays (count, *row.shape) whose rows each lie in the domain `row`.
 
-    `bound` is of all rows as one vector; `row.bound` is of each.
+    `bound` is of all rows as one vector; `row.bound` is of each. With `or_fewer`, arrays of fewer rows, at least one,
+    are elements too; random ones have all `count` rows.
     """
 
     row: Domain
+    or_fewer: bool
 
-    def __init__(self, count: Any, row: Domain) -> None:
-        self._set(shape=(as_dimension(count), *row.shape), row=row)
+    def __init__(self, count: Any, row: Domain, *, or_fewer: bool = False) -> None:
+        self._set(shape=(as_dimension(count), *row.shape), row=row, or_fewer=or_fewer)
 
     def at(self, values: Values) -> Self:
-        return self.rebuilt(self.replaced(self.shape[0], values), self.row.at(values))
+        return self.rebuilt(self.replaced(self.shape[0], values), self.row.at(values), or_fewer=self.or_fewer)
 
     def sample(self, count: int, generator: torch.Generator) -> Tensor:
         return self.row.sample(count * self.dims[0], generator).view(count, *self.dims)
@@ -45,13 +47,22 @@ class Rows(Domain):
         return drawn[:, :count].transpose(0, 1).contiguous()
 
     def project(self, x: Tensor) -> Tensor:
-        self.require_batch(x)
-        rows = x.reshape(len(x) * self.dims[0], *self.row.dims)
+        self._of(x.shape[1:]).require_batch(x)
+        rows = x.reshape(len(x) * x.shape[1], *self.row.dims)
         return self.row.project(rows).view(x.shape)
+
+    def _of(self, shape: tuple[int, ...]) -> Self:
+        """The elements with as many rows as the shape has, where that may differ."""
+        fewer = self.or_fewer and len(shape) == len(self.shape) and 1 <= shape[0] < self.dims[0]
+        return self.rebuilt(shape[0], self.row) if fewer else self
+
+    def _malformed(self, x: Tensor) -> str | None:
+        own = self._of(tuple(x.shape))
+        return super()._malformed(x) if own is self else own._malformed(x)
 
     def member(self, x: Tensor, bits: int) -> BallArray:
         balls = [ball for row in x for ball in self.row.member(row, bits).balls]
-        return BallArray(balls, self.dims, bits)
+        return BallArray(balls, tuple(x.shape), bits)
 
     def bound(self, norm: Norm) -> sp.Expr:
         return vector_bound(norm, sp.sympify(self.shape[0]), self.row.bound(norm))
@@ -70,7 +81,7 @@ class Rows(Domain):
         return notation.every(self.row.condition(x.row(index), notation), index, self.shape[0])
 
     def _arguments(self) -> list[str]:
-        return [str(self.shape[0]), str(self.row)]
+        return [str(self.shape[0]), str(self.row), *(["or_fewer=True"] if self.or_fewer else [])]
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import flint
 import torch
 from torch import Tensor
 
-from bridge.icgd.emulation import LOCAL, Emulation
+from bridge.icgd.emulation import Emulation
 from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.icgd.setting import Setting
 from bridge.readings import Instance, Operands, Reading, Smooth, enclose, read, read_exact
 from bridge.readings.arrays import Array
+from bridge.theorem_readings import LOCAL
 from numeric.balls import BallArray, float_above
 from symbolic.icgd import chain
 from symbolic.icgd.symbols import eta
@@ -26,12 +26,11 @@ from symbolic.icgd.symbols import eta
 class Chain:
     """One step of gradient descent on f(w, x) = p(N), and its emulation by sums of ReLUs where there is one.
 
-    On float64 tensors, or on arrays of balls at `bits` bits.
+    On float64 tensors, and on arrays of balls.
     """
 
     setting: Setting
     emulation: Emulation | None = None
-    bits: int | None = None
 
     @cached_property
     def derivation(self) -> chain.LayerDerivation:
@@ -50,16 +49,16 @@ class Chain:
 
         `functions` are r, r' and u; those of the setting by default.
         """
-        return read_exact(self.derivation, self._operands(w, x, y, functions or self.exact_functions), wanted)
+        return read_exact(self.derivation, self._at(w, x, y, functions or self.exact_functions), wanted)
 
     def emulated(self, w: Array, x: Array, y: Array) -> dict[str, Array]:
         """The same taps with the sums of ReLUs in the place of r, r' and u: what the network has to compute."""
-        found = read(self.derivation, self._operands(w, x, y, self.functions))
+        found = read(self.derivation, self._at(w, x, y, self.functions))
         return {name: each.emulated for name, each in found.items()}
 
     def reading(self, w: Array, x: Array, y: Array, scope: str, wanted: Sequence[str] = ()) -> Reading:
         """What is known of the errors of the steps at a prompt; on balls, as a proof."""
-        at = Instance(self._operands(w, x, y, self.functions), local=scope == LOCAL, by_rules=False)
+        at = Instance(self._at(w, x, y, self.functions), local=scope == LOCAL, by_rules=False)
         return enclose(self.derivation, at, wanted)
 
     def bounds(self, w: Array, x: Array, y: Array, scope: str, names: Sequence[str]) -> dict[str, Array]:
@@ -85,34 +84,39 @@ class Chain:
 
     # Operands.
 
-    def _operands(self, w: Array, x: Array, y: Array, functions: Mapping[str, Smooth]) -> Operands:
-        V = {chain.label("V", j): matrix for j, matrix in enumerate(self.matrices(w), start=1)}
+    def _at(self, w: Array, x: Array, y: Array, functions: Mapping[str, Smooth]) -> Operands:
+        bits = w.bits if isinstance(w, BallArray) else None
+        return Operands(self.operands(w, x, y, functions), {eta: self.setting.eta}, bits)
+
+    def operands(self, w: Array, x: Array, y: Array, functions: Mapping[str, Smooth]) -> dict[str, Any]:
+        """By the handles of the derivation."""
+        matrices = enumerate(self.setting.shape.matrices(w), start=1)
         box = self.array(self.setting.shape.box(self.setting.B_v), like=w)
-        return Operands({"x": x, "y": y, "v": w, "W": box, "-W": -box, **V, **functions}, self._letters, self.bits)
+        return {"x": x, "y": y, "v": w, "W": box, "-W": -box, **{chain.label("V", j): V for j, V in matrices}} | dict(
+            functions
+        )
 
-    @cached_property
-    def _letters(self) -> dict[Any, float]:
-        return {eta: self.setting.eta}
-
-    def matrices(self, w: Array) -> list[Array]:
-        """V_1, ..., V_N of w."""
-        pieces = zip(self.setting.shape.slices, self.setting.shape.sizes, strict=True)
-        return [w[where].reshape(size) for where, size in pieces]
-
-    def array(self, values: Any, like: Array = None) -> Array:
+    def array(self, values: Any, like: Array) -> Array:
         """Float64 numbers as they are."""
-        if self.bits is not None:
-            return BallArray.exactly(values, self.bits)
-        return torch.as_tensor(values, dtype=torch.float64, device=like.device if like is not None else None)
-
-    def number(self, ball: flint.arb) -> Any:
-        """A bound, rounded up on tensors."""
-        return float_above(ball) if self.bits is None else BallArray([ball], (), self.bits)
+        if isinstance(like, BallArray):
+            return BallArray.exactly(values, like.bits)
+        return torch.as_tensor(values, dtype=torch.float64, device=like.device)
 
     @cached_property
     def exact_functions(self) -> dict[str, Smooth]:
         r, r1 = (activation_formula(self.setting.activation, order) for order in (0, 1))
         return {"r": Smooth(r), "r'": Smooth(r1), "u": Smooth(loss_formula(self.setting.loss, 1))}
+
+    # A secant errs by at most h^2/8 |f''|, in the middle of a cell. Where the attack still looks for the right prompt,
+    # that envelope stands in for the sawtooth of the true error, whose gradients lead nowhere.
+    @cached_property
+    def envelopes(self) -> dict[str, Smooth]:
+        """r + h^2/8 r'' and r' + h^2/8 r''' in the place of the sums of ReLUs, h the width of the cells of each."""
+        assert self.emulation is not None  # an envelope is that of an emulation
+        r, r1, r2, r3 = (activation_formula(self.setting.activation, order) for order in range(4))
+        a, b = (found.width**2 / 8 for found in (self.emulation.r, self.emulation.r1))
+        bent = {"r": Smooth(lambda z: r(z) + a * r2(z)), "r'": Smooth(lambda z: r1(z) + b * r3(z))}
+        return {**self.exact_functions, **bent}
 
     @cached_property
     def functions(self) -> dict[str, Smooth]:
@@ -121,11 +125,11 @@ class Chain:
         assert e is not None  # a chain that bounds errors has one
         r, r1, r2, r3 = (activation_formula(s.activation, order) for order in range(4))
         u, u1 = (loss_formula(s.loss, order) for order in (1, 2))
-        sup = {order: self.number(s.supremum(order, e.r.radius)) for order in (2, 3, 4)}
-        second = self.number(s.loss_supremum(2, e.ranges.outputs))
+        sup = {order: float_above(s.supremum(order, e.r.radius)) for order in (2, 3, 4)}
+        second = float_above(s.loss_supremum(2, e.ranges.outputs))
 
         def known(found: Any) -> dict[str, Any]:
-            return {"error": self.number(found.error), "slope_error": self.number(found.slope_error)}
+            return {"error": float_above(found.error), "slope_error": float_above(found.slope_error)}
 
         return {
             "r": Smooth(r, e.r.relu_sum, (r1, r2, r3), {2: sup[2], 3: sup[3]}, **known(e.r)),

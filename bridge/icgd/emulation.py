@@ -8,23 +8,23 @@ taken as it is; if it is too small, the emulation is `short` and bounds what lie
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import sympy as sp
 import torch
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.icgd.formulas import activation_formula
 from bridge.icgd.setting import Setting
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
 from numeric.balls import float_above
+from numeric.icgd.construction import IcgdConstruction, icgd_construction
+from numeric.icgd.network import IcgdNetwork
 from symbolic.icgd import chain
 from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
 
 FEWEST_RELUS = 3  # a constant and one hinge on each side
 EXACT_CELLS = 2  # of a u that is linear
-LOCAL = "prompt, local"
 LARGEST_RANGE = 1e9
 ROUNDS, HEADROOM = 20, 1.01  # of the search for a range that covers what its own error adds to it
 
@@ -104,17 +104,21 @@ class Emulation:
         """The most ReLUs of one function."""
         return max(self.r.relu_sum.relus, self.r1.relu_sum.relus, self.u.loss_sum.relus)
 
-    # A secant errs by at most h^2/8 |f''|, in the middle of a cell. Where the attack still looks for the right prompt,
-    # that envelope stands in for the sawtooth of the true error, whose gradients lead nowhere.
-    def envelopes(self) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
-        """r + h^2/8 r'' and r' + h^2/8 r''' on tensors, h the width of the cells of each."""
-        r, r1, r2, r3 = (activation_formula(self.setting.activation, order) for order in range(4))
-        a, b = (_width(found) ** 2 / 8 for found in (self.r, self.r1))
-        return lambda z: r(z) + a * r2(z), lambda z: r1(z) + b * r3(z)
+    # The network.
 
+    @cached_property
+    def mask_bound(self) -> float:
+        """R_3 of (D.14): what |p(N)[k]|, |y[k]| and 1 do not exceed at the query."""
+        return max(1.0, self.ranges.outputs, self.setting.B_y)
 
-def _width(found: Interpolant) -> float:
-    return 2 * found.radius / found.relu_sum.cells
+    def construction(self, n: int) -> IcgdConstruction:
+        """The network for prompts of n examples: one weight of (D.16) depends on n."""
+        s, sums = self.setting, (self.r.relu_sum, self.r1.relu_sum, self.u.loss_sum)
+        return icgd_construction(s.shape, *sums, eta=s.eta, B_v=s.B_v, n=n, bound=self.mask_bound)
+
+    @cached_property
+    def network(self) -> Callable[[int, torch.dtype, torch.device], IcgdNetwork]:
+        return lru_cache(maxsize=16)(lambda n, dtype, device: IcgdNetwork(self.construction(n), dtype, device))
 
 
 def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0.0) -> Emulation:

@@ -1,64 +1,63 @@
-"""Where Corollary 1.1 and Lemma 14 fail as printed: rows of exact runs of one linear neuron, witnesses of rationals."""
+"""Where Corollary 1.1 and Lemma 14 fail as printed: checks by exact runs of one linear neuron, in rational numbers.
 
+Each refutes the printed statement, or shows the repaired one in the run in which it is closest.
+"""
+
+import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-import flint
 import sympy as sp
-import torch
+from torch import Tensor
 
-from bridge.measure import Found
-from bridge.record import Row
-from bridge.rows import ONE_INPUT, judged_row
-from bridge.study import Case, Inputs
-from bridge.verdicts import Bound, Evidence
-from numeric.balls import working_precision
+from bridge.check import Sides
 from symbolic.icgd import exact_runs as theory
 from symbolic.statements import Quantity, UsageError
 
-BITS = 192
-CHECKS = {theory.refuted_quantity(check).name: check for check in theory.WITNESSES}
+PAIRS = "numerator and denominator (not 0)"
 
 
-def refuted_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
-    """The printed statement against the run that refutes it, at no point of the grid."""
-    found = [Found(_numbers(witness), _evidence(witness.attained))]
-    return _row(case, theory.refuted_quantity(check), {"printed": Bound(_exact(witness.printed))}, found)
+@dataclass(frozen=True)
+class ExactRun:
+    """The sides of a check, as a function of the run's numbers: pairs of whole numbers, numerator and denominator."""
+
+    check: Callable[..., theory.Witness]
+    repaired: bool
+
+    @property
+    def quantity(self) -> Quantity:
+        stated = theory.refuted_quantity(self.check)
+        if not self.repaired:
+            return stated
+        remark = "the repaired statement, in a run of its own"
+        return replace(stated, name=f"{stated.name}.repaired", remark=remark, erratum=None, printed=None)
+
+    @property
+    def inputs(self) -> dict[str, list[float]]:
+        return {name: [float(v.p), float(v.q)] for name, v in self.check().run.numbers.items()}
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(name, keyword) for name in self.inputs])
+
+    def __call__(self, **numbers: Tensor) -> Sides:
+        witness = self.check(run_of(numbers))
+        if self.repaired:
+            return Sides(found=witness.repaired_attained, derived=witness.repaired, rounding=0.0)
+        return Sides(found=witness.attained, printed=witness.printed, rounding=0.0)
 
 
-def repaired_row(case: Case, check: Callable[..., theory.Witness], witness: theory.Witness) -> Row:
-    """The repaired statement against the run in which it is closest."""
-    stated = theory.refuted_quantity(check)
-    quantity = replace(
-        stated, name=f"{stated.name}.repaired", remark="the repaired statement, in a run of its own", erratum=None
-    )
-    found = [Found(_numbers(witness), _evidence(witness.repaired_attained))]
-    return _row(case, quantity, {"derived": Bound(_exact(witness.repaired))}, found)
+RUNS = tuple(ExactRun(check, repaired) for check in theory.WITNESSES for repaired in (False, True))
 
 
-def _row(case: Case, quantity: Quantity, tiers: dict[str, Bound | None], found: list[Found]) -> Row:
-    return judged_row(case, quantity, None, tiers, found, ONE_INPUT).model_copy(update={"params": {}})
-
-
-def _numbers(witness: theory.Witness) -> Inputs:
-    return {name: torch.tensor([float(v.p), float(v.q)]) for name, v in witness.run.numbers.items()}
-
-
-def _exact(number: sp.Rational) -> flint.arb:
-    with working_precision(BITS):
-        return flint.arb(flint.fmpq(int(number.p), int(number.q)))
-
-
-def _evidence(number: sp.Rational) -> Evidence:
-    return Evidence(float(number), exact=_exact(number), rounding=0.0)
-
-
-def run_of(inputs: Inputs) -> theory.Run:
-    """The run whose rational numbers a witness holds as pairs of whole numbers. Raises UsageError for anything else."""
+def run_of(inputs: dict[str, Any]) -> theory.Run:
+    """The run of these numbers. Raises UsageError for anything but pairs of whole numbers."""
     numbers = {}
     for name, pair in inputs.items():
         whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair.flatten()]
         if tuple(pair.shape) != (2,) or None in whole or whole[1] == 0:
-            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, numerator and denominator (not 0)")
+            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, {PAIRS}")
         numbers[name] = sp.Rational(*whole)
     return theory.run_of(numbers)

@@ -176,9 +176,9 @@ def count_of_slopes(shape: Shape) -> Sides:
     return Sides(found=sum(shape.widths[1:]), rounding=0.0)
 
 
-def box_of_weights() -> Concatenated:
+def box_of_weights(d_x: sp.Symbol = symbols.d_x, d_y: sp.Symbol = symbols.d_y) -> Concatenated:
     """|v_jk[i]| <= B_v / sqrt(length of v_jk), layer by layer: K x d_x, K x K, ..., d_y x K; d_y x d_x if N = 1."""
-    N, K, d_x, d_y, B_v = symbols.N, symbols.K, symbols.d_x, symbols.d_y, symbols.B_v
+    N, K, B_v = symbols.N, symbols.K, symbols.B_v
     single = sp.Eq(N, 1)
     return Concatenated(
         Box(sp.Piecewise((d_y, single), (K, True)), d_x, size=B_v / sp.sqrt(d_x)),

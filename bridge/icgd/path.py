@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import flint
 import sympy as sp
 import torch
 
@@ -37,8 +36,8 @@ class Path:
     x: Array
     y: Array
     caps: Caps
-    smoothest: flint.arb
-    diameter: flint.arb
+    smoothest: float
+    diameter: float
 
     @property
     def eta(self) -> Array:
@@ -53,7 +52,7 @@ class Path:
         gradients, step = self.gradient_errors(scope), step_recursion()
 
         def capped(distance: Array) -> Array:
-            return torch.minimum(distance, torch.zeros_like(distance) + self.chain.number(self.diameter))
+            return torch.minimum(distance, torch.zeros_like(distance) + self.diameter)
 
         def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
             return lambda e: {eta: self.eta, eps: gradient, L_f: self.smoothness_near(w, e)}
@@ -68,7 +67,7 @@ class Path:
     def smoothness_near(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""
         near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
-        return torch.minimum(near, torch.zeros_like(near) + self.chain.number(self.smoothest))
+        return torch.minimum(near, torch.zeros_like(near) + self.smoothest)
 
 
 def mean_of_descents(gradients: Sequence[Array], fall: Array, step: Any) -> Array:

@@ -9,14 +9,12 @@ from functools import cached_property
 
 import flint
 import sympy as sp
+import torch
 
 from bridge.enclosures import supremum
-from numeric.balls import float_above
+from numeric.balls import BallArray, float_above
 from numeric.icgd.shape import Shape
 from symbolic.activations import Activation, Loss, Piece
-from symbolic.statements import UsageError
-
-NEEDED_DERIVATIVES = 4  # Theorem 1; the bounds here use sup |r^(k)| for k up to 4
 
 
 @dataclass(frozen=True)
@@ -30,14 +28,6 @@ class Setting:
     B_x: float
     B_y: float
     eta: float
-
-    def __post_init__(self) -> None:
-        if self.activation.smoothness < NEEDED_DERIVATIVES:
-            raise UsageError(
-                f"activation '{self.activation.name}' has {self.activation.smoothness} continuous derivatives; "
-                f"Theorem 1 approximates r and r' by sums of ReLUs and asks for {NEEDED_DERIVATIVES}. "
-                f"Take tanh, sigmoid, gelu, softplus or sin."
-            )
 
     # Suprema over [-R, R], as balls that lie above them.
 
@@ -61,6 +51,12 @@ class Setting:
         t, y = self.loss.t, self.loss.y
         radii = {t: output_radius, y: self.B_y, t - y: _sum_above(output_radius, self.B_y)}
         return radii[piece.argument]
+
+    @cached_property
+    def diameter(self) -> float:
+        """At least the largest distance of two points of the box W."""
+        box = BallArray.exactly(self.shape.box(self.B_v), 128)
+        return float_above(2 * torch.linalg.vector_norm(box).balls[0])
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:

@@ -8,20 +8,24 @@ Shapes, of one prompt: n tokens, m coordinates of a layer.
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import flint
 import sympy as sp
 import torch
 
-from bridge.balls import evaluate_ball
+from bridge.balls import as_exact, evaluate_ball
 from bridge.enclosures import range_of
 from bridge.icgd.chain import Chain
-from bridge.icgd.emulation import Ranges
+from bridge.icgd.emulation import Emulation, Ranges
 from bridge.icgd.setting import Setting
-from bridge.icgd.values import as_numbers, problem_values, suprema_values
+from bridge.icgd.values import as_numbers, norms, problem_values, ranges_of, suprema_values
 from bridge.readings.arrays import Array, applied, joint, largest, spectral, two_norm
+from bridge.readings.network import Bounds, bound_network
 from numeric.balls import float_above
+from symbolic.icgd.chain import derive_layers
 from symbolic.icgd.smoothness import WORST_CASE, b_r2, layer_norms, moved_by, run_smoothness, smoothness
+from symbolic.icgd.symbols import eta
 
 
 def smoothness_on_W(setting: Setting, ranges: Ranges) -> flint.arb:
@@ -83,11 +87,11 @@ def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, caps: Caps, radi
     """L_f near w (D_w), at the prompt x (n, d_x), y (n, d_y): the mean over its tokens."""
     activation, loss = chain.functions["r"], chain.functions["u"]
     tokens = torch.zeros_like(two_norm(x))  # (n)
-    slope_cap, pull_cap = (tokens + chain.number(cap) for cap in (caps.slope, caps.pull))
+    slope_cap, pull_cap = (tokens + float_above(cap) for cap in (caps.slope, caps.pull))
     bend_cap = tokens + activation.suprema[2]
     near, p, c = tokens + radius, x, tokens
     layers = []
-    for V in chain.matrices(w):
+    for V in chain.setting.shape.matrices(w):
         r, r1, r2 = (each(applied(V, p)) for each in (activation.exact, *activation.derivatives[:2]))  # (n, m)
         whole, row = spectral(V) + near, largest(two_norm(V)) + near
         argument = two_norm(p) + c * near
@@ -100,3 +104,16 @@ def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, caps: Caps, radi
     slope = torch.minimum(largest(pull) + loss.suprema[2] * c * near, pull_cap)
     size = two_norm(loss.exact(p, y)) + slope * c * near
     return run_smoothness(layers, size, slope, sqrt=torch.sqrt).mean(-1)
+
+
+# Of the network at hand.
+
+
+def smoothness_here(setting: Setting, plan: Any) -> flint.arb:
+    return smoothness_of_layers(setting, ranges_of(setting, plan))
+
+
+def accuracy_here(setting: Setting, emulation: Emulation) -> flint.arb:
+    """Of the gradient of this network, at every prompt."""
+    known = Bounds(norms(emulation), {eta: as_exact(setting.eta)})
+    return bound_network(derive_layers(setting.shape.N), known, ["gradient"])["gradient"].error

@@ -4,12 +4,11 @@ All rows but the last are the prompt, the last is the query. The network reads t
 (`bridge.data.scaled`); predictions are rows in the units of the table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import flint
 import numpy as np
 import torch
 from torch import Tensor
@@ -18,19 +17,20 @@ from bridge.budget import Budget
 from bridge.cost import Cost
 from bridge.data import ScaledTable, Table, scaled
 from bridge.export.numbers import plain
-from bridge.icgd.case import BALL_BITS, tap_of
-from bridge.icgd.emulation import Emulation
-from bridge.icgd.knobs import NotRepresentable
+from bridge.icgd import step
+from bridge.icgd.chain import Chain
+from bridge.icgd.plan import NEEDED_DERIVATIVES
 from bridge.icgd.setting import Setting
-from bridge.icgd.study import ON_PROMPTS, EmulatedCase, plan_for, setting_of, with_quantities
 from bridge.memory import require_memory
 from bridge.record import Row
-from bridge.study import Inputs, torch_device, torch_dtype
-from bridge.verdicts import Bound
-from numeric.balls import working_precision
+from bridge.study import Inputs
+from bridge.theorem import Theorem
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.sampling import prompts
 from numeric.icgd.shape import Shape
+from symbolic.activations import activation
 from symbolic.icgd.chain import label
 from symbolic.statements import Quantity, Result, UsageError
 
@@ -66,23 +66,31 @@ def table_defaults(params: Mapping[str, Any], table: Table) -> dict[str, Any]:
     return {**DEFAULTS, **sizes, **relus, "B_v": B_v, "eta": eta}
 
 
-def table_case(result: Result, params: Mapping[str, Any], table: Table, dtype: str, device: str) -> "TableCase":
-    """The step at the table's first n + 1 rows; `params` are all parameters.
+class DimensionsStudy(TheoremStudy):
+    """Theorem 5, also at the rows of a table."""
 
-    Raises UsageError where they do not fit the table, and for a network beyond the machine's memory.
-    """
-    _check_fit(result, params, table)
-    rows = table.first(int(params["n"]) + 1)
-    setting = setting_of(params)
-    shape, n = setting.shape, int(params["n"])
-    needed = _memory(shape, n, 1)  # before the sums of ReLUs are sought
-    require_memory(f"{result.id} with N = {params['N']}, K = {params['K']}, n = {n}", needed, "lower them")
-    Cost(float(needed), SECONDS * n * sum(rows for rows, _ in shape.sizes)).announce(f"compare {result.id} at {n} rows")
-    data = scaled(rows, setting.B_x, setting.B_y, output_range=OUTPUT_RANGES[setting.activation.name])
-    known = with_quantities(result, params)
-    known = replace(known, quantities=tuple(_at_table(q, shape, len(data.x)) for q in known.quantities))
-    plan = plan_for(setting, params)
-    return TableCase(known, params, setting, plan, torch_dtype(dtype), torch_device(device), data)
+    def __init__(self) -> None:
+        super().__init__(step.DIMENSIONS)
+
+    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
+        return table_defaults(params, table)
+
+    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "TableCase":
+        """The step at the table's first n + 1 rows.
+
+        Raises UsageError where parameters do not fit the table, and for a network beyond the machine's memory.
+        """
+        resolved = self.resolved(params)
+        _check_fit(self.result, resolved, table)
+        _check_activation(self.result, resolved["activation"])
+        shape, n = Shape(*(int(resolved[name]) for name in ("N", "K", "d_x", "d_y"))), int(resolved["n"])
+        needed = _memory(shape, n, 1)  # before the sums of ReLUs are sought
+        require_memory(f"{self.result.id} with N = {shape.N}, K = {shape.K}, n = {n}", needed, "lower them")
+        cost = Cost(float(needed), SECONDS * n * sum(rows for rows, _ in shape.sizes))
+        cost.announce(f"compare {self.result.id} at {n} rows")
+        output_range = OUTPUT_RANGES[resolved["activation"]]
+        data = scaled(table.first(n + 1), resolved["B_x"], resolved["B_y"], output_range=output_range)
+        return TableCase(self.theorem, resolved, dtype, device, data)
 
 
 def _check_fit(result: Result, params: Mapping[str, Any], table: Table) -> None:
@@ -99,12 +107,20 @@ def _check_fit(result: Result, params: Mapping[str, Any], table: Table) -> None:
         raise UsageError(f"{result.id}: {'; '.join(wrong)}.")
 
 
+def _check_activation(result: Result, name: str) -> None:
+    if name not in OUTPUT_RANGES:
+        raise UsageError(
+            f"{result.id}: activation '{name}' has {activation(name).smoothness} continuous derivatives; Theorem 1 asks "
+            f"for {NEEDED_DERIVATIVES}. Take {', '.join(OUTPUT_RANGES)}."
+        )
+
+
 def _at_table(quantity: Quantity, shape: Shape, n: int) -> Quantity:
     """With a remark of where it is measured; bounds at the prompt are left out where they would take minutes."""
     if not quantity.scopes:
         return quantity
     remark = f"measured at the table's rows and {STARTS} seeded w at most"
-    scopes = quantity.scopes if quantity.name in ON_PROMPTS else ("network",)
+    scopes = quantity.scopes if quantity.name == step.LEADING else ("network",)
     if "prompt" in scopes and _prompt_weights(shape, n) > PROMPT_LIMIT:
         scopes = ("network",)
         remark += "; too many rows and weights for the bounds at the prompt"
@@ -131,74 +147,46 @@ class Learnt:
     prediction: Tensor
 
 
-class TableCase(EmulatedCase):
+class TableCase(TheoremCase):
     """One step at a table's prompt, from seeded interior w; and L steps from the first of them, with the query."""
 
-    attackable = False
+    def __init__(self, theorem: Theorem, params: Mapping[str, Any], dtype: str, device: str, data: ScaledTable) -> None:
+        self.data, self.steps, self.n = data, int(params["L"]), len(data.x)
+        at_table = replace(theorem, quantities=self._quantities, samples=self._prompts)
+        super().__init__(at_table, params, {}, dtype, device)
+        self.attackable = False
+        self.chain: Chain = self.runner.built["chain"]
 
-    def __init__(
-        self,
-        result: Result,
-        params: Mapping[str, Any],
-        setting: Setting,
-        plan: Emulation | NotRepresentable,
-        dtype: torch.dtype,
-        device: torch.device,
-        data: ScaledTable,
-    ) -> None:
-        super().__init__(result, params, setting, plan, dtype, device)
-        self.data = data
-        self.steps = int(params["L"])
-        self._runs: dict[tuple[bytes, int], dict[str, tuple[flint.arb, float]]] = {}
-        self._bounds: dict[tuple[bytes, str], Bound] = {}
+    def _quantities(self, N: int, K: int, d_x: int, d_y: int, relus: int) -> tuple[Quantity, ...]:
+        shape = Shape(N, K, d_x, d_y)
+        stated = step.with_scopes(step.DIMENSIONS.statement, N, relus)
+        return tuple(_at_table(quantity, shape, self.n) for quantity in stated)
 
     # Inputs.
 
     def within(self, budget: Budget) -> Budget:
         return replace(budget, samples=min(budget.samples, STARTS))
 
-    def sample(self, count: int, seed: int) -> Inputs:
+    def _prompts(self, count: int, generator: torch.Generator, setting: Setting) -> Inputs:
         """`count` seeded w in the interior of the box, STARTS at most, each with the table's prompt."""
-        s, count = self.setting, min(count, STARTS)
-        w = prompts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, seed, self.dtype, self.device)["w"]
-        return {"w": w, **{name: value.expand(count, -1, -1) for name, value in self.prompt.items()}}
+        s, count = setting, min(count, STARTS)
+        w = prompts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())["w"]
+        return {"w": w, "x": self._rows(self.data.x, count), "y": self._rows(self.data.y, count)}
+
+    def _rows(self, values: np.ndarray, count: int) -> Tensor:
+        return torch.as_tensor(values)[None].expand(count, -1, -1)
 
     @cached_property
     def prompt(self) -> Inputs:
         """x (1, n, d_x) and y (1, n, d_y) in the case's dtype."""
-        return self.project({"x": self._tensor(self.data.x), "y": self._tensor(self.data.y)})
+        drawn = self.sample(1, 0)
+        return {name: drawn[name] for name in ("x", "y")}
 
     def _tensor(self, values: np.ndarray) -> Tensor:
         return torch.as_tensor(values, dtype=self.dtype, device=self.device)[None]
 
     def memory(self, budget: Budget) -> int:
-        return _memory(self.setting.shape, self.n, min(budget.samples, STARTS))
-
-    # Errors and bounds, one w at a time: rows are many.
-
-    def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
-        found = [super(TableCase, self).errors(each, names, attack=attack) for each in _one_by_one(inputs)]
-        return {name: torch.cat([each[name] for each in found]) for name in names}
-
-    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        return torch.cat([super(TableCase, self).prompt_bounds(quantity, e, scope) for e in _one_by_one(inputs)])
-
-    def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        """Remembered for every w: quantities err most at different ones."""
-        key = _bytes(inputs["w"]), max(bits, BALL_BITS)
-        if key not in self._runs:
-            self._runs[key] = super().exact(inputs, [q.name for q in self.result.quantities if q.scopes], key[1])
-        return {name: self._runs[key][name] for name in names}
-
-    def prompt_bound(self, quantity: Quantity, scope: str, inputs: Inputs) -> Bound:
-        """That of the gradient is remembered; w moves by eta times it, and the projection does not expand."""
-        assert quantity.name in ON_PROMPTS  # no other has a bound at the prompt
-        key = _bytes(inputs["w"]), scope
-        if key not in self._bounds:
-            self._bounds[key] = super().prompt_bound(self.result.quantity("gradient"), scope, inputs)
-        with working_precision(BALL_BITS):
-            factor = self.setting.eta if tap_of(quantity.name) == "w" else 1.0
-            return replace(self._bounds[key], ball=self._bounds[key].ball * flint.arb(factor))
+        return _memory(self.chain.setting.shape, self.n, min(budget.samples, STARTS))
 
     # Predictions.
 
@@ -214,7 +202,7 @@ class TableCase(EmulatedCase):
             shown.risk("start", self.risk(start), "before the first step"),
             shown.risk("exact", self.risk(exact.w), "after the exact steps"),
         ]
-        if not isinstance(self.plan, Emulation):
+        if self.chain.emulation is None:
             return rows
         network, zero = self.learnt_in_context(start), self.learnt_in_context(torch.zeros_like(start))
         depth = f"prediction of the (2N+4) L + N = {self.layers_to_prediction} layers"
@@ -227,35 +215,36 @@ class TableCase(EmulatedCase):
             shown.risk("network", self.risk(network.w), "after the network's steps"),
         ]
 
-    def checks(self, budget: Budget) -> list[Row]:
-        return []  # those of the theorem are about other inputs
-
     @property
     def layers_to_prediction(self) -> int:
-        N = self.setting.shape.N
+        N = self.chain.setting.shape.N
         return (2 * N + 4) * self.steps + N
 
     @torch.no_grad()
     def learnt_in_context(self, w: Tensor) -> Learnt:
         """By the network: L blocks of layers, and the first N layers of one more, which hold p(N) at the query."""
-        network = IcgdNetwork(
-            replace(self.construction(self.n), steps=self.steps + 1), dtype=self.dtype, device=self.device
-        )
+        assert self.chain.emulation is not None  # asked where there is a network
+        construction = replace(self.chain.emulation.construction(self.n), steps=self.steps + 1)
+        network = IcgdNetwork(construction, dtype=self.dtype, device=self.device)
         x, y, query = self.prompt["x"], self.prompt["y"], self._tensor(self.data.x_query)
         reached, prediction = w, w
         for taps in network.each_step(w, x, y, query):
             reached, w = w, taps["w"]
-            prediction = taps[f"p[{self.setting.shape.N}]"][:, -1]  # (1, d_y)
+            prediction = taps[self._last][:, -1]  # (1, d_y)
         return Learnt(reached, prediction)
 
     @torch.no_grad()
     def learnt_exactly(self, w: Tensor) -> Learnt:
         """By gradient descent itself, in float64."""
-        w, last = w.double(), label("p", self.setting.shape.N)
+        w = w.double()
         x, y, query = (each.double() for each in (*self.prompt.values(), self._tensor(self.data.x_query)))
         for _ in range(self.steps):
-            w = self.reference(w, x, y)["w"]
-        return Learnt(w, self.chain.values(w[0], query, y[0], [last])[last])
+            w = self.chain.values(w[0], x[0], y[0], ["w"])["w"][None]
+        return Learnt(w, self.chain.values(w[0], query, y[0], [self._last])[self._last])
+
+    @property
+    def _last(self) -> str:
+        return label("p", self.chain.setting.shape.N)
 
     def raw(self, learnt: Learnt) -> float:
         """The prediction in the units of the table."""
@@ -326,11 +315,3 @@ class _QueryRows:
             seed=self.budget.seed,
             samples=1,
         )
-
-
-def _one_by_one(inputs: Inputs) -> list[Inputs]:
-    return [{name: value[i : i + 1] for name, value in inputs.items()} for i in range(len(inputs["w"]))]
-
-
-def _bytes(w: Tensor) -> bytes:
-    return bytes(w.double().cpu().numpy().tobytes())

@@ -7,6 +7,7 @@ come from its own recursions (Lemmas 2 and 3), whose maximum is read to include 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import flint
@@ -14,10 +15,10 @@ import numpy as np
 import sympy as sp
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.enclosures import supremum
-from bridge.icgd.emulation import Emulation, Ranges
+from bridge.enclosures import TIGHTNESS, supremum
+from bridge.icgd.emulation import Emulation, Ranges, ranges
 from bridge.icgd.setting import Setting
-from bridge.readings.network import Bounded, Bounds, FunctionBounds, MatrixNorms, OnRange, bound_network
+from bridge.readings.network import Bounded, FunctionBounds, MatrixNorms, OnRange
 from bridge.relu_sums import Interpolant
 from numeric.balls import ball_maximum, float_above, working_precision
 from symbolic.activations import Piece
@@ -25,6 +26,7 @@ from symbolic.derivation import Norm
 from symbolic.icgd import chain, printed
 from symbolic.icgd import symbols as letters
 
+R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
 EXACT_BITS = 256  # of sums of float64 coefficients
 
 
@@ -85,6 +87,38 @@ def emulation_values(emulation: Emulation) -> dict[sp.Symbol, Any]:
         letters.R: r.radius,
         letters.R_u: u.radius_t,
     }
+
+
+def ranges_of(setting: Setting, plan: Any) -> Ranges:
+    """Those that the sums of ReLUs cover, or would have to cover if they could be built."""
+    return plan.ranges if isinstance(plan, Emulation) else ranges(setting, plan.accuracies.eps_r)
+
+
+def derived_letters(setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
+    """Letters of the derived tier, as far as they are known of sums of ReLUs that are built, or too many."""
+    if isinstance(plan, Emulation):
+        return {**emulation_values(plan), **suprema_values(setting, plan.ranges), letters.R_3: plan.mask_bound}
+    wanted, known = plan.accuracies, ranges_of(setting, plan)
+    accuracies = {letters.eps_r: wanted.eps_r, letters.eps_r1: wanted.eps_r1, letters.eps_l: wanted.eps_l}
+    B_l = setting.loss_supremum(0, known.outputs) + flint.arb(wanted.eps_l)
+    return {**accuracies, letters.B_l: B_l, **suprema_values(setting, known)}
+
+
+def printed_letters(quantity: str, setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
+    """Accuracies and Lipschitz constants on the ranges that the paper asks for."""
+    found = _on_paper(setting, plan)
+    return {letter: value for letter, value in found.items() if quantity != R_2 or letter is not letters.B_r1}
+
+
+# B_r' of Lemma 6 is an upper bound of |r'|: where the recursion of Lemma 3 surely gives less, the supremum.
+@lru_cache(maxsize=8)
+def _on_paper(setting: Setting, plan: Any) -> Mapping[sp.Symbol, Any]:
+    values = {**problem_values(setting, 1), **derived_letters(setting, plan)}
+    asked = paper_ranges(values)
+    by_recursion, supremum = (flint.arb(values[letter]) for letter in (letters.B_r1, letters.b_r1))
+    slope = supremum if by_recursion * (1 + TIGHTNESS) < supremum else by_recursion
+    on_them = constants_on(setting, asked, plan if isinstance(plan, Emulation) else None)
+    return {**on_them, letters.B_r1: slope}
 
 
 @dataclass(frozen=True)
@@ -152,25 +186,23 @@ def one_norm(weights: np.ndarray) -> flint.arb:
         return sum((abs(flint.arb(weight)) for weight in weights.tolist()), start=flint.arb(0))
 
 
-def network_bounds(emulation: Emulation, *, unit: bool = False) -> dict[str, Bounded]:
-    """The steps of the chain in the network scope: each layer with the suprema on its own range of arguments.
-
-    `unit`: as if every sum of ReLUs erred by 1.
-    """
+def norms(emulation: Emulation) -> dict[str, Any]:
+    """What is known of the operands of the chain for every prompt: each layer with its own range of arguments."""
     setting, shape = emulation.setting, emulation.setting.shape
-    errors = [flint.arb(1) if unit else found.error for found in (emulation.r, emulation.r1, emulation.u)]
+    errors = [found.error for found in (emulation.r, emulation.r1, emulation.u)]
     B_v, B_x = flint.arb(setting.B_v), flint.arb(setting.B_x)
+    weights = Bounded.exact(Norm.TWO, shape.parameters, B_v * flint.arb(sum(rows for rows, _ in shape.sizes)).sqrt())
     operands: dict[str, Any] = {
         "x": Bounded.exact(Norm.TWO, shape.d_x, B_x),
-        "v": Bounded.exact(Norm.TWO, shape.parameters, B_v * flint.arb(sum(rows for rows, _ in shape.sizes)).sqrt()),
+        **dict.fromkeys(("v", "W", "-W"), weights),
         "r": _on_ranges(emulation, 0, errors[0]),
         "r'": _on_ranges(emulation, 1, errors[1]),
         "u": _loss_on_ranges(emulation, errors[2]),
     }
     for j, (rows, columns) in enumerate(shape.sizes, start=1):
-        norms = {(Norm.TWO, Norm.TWO): B_v * flint.arb(rows).sqrt(), (Norm.TWO, Norm.INF): B_v}
-        operands[chain.label("V", j)] = MatrixNorms(rows, columns, norms)
-    return bound_network(chain.derive_layers(shape.N), Bounds(operands, {letters.eta: as_exact(setting.eta)}))
+        known = {(Norm.TWO, Norm.TWO): B_v * flint.arb(rows).sqrt(), (Norm.TWO, Norm.INF): B_v}
+        operands[chain.label("V", j)] = MatrixNorms(rows, columns, known)
+    return operands
 
 
 # Suprema are certified up to a small slack: never take more than the whole range has.

@@ -225,6 +225,19 @@ def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bound
     return x[0].in_norm(step.norm)
 
 
+# Each coordinate of the result is between those of low and high; the projection does not expand.
+@bounded.register
+def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
+    (before,) = x
+    ends = (known.operands.get(handle) for handle in (operation.low, operation.high))
+    found = [each.in_norm(step.norm) for each in ends if isinstance(each, Bounded)]
+    if step.norm is not before.norm or len(found) < 2:
+        return None
+    low, high = found
+    size, reach = low.size + high.size, low.reach.max(high.reach)
+    return Bounded(step.norm, before.dim, size, size, before.error, reach, reach)
+
+
 @bounded.register
 def _concatenation(operation: op.Concatenation, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
     parts = [[getattr(each, part) for each in x] for part in ("size", "emulated", "error")]

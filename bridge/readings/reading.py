@@ -36,19 +36,6 @@ class Reading:
             if step.name not in self.steps and step.name not in self.stops:
                 self._enclose(step)
 
-    def take_over(self, other: "Reading", names: Iterable[str]) -> None:
-        """What the other reading has found, or finds, of these steps, which say the same here."""
-        for name in names:
-            other.bound(name)
-            parts: list[tuple[dict[str, Any], dict[str, Any]]] = [
-                (self.steps, other.steps),
-                (self.stops, other.stops),
-                (self._bounds, other._bounds),
-            ]
-            for mine, theirs in parts:
-                if name in theirs:
-                    mine.setdefault(name, theirs[name])
-
     def _enclose(self, step: Step) -> None:
         unknown = [name for name in step.premises if name not in self.steps]
         if step.operation is None or unknown:

@@ -66,9 +66,9 @@ class _Tokens:
 
 def run_exact_icgd(
     construction: IcgdConstruction,
-    w: Float64[np.ndarray, " D_w"],
-    x: Float64[np.ndarray, "n d_x"],
-    y: Float64[np.ndarray, "n d_y"],
+    w: Float64[np.ndarray, " D_w"] | BallArray,
+    x: Float64[np.ndarray, "n d_x"] | BallArray,
+    y: Float64[np.ndarray, "n d_y"] | BallArray,
     x_query: Float64[np.ndarray, " d_x"] | None = None,
     bits: int = 128,
     taps: Iterable[str] | None = None,
@@ -79,6 +79,7 @@ def run_exact_icgd(
     Raises `TooLargeForExact` before starting when the count of ball operations exceeds `limit`.
     """
     shape, n = construction.shape, construction.n
+    w, x, y = (each.entries if isinstance(each, BallArray) else each for each in (w, x, y))
     _check(f"run_exact_icgd({shape})", shape, n, w, x, y, x_query)
     wanted = construction.select_taps(None if taps is None else tuple(taps))
     _require_affordable(shape, n + 1, construction.steps, limit)
@@ -204,5 +205,9 @@ def _check(
     expected = [("w", w.shape, (shape.parameters,)), ("x", x.shape, (n, shape.d_x)), ("y", y.shape, (n, shape.d_y))]
     query = [] if x_query is None else [("x_query", x_query.shape, (shape.d_x,))]
     require_sizes(call, [*expected, *query])
-    if not all(np.isfinite(each).all() for each in (w, x, y, *([] if x_query is None else [x_query]))):
+    if not all(_finite(each) for each in (w, x, y, *([] if x_query is None else [x_query]))):
         raise StreamError(call, "an input that is not finite", "Give finite float64 numbers.")
+
+
+def _finite(values: np.ndarray) -> bool:
+    return all(each.is_finite() for each in values.flat) if values.dtype == object else bool(np.isfinite(values).all())

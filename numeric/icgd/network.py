@@ -195,12 +195,12 @@ def scores_of(family: ActivationHeads, tokens: Tokens) -> Float[Tensor, "B T K"]
 
 
 def masked_units(layer: MaskedUnits, tokens: Tokens) -> Float[Tensor, "B T K"]:
-    """The sum of ReLUs at the examples (t = 1); at the query (t = 0) the mask, spelled out only where it may fail."""
+    """The sum of ReLUs at the examples (t = 1); at the query (t = 0) the mask: 0 where ||a||_1 <= 1 settles it."""
     t, y = tokens.blocks[layer.first], tokens.blocks[layer.second]  # (B, n+1, d_y)
     examples = layer.relus(t[:, :-1], y[:, :-1])  # (B, n, d_y)
     t, y = t[:, -1:], y[:, -1:]
-    masked = bool((t.detach().abs() <= layer.bound).all() and (y.detach().abs() <= layer.bound).all())
-    query = torch.zeros_like(t) if masked else layer.literally(t, y, mask=0.0)  # (B, 1, d_y)
+    masked = torch.maximum(t.detach().abs(), y.detach().abs()) <= layer.bound
+    query = torch.where(masked, torch.zeros_like(t), layer.literally(t, y, mask=0.0))  # (B, 1, d_y)
     return torch.cat([examples, query], dim=1)  # (B, n+1, d_y)
 
 

@@ -34,10 +34,6 @@ class Repetition(Operation):
         inner = (step.operation for step in self.layer.derivation.steps if step.name != self.premise)
         return tuple(dict.fromkeys(h for each in inner if each for h in each.handles))
 
-    @property
-    def letters(self) -> frozenset[sp.Symbol]:
-        return frozenset(self.depth.free_symbols).union(*(step.letters for step in self.layer.derivation.steps))
-
 
 # A layer is derived from a premise whose error is a symbol e; its bound is the step of a recursion in e, which
 # `iterate` solves for the given depth. Nothing is proved here that these two rules do not prove. The sizes follow a

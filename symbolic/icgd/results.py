@@ -173,13 +173,13 @@ def _later(*about: Any) -> Callable[[], Result]:
     return cache(partial(_result, *about))
 
 
-_STATED: dict[str, Callable[[], Result]] = {}
+STATED: dict[str, Callable[[], Result]] = {}
 _ON_RANGES = (
     "Lemma 2 leaves open whether the maximum over j in B_r and B_r' includes j = 0; here it does, so that B_r >= B_x.",
     "An R below the derived range is run as asked: the sums of ReLUs are then certified on [-R, R] alone.",
 )
 
-_STATED["FORWARD"] = _later(
+STATED["FORWARD"] = _later(
     "icgd.forward",
     "N attention layers compute the forward pass",
     Citation(WU2024, "Lemma 2", "eq. (3.9)-(3.11)"),
@@ -187,7 +187,7 @@ _STATED["FORWARD"] = _later(
     _WITHOUT_LOSS,
     (*_ON_RANGES, "The proof (D.2) ends with 1 + C_1, a misprint of the 1 + K C_1 of the lemma."),
 )
-_STATED["DERIVATIVE"] = _later(
+STATED["DERIVATIVE"] = _later(
     "icgd.derivative",
     "One attention layer computes the derivatives of the activations",
     Citation(WU2024, "Lemma 3", "eq. (3.13)"),
@@ -195,7 +195,7 @@ _STATED["DERIVATIVE"] = _later(
     _WITHOUT_LOSS,
     _ON_RANGES,
 )
-_STATED["LOSS_GRADIENT"] = _later(
+STATED["LOSS_GRADIENT"] = _later(
     "icgd.loss_gradient",
     "One MLP computes the gradient of the loss in the outputs",
     Citation(WU2024, "Lemma 4", "eq. (3.15)"),
@@ -203,7 +203,7 @@ _STATED["LOSS_GRADIENT"] = _later(
     _WITHOUT_STEP,
     ("R_3 is max{B_v B_r, B_y, 1} in Lemma 4; D.7 repeats it without B_y, a misprint.",),
 )
-_STATED["BACKWARD"] = _later(
+STATED["BACKWARD"] = _later(
     "icgd.backward",
     "N multiplication layers propagate the gradient back",
     Citation(WU2024, "Lemma 5, Lemma 6", "eq. (3.19)-(3.24)"),
@@ -222,7 +222,7 @@ _ON_STEP = (
     "Problem 2 and Theorem 1 bound the rows of V_j for j in [N-1] only; Lemma 2 has j in [N], which is read here.",
     "D.7 adds the norms of the N blocks; the 2-norm of their concatenation is the root of the sum of squares.",
 )
-_STATED["STEP"] = _later(
+STATED["STEP"] = _later(
     "icgd.step",
     "2N+4 layers do one projected gradient step",
     Citation(WU2024, "Theorem 1"),
@@ -230,7 +230,7 @@ _STATED["STEP"] = _later(
     _ONE_DIMENSION,
     _ON_STEP,
 )
-_STATED["DIMENSIONS"] = _later(
+STATED["DIMENSIONS"] = _later(
     "icgd.dimensions",
     "2N+4 layers do one projected gradient step, input and output dimensions differ",
     Citation(WU2024, "Theorem 5"),
@@ -245,6 +245,6 @@ _STATED["DIMENSIONS"] = _later(
 
 
 def __getattr__(name: str) -> Result:
-    if name not in _STATED:
+    if name not in STATED:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return _STATED[name]()
+    return STATED[name]()

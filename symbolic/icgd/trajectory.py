@@ -107,6 +107,7 @@ def gradient_mapping_printed(steps: Any = L) -> sp.Expr:
     return 8 * gap / (eta * sp.sympify(steps)) + 10 * eps**2
 
 
+KNOWN = {L_f: L_f, eps: eps}  # what an instance knows better
 _COROLLARY = Citation(WU2024, "Corollary 1.1", "Lemma 14")
 _LEMMA = Citation(WU2024, "Lemma 14")
 _PATH = "w^l and w_GD^l in W, both projected, from one start in W; errors of a step at most eta eps"
@@ -125,7 +126,7 @@ def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
         Quantifier.FOR_ALL,
         derive_path(steps).derivation,
         "path",
-        {},
+        KNOWN,
         Printed(path_printed(steps), _COROLLARY),
         "icgd",
         scopes=("network",),
@@ -147,7 +148,7 @@ def gradient_mapping_quantity(steps: Any = L) -> Quantity:
         Quantifier.FOR_ALL,
         derive_gradient_mapping(steps).derivation,
         "gradient_mapping",
-        {},
+        KNOWN,
         Printed(gradient_mapping_printed(steps), _LEMMA),
         "icgd",
         scopes=("network",),

@@ -4,19 +4,20 @@ import pytest
 
 from benchmarks.icgd_bounds import step_case
 from bridge.balls import evaluate_ball
-from bridge.icgd.values import as_numbers
+from bridge.icgd.values import as_numbers, problem_values
 from numeric.balls import float_above
 from numeric.icgd.norms import LayerSize, layer_sizes
 from symbolic.icgd.counts import construction
 from symbolic.icgd.errors import Network
 from symbolic.icgd.symbols import d
+from tests.bridge.icgd.built import emulation_of, setting_of
 
 
 @pytest.mark.parametrize(("N", "K", "width"), [(1, 4, 2), (2, 4, 2), (2, 2, 3), (3, 3, 1)])
 def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, width: int) -> None:
     case = step_case(N=N, K=K, d=width, n=3, relus=5, activation="tanh")
-    described, built = construction(Network(N, d, d)), case.construction(3)
-    values = as_numbers(case.values)
+    described, built = construction(Network(N, d, d)), emulation_of(case).construction(3)
+    values = as_numbers({**problem_values(setting_of(case), 3), **case.values})
 
     def number(expression: object) -> float:
         return float_above(evaluate_ball(expression, values))

@@ -10,8 +10,11 @@ import torch
 from bridge.balls import evaluate_ball
 from bridge.icgd.emulation import Accuracies, Emulation, ranges, with_accuracies, with_relus
 from bridge.icgd.knobs import NotRepresentable, accuracies_for
+from bridge.icgd.plan import plan_for
 from bridge.icgd.setting import Setting
 from bridge.icgd.values import as_numbers, problem_values, suprema_values
+from bridge.record import Verdict
+from bridge.study import Refusal
 from numeric.icgd.construction import icgd_construction
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.sampling import prompts, starts
@@ -84,9 +87,11 @@ def test_too_few_relus_are_refused() -> None:
         with_relus(setting(), 2)
 
 
-def test_a_rough_activation_is_refused() -> None:
-    with pytest.raises(UsageError, match="asks for 4"):
-        setting(name="relu")
+def test_a_rough_activation_is_outside_the_hypotheses() -> None:
+    plan = plan_for(setting(name="relu"), eps=0.1, relus=0, relus_r1=0, R=0.0, id="icgd.step")
+    assert isinstance(plan, Refusal)
+    assert plan.verdict is Verdict.OUTSIDE
+    assert "asks for 4" in plan.reason
 
 
 @cache

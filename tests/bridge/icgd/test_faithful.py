@@ -1,43 +1,52 @@
 """The network of one step computes what the derivation says: row `faithful`, and wrong networks that it finds."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
-from bridge.icgd import faithful
-from bridge.icgd.case import StepCase
-from bridge.record import Verdict
+from bridge.pair import Pair
+from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from bridge.rows import ONE_INPUT
-from numeric.exact_cost import ExactCost
-from numeric.icgd.construction import icgd_construction
-from numeric.icgd.exact import TooLargeForExactStep
-from numeric.icgd.shape import Shape
-from numeric.relu_sums import ReluSum
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
 
 CHANGE = 1e-6
+TAP = "p[1]"
 
 
-def case_of(id: str = "icgd.step", **params: object) -> StepCase:
-    case = find_study(id).case({"N": 2, "n": 3, "relus": 16, **params}, seed=0, dtype="float64", device="cpu")
-    assert isinstance(case, StepCase)
-    return case
+def study_of(**changes: Any) -> TheoremStudy:
+    study = find_study("icgd.step")
+    assert isinstance(study, TheoremStudy)
+    return TheoremStudy(replace(study.theorem, **changes))
 
 
-def with_wrong_network(case: StepCase, monkeypatch: pytest.MonkeyPatch, change: float = CHANGE) -> StepCase:
-    """One value of the sum of ReLUs for r is off, in the network alone."""
-    e, s = case.emulation, case.setting
-    values = e.r.relu_sum.values.copy()
-    values[len(values) // 2] += change
-    wrong = ReluSum(e.r.relu_sum.radius, values, e.r.relu_sum.spread)
+def case_of(study: TheoremStudy | None = None, **params: object) -> TheoremCase:
+    return (study or study_of()).case({"N": 2, "n": 3, "relus": 16, **params}, seed=0, dtype="float64", device="cpu")
 
-    def construction(n: int):
-        sums = wrong, e.r1.relu_sum, e.u.loss_sum
-        return icgd_construction(s.shape, *sums, eta=s.eta, B_v=s.B_v, n=n, bound=case.mask_bound)
 
-    monkeypatch.setattr(case, "construction", construction)
-    return case
+def wrong(**changes: Any) -> TheoremStudy:
+    """One coordinate of one tap is off, in the network alone."""
+    right = study_of().theorem.network
+    assert isinstance(right, Pair)
+
+    def off(taps: dict[str, Any]) -> dict[str, Any]:
+        return {**taps, TAP: taps[TAP] + CHANGE}
+
+    def on_tensors(w: Any, x: Any, y: Any, emulation: Any) -> dict[str, Any]:
+        return off(right.tensors(w, x, y, emulation))
+
+    def on_balls(w: Any, x: Any, y: Any, emulation: Any) -> dict[str, Any]:
+        return off(right.balls(w, x, y, emulation))
+
+    return study_of(network=Pair(tensors=on_tensors, balls=on_balls), **changes)
+
+
+def faithful_row(case: TheoremCase, samples: int = 1) -> Row:
+    (row,) = [row for row in case.checks(replace(ONE_INPUT, samples=samples)) if row.quantity == "faithful"]
+    return row
 
 
 @pytest.mark.parametrize(
@@ -45,20 +54,20 @@ def with_wrong_network(case: StepCase, monkeypatch: pytest.MonkeyPatch, change: 
 )
 def test_every_tap_is_the_emulated_value_of_its_step(changes: dict) -> None:
     case = case_of(**changes)
-    inputs = {name: value[0] for name, value in case.sample(1, 3).items()}
-    apart = faithful._exactly_apart(case, **inputs)
-    layers = range(1, case.setting.shape.N + 1)
-    assert set(apart) >= {"g", "gradient", "w", *(f"{kind}[{j}]" for kind in ("p", "r'", "s") for j in layers)}
-    assert all(each == 0 for each in apart.values())
-    (row,) = faithful.faithful_rows(case, ONE_INPUT)
+    row = faithful_row(case, samples=3)
     assert row.verdict == {"derived": Verdict.KEPT}
+    assert row.measured == 0
+    layers = range(1, int(case.params["N"]) + 1)
+    taps = ["g", "gradient", "w", *(f"{kind}[{j}]" for kind in ("p", "r'", "s") for j in layers)]
+    assert all(f" {tap}," in f" {row.meaning}," for tap in taps)
+    assert set(case.bindings.emulated) >= set(taps)
 
 
-def test_a_value_changed_by_a_millionth_is_found_in_balls_and_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = with_wrong_network(case_of(), monkeypatch)
-    (row,) = faithful.faithful_rows(case, ONE_INPUT)
+def test_a_value_changed_by_a_millionth_is_found_in_balls_and_replayed() -> None:
+    case = case_of(wrong())
+    row = faithful_row(case)
     assert row.verdict == {"derived": Verdict.VIOLATED}
-    assert "is not the emulated value of its step" in row.remark
+    assert f"the network of '{TAP}' does not compute the emulated value" in row.remark
     inputs = {name: torch.tensor(value, dtype=torch.float64) for name, value in row.witness.inputs.items()}
     again = case.replay_check("faithful", inputs)
     assert again.verdict == row.verdict
@@ -66,12 +75,8 @@ def test_a_value_changed_by_a_millionth_is_found_in_balls_and_replayed(monkeypat
     assert right.verdict == {"derived": Verdict.KEPT}
 
 
-def test_it_is_found_in_floats_where_balls_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    def too_large(*args: object) -> None:
-        raise TooLargeForExactStep(Shape(2, 4, 2, 2), 3, 1, ExactCost(products=2, scalars=1), 1)
-
-    monkeypatch.setattr(faithful, "_exactly_apart", too_large)
-    for case, verdict in ((case_of(), Verdict.KEPT), (with_wrong_network(case_of(), monkeypatch), Verdict.VIOLATED)):
-        (row,) = faithful.faithful_rows(case, replace(ONE_INPUT, samples=1))
+def test_it_is_found_in_floats_where_balls_are_too_many() -> None:
+    for study, verdict in ((study_of(exact_limit=10), Verdict.KEPT), (wrong(exact_limit=10), Verdict.VIOLATED)):
+        row = faithful_row(case_of(study))
         assert row.verdict["derived"] is verdict
         assert "judged on floats" in row.remark

@@ -17,9 +17,9 @@ DEEP = {"deep": Case(Shape(N=6, K=4, d_x=2, d_y=3), n=7)}
 ALL = CASES | DEEP
 
 
-def chain_of(case: Case, eta: float = ETA, bits: int | None = None) -> Chain:
+def chain_of(case: Case, eta: float = ETA) -> Chain:
     named = activation(case.activation.name), loss(case.loss.name)
-    return Chain(Setting(case.shape, *named, B_V, B_X, B_Y, eta), bits=bits)
+    return Chain(Setting(case.shape, *named, B_V, B_X, B_Y, eta))
 
 
 def values(case: Case, inputs: dict[str, Tensor], eta: float = ETA) -> dict[str, Tensor]:
@@ -75,8 +75,7 @@ def test_balls_enclose_the_floats_and_more_bits_give_a_ball_inside(name: str) ->
     case = CASES[name]
     inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 1, seed=5)
     coarse, fine = (
-        chain_of(case, bits=bits).values(*(BallArray.exactly(inputs[key][0], bits) for key in "wxy"))
-        for bits in (64, 192)
+        chain_of(case).values(*(BallArray.exactly(inputs[key][0], bits) for key in "wxy")) for bits in (64, 192)
     )
     found = values(case, inputs)
     for key, ball in fine.items():

@@ -23,11 +23,11 @@ from benchmarks.icgd_bounds import (
 from bridge import compare, replay, solve
 from bridge.budget import Budget
 from bridge.errata.entries import stored_witness
-from bridge.icgd.emulation import LOCAL
 from bridge.icgd.refutations import COLUMNS, SQUARE_ROOT
 from bridge.measure import evidence_at
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
+from bridge.theorem_readings import LOCAL
 from symbolic.errata import Weight
 from symbolic.icgd import errata
 from symbolic.icgd import symbols as letters

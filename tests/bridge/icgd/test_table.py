@@ -11,13 +11,14 @@ from bridge import compare, replay
 from bridge.budget import Budget
 from bridge.cli import main
 from bridge.data import Table, load_table, scaled
-from bridge.icgd.case import StepCase
 from bridge.icgd.formulas import activation_formula
 from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, TableCase, table_defaults
 from bridge.record import Comparison, Row, Verdict, Witness
 from bridge.registry import find_study
+from numeric.icgd.network import IcgdNetwork
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS
+from tests.bridge.icgd.built import emulation_of, setting_of
 from tests.counting import Tensors
 
 ID = "icgd.dimensions"
@@ -33,6 +34,10 @@ def case_of(table: Table | None = None, *, seed: int = 0, dtype: str = "float64"
     case = study.data_case(chosen, table, seed=seed, dtype=dtype, device="cpu")
     assert isinstance(case, TableCase)
     return case
+
+
+def network_of(case: TableCase) -> IcgdNetwork:
+    return IcgdNetwork(emulation_of(case).construction(case.n))
 
 
 def predictions(rows: list[Row] | Comparison) -> dict[str, Row]:
@@ -92,7 +97,7 @@ def test_the_layers_after_the_last_step_predict() -> None:
     case = case_of(**SMALL)
     w = case.sample(1, 0)["w"]
     learnt = case.learnt_in_context(w)
-    network = case.network(case.n, torch.float64)
+    network = network_of(case)
     for _ in range(case.steps):
         w = network.run(w, case.prompt["x"], case.prompt["y"], taps=("w",))["w"]
     assert torch.equal(learnt.w, w)
@@ -137,28 +142,24 @@ def test_tables_are_inside_the_hypotheses_with_several_starts() -> None:
     inputs = case.sample(256, 0)
     assert len(inputs["w"]) == STARTS
     assert len(torch.unique(inputs["w"], dim=0)) == STARTS
-    box = torch.as_tensor(case.setting.shape.box(case.setting.B_v))
+    box = torch.as_tensor(setting_of(case).shape.box(setting_of(case).B_v))
     assert bool((inputs["w"].abs() < box).all())
     for i in range(STARTS):
         case.check_inputs({name: value[i : i + 1] for name, value in inputs.items()})
 
 
-def test_what_is_remembered_is_what_a_step_of_its_own_gives() -> None:
+def test_prompts_that_run_in_parts_err_as_one_by_one() -> None:
     case = case_of(**SMALL)
     inputs = case.sample(2, 0)
     names = ["gradient", "w", "p[2]"]
-    batched, plain = case.errors(inputs, names), StepCase.errors(case, inputs, names)
+    single = [{name: value[i : i + 1] for name, value in inputs.items()} for i in range(2)]
+    together, alone = case.errors(inputs, names), [case.errors(one, names) for one in single]
     for name in names:
-        torch.testing.assert_close(batched[name], plain[name], rtol=1e-9, atol=1e-15)
-    one = {name: value[:1] for name, value in inputs.items()}
-    for scope in ("prompt", "prompt, local"):
-        quantity = case.result.quantity("gradient")
-        kept, own = case.prompt_bound(quantity, scope, one), StepCase.prompt_bound(case, quantity, scope, one)
-        assert float(kept.ball) == pytest.approx(float(own.ball), rel=1e-9)
-    exact = case.exact(one, ["gradient"], 64)["gradient"][0]
-    assert float(exact) == pytest.approx(float(plain["gradient"][0]), rel=1e-6)
-    other = {name: value[1:] for name, value in inputs.items()}
-    assert float(case.exact(other, ["gradient"], 64)["gradient"][0]) != float(exact)
+        apart = torch.cat([each[name] for each in alone])
+        torch.testing.assert_close(together[name], apart, rtol=1e-9, atol=1e-15)
+    first, second = (case.exact(one, ["gradient"], 64)["gradient"][0] for one in single)
+    assert float(first) == pytest.approx(float(together["gradient"][0]), rel=1e-6)
+    assert float(second) != float(first)
 
 
 def test_a_query_beyond_the_prompt_is_flagged(tmp_path: Path) -> None:
@@ -208,15 +209,14 @@ def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
     row = replay(str(path))
     assert row.verdict["instance"] is Verdict.KEPT
     assert row.measured == pytest.approx(float(error))
-    assert row.instance == pytest.approx(
-        float(case.prompt_bound(case.result.quantity("gradient"), "prompt, local", inputs).ball)
-    )
+    bound = case.instance(case.quantity("gradient"), "prompt, local", inputs)
+    assert row.instance == pytest.approx(float(bound.ball))
 
 
 def test_an_accuracy_asked_for_sets_the_relus() -> None:
     table = load_table(None, SHIPPED, TARGET)
     assert "relus" not in table_defaults({"eps": 0.5}, table)
-    assert case_of(**{**SMALL, "relus": 0, "eps": 0.5}).emulation.relus > 3
+    assert emulation_of(case_of(**{**SMALL, "relus": 0, "eps": 0.5})).relus > 3
     rows = predictions(case_of(**{**SMALL, "relus": 0, "eps": 1e-11}).extra_rows(ONCE))  # no network can be built
     assert "exact" in rows
     assert "network" not in rows
@@ -311,9 +311,9 @@ def test_one_step_on_all_patients_is_small() -> None:
     case = find_study("icgd.dimensions").data_case(
         table_defaults({}, table), table, seed=0, dtype="float64", device="cpu"
     )
-    assert (case.n, case.emulation.relus) == (441, 256)
+    assert (case.n, emulation_of(case).relus) == (441, 256)
     inputs = case.sample(1, 0)
     with Tensors() as seen:
-        network = case.network(case.n, torch.float64)
+        network = network_of(case)
         network.run(inputs["w"], inputs["x"], inputs["y"], case._tensor(case.data.x_query))
     assert seen.numbers < 5 * 2**16  # 2.5 MiB in float64: the weights of one layer as dense matrices alone have more

@@ -1,9 +1,9 @@
 """L steps of the network beside gradient descent: no bound exceeded, L_f above every quotient, errata shown again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
@@ -12,13 +12,17 @@ from torch import Tensor
 
 from bridge import compare, replay
 from bridge.budget import Budget
-from bridge.icgd.emulation import LOCAL
 from bridge.icgd.formulas import activation_formula, loss_formula
-from bridge.icgd.smoothness import gap_above, smoothness_of_layers
-from bridge.icgd.trajectory import TrajectoryCase, TrajectoryStudy
+from bridge.icgd.iterates import iterates
+from bridge.icgd.path import Path
+from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
+from bridge.icgd.trajectory import TrajectoryStudy, path_of
+from bridge.measure import evidence_at
 from bridge.record import Comparison, Flag, Row, Verdict
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_readings import LOCAL
+from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray
-from numeric.exact_cost import ExactCost, TooLargeForExact
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.reference import autograd_gradient, empirical_loss
 from symbolic.activations import loss as loss_named
@@ -27,6 +31,7 @@ from symbolic.icgd import exact_runs
 from symbolic.icgd import trajectory as theory
 from symbolic.icgd.trajectory import L_f, gap
 from symbolic.statements import UsageError
+from tests.bridge.icgd.built import chain_of, emulation_of, setting_of
 from tests.numeric.icgd.by_definition import exact_step
 
 SMALL = {"L": 3, "N": 2, "K": 3, "d": 2, "n": 3, "relus": 12}
@@ -41,7 +46,7 @@ SETTINGS = [
 
 
 @cache
-def case_of(**changes: Any) -> TrajectoryCase:
+def case_of(**changes: Any) -> TheoremCase:
     return TrajectoryStudy().case({**SMALL, **changes}, seed=0, dtype="float64", device="cpu")
 
 
@@ -54,10 +59,19 @@ def row_of(comparison: Comparison, name: str, scope: str | None = "network") -> 
     return row
 
 
-def gradient(case: TrajectoryCase, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
+def gradient(case: TheoremCase, w: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """By automatic differentiation of the loss: none of the study's own formulas."""
-    s = case.setting
+    s = setting_of(case)
     return autograd_gradient(s.shape, w, x, y, activation_formula(s.activation), plain_loss(s.loss.name))
+
+
+def path(case: TheoremCase, points: Sequence[Tensor], x: Tensor, y: Tensor) -> Path:
+    return path_of(chain_of(case), emulation_of(case), points, x, y)
+
+
+def risks_of(case: TheoremCase, inputs: Mapping[str, Tensor]) -> Tensor:
+    chain = chain_of(case)
+    return chain.batched(chain.risk, *(inputs[name] for name in "wxy"))
 
 
 def plain_loss(name: str) -> Any:
@@ -87,7 +101,7 @@ def test_no_bound_is_exceeded(changes: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_prompt_bounds_hold_at_every_prompt_and_a_mutant_would_not(changes: Mapping[str, Any]) -> None:
     case = case_of(**changes)
-    last = case.result.quantity(f"path[{case.steps}]")
+    last = case.result.quantity(f"path[{case.params['L']}]")
     mapping = case.result.quantity("gradient_mapping")
     inputs = {name: torch.cat([case.sample(24, 5)[name], case.starts(24, 5)[name]]) for name in ("w", "x", "y")}
     found = case.errors(inputs, [last.name, mapping.name])
@@ -117,7 +131,7 @@ def test_the_bounds_on_balls_enclose_those_on_tensors() -> None:
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) -> None:
     case = case_of(**changes)
-    s = case.setting
+    s = setting_of(case)
     box = torch.as_tensor(s.shape.box(s.B_v))
     generator = torch.Generator().manual_seed(1)
     worst = 0.0
@@ -127,23 +141,22 @@ def test_l_f_is_above_every_quotient_of_gradients(changes: Mapping[str, Any]) ->
             other = (w + size * torch.randn(w.shape, generator=generator) * box).clamp(-box, box)
             quotient = (gradient(case, other, x, y) - gradient(case, w, x, y)).norm(dim=-1) / (other - w).norm(dim=-1)
             worst = max(worst, float(quotient.max()))
-    assert worst <= float(case.smoothness_of_layers) <= float(case.values[L_f]) * (1 + 1e-9)
+    assert worst <= float(smoothness_here(s, emulation_of(case))) <= float(case.values[L_f]) * (1 + 1e-9)
     assert worst > float(case.values[L_f]) / 100  # L_f is no large number
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any]) -> None:
     case = case_of(**changes)
-    s, generator = case.setting, torch.Generator().manual_seed(2)
+    s, generator = setting_of(case), torch.Generator().manual_seed(2)
     box = torch.as_tensor(s.shape.box(s.B_v))
     inputs = {name: torch.cat([case.sample(40, 4)[name], case.starts(40, 4)[name]]) for name in ("w", "x", "y")}
     w, x, y = inputs["w"], inputs["x"], inputs["y"]
     sharpest = 0.0
     for radius in (1e-6, 0.05, 0.4):
-        near = case.chain.batched(
-            lambda w, x, y, radius=radius: case.path(case.chain, [w], x, y).smoothness_near(w, torch.tensor(radius)),
-            w, x, y,
-        )  # fmt: skip
+        near = chain_of(case).batched(
+            lambda w, x, y, radius=radius: path(case, [w], x, y).smoothness_near(w, torch.tensor(radius)), w, x, y
+        )
         ends = []
         for _ in range(2):
             step = torch.randn(w.shape, generator=generator)
@@ -152,7 +165,7 @@ def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any
         change = (gradient(case, ends[0], x, y) - gradient(case, ends[1], x, y)).norm(dim=-1)
         quotient = change / (ends[0] - ends[1]).norm(dim=-1)
         assert (quotient <= near * (1 + 1e-6)).all()
-        assert (near <= float(case.smoothness_of_layers) * (1 + 1e-9)).all()
+        assert (near <= float(smoothness_here(s, emulation_of(case))) * (1 + 1e-9)).all()
         sharpest = max(sharpest, float((quotient / near).max()))
     assert sharpest > 0.05
 
@@ -160,29 +173,32 @@ def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any
 @pytest.mark.parametrize("changes", SETTINGS, ids=str)
 def test_the_gap_covers_every_fall_of_the_risk(changes: Mapping[str, Any]) -> None:
     case = case_of(**changes)
-    s = case.setting
+    s = setting_of(case)
     inputs = case.sample(80, 6)
     prompt = inputs["x"][:1].expand_as(inputs["x"]), inputs["y"][:1].expand_as(inputs["y"])
     risks = empirical_loss(s.shape, inputs["w"], *prompt, activation_formula(s.activation), plain_loss(s.loss.name))
     assert 0 < float(risks.max() - risks.min()) <= float(case.values[gap])
-    assert torch.allclose(case.risk(inputs["w"], *prompt), risks, rtol=1e-12)
+    found = risks_of(case, {"w": inputs["w"], "x": prompt[0], "y": prompt[1]})
+    assert torch.allclose(found, risks, rtol=1e-12)
 
 
 def test_the_gap_of_a_loss_that_can_be_negative() -> None:
     case = case_of()
-    s = replace(case.setting, loss=loss_named("logistic"), B_y=3.0)
-    outputs = case.emulation.ranges.outputs
+    s = replace(setting_of(case), loss=loss_named("logistic"), B_y=3.0)
+    outputs = emulation_of(case).ranges.outputs
     t = torch.linspace(-outputs, outputs, 401)
     values = [torch.log(1 + torch.exp(t)) - y * t for y in (-3.0, 0.0, 3.0)]
     drops = [float(each.max() - each.min()) for each in values]
-    assert max(drops) * s.shape.d_y / 2 <= float(gap_above(s, case.emulation.ranges))
+    assert max(drops) * s.shape.d_y / 2 <= float(gap_above(s, emulation_of(case).ranges))
 
 
 def test_the_steps_are_those_of_the_whole_network_and_of_the_reference() -> None:
     case = case_of()
-    s, inputs = case.setting, case.sample(4, 7)
+    s, inputs = setting_of(case), case.sample(4, 7)
     w, x, y = inputs["w"], inputs["x"], inputs["y"]
-    whole = IcgdNetwork(replace(case.construction(case.n), steps=3)).run(w, x, y, taps=("trajectory",))["trajectory"]
+    whole = IcgdNetwork(replace(emulation_of(case).construction(SMALL["n"]), steps=3)).run(
+        w, x, y, taps=("trajectory",)
+    )["trajectory"]
     functions = activation_formula(s.activation), activation_formula(s.activation, 1), loss_formula(s.loss, 1)
     points = [w]
     for _ in range(3):
@@ -201,52 +217,51 @@ def test_the_steps_are_those_of_the_whole_network_and_of_the_reference() -> None
 def test_the_exact_run_is_what_the_floats_round() -> None:
     case = case_of()
     inputs = case.sample(1, 8)
-    names = [quantity.name for quantity in case.result.quantities]
+    names = [quantity.name for quantity in case.bounded() if quantity.scopes]
     floats, exact = case.errors(inputs, names), case.exact(inputs, names, 128)
     for name in names:
         ball, rounding = exact[name]
         assert abs(float(floats[name]) - float(ball)) <= rounding + 1e-16 <= 1e-12
-    w, x, y = case.as_measured(inputs)
-    chain, point = case.chain_on_balls(128), [BallArray.exactly(each, 128) for each in (w, x, y)]
+    chain, point = chain_of(case), [BallArray.exactly(inputs[name][0], 128) for name in "wxy"]
     found = chain.values(*point)["gradient"]
     wanted = gradient(case, inputs["w"], inputs["x"], inputs["y"])[0]
     assert [float(ball) for ball in found.balls] == pytest.approx(wanted.tolist(), rel=1e-9, abs=1e-14)
-    assert float(chain.risk(*point).midpoint()) == pytest.approx(
-        float(case.risk(*(inputs[name] for name in ("w", "x", "y")))), rel=1e-12
-    )
+    assert float(chain.risk(*point).midpoint()) == pytest.approx(float(risks_of(case, inputs)), rel=1e-12)
 
 
 def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
     case = case_of()
     inputs = case.sample(3, 9)
-    near = case.network_path(inputs["w"], inputs["x"], inputs["y"])
+    eta = setting_of(case).eta
 
-    def at_one(points: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[list[torch.Tensor], ...]:
-        path = case.path(case.chain, points.unbind(), x, y)
-        return path.distances("prompt"), path.gradient_errors("prompt"), path.smoothness_along()
+    def at_one(w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[list[torch.Tensor], ...]:
+        found = path(case, iterates(w, x, y, emulation_of(case), 3), x, y)
+        return found.distances("prompt"), found.gradient_errors("prompt"), found.smoothness_along()
 
-    first, errors, steepest = case.chain.batched(at_one, torch.stack(near, 1), inputs["x"], inputs["y"])
-    assert torch.equal(first[0], case.setting.eta * errors[0])
+    first, errors, steepest = chain_of(case).batched(at_one, *(inputs[name] for name in "wxy"))
+    assert torch.equal(first[0], eta * errors[0])
     assert len(first) == len(errors) == len(steepest) == 3
     for l in (1, 2):  # noqa: E741 - the paper's letter
-        assert (first[l] > first[l - 1] + case.setting.eta * errors[l]).all()
+        assert (first[l] > first[l - 1] + eta * errors[l]).all()
 
 
 def test_the_derived_eps_is_what_was_asked_for_and_kept_by_the_gradient() -> None:
     from symbolic.icgd.symbols import eps
 
     case = case_of(relus=0, eps=0.02)
-    assert 0 < float(case.values[eps]) <= 0.02 == pytest.approx(float(case.asked))
+    assert 0 < float(case.values[eps]) <= 0.02
     inputs = case.sample(32, 1)
-    s = case.setting
-    step = case.network(case.n, torch.float64).run(inputs["w"], inputs["x"], inputs["y"], taps=("gradient",))
+    s = setting_of(case)
+    step = IcgdNetwork(emulation_of(case).construction(SMALL["n"])).run(
+        inputs["w"], inputs["x"], inputs["y"], taps=("gradient",)
+    )
     error = step["gradient"] - gradient(case, inputs["w"], inputs["x"], inputs["y"])
     assert float(error.norm(dim=-1).max()) <= float(case.values[eps])
     printed = case.printed(case.result.quantity("path[1]"))
     smooth = float(case.values[L_f])
     assert printed is not None
-    assert float(printed.ball) == pytest.approx((1 + case.n * smooth) * 0.02 / smooth)
-    assert s.eta < case.n
+    assert float(printed.ball) == pytest.approx((1 + SMALL["n"] * smooth) * 0.02 / smooth)
+    assert s.eta < SMALL["n"]
 
 
 @pytest.mark.parametrize(("eta", "verdict"), [(0.01, Verdict.KEPT), (0.5, Verdict.OUTSIDE)])
@@ -271,18 +286,14 @@ def test_a_step_beyond_one_over_l_f_is_outside_what_is_printed() -> None:
     assert torch.isinf(case.prompt_bounds(mapping, inputs, "prompt")).any()
 
 
-def test_too_large_a_path_is_judged_on_floats(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: object, **more: object) -> None:
-        raise TooLargeForExact("icgd.trajectory", 8, ExactCost(10, 10), 1)
-
-    monkeypatch.setattr("bridge.icgd.trajectory.run_exact_icgd", refuse)
-    comparison = run(samples=4, attack=0)
-    for row in comparison:
-        if row.quantity.startswith("path"):
-            assert row.exact is None
-            assert "only estimated" in row.remark
-    assert row_of(comparison, "path[3]").verdict["derived"] is Verdict.KEPT
-    assert row_of(comparison, "path[3]", LOCAL).instance is None
+def test_too_large_a_path_is_judged_on_floats() -> None:
+    study = TheoremStudy(replace(TrajectoryStudy().theorem, exact_limit=10))
+    case = study.case(SMALL, seed=0, dtype="float64", device="cpu")
+    last, inputs = case.quantity("path[3]"), case.sample(1, 0)
+    evidence = evidence_at(case, last, inputs).evidence
+    assert evidence.exact is None
+    assert evidence.measured <= float(case.derived(last).ball)
+    assert case.instance(last, LOCAL, inputs) is None
 
 
 # --- What was found beside the bounds --------------------------------------------------------------------------------
@@ -314,14 +325,14 @@ def test_descent_from_zero_moves_where_it_should(changes: Mapping[str, Any]) -> 
     assert 0 < path.exact <= path.instance <= path.derived * (1 + 1e-12)
 
 
-def saved(row: Row, folder: Path) -> str:
+def saved(row: Row, folder: FilePath) -> str:
     assert row.witness is not None
     path = folder / "witness.json"
     path.write_text(row.witness.model_dump_json())
     return str(path)
 
 
-def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: Path) -> None:
+def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: FilePath) -> None:
     rows = TrajectoryStudy().checks()
     names = [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
@@ -335,7 +346,7 @@ def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: Path) -> None:
         assert replay(saved(refuted, tmp_path)).model_dump() == refuted.model_dump()
 
 
-def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
+def test_a_witness_is_computed_from_its_own_numbers(tmp_path: FilePath) -> None:
     row = check("erratum.examples_for_step_size")
     row.witness.inputs["step"] = [1.0, 2.0]  # eta = 1/2 < n: the printed bound holds
     again = replay(saved(row, tmp_path))
@@ -352,14 +363,14 @@ def test_a_witness_is_computed_from_its_own_numbers(tmp_path: Path) -> None:
         ("erratum.examples_for_step_size", {"steps": [1.0, 2.0]}, "steps whole"),
         ("erratum.examples_for_step_size", {"step": [1.0, 0.0]}, "not 0"),
         ("erratum.examples_for_step_size", {"step": [0.5, 1.0]}, "two whole numbers"),
-        ("erratum.examples_for_step_size", {"step": [1.0]}, "two whole numbers"),
-        ("erratum.examples_for_step_size", {"more": [1.0, 1.0]}, "takes accuracy, examples"),
+        ("erratum.examples_for_step_size", {"step": [1.0]}, "takes inputs of shapes"),
+        ("erratum.examples_for_step_size", {"more": [1.0, 1.0]}, "takes inputs of shapes"),
         ("erratum.steps_up_to_the_constant", {"step": [5.0, 1.0]}, "step <= L_f; got 5 > 4"),
         ("erratum.least_against_the_sum", {"steps": [1.0, 1.0]}, "steps >= 2"),
     ],
 )
 def test_a_witness_that_meets_no_hypothesis_is_refused(
-    name: str, changes: Mapping[str, list[float]], message: str, tmp_path: Path
+    name: str, changes: Mapping[str, list[float]], message: str, tmp_path: FilePath
 ) -> None:
     row = check(name)
     row.witness.inputs.update(changes)
@@ -369,11 +380,11 @@ def test_a_witness_that_meets_no_hypothesis_is_refused(
 
 def test_checks_about_zero_replay_from_their_prompt() -> None:
     case = case_of(N=1)
-    inputs = case.sample(1, 0)
+    inputs = {name: value[0] for name, value in case.sample(1, 0).items()}
     with pytest.raises(UsageError, match="about the start w = 0"):
         case.replay_check("start.zero", inputs)
-    with pytest.raises(UsageError, match="expected a prompt of n = 3 examples, got 1"):
-        case.replay_check("start.zero", {**inputs, "x": inputs["x"][:, :1], "y": inputs["y"][:, :1]})
+    with pytest.raises(UsageError, match="takes inputs of shapes"):
+        case.replay_check("start.zero", {**inputs, "x": inputs["x"][:1], "y": inputs["y"][:1]})
     with pytest.raises(UsageError, match="no quantity or check 'erratum"):
         case.replay_check("erratum.nothing", inputs)
     at_zero = {**inputs, "w": torch.zeros_like(inputs["w"])}
@@ -425,8 +436,8 @@ def test_l_f_is_no_large_number_where_it_is_simple() -> None:
     """One neuron, one layer: the quotient of two close gradients reaches a tenth of L_f."""
     case = case_of(N=1, d=1, K=1)
     w = torch.linspace(-1, 1, 400)[:, None]  # (B, 1): the box
-    x, y = torch.ones(400, case.n, 1), -torch.ones(400, case.n, 1)
+    x, y = torch.ones(400, SMALL["n"], 1), -torch.ones(400, SMALL["n"], 1)
     gradients = gradient(case, w, x, y)
     quotients = (gradients.diff(dim=0) / w.diff(dim=0)).abs()
-    bound = float(smoothness_of_layers(case.setting, case.emulation.ranges))
+    bound = float(smoothness_of_layers(setting_of(case), emulation_of(case).ranges))
     assert bound / 10 < float(quotients.max()) <= bound

@@ -5,20 +5,18 @@ import numpy as np
 import pytest
 import torch
 
-from bridge.icgd.study import EmulatedCase
-from bridge.icgd.values import error_on
+from bridge.icgd.values import error_on, printed_letters
 from bridge.readings.arrays import bounding
-from bridge.registry import find_study
 from bridge.relu_sums import interpolate
+from bridge.theorem_case import TheoremCase
 from symbolic.activations import activation
 from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
+from tests.bridge.icgd.built import case_at, emulation_of, setting_of
 
 
-def case(id: str = "icgd.step", dtype: str = "float64", **params: object) -> EmulatedCase:
-    found = find_study(id).case(params, seed=0, dtype=dtype, device="cpu")
-    assert isinstance(found, EmulatedCase)
-    return found
+def case(id: str = "icgd.step", dtype: str = "float64", **params: object) -> TheoremCase:
+    return case_at(id, dtype=dtype, **params)
 
 
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus"])
@@ -42,7 +40,7 @@ def test_errors_beyond_the_range_are_covered(name: str, order: int) -> None:
 def test_printed_bounds_speak_of_the_papers_ranges() -> None:
     # R = 0.2 is enough here; the paper's R_1 is at least 1, and its eps_r' is a supremum there.
     small, whole = (case(N=2, K=64, d=64, B_v=0.05, activation="sigmoid", relus=64, R=R) for R in (0.0, 1.0))
-    assert small.emulation.r.radius < 0.3 < 1.0 == whole.emulation.r.radius
+    assert emulation_of(small).r.radius < 0.3 < 1.0 == emulation_of(whole).r.radius
     gradient = small.result.quantity("gradient")
     on_small, on_whole = small.printed(gradient), whole.printed(gradient)
     assert on_small is not None
@@ -51,7 +49,8 @@ def test_printed_bounds_speak_of_the_papers_ranges() -> None:
     derived = small.derived(gradient)
     assert derived is not None
     assert derived.ball < on_whole.ball
-    assert small._printed_values[letters.eps_r1] > small.values[letters.eps_r1]
+    on_paper = printed_letters("gradient", setting_of(small), emulation_of(small))
+    assert on_paper[letters.eps_r1] > small.values[letters.eps_r1]
 
 
 def test_a_range_that_is_too_small_is_refused() -> None:
@@ -59,7 +58,7 @@ def test_a_range_that_is_too_small_is_refused() -> None:
         case(N=3, relus=64, R=0.5)
     with pytest.raises(UsageError, match=r"R = 0\.5 is too small"):
         case(N=3, eps=0.1, R=0.5)
-    assert case(N=3, eps=0.1, R=3.0).emulation.r.radius == 3.0
+    assert emulation_of(case(N=3, eps=0.1, R=3.0)).r.radius == 3.0
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])

@@ -1,0 +1,36 @@
+"""The first half of an attack on an error with kinks: it climbs a smooth stand-in, and the rest starts around its best.
+
+Shapes: R restarts of each cell, R items of each.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from bridge.study import Case, Inputs
+
+NEARBY = 3e-3  # relative size of the noise around the best point of the envelope, where the rest of an attack starts
+FIRST_STEP, SECOND_STEP = 0.5, 0.05  # first step of an attack, and of that rest, relative to the inputs
+
+Climb = Callable[[Sequence[Any]], Sequence[Inputs]]  # from cells to the best point of each
+
+
+def starts_around(cells: Sequence[tuple[Case, Any]], climb: Climb, restarts: int, seed: int) -> list[Inputs]:
+    """For each cell starts around the best point of the envelope, which is climbed once for each quantity of a case."""
+    first: dict[tuple[Case, str], Any] = {}
+    for case, goal in cells:
+        first.setdefault((case, goal.quantity.name), (case, goal))
+    best = dict(zip(first, climb(list(first.values())), strict=True))
+    near = {key: _around(key[0], point, restarts, seed) for key, point in best.items()}
+    return [near[case, goal.quantity.name] for case, goal in cells]
+
+
+def _around(case: Case, best: Inputs, restarts: int, seed: int) -> Inputs:
+    generator = torch.Generator().manual_seed(seed)
+    moved = {}
+    for name, value in best.items():
+        noise = torch.randn((restarts, *value.shape), generator=generator, dtype=torch.float64)
+        noise[0] = 0.0
+        moved[name] = value + NEARBY * noise.to(value.device)
+    return case.project(moved)

@@ -1,0 +1,61 @@
+"""From parameters to the sums of ReLUs of the network, or to the reason why there are none."""
+
+from functools import lru_cache
+
+import sympy as sp
+
+from bridge.export.numbers import plain
+from bridge.icgd.emulation import Emulation, with_accuracies, with_relus
+from bridge.icgd.knobs import NotRepresentable, accuracies_for
+from bridge.icgd.setting import Setting
+from bridge.record import Verdict
+from bridge.study import Refusal
+from symbolic.icgd import chain
+from symbolic.statements import UsageError
+
+NEEDED_DERIVATIVES = 4  # Theorem 1; the bounds here use sup |r^(k)| for k up to 4
+Plan = Emulation | NotRepresentable | Refusal
+
+
+def plan_for(
+    setting: Setting, eps: float, relus: int, relus_r1: int, R: float, *, id: str, short: bool = False
+) -> Plan:
+    """The sums of ReLUs: as many as are asked for (`relus`), or as the accuracy `eps` needs by the derived bound.
+
+    Raises UsageError for an R that does not cover the arguments, unless `short` allows it.
+    """
+    if relus_r1 and not relus:
+        raise UsageError(f"{id}: relus_r1 = {relus_r1} requires relus; give both or neither")
+    if setting.activation.smoothness < NEEDED_DERIVATIVES:
+        return Refusal(Verdict.OUTSIDE, _roughness(setting))
+    plan = _plan_for(setting, eps, relus, relus_r1, R)
+    if isinstance(plan, Emulation) and plan.short and not short:
+        raise UsageError(
+            f"R = {plan.r.radius!r} is too small: the arguments of r and r' reach "
+            f"{plain(plan.ranges.largest, 'derived', 'upper')} (range obligation of Lemmas 2 and 3); give at least "
+            f"that, or 0 for the smallest sufficient range. icgd.forward and icgd.derivative run on a smaller one"
+        )
+    return plan
+
+
+def _roughness(setting: Setting) -> str:
+    """Which smoothness hypothesis the activation misses."""
+    found = setting.activation
+    return (
+        f"Theorem 1 asks for {NEEDED_DERIVATIVES} continuous derivatives of r, and Lemma 3 approximates r' by sums of "
+        f"ReLUs; {found.name} has {found.smoothness}, and no continuous function is uniformly near its derivative"
+    )
+
+
+def _plan_for(setting: Setting, eps: float, relus: int, relus_r1: int, R: float) -> Emulation | NotRepresentable:
+    if relus:
+        return with_relus(setting, relus, relus_r1, R)
+    chosen = accuracies_for(setting, eps, gradient_bound(setting.shape.N))
+    return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen, R)
+
+
+@lru_cache(maxsize=64)
+def gradient_bound(layers: int) -> sp.Expr:
+    """The derived bound in the paper's worst-case letters."""
+    bound = chain.derive(sp.Integer(layers)).derivation.bound("gradient")
+    return bound.subs(chain.worst_case(), simultaneous=True)

@@ -1,0 +1,79 @@
+"""The start w = 0 of Corollary 1.1: whether descent moves from there, and how far the network strays."""
+
+from dataclasses import replace
+
+import flint
+import torch
+from torch import Tensor
+
+from bridge.balls import as_exact, evaluate_ball
+from bridge.check import Sides
+from bridge.icgd.chain import Chain
+from bridge.icgd.emulation import Emulation
+from bridge.icgd.iterates import exact_network, network, reference
+from bridge.icgd.setting import Setting
+from bridge.icgd.smoothness import accuracy_here, smoothness_here
+from bridge.readings.arrays import Array
+from numeric.balls import BallArray, float_above, working_precision
+from numeric.exact_cost import TooLargeForExact
+from numeric.icgd.sampling import prompts
+from symbolic.icgd import symbols
+from symbolic.icgd import trajectory as theory
+from symbolic.statements import Quantity, UsageError
+
+ZERO, ZERO_PATH = "start.zero", "start.zero.path"
+BITS = 192
+
+
+def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> dict[str, Tensor]:
+    """The prompt, of random ones, at which the gradient at w = 0 is largest."""
+    s = setting
+    drawn = prompts(s.shape, n, s.B_v, s.B_x, s.B_y, samples, seed)
+    x, y = drawn["x"], drawn["y"]
+    w = torch.zeros_like(drawn["w"])
+    gradients = chain.batched(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"], w, x, y)
+    worst = int(torch.linalg.vector_norm(gradients, dim=-1).argmax())
+    return {"w": w[worst], "x": x[worst], "y": y[worst]}
+
+
+def gradient_at_zero(w: Array, x: Array, y: Array, chain: Chain) -> Sides:
+    """Its norm at one prompt; 0 wherever the derived bound is 0."""
+    _require_zero(w)
+    measured = float(torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"]))
+    w, x, y = (BallArray.exactly(each, BITS) for each in (w, x, y))
+    with working_precision(BITS):
+        exact = torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"]).balls[0]
+        rounding = float_above(abs(exact - flint.arb(measured)))
+    moves = "0 is not a stationary point: gradient descent moves from there"
+    still = "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
+    return Sides(found=exact, measured=measured, rounding=rounding, remark=still if exact == 0 else moves)
+
+
+def path_from_zero_quantity(steps: int) -> Quantity:
+    last = theory.path_quantity(steps, name=f"path[{steps}]")
+    return replace(last, name=ZERO_PATH, meaning=f"{last.meaning}, after {steps} steps from w = 0", scopes=())
+
+
+def path_from_zero(w: Array, x: Array, y: Array, emulation: Emulation, chain: Chain, L: int) -> Sides:
+    """L steps from 0, at one prompt."""
+    _require_zero(w)
+    last, setting = f"path[{L}]", chain.setting
+    measured = torch.linalg.vector_norm(
+        network(w, x, y, emulation, chain, L)[last] - reference(w, x, y, chain, L)[last]
+    )
+    letters = {theory.L_f: smoothness_here(setting, emulation), symbols.eps: accuracy_here(setting, emulation)}
+    bound = evaluate_ball(theory.derive_path(L).error, {**letters, symbols.eta: as_exact(setting.eta)})
+    w, x, y = (BallArray.exactly(each, BITS) for each in (w, x, y))
+    try:
+        with working_precision(BITS):
+            apart = exact_network(w, x, y, emulation, chain, L)[last] - reference(w, x, y, chain, L)[last]
+            exact = torch.linalg.vector_norm(apart).balls[0]
+            rounding = float_above(abs(exact - flint.arb(float(measured))))
+    except TooLargeForExact:
+        return Sides(measured=float(measured), instance=bound, remark="too large for exact arithmetic")
+    return Sides(found=exact, measured=float(measured), instance=bound, rounding=rounding)
+
+
+def _require_zero(w: Tensor) -> None:
+    if bool(w.any()):
+        raise UsageError(f"icgd.trajectory: '{ZERO}' and '{ZERO_PATH}' are about the start w = 0; got another w")

@@ -1,0 +1,299 @@
+"""Lemmas 2-6, Theorem 1 and Theorem 5 of wu2024 as theorems: one projected gradient step in context.
+
+Inputs are w (D_w), x (n, d_x), y (n, d_y). Random w are uniform in the box W at even places and at random corners of it
+at odd ones, where rows have norm B_v. The attack moves prompts with one token: the gradient is a mean over tokens, so
+that no prompt errs more than its worst token alone.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bridge.budget import Budget
+from bridge.check import Check
+from bridge.cost import Cost
+from bridge.domains import Ball, Rows
+from bridge.export.numbers import plain
+from bridge.icgd import counts
+from bridge.icgd.chain import Chain
+from bridge.icgd.emulation import FEWEST_RELUS, Emulation
+from bridge.icgd.gradient import box_of_weights
+from bridge.icgd.knobs import NotRepresentable
+from bridge.icgd.plan import plan_for
+from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
+from bridge.icgd.setting import Setting
+from bridge.icgd.values import derived_letters, norms, printed_letters
+from bridge.pair import Pair
+from bridge.readings.arrays import Array
+from bridge.record import Verdict
+from bridge.study import Refusal
+from bridge.theorem import Function, Theorem
+from bridge.theorem_readings import LOCAL
+from numeric.balls import BallArray
+from numeric.icgd.exact import run_exact_icgd
+from numeric.icgd.sampling import prompts, starts
+from numeric.icgd.shape import Shape
+from symbolic.activations import activation as activation_named
+from symbolic.activations import loss as loss_named
+from symbolic.icgd import results as theory
+from symbolic.icgd import symbols
+from symbolic.statements import Quantity, Result
+
+WHOLE_STEP = ("icgd.step", "icgd.dimensions")
+SHORT_RANGES = ("icgd.forward", "icgd.derivative")  # Lemmas 2 and 3, which print ranges of their own
+LONG_DERIVATIONS = (*WHOLE_STEP, "icgd.backward")  # each layer's signal has a chain of its own
+LEADING = "gradient"  # of the step, at both scopes of a prompt: the others are shown where it errs most
+SIZES = ("range_r", "range_r1", "range_u", "size_s")  # of the network itself: what has to be covered
+MAIN = {
+    "icgd.forward": "p[1]",
+    "icgd.derivative": "r'[1]",
+    "icgd.loss_gradient": "g",
+    "icgd.backward": "s[1]",
+    "icgd.step": LEADING,
+    "icgd.dimensions": LEADING,
+}
+SEARCHED: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType(
+    {
+        **dict.fromkeys(("relus", "relus_r1"), (FEWEST_RELUS, 1 << 15)),  # half a second of certifying a function
+        "eps": (1e-7, None),
+        **dict.fromkeys(("B_v", "B_x", "B_y", "R"), (None, 1 << 5)),
+        **dict.fromkeys(("K", "d", "d_x", "d_y"), (None, 1 << 20)),
+    }
+)
+MEBIBYTE, EXACT_SECONDS = 2**20, 120.0  # an exact run that takes longer is not tried
+
+
+# The problem and the network.
+
+
+def setting(
+    N: int, K: int, d_x: int, d_y: int, B_v: float, B_x: float, B_y: float, eta: float, activation: str, loss: str
+) -> Setting:
+    return Setting(Shape(N, K, d_x, d_y), activation_named(activation), loss_named(loss), B_v, B_x, B_y, eta)
+
+
+def _single(default: Any) -> Any:
+    return default[0] if isinstance(default, tuple) else default
+
+
+DEFAULTS = {parameter.name: _single(parameter.default) for parameter in theory.STEP_PARAMETERS}
+UNNAMED: Mapping[str, Function] = {  # what a lemma does not mention is as in Theorem 1's defaults
+    "d_x": lambda d: d,
+    "d_y": lambda d: d,
+    "B_y": lambda: DEFAULTS["B_y"],
+    "eta": lambda: DEFAULTS["eta"],
+    "loss": lambda: DEFAULTS["loss"],
+}
+
+
+def emulation(plan: Any) -> Emulation | None:
+    return plan if isinstance(plan, Emulation) else None
+
+
+def refusal(plan: Any) -> Refusal | None:
+    if isinstance(plan, NotRepresentable):
+        return Refusal(Verdict.NOT_REPRESENTABLE, plan.reason)
+    return plan if isinstance(plan, Refusal) else None
+
+
+def taps(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation) -> dict[str, Tensor]:
+    network = emulation.network(len(x), w.dtype, w.device)
+    found = {name: tap[0] for name, tap in network.run(w[None], x[None], y[None]).items()}
+    return found | sizes(emulation.setting.shape, found, w, x, y)
+
+
+def exact_taps(w: BallArray, x: BallArray, y: BallArray, emulation: Emulation) -> dict[str, BallArray]:
+    found = run_exact_icgd(emulation.construction(len(x)), w, x, y, bits=w.bits)
+    return found | sizes(emulation.setting.shape, found, w, x, y)
+
+
+def sizes(shape: Shape, taps: Mapping[str, Array], w: Array, x: Array, y: Array) -> dict[str, Array]:
+    """What a range or a size has to cover, of the network itself."""
+    layers = range(1, shape.N + 1)
+    p = [x, *(taps[f"p[{j}]"] for j in layers)]
+    scores = torch.cat([(p[j] @ V.mT).flatten() for j, V in enumerate(shape.matrices(w))])
+    outputs = torch.cat([p[-1].flatten(), y.flatten()])
+    signals = torch.cat([taps[f"s[{j}]"].flatten() for j in layers])
+    return {"range_r": scores, "range_r1": scores, "range_u": outputs, "size_s": signals}
+
+
+def reference(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Array]:
+    """The exact taps, and 0 for each size."""
+    return _beside_zeros(chain, chain.values(w, x, y), w, x, y)
+
+
+def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> dict[str, Tensor]:
+    """What the taps would be if every secant erred as in the middle of its cell: smooth in the inputs."""
+    found = chain.values(w, x, y, functions=chain.envelopes)
+    return found | sizes(chain.setting.shape, found, w, x, y)
+
+
+def _beside_zeros(chain: Chain, found: dict[str, Array], w: Array, x: Array, y: Array) -> dict[str, Array]:
+    zeros = {name: torch.zeros_like(each) for name, each in sizes(chain.setting.shape, found, w, x, y).items()}
+    return found | zeros
+
+
+def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:
+    return chain.operands(w, x, y, chain.functions)
+
+
+# Inputs.
+
+
+def random_prompts(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
+    s = setting
+    drawn = prompts(s.shape, n, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())
+    box = torch.as_tensor(s.shape.box(s.B_v))  # (D_w)
+    odd = torch.arange(count)[:, None] % 2 == 1  # (count, 1)
+    return {**drawn, "w": torch.where(odd, torch.where(drawn["w"] < 0, -box, box), drawn["w"])}
+
+
+def one_token(count: int, generator: torch.Generator, setting: Setting) -> dict[str, Tensor]:
+    s = setting
+    return starts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())
+
+
+# Bounds.
+
+
+def outside(quantity: str, plan: Any) -> str:
+    """Which bounds do not hold where arguments leave the range on which sums of ReLUs are certified."""
+    if not isinstance(plan, Emulation) or not plan.short:
+        return ""
+    of_layer = re.fullmatch(r"(p|r')\[(\d+)\]", quantity)
+    reach = plan.reach(int(of_layer[2]) if of_layer else plan.setting.shape.N)
+    if reach <= plan.r.radius:
+        return ""
+    return (
+        f"hypothesis violated: the sums of ReLUs are certified on [-R, R] with R = {plan.r.radius!r}, and the "
+        f"arguments of r and r' can reach {plain(reach, 'derived', 'upper')}"
+    )
+
+
+def with_scopes(result: Result, N: int, relus: int) -> tuple[Quantity, ...]:
+    """The quantities of so many layers, and of an accuracy if one was asked for."""
+    kept = theory.quantities_for(result, N)
+    return tuple(_with_scopes(result, each) for each in kept if not (each.name.endswith(".requested") and relus))
+
+
+def _with_scopes(result: Result, quantity: Quantity) -> Quantity:
+    if quantity.name in SIZES:
+        return replace(quantity, scopes=("network",))
+    if not quantity.scopes:
+        return quantity
+    shown = result.id in WHOLE_STEP and quantity.name != LEADING  # both scopes of it are in a result of its own
+    return replace(quantity, scopes=("network", LOCAL) if shown else ("network", "prompt", LOCAL))
+
+
+# What it takes. Measured on one core: the derivation of each layer's bounds, what evaluates them, and at each layer the
+# steps of an attack (as many searches as there are scopes), the entries of the matrices and the exact run of a prompt.
+
+
+def cost(sizes: Mapping[str, float], budget: Budget | None, *, result: str) -> Cost:
+    layers = sizes["N"]
+    derived = layers * (0.35 if result in LONG_DERIVATIONS else 0.05) + 0.002 * layers**2
+    if budget is None:
+        return Cost(MEBIBYTE * layers, derived)
+    run = layers * (0.6 + 0.015 * budget.attack) * (1 if result in WHOLE_STEP else layers)
+    return Cost(MEBIBYTE * layers, derived + run) + step_cost(sizes, budget)
+
+
+def step_cost(sizes: Mapping[str, float], budget: Budget) -> Cost:
+    """What the numbers of a step take, whatever its bounds do."""
+    layers, n = sizes["N"], sizes["n"]
+    wide = max(sizes.get(name, 0.0) for name in ("K", "d", "d_x", "d_y"))
+    neurons, parameters = layers * wide, layers * wide**2
+    prompts = min(budget.samples, 512) * (n + 1)
+    memory = 320 * prompts * neurons + 16 * budget.samples * parameters
+    memory += 8 * budget.restarts * (60 * neurons + 30 * parameters)
+    entries = (budget.samples * (n + 1) + budget.attack * budget.restarts) * parameters
+    exact = min(EXACT_SECONDS, 1e-3 * n * neurons)
+    return Cost(memory, 1e-8 * entries + exact)
+
+
+def bytes_of_one(N: int, K: int, d_x: int, d_y: int, n: int) -> int:
+    """About 40 tensors of each token's neurons, and the weights in two copies."""
+    shape = Shape(N, K, d_x, d_y)
+    return 8 * 40 * (n + 1) * sum(shape.widths) + 16 * shape.parameters
+
+
+# Theorems.
+
+
+def theorem_of(result: Result) -> Theorem:
+    names = {parameter.name for parameter in result.parameters}
+    d_x, d_y = (symbols.d_x, symbols.d_y) if "d_x" in names else (symbols.d, symbols.d)
+    counted = [each for each in result.quantities if not each.scopes and each.name not in SIZES]
+    return Theorem(
+        statement=result,
+        main=MAIN[result.id],
+        inputs={
+            "w": box_of_weights(d_x, d_y),
+            "x": Rows(symbols.n, Ball(d_x, radius=symbols.B_x), or_fewer=True),
+            "y": Rows(symbols.n, Ball(d_y, radius=symbols.B_y if "B_y" in names else DEFAULTS["B_y"]), or_fewer=True),
+        },
+        network=Pair(tensors=taps, balls=exact_taps),
+        reference=reference,
+        built={
+            **{name: function for name, function in UNNAMED.items() if name not in names},
+            "setting": setting,
+            "plan": partial(plan_for, id=result.id, short=result.id in SHORT_RANGES),
+            "emulation": emulation,
+            "chain": lambda setting, emulation: Chain(setting, emulation),
+        },
+        quantities=partial(with_scopes, result),
+        letters=derived_letters,
+        printed_letters=printed_letters,
+        refusal=refusal,
+        outside=outside,
+        idle=lambda relus: ("eps",) if relus else (),
+        automatic=OPEN_SIZES,
+        fixed=("N",),
+        handles=operands,
+        norms=norms,
+        tokens=True,
+        by_rules=False,
+        exact_bits=64,
+        checks=tuple(Check(each, partial(counts.count, each.name)) for each in counted),
+        samples=random_prompts,
+        starts=one_token,
+        envelope=envelope,
+        leading=(LEADING,) if result.id in WHOLE_STEP else (),
+        refutations=REFUTATIONS.get(result.id, ()),
+        refuted=REFUTED.get(result.id),
+        memory=bytes_of_one if "d_x" in names else lambda N, K, d, n: bytes_of_one(N, K, d, d, n),
+        cost=partial(cost, result=result.id),
+        searched=SEARCHED,
+    )
+
+
+# Errata of p[j] and r'[j] show where R is too small; those of others, in their rows here.
+REFUTED = {
+    "icgd.forward": ("range_r", "norm[forward]"),
+    "icgd.derivative": ("range_r1", "norm[derivative]"),
+    "icgd.loss_gradient": ("range_u", "norm[loss_gradient]"),
+    "icgd.backward": (),
+    "icgd.step": (
+        *("range_r", "norm[forward]", "range_r1", "norm[derivative]"),
+        *("range_u", "norm[loss_gradient]", "norm[step]"),
+    ),
+    "icgd.dimensions": (),
+}
+
+
+@cache
+def _theorem(name: str) -> Theorem:
+    return theorem_of(getattr(theory, name))
+
+
+def __getattr__(name: str) -> Theorem:
+    """FORWARD, DERIVATIVE, ...: to derive all quantities takes seconds, so that each is stated on first use."""
+    if name not in theory.STATED:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _theorem(name)

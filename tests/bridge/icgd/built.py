@@ -1,0 +1,33 @@
+"""What the theorems of in-context gradient descent build at a point, by name."""
+
+from typing import Any
+
+from bridge.icgd.chain import Chain
+from bridge.icgd.emulation import Emulation
+from bridge.icgd.setting import Setting
+from bridge.registry import find_study
+from bridge.theorem_case import TheoremCase
+
+
+def case_at(id: str, *, dtype: str = "float64", **params: Any) -> TheoremCase:
+    case = find_study(id).case(params, seed=0, dtype=dtype, device="cpu")
+    assert isinstance(case, TheoremCase)
+    return case
+
+
+def setting_of(case: TheoremCase) -> Setting:
+    found = case.runner.built["setting"]
+    assert isinstance(found, Setting)
+    return found
+
+
+def emulation_of(case: TheoremCase) -> Emulation:
+    found = case.runner.built["emulation"]
+    assert isinstance(found, Emulation)
+    return found
+
+
+def chain_of(case: TheoremCase) -> Chain:
+    found = case.runner.built["chain"]
+    assert isinstance(found, Chain)
+    return found
