@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from bridge.readings.arrays import Array, largest, one_norm, two_norm
+from bridge.readings.arrays import Array, applied, is_number, largest, one_norm, spectral, two_norm
 from symbolic.derivation import Norm
 
 Radius = Callable[[], Array]
@@ -48,7 +48,7 @@ class Error:
 
     @classmethod
     def within(cls, norm: Norm, bound: Array, like: Array) -> "Error":
-        """All that a bound on the norm of each token says."""
+        """All that a bound on the norm of each token says: a number, or one for each token, (..., 1)."""
         return _BoundedError(norm, bound, like)
 
     # What is 0, or follows from a single bound, so that a rule need not compute with it.
@@ -102,8 +102,6 @@ class Error:
             found = torch.minimum(found, self.two * two_norm(torch.ones_like(self.radius)))
         return found if self._one is None else torch.minimum(found, self._one())
 
-    # What follows.
-
     def scaled(self, factor: Any) -> "Error":
         size = abs(factor)
         return Error(
@@ -116,7 +114,7 @@ class Error:
 
     def plus(self, other: "Error") -> "Error":
         if self._like.shape != other._like.shape:  # the one without tokens is that of each token
-            return self._spread(other).plus(other._spread(self))
+            return self._for_both(other).plus(other._for_both(self))
         if self.is_none or other.is_none:
             return other if self.is_none else self
         unknown = [each for each in (self, other) if not each.is_known]
@@ -128,14 +126,39 @@ class Error:
             like=self._like,
         )
 
-    def _spread(self, other: "Error") -> "Error":
+    def _for_both(self, other: "Error") -> "Error":
         """For values of the shape that both have together."""
         zero = torch.zeros_like(self._like) + torch.zeros_like(other._like)
         return Error(zero + self.centre, zero + self.radius, one=lambda: self.one, two=lambda: self.two)
 
+    # |A u| is at most |A| r, ||A_i||_2 ||u||_2 and max_k |A_ik| ||u||_1 in row i.
+    def mapped(self, matrix: Array) -> "Error":
+        """Of A x, (..., m) to (..., k)."""
+        if self.is_known:
+            return Error(applied(matrix, self.centre), None)
+        size = abs(matrix)
+        radius = torch.minimum(applied(size, self.radius), self.two.unsqueeze(-1) * two_norm(matrix))
+        if self.has_one:
+            radius = torch.minimum(radius, self.one.unsqueeze(-1) * largest(size))
+
+        def two() -> Array:
+            found = spectral(matrix) * self.two
+            return torch.minimum(found, self.one * largest(two_norm(matrix.mT))) if self.has_one else found
+
+        return Error(
+            None if self.is_centred else applied(matrix, self.centre),
+            radius,
+            one=(lambda: self.one * largest(one_norm(matrix.mT))) if self.has_one else None,
+            two=two,
+        )
+
     def after(self, exact: Array) -> Array:
         """The exact value moved by the centre."""
         return exact if self.is_centred else exact + self.centre
+
+    def spread(self, norm: Norm) -> Array:
+        """At least the norm of what the error of each token differs from the centre by."""
+        return {Norm.INF: lambda: largest(self.radius), Norm.ONE: lambda: self.one, Norm.TWO: lambda: self.two}[norm]()
 
     @cached_property
     def absolute(self) -> Array:
@@ -179,7 +202,8 @@ class _BoundedError(Error):
 
     @cached_property
     def _of_tokens(self) -> Array:
-        return torch.zeros_like(self._like[..., 0]) + self.bound
+        bound = self.bound if is_number(self.bound) else self.bound.squeeze(-1)
+        return torch.zeros_like(self._like[..., 0]) + bound
 
     @cached_property
     def two(self) -> Array:

@@ -84,34 +84,38 @@ def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], a
     return Enclosed(exact, Error.known(torch.softmax(scores, -1) - exact))
 
 
-# With a = p + c_a + u_a and v = V + c_v + u_v, both weight vectors with the sum 1 (so that sum(c_a + u_a) = 0):
-#   sum a v - sum p V = (p + c_a) c_v + c_a V  +  sum u_a (V + c_v)  +  sum a u_v,
-# where the emulated weights a >= 0 add up to 1. As p, p + c_a and a add up to 1 each, sum(u_a) = 0, and V + c_v counts
-# with its distance from any point.
+# With a = p + c_a + u_a and v = V + c_v + u_v,
+#   sum a v - sum p V = (p + c_a) c_v + c_a V  +  sum u_a (V + c_v)  +  sum a u_v.
+# The emulated weights a >= 0 add up to 1, and those of a known pair to S = sum(p + c_a), which rounding takes from 1:
+# |sum u_a| <= |1 - S| and sum a <= max(1, S). So V + c_v counts with its distance from any point m, and m with |1 - S|.
 @enclosed.register
 def _attention(operation: op.Attention, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     weights, values = x
     exact, a, v = exactly(operation, x, at), weights.error, values.error
-    of_values = [] if v.is_centred else [attended(a.after(weights.exact), v.centre)]
+    leaning = a.after(weights.exact)  # (..., n)
+    of_values = [] if v.is_centred else [attended(leaning, v.centre)]
     of_weights = [] if a.is_centred else [attended(a.centre, values.exact)]
-    centre = total(*of_values, *of_weights)
-    spread = [] if v.is_known else [torch.zeros_like(exact) + torch.amax(v.radius, -2)]
+    centre, whole = total(*of_values, *of_weights), leaning.sum(-1)
+    at_most = torch.maximum(whole, torch.ones_like(whole))
+    spread = [] if v.is_known else [at_most.unsqueeze(-1) * torch.amax(v.radius, -2)]
     if a.is_known:
-        return Enclosed(exact, Error(centre, total(*spread), two=lambda: largest(v.two), like=exact))
+        return Enclosed(exact, Error(centre, total(*spread), two=lambda: at_most * largest(v.two), like=exact))
     moved = v.after(values.exact)  # (..., n, m)
     high, low = torch.amax(moved, -2), torch.amin(moved, -2)
-    middle = ((high + low) / 2).unsqueeze(-2)
+    middle = (high + low) / 2  # (..., m)
+    off, off_one, shared = moved - middle.unsqueeze(-2), abs(1 - whole), abs(middle)
     reach = a.one.unsqueeze(-1) * ((high - low) / 2)
     if a.only is not Norm.ONE:
-        reach = torch.minimum(reach, attended(a.radius, abs(moved - middle)))
+        reach = torch.minimum(reach, attended(a.radius, abs(off)))
 
     def two() -> Array:
-        lengths = two_norm(moved - middle)
+        lengths = two_norm(off)
         far = a.one * largest(lengths)
         far = far if a.only is Norm.ONE else torch.minimum(far, attended_norms(a.radius, lengths))
-        return far if v.is_known else far + largest(v.two)
+        far = far + off_one * two_norm(shared)
+        return far if v.is_known else far + at_most * largest(v.two)
 
-    return Enclosed(exact, Error(centre, total(reach, *spread), two=two, like=exact))
+    return Enclosed(exact, Error(centre, total(reach, off_one.unsqueeze(-1) * shared, *spread), two=two, like=exact))
 
 
 def attended_norms(weights: Array, norms: Array) -> Array:
