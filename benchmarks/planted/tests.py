@@ -12,7 +12,7 @@ from benchmarks.mutants import trial, trials
 from benchmarks.mutants.faults import Fault
 from benchmarks.planted.kinds import ROOT, TARGETS, all_faults
 
-ABOUT = ("arrays", "enclosing", "functions", "steps", "values")
+ABOUT = ("arrays", "enclosing", "extremes", "functions", "steps", "values")
 TESTS = tuple(f"tests/bridge/readings/test_{name}.py" for name in ABOUT)
 LIMIT = 120.0  # seconds for one fault
 
