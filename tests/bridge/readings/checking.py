@@ -13,6 +13,7 @@ from bridge.readings import Emulated, Instance, Operands, Reading, enclose, read
 from bridge.readings.arrays import largest, one_norm, two_norm
 from bridge.readings.network import bound_network
 from bridge.readings.numbers import wrong_numbers
+from bridge.readings.reading import BEYOND
 from numeric.balls import BallArray, working_precision
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Norm, Step, error_symbol
@@ -173,7 +174,8 @@ class Balls:
     def _check_stops(self, step: Step) -> None:
         if step.name not in self.local.steps:
             self.seen.count(self.seen.stops, step.rule)
-            if step.name in self.values:
+            why = self.local.stops[step.name]
+            if step.name in self.values and why not in BEYOND.values() and not why.startswith("after "):
                 raise Breach("no enclosure, though it has a value", step)
 
     def _count_least(self, step: Step, local: BallArray, prompt: BallArray, closed: BallArray) -> None:
