@@ -8,13 +8,15 @@ import numpy as np
 
 import symbolic.calculus
 import symbolic.calculus.layers
-from tests.symbolic.fuzzing import iteration_moves, layer_moves, premise_moves, softmax_moves
+from tests.symbolic.fuzzing import chance_moves, iteration_moves, layer_moves, premise_moves, softmax_moves
 from tests.symbolic.fuzzing.move import Move
 from tests.symbolic.fuzzing.program import KINDS, Program, Rules
 from tests.symbolic.fuzzing.record import Checked, Violation
 
 MOVES = {
-    each.name: each for each in (*premise_moves.MOVES, *softmax_moves.MOVES, *layer_moves.MOVES, *iteration_moves.MOVES)
+    each.name: each
+    for moves in (premise_moves, softmax_moves, layer_moves, iteration_moves, chance_moves)
+    for each in moves.MOVES
 }
 # A sharp rule has to be attained within 1 %.
 ATTAINED = 0.99

@@ -107,6 +107,17 @@ def rounding(program: Program) -> None:
     program.conclude(value, exact, np.round(near), norm=Norm.INF, limit=np.full(program.points, 2 * error))
 
 
+@move("line_at_zero", "line_at_zero")
+def line_at_zero(program: Program) -> None:
+    """v + s z + c z |z| / 2, or v + s z + c z^3 / 6, in place of v + s z."""
+    x, order = program.pick(Norm.INF), program.whole(2, 3)
+    named = {"value": program.number(), "slope": program.number(0.2, 2.0), "supremum": program.number(0.1, 1.0)}
+    value = program.apply("line_at_zero", x, NAME, order=order, **named)
+    near_line, exact = (named["value"] + named["slope"] * each for each in (x.near, x.exact))
+    bent = named["supremum"] * np.sign(x.near) * np.abs(x.near) ** order / (2 if order == 2 else 6)
+    program.conclude(value, exact, near_line + bent, norm=Norm.INF)
+
+
 # --- several premises ------------------------------------------------------------------------------------------------
 
 
@@ -314,6 +325,7 @@ MOVES = (
     tokens_to_coordinates,
     function_of_a_map,
     soft_threshold_along,
+    line_at_zero,
     rounding,
     add,
     concatenate,
