@@ -110,8 +110,8 @@ def _check_fit(result: Result, params: Mapping[str, Any], table: Table) -> None:
 def _check_activation(result: Result, name: str) -> None:
     if name not in OUTPUT_RANGES:
         raise UsageError(
-            f"{result.id}: activation '{name}' has {activation(name).smoothness} continuous derivatives; Theorem 1 asks "
-            f"for {NEEDED_DERIVATIVES}. Take {', '.join(OUTPUT_RANGES)}."
+            f"{result.id}: activation '{name}' has {activation(name).smoothness} continuous derivatives; Theorem 1 "
+            f"asks for {NEEDED_DERIVATIVES}. Take {', '.join(OUTPUT_RANGES)}."
         )
 
 
