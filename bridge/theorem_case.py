@@ -33,10 +33,11 @@ from bridge.running import Runner, distance, exact_distance
 from bridge.study import SETTINGS, Case, Inputs, Objective, Refusal, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem
 from bridge.theorem_networks import NetworkReadings
+from bridge.theorem_numbers import premises_at
 from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
-from bridge.verdicts import Bound
+from bridge.verdicts import Bound, Checked
 from numeric.attack import NowhereFinite
 from numeric.balls import BallArray, float_above
 from numeric.exact_cost import TooLargeForExact
@@ -416,7 +417,9 @@ class TheoremCase(Case):
             return bound
         bits = bits_for(bound.ball) + self.extra_bits
         found, remark = bound_on_balls(self, quantity, scope, inputs, bits)
-        return replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
+        bound = replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
+        read = quantity.name in self.bindings.read
+        return _resting_on(bound, premises_at(self, quantity, inputs)) if read else bound
 
     # Letters.
 
@@ -576,6 +579,17 @@ def shown(value: Any) -> Any:
 def _lesser(one: flint.arb, other: flint.arb) -> flint.arb:
     """The lesser of two bounds, of which both hold; where balls overlap, the lesser upper end."""
     return one if one.upper() <= other.upper() else other
+
+
+def _resting_on(bound: Bound, premises: Sequence[Checked]) -> Bound:
+    """The bound where these are decided."""
+    violated = (f"hypothesis violated: {each.statement}" for each in premises if each.holds is False)
+    return replace(
+        bound,
+        outside="; ".join(filter(None, [bound.outside, *violated])),
+        conditional=bound.conditional or any(each.holds is not True for each in premises),
+        checked=(*bound.checked, *premises),
+    )
 
 
 def _entries(value: Tensor) -> str:

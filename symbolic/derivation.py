@@ -57,9 +57,10 @@ class Step:
     """One inequality: the error of `name` is at most `local`, an expression in the errors of the premises.
 
     `per_unit`: the terms of `local` other than these errors may be per unit of a perturbation (see `pooled_sum`).
+    `pooled`: `local` holds for errors per unit of one joint perturbation, not for those of one perturbation at hand.
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
-    `recursion` is what `local` solves; it is shown, and does not tell two steps apart.
+    `recursion` is what `local` solves, `dim` the number of coordinates; they do not tell two steps apart.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
     is by hand unless it says otherwise.
     """
@@ -74,10 +75,12 @@ class Step:
     obligations: tuple[Obligation, ...] = ()
     sharp: bool = True
     per_unit: bool = False
+    pooled: bool = False
     about: tuple[Any, ...] = ()
     latex: str = ""
     operation: Operation | None = None
     recursion: Recursion | None = field(default=None, compare=False)
+    dim: sp.Expr | None = field(default=None, compare=False)
     provenance: Provenance | None = Provenance.HAND
 
     def __post_init__(self) -> None:
@@ -269,6 +272,7 @@ class Approximated:
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
+        step = replace(step, dim=changes["dim"])
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)
 
@@ -315,6 +319,7 @@ def given(
         per_unit=True,
         about=about,
         operation=Given(name),
+        dim=dim,
         provenance=None if numbers["error"].is_Atom else Provenance.HAND,
     )
     derivation, radius = Derivation((step,)), numbers.get("radius")

@@ -2,10 +2,12 @@
 
 An operation names its operands by *handles*, which an instance binds to matrices, functions and numbers; premises are
 those of the step, in their order. The last axis of a value holds the `dim` coordinates of the calculus; axes before it
-are tokens. A step without an operation is known by its bound alone.
+are tokens. Numbers that the rule was given of the operands (a norm, a margin) are kept beside them, to be compared with
+those of an instance; two operations compute the same whatever these are. A step without an operation is known by its
+bound alone.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -28,6 +30,18 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Unread(Operation):
+    """A step of which no operand says what it computes; `why` says what is missing, in words."""
+
+    why: str
+
+
+def unnamed(*arguments: str) -> Unread:
+    """Of a step whose rule got no handle by these arguments."""
+    return Unread(f"without {' and '.join(f'{each}=' for each in arguments)} it names no operands")
+
+
+@dataclass(frozen=True)
 class Given(Operation):
     """A value that the instance binds: an array, or a pair (exact, approximate)."""
 
@@ -36,14 +50,49 @@ class Given(Operation):
 
 @dataclass(frozen=True)
 class Linear(Operation):
-    """A x + b, or A^T x + b. A number in the place of A scales.
+    """A x + b, or A^T x + b. A number in the place of A scales. Its norm from `source` to the step's is at most `norm`.
 
     A vector in the place of A gives its inner product with each token, as one vector over the tokens.
     """
 
     matrix: Handle
+    norm: sp.Expr = field(compare=False)
+    source: str = field(compare=False)
     transposed: bool = False
     bias: Handle = ""
+
+
+@dataclass(frozen=True)
+class PerturbedLinear(Operation):
+    """A_hat x_hat against A x: A is a matrix, or a pair (exact, perturbed).
+
+    In the norms from `source` to the step's, ||A|| <= `norm`, and the perturbed matrix is within `perturbation` of A.
+    """
+
+    matrix: Handle
+    norm: sp.Expr
+    perturbation: sp.Expr
+    source: str
+
+
+@dataclass(frozen=True)
+class VectorMap(Operation):
+    """F_hat(x_hat) against F(x), token by token; F is a function of vectors.
+
+    ||F_hat - F|| <= `eps`, and F is Lipschitz with the constant `lipschitz` from the norm `source` to the step's.
+    """
+
+    function: Handle
+    eps: sp.Expr
+    lipschitz: sp.Expr
+    source: str
+
+
+@dataclass(frozen=True)
+class Correction(Operation):
+    """The exact value, as long as the error is at most `sigma`."""
+
+    sigma: sp.Expr
 
 
 @dataclass(frozen=True)
@@ -123,14 +172,20 @@ class Softmax(Operation):
 
 @dataclass(frozen=True)
 class LinearSoftmax(Operation):
-    """The linear weights (1 + s_i - mean s) / n, which softmax approximates."""
+    """The linear weights (1 + s_i - mean s) / n, which softmax approximates; `half_range` of the scores s."""
+
+    half_range: sp.Expr = field(compare=False)
 
 
 @dataclass(frozen=True)
 class HardMax(Operation):
-    """The unit vector of the largest score; `inverse_temperature` of the softmax that approximates it, oo for none."""
+    """The unit vector of the largest score, which leads by at least `margin`.
+
+    `inverse_temperature` is that of the softmax that approximates it, oo for none.
+    """
 
     inverse_temperature: sp.Expr
+    margin: sp.Expr = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -146,10 +201,25 @@ class Attention(Operation):
 
 
 @dataclass(frozen=True)
+class Exclusion(Operation):
+    """x, against (1 - w) x_hat + w v with one key too many: its value v (..., m), and w = 1 / (1 + sum_i e^(l_i)).
+
+    l (..., n) are the leads of the n proper scores over that key's.
+    """
+
+    foreign: Handle
+    leads: Handle
+
+
+@dataclass(frozen=True)
 class Iteration(Operation):
-    """`depth` steps that each multiply the error by the matrix A and add at most `offset`; the exact value stays."""
+    """`depth` steps that each multiply the error by the matrix A and add at most `offset`; the exact value stays.
+
+    The norm of A is at most `factor`.
+    """
 
     matrix: Handle
+    factor: sp.Expr
     depth: sp.Expr
     offset: sp.Expr
 

@@ -56,7 +56,8 @@ def softplus(u: Tensor) -> Tensor:
 
 def logsumexp(*exponents: Any) -> Tensor:
     like = next(w for w in exponents if isinstance(w, Tensor))
-    return torch.logsumexp(torch.stack(torch.broadcast_tensors(*(_on(like, w) for w in exponents)), -1), -1)
+    on = [_on(like, w) for w in exponents]
+    return torch.logaddexp(*on) if len(on) == 2 else torch.logsumexp(torch.stack(torch.broadcast_tensors(*on), -1), -1)
 
 
 def geometric(z: Tensor, m: Any) -> Tensor:

@@ -1,6 +1,7 @@
 """What softmax attention leaks against hard max, without the network's own code.
 
-Queries, keys and values in full, at the states of a hard-max run.
+Queries, keys and values in full, at the states of a hard-max run; the two attentions are the emulated and the exact
+value of the derivation (symbolic.machines.temperature).
 Shapes: s steps of the decoder, m symbols, w width of the stream, K width of query and key, n keys.
 """
 
@@ -9,9 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from bridge.readings import Emulated, Operands, read
 from numeric.machines.decoder import run
 from numeric.machines.modules import Affine, Attention
 from numeric.machines.simulation import SimulatingDecoder
+from symbolic.machines import temperature
 
 LEAK_STEPS = 512  # every pair of these steps is compared
 
@@ -37,22 +40,23 @@ def measured_leak(
             (layers[k].encoder_attention, encoded, False),
         ):
             if attention is not None:
-                soft, hard = (_attended(attention, h, keys, causal, beta) for beta in (inverse_temperature, None))
-                worst, h = max(worst, float(abs(soft - hard).max())), h + hard
+                found = attended(attention, h, keys, causal, inverse_temperature)
+                worst = max(worst, float(abs(found.emulated - found.exact).max()))
+                h = h + found.exact.numpy()
     return worst
 
 
-def _attended(attention: Attention, h: np.ndarray, asked: np.ndarray, causal: bool, beta: float | None) -> np.ndarray:
-    """The mean of the values (s, w) that each step attends to; softmax at `beta`, or hard max with ties averaged."""
+# Keys that tie carry one and the same value (symbolic.machines.temperature): the first of them stands for their mean.
+def attended(attention: Attention, h: np.ndarray, asked: np.ndarray, causal: bool, beta: float) -> Emulated:
+    """What each step attends to, (s, w): the value of the best key, and the softmax mean at `beta`."""
     keys = np.vstack([attention.null_key, _image(attention.key, asked)])  # (n, K)
     values = np.vstack([attention.null_value, _image(attention.value, asked)])  # (n, w)
     scores = _image(attention.query, h) @ keys.T  # (s, n)
     if causal:
         scores = np.where(np.tril(np.ones(scores.shape, dtype=bool), k=1), scores, -np.inf)
-    lead = scores - scores.max(axis=1, keepdims=True)
-    weights = (lead > -0.5) * 1.0 if beta is None else np.exp(beta * lead)
-    mean: np.ndarray = weights / weights.sum(axis=1, keepdims=True) @ values
-    return mean
+    operands = {"scores": torch.as_tensor(scores), "values": torch.as_tensor(values)}
+    known = Operands(operands, {temperature.inverse_temperature: beta})
+    return read(temperature.leak_derivation(), known, ["leak"])["leak"]
 
 
 def _image(module: Affine, h: np.ndarray) -> np.ndarray:

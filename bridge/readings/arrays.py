@@ -12,6 +12,7 @@ import torch
 from numeric.balls import BallArray
 from numeric.balls.errors import undecided
 from numeric.norms import spectral_norm_upper
+from symbolic.derivation import Norm
 
 Array = Any  # a float64 tensor, or an array of balls
 
@@ -29,6 +30,9 @@ def one_norm(a: Array) -> Array:
 def largest(a: Array) -> Array:
     """Over the last axis."""
     return torch.amax(a, -1)
+
+
+NORMS = {Norm.INF: lambda a: largest(abs(a)), Norm.ONE: one_norm, Norm.TWO: two_norm}
 
 
 def joint(norms: list[Array]) -> Array:
@@ -53,12 +57,71 @@ def is_number(matrix: Any) -> bool:
 
 
 def spectral(a: Array) -> Array:
-    """At least the largest singular value of the last two axes; on tensors up to rounding."""
+    """At least the largest singular value of the last two axes, (..., m, k) to (...); on tensors up to rounding.
+
+    Of tensors with more than EXACT_SIDE rows and columns it is the cheaper bound of `_by_squaring`.
+    """
     if isinstance(a, BallArray):
         return _spectral_of_balls(a)
-    # The gradient of the largest singular value is u v^T; through autograd's own rule it is undefined at ties.
+    if min(a.shape[-2:]) <= EXACT_SIDE:
+        return _largest_singular_value(a)
+    unit = _divisor(torch.amax(abs(a.detach()), (-2, -1)))
+    scaled = a / unit[..., None, None]
+    return unit * _by_squaring(scaled @ scaled.mT if a.shape[-2] <= a.shape[-1] else scaled.mT @ scaled)
+
+
+def spectral_of_scaled(rows: Array, matrix: Array) -> Array:
+    """The same of diag(d) A for the d of each token, (..., m) and (m, k) to (...)."""
+    m, k = matrix.shape
+    if isinstance(rows, BallArray) or m > k or m <= EXACT_SIDE:
+        return spectral(rows.unsqueeze(-1) * matrix)
+    unit = _divisor(torch.amax(abs(rows.detach()), -1))
+    gram = matrix @ matrix.mT
+    working = _working(gram)
+    scaled, gram = (rows / unit.unsqueeze(-1)).to(working), gram.to(working)
+    return unit * _by_squaring(scaled.unsqueeze(-1) * gram * scaled.unsqueeze(-2))
+
+
+EXACT_SIDE, FLOAT32_SIDE = 8, 128  # up to so many rows
+HALVES = ((0, 3), (3, 2))  # squarings done and to do where the trace is made 1, so that nothing underflows
+ROOT = 0.5 / 2**5
+
+
+def _largest_singular_value(a: torch.Tensor) -> torch.Tensor:
+    # Its gradient is u v^T; through autograd's own rule it is undefined at ties.
     u, _, vh = torch.linalg.svd(a.detach(), full_matrices=False)
     return (u[..., :, 0].unsqueeze(-2) @ a @ vh[..., 0, :].unsqueeze(-1))[..., 0, 0]
+
+
+# With s_1 >= s_2 >= ... the singular values of A and M = A A^T, ||M^q||_F = (s_1^(4q) + ... + s_m^(4q))^(1/2): its root
+# of order 2q, here q = 32, is between s_1 and m^(1/(4q)) s_1.
+# Rounding to float32, u = 2^-24: the computed P^T P is within m u ||P||_F^2 <= m^2 u ||P||_2^2 of the exact one, and
+# ||P^T P||_2 = ||P||_2^2. A relative error in the j-th square counts 2^-(j+1) times in the root, so that all of them
+# lower it by less than m^2 u, and those of M and of the divisions (3 m u ||M||_2) by less than as much again for m > 8.
+def _by_squaring(gram: torch.Tensor) -> torch.Tensor:
+    """At least ||A||_2, for M = A A^T with entries of at most moderate size, (..., m, m) to (...)."""
+    m, power = gram.shape[-1], gram.to(_working(gram))
+    found: Array = 1.0
+    for done, count in HALVES:
+        trace = power.diagonal(dim1=-2, dim2=-1).sum(-1, dtype=torch.float64)
+        found = found * _divisor(trace) ** (0.5 / 2**done)
+        power = power / _divisor(trace).to(power.dtype)[..., None, None]
+        for _ in range(count):
+            power = power.mT @ power
+    norm = torch.linalg.matrix_norm(power).double()
+    above = 1 + m**2 * 2.0**-23 if power.dtype == torch.float32 else 1.0
+    return torch.where(norm > 0, above * found * _divisor(norm) ** ROOT, norm)
+
+
+def _working(a: torch.Tensor) -> torch.dtype:
+    """Float32 where that is faster and its rounding small."""
+    small = a.shape[-1] <= FLOAT32_SIDE and a.device.type == "cpu"
+    return torch.float32 if small and torch.get_float32_matmul_precision() == "highest" else torch.float64
+
+
+def _divisor(a: torch.Tensor) -> torch.Tensor:
+    """1 in the place of 0."""
+    return torch.where(a > 0, a, torch.ones_like(a))
 
 
 # ||A||_2 <= ||middle||_2 + ||A - middle||_F.
@@ -78,6 +141,11 @@ def flat_at_zero(a: Array) -> Array:
 def bounding(a: Array) -> Array:
     """What is no number (infinity times 0, where a bound overflows) bounds nothing."""
     return a if isinstance(a, BallArray) else torch.where(a.isnan(), torch.inf, a)
+
+
+def all_hold(truths: Any) -> Any:
+    """Whether all of them certainly hold: a bool of balls, a tensor of one truth value of tensors."""
+    return truths.all() if isinstance(truths, torch.Tensor) else all(each is True for each in truths.entries.flat)
 
 
 def unit_vector(scores: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from bridge.readings.arrays import Array, largest, spectral
+from bridge.readings.arrays import Array, largest, spectral_of_scaled
 from bridge.readings.errors import Error
 from bridge.readings.operands import Operands
 from bridge.readings.values import value
@@ -55,10 +55,19 @@ class Instance:
         return replace(self, operands=self.operands.in_layer(place, number))
 
 
+class NoEnclosure(Exception):  # noqa: N818 - what the field calls it
+    """Nothing is known of what a step computes; the message says why."""
+
+
 @singledispatch
-def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: Instance) -> Enclosed | None:
-    """What is known after the operation; None if nothing is proved for it here."""
-    return None
+def enclosed(operation: op.Operation, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+    """What is known after the operation. Raises NoEnclosure where that is nothing."""
+    raise NoEnclosure(f"'{step.rule}' has no enclosure")
+
+
+@enclosed.register
+def _unread(operation: op.Unread, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
+    raise NoEnclosure(f"'{step.rule}' has no enclosure: {operation.why}")
 
 
 def exactly(operation: op.Operation, x: list[Enclosed], at: Instance) -> Array:
@@ -70,4 +79,4 @@ def gain(slope: Array, before: Enclosed) -> Array:
     image = before.image
     if image is None:
         return largest(abs(slope)) * before.error.two
-    return spectral(slope.unsqueeze(-1) * image.matrix) * image.two()
+    return spectral_of_scaled(slope, image.matrix) * image.two()

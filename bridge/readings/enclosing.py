@@ -1,7 +1,7 @@
 """How far the emulated value of each step is from the exact one, at one prompt.
 
 One function for each operation: from what is known of the premises (`Enclosed`) to what is known of the conclusion.
-Those of products and of weights stand in files of their own.
+Those of perturbed maps, of products and of weights stand in files of their own.
 `x` and `y` are exact values, e = (c, r) their errors: centre and radius. With E = c + u, |u| <= r, every rule below
 expands op(x + E) - op(x) into the part that is known (the new centre) and bounds the rest.
 """
@@ -13,10 +13,9 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.readings import product_errors, weight_errors
+from bridge.readings import perturbed, product_errors, weight_errors
 from bridge.readings.arrays import (
     Array,
-    applied,
     is_number,
     joint,
     largest,
@@ -25,8 +24,8 @@ from bridge.readings.arrays import (
     token_mean,
     two_norm,
 )
-from bridge.readings.enclosed import Enclosed, Image, Instance, enclosed, exactly, gain
-from bridge.readings.errors import Error
+from bridge.readings.enclosed import Enclosed, Image, Instance, NoEnclosure, enclosed, exactly, gain
+from bridge.readings.errors import Error, added, mapped, scaled
 from bridge.readings.functions import Smooth
 from bridge.readings.operands import Emulated
 from bridge.readings.values import clipped, shrunk
@@ -34,7 +33,8 @@ from symbolic import operations as op
 from symbolic.derivation import Norm, Step
 from symbolic.statements import UsageError
 
-__all__ = ["Enclosed", "Instance", "enclosed", "product_errors", "weight_errors"]  # the last two register their rules
+RULES = perturbed, product_errors, weight_errors  # which register theirs
+__all__ = ["Enclosed", "Instance", "enclosed"]
 
 
 @enclosed.register
@@ -55,34 +55,11 @@ def _linear(operation: op.Linear, step: Step, x: list[Enclosed], at: Instance) -
     matrix, error = at.operands.matrix(operation), before.error
     exact = exactly(operation, x, at)
     if is_number(matrix):
-        return Enclosed(exact, _scaled(error, matrix))
+        return Enclosed(exact, scaled(error, matrix))
     if matrix.ndim == 1:  # the tokens become the coordinates
-        of_tokens = _mapped(error, matrix.unsqueeze(0))
+        of_tokens = mapped(error, matrix.unsqueeze(0))
         return Enclosed(exact, Error(of_tokens.centre[..., 0], of_tokens.radius[..., 0]))
-    return Enclosed(exact, _mapped(error, matrix), Image(matrix, lambda: error.two))
-
-
-def _mapped(error: Error, matrix: Array) -> Error:
-    size = abs(matrix)
-    radius = torch.minimum(applied(size, error.radius), error.two.unsqueeze(-1) * two_norm(matrix))
-    if error.has_one:
-        radius = torch.minimum(radius, error.one.unsqueeze(-1) * largest(size))
-
-    def two() -> Array:
-        found = spectral(matrix) * error.two
-        return torch.minimum(found, error.one * largest(two_norm(matrix.mT))) if error.has_one else found
-
-    return Error(
-        applied(matrix, error.centre),
-        radius,
-        one=(lambda: error.one * largest(one_norm(matrix.mT))) if error.has_one else None,
-        two=two,
-    )
-
-
-def _scaled(error: Error, factor: Any) -> Error:
-    size = abs(factor)
-    return Error(factor * error.centre, size * error.radius, one=lambda: size * error.one, two=lambda: size * error.two)
+    return Enclosed(exact, mapped(error, matrix), Image(matrix, lambda: error.two))
 
 
 # With a remainder: f_hat(z + E) - f(z) = deviation + f'(z) (c + u) + rest, where the deviation is that of f_hat from f
@@ -132,14 +109,10 @@ def _moved(moves: Sequence[Sequence[Any]], change: Array) -> Array:
 @enclosed.register
 def _combination(operation: op.Combination, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     factors = [at.operands.number(each) for each in operation.coefficients]
-    first, *others = (_scaled(each.error, factor) for each, factor in zip(x, factors, strict=True))
+    first, *others = (scaled(each.error, factor) for each, factor in zip(x, factors, strict=True))
     for other in others:
-        first = _added(first, other)
+        first = added(first, other)
     return Enclosed(exactly(operation, x, at), first)
-
-
-def _added(a: Error, b: Error) -> Error:
-    return Error(a.centre + b.centre, a.radius + b.radius, one=lambda: a.one + b.one, two=lambda: a.two + b.two)
 
 
 @enclosed.register
@@ -204,20 +177,20 @@ def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], 
 
 # e_(l+1) = A e_l + v, ||v|| <= offset: e_L = A^L e_0 + sum_l A^l v_l.
 @enclosed.register
-def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Instance) -> Enclosed | None:
+def _iteration(operation: op.Iteration, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     (start,) = x
     if operation.depth == sp.oo:
-        return None
+        raise NoEnclosure(f"'{step.rule}' has no enclosure: it is a limit; give a finite depth=")
     matrix, depth = at.operands.array(operation.matrix), at.operands.count(operation.depth)
     if is_number(matrix):
-        error, norm = _scaled(start.error, matrix**depth), abs(matrix)
+        error, norm = scaled(start.error, matrix**depth), abs(matrix)
     else:
-        error, norm = _mapped(start.error, torch.linalg.matrix_power(matrix, depth)), _OPERATOR_NORMS[step.norm](matrix)
+        error, norm = mapped(start.error, torch.linalg.matrix_power(matrix, depth)), _OPERATOR_NORMS[step.norm](matrix)
     if operation.offset != 0:
-        added = norm * 0
+        total = norm * 0
         for _ in range(depth):
-            added = norm * added + at.operands.number(operation.offset)
-        error = _added(error, Error.within(step.norm, added, start.exact))
+            total = norm * total + at.operands.number(operation.offset)
+        error = added(error, Error.within(step.norm, total, start.exact))
     return Enclosed(start.exact, error)
 
 

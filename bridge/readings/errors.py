@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import torch
 
-from bridge.readings.arrays import Array, largest, one_norm, two_norm
+from bridge.readings.arrays import Array, applied, largest, one_norm, spectral, two_norm
 from symbolic.derivation import Norm
 
 Radius = Callable[[], Array]
@@ -56,6 +57,10 @@ class Error:
             found = torch.minimum(found, self.two * two_norm(torch.ones_like(self.radius)))
         return found if self._one is None else torch.minimum(found, self._one())
 
+    def spread(self, norm: Norm) -> Array:
+        """At least the norm of what the error of each token differs from the centre by."""
+        return {Norm.INF: lambda: largest(self.radius), Norm.ONE: lambda: self.one, Norm.TWO: lambda: self.two}[norm]()
+
     @property
     def absolute(self) -> Array:
         """At least the absolute value of the error, coordinate by coordinate."""
@@ -67,3 +72,34 @@ class Error:
             return largest(self.absolute)
         of, radius = (two_norm, self.two) if norm is Norm.TWO else (one_norm, self.one)
         return torch.minimum(of(self.absolute), of(self.centre) + radius)
+
+
+# |A u| is at most |A| r, ||A_i||_2 ||u||_2 and max_k |A_ik| ||u||_1 in row i.
+def mapped(error: Error, matrix: Array) -> Error:
+    """Of A x, (..., m) to (..., k)."""
+    size = abs(matrix)
+    radius = torch.minimum(applied(size, error.radius), error.two.unsqueeze(-1) * two_norm(matrix))
+    if error.has_one:
+        radius = torch.minimum(radius, error.one.unsqueeze(-1) * largest(size))
+
+    def two() -> Array:
+        found = spectral(matrix) * error.two
+        return torch.minimum(found, error.one * largest(two_norm(matrix.mT))) if error.has_one else found
+
+    return Error(
+        applied(matrix, error.centre),
+        radius,
+        one=(lambda: error.one * largest(one_norm(matrix.mT))) if error.has_one else None,
+        two=two,
+    )
+
+
+def scaled(error: Error, factor: Any) -> Error:
+    """Of a number times x."""
+    size = abs(factor)
+    return Error(factor * error.centre, size * error.radius, one=lambda: size * error.one, two=lambda: size * error.two)
+
+
+def added(a: Error, b: Error) -> Error:
+    """Of x + y."""
+    return Error(a.centre + b.centre, a.radius + b.radius, one=lambda: a.one + b.one, two=lambda: a.two + b.two)

@@ -13,8 +13,8 @@ import torch
 from bridge.enclosures import supremum
 from bridge.formula import ArrayFunction
 from bridge.lowering import LoweringError
-from bridge.readings.arrays import Array
-from numeric.balls import BallArray, float_above
+from bridge.readings.arrays import Array, all_hold
+from numeric.balls import float_above
 from symbolic.approximation import is_smooth
 from symbolic.statements import UsageError
 
@@ -81,8 +81,7 @@ class Smooth:
         """Whether the range holds the argument and all within `change` of it: a bool, or a tensor of one."""
         if self.radius == torch.inf:
             return True
-        inside = abs(argument) + change <= self.radius
-        return all(each is True for each in inside.entries.flat) if isinstance(argument, BallArray) else inside.all()
+        return all_hold(abs(argument) + change <= self.radius)
 
     @property
     def emulated(self) -> Entrywise:

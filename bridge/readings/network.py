@@ -13,8 +13,9 @@ import flint
 import sympy as sp
 
 from bridge.balls import evaluate_ball
+from bridge.enclosures import supremum
 from bridge.readings.arrays import one_norm, two_norm
-from numeric.balls import BallArray, ball_maximum
+from numeric.balls import BallArray, ball_maximum, float_above
 from numeric.norms import spectral_norm_upper
 from symbolic import operations as op
 from symbolic.calculus.sums import norm_change_factor, norm_of_ones
@@ -63,13 +64,14 @@ class MatrixNorms:
     def knows(self, source: Norm, target: Norm) -> bool:
         return (source, target) in self.norms
 
-    def norm(self, source: Norm, target: Norm) -> Ball:
-        """Raises UsageError for norms of which nothing is known."""
+    def norm(self, source: Norm, target: Norm, step: str = "") -> Ball:
+        """Raises UsageError for norms of which nothing is known, with the step that needs them."""
         if not self.knows(source, target):
             known = ", ".join(f"{p} to {q}" for p, q in self.norms) or "none"
+            where = f"step '{step}': " if step else ""
             raise UsageError(
-                f"the norm of a matrix from the {source}-norm to the {target}-norm is not known; give it beside those "
-                f"of `norms` ({known})"
+                f"{where}the norm of a matrix from the {source}-norm to the {target}-norm is not known; give it beside "
+                f"those of `norms` ({known})"
             )
         return self.norms[source, target]
 
@@ -94,6 +96,17 @@ class OnRange:
 
 
 FunctionBounds = Callable[[Ball], OnRange]  # of R
+
+
+def bounds_of(expr: sp.Expr, symbol: sp.Symbol, *, eps: Any) -> FunctionBounds:
+    """Of f typed in SymPy, certified on each range that is asked for; `eps` is at least |f_hat - f| on all of them."""
+
+    def on_range(reach: Ball) -> OnRange:
+        radius = float_above(reach)
+        size, lipschitz = (supremum(each, symbol, -radius, radius) for each in (expr, expr.diff(symbol)))
+        return OnRange(size, lipschitz, flint.arb(eps))
+
+    return on_range
 
 
 @dataclass(frozen=True)
@@ -128,16 +141,55 @@ class Bounds:
     operands: Mapping[str, Any]
     letters: Mapping[sp.Symbol, Any] = field(default_factory=dict)
 
+    def operand(self, step: Step, name: str, kind: Any, give: str) -> Any:
+        """Raises UsageError, with the step that wants it, for an operand that is not bound or of another kind."""
+        if name not in self.operands:
+            bound = ", ".join(sorted(self.operands)) or "none"
+            raise UsageError(f"step '{step.name}' needs '{name}', which nothing binds; give {give}; bound are: {bound}")
+        found = self.operands[name]
+        if not isinstance(found, kind):
+            raise UsageError(f"step '{step.name}': '{name}' is bound to {type(found).__name__}; give {give}")
+        return found
+
+    def number(self, step: Step, expression: sp.Expr) -> Ball:
+        """Raises UsageError for a letter without a value."""
+        missing = sorted(map(str, expression.free_symbols - set(self.letters)))
+        if missing:
+            raise UsageError(f"step '{step.name}' needs the letter {', '.join(missing)}, which nothing binds")
+        return evaluate_ball(expression, self.letters)
+
 
 def bound_network(derivation: Derivation, known: Bounds, wanted: Iterable[str] = ()) -> dict[str, Bounded]:
-    """The steps that lead to the `wanted` ones, or all, as far as their operations have a rule here."""
-    found: dict[str, Bounded] = {}
+    """The steps that lead to the `wanted` ones, or all, as far as these bounds say something of them.
+
+    A derivation x -> W x -> r(W x) takes `{"x": Bounded.exact(Norm.INF, dim, size), "W": MatrixNorms.of(W, bits),
+    "r": bounds_of(f, t, eps=...)}`, and a handle for each matrix of each layer.
+
+    A given that is not bound, an operation without a rule here, and what follows from either, are left out; `stops`
+    says why. Raises UsageError, with the step, for operands that are not bound, of another kind or another shape, and
+    for letters without a value.
+    """
+    return _read(derivation, known, wanted)[0]
+
+
+def stops(derivation: Derivation, known: Bounds, wanted: Iterable[str] = ()) -> dict[str, str]:
+    """The steps that `bound_network` leaves out, and the first step on the way to each that has no bound."""
+    return _read(derivation, known, wanted)[1]
+
+
+def _read(derivation: Derivation, known: Bounds, wanted: Iterable[str]) -> tuple[dict[str, Bounded], dict[str, str]]:
+    found, stopped = dict[str, Bounded](), dict[str, str]()
     for step in derivation.leading_to(*wanted):
-        if step.operation is not None and all(name in found for name in step.premises):
+        missing = [name for name in step.premises if name not in found]
+        result = None
+        if step.operation is not None and not missing:
             result = bounded(step.operation, step, [found[name] for name in step.premises], known)
-            if result is not None:
-                found[step.name] = result
-    return found
+        if result is None:
+            here = f"step '{step.name}' ({step.rule}) has no bound for all prompts"
+            stopped[step.name] = stopped[missing[0]] if missing else here
+        else:
+            found[step.name] = result
+    return found, stopped
 
 
 @singledispatch
@@ -148,8 +200,10 @@ def bounded(operation: op.Operation, step: Step, x: list[Bounded], known: Bounds
 
 @bounded.register
 def _given(operation: op.Given, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
-    found = known.operands.get(operation.name)
-    return None if found is None else found.in_norm(step.norm)
+    if operation.name not in known.operands:
+        return None
+    found: Bounded = known.operand(step, operation.name, Bounded, "a Bounded(...)")
+    return found.in_norm(step.norm)
 
 
 @bounded.register
@@ -157,10 +211,15 @@ def _linear(operation: op.Linear, step: Step, x: list[Bounded], known: Bounds) -
     (before,) = x
     if operation.bias:
         return None
-    matrix = known.operands[operation.matrix]
+    matrix = known.operand(step, operation.matrix, MatrixNorms, "MatrixNorms.of(matrix, bits)")
     if operation.transposed:
         matrix = matrix.transposed
-    norm = matrix.norm(before.norm, step.norm)
+    if matrix.columns != before.dim:
+        raise UsageError(
+            f"step '{step.name}': '{operation.matrix}' has {matrix.columns} columns, and '{step.premises[0]}' "
+            f"{before.dim} coordinates"
+        )
+    norm = matrix.norm(before.norm, step.norm, step.name)
     size, emulated, error = (norm * each for each in (before.size, before.emulated, before.error))
     widest = least(
         [matrix.norm(before.norm, each) for each in (step.norm, Norm.INF) if matrix.knows(before.norm, each)]
@@ -172,7 +231,7 @@ def _linear(operation: op.Linear, step: Step, x: list[Bounded], known: Bounds) -
 @bounded.register
 def _apply(operation: op.Apply, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
     (before,) = x
-    function = known.operands[operation.function]
+    function = known.operand(step, operation.function, Callable, "bounds_of(f, t, eps=...), or a function of R")
     exact, both = function(before.reach), function(before.reach.max(before.emulated_reach))
     ones = evaluate_ball(norm_of_ones(step.norm, sp.Integer(before.dim)), {})
     emulated = both.size + both.eps
@@ -204,7 +263,7 @@ def _product(operation: op.Product, step: Step, x: list[Bounded], known: Bounds)
 
 @bounded.register
 def _combination(operation: op.Combination, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
-    factors = [abs(evaluate_ball(each, known.letters)) for each in operation.coefficients]
+    factors = [abs(known.number(step, each)) for each in operation.coefficients]
 
     def total(numbers: Iterable[Ball]) -> Ball:
         return sum((factor * each for factor, each in zip(factors, numbers, strict=True)), start=flint.arb(0))

@@ -159,6 +159,8 @@ class Operands:
 def _ball(value: Any, bits: int) -> BallArray:
     import flint
 
+    if isinstance(value, sp.Expr):
+        return BallArray([evaluate_ball(value, {}, bits)], (), bits)
     return BallArray([value], (), bits) if isinstance(value, flint.arb) else BallArray.exactly(value, bits)
 
 

@@ -8,11 +8,29 @@ from typing import Any
 import torch
 
 from bridge.readings.arrays import Array, bounding, flat_at_zero
+from bridge.readings.enclosed import NoEnclosure
 from bridge.readings.enclosing import Enclosed, Instance, enclosed
-from bridge.readings.operands import Operands
+from bridge.readings.operands import Emulated, Operands
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Step, error_symbol
-from symbolic.operations import Concentration, Given, Iteration, Operation
+from symbolic.operations import (
+    Apply,
+    Concentration,
+    Correction,
+    Given,
+    Iteration,
+    Operation,
+    PerturbedLinear,
+    VectorMap,
+)
+
+OF_THE_STEP = Concentration | Correction | Given | Iteration | PerturbedLinear | VectorMap
+LEFT = "an argument may leave the range on which its function is known"
+BEYOND = {
+    Apply: LEFT,
+    VectorMap: LEFT,
+    Correction: "the error may be above what the correction undoes",
+}
 
 
 @dataclass
@@ -28,7 +46,7 @@ class Reading:
     stops: dict[str, str] = field(default_factory=dict)
     coarser: "Reading | None" = None
     _bounds: dict[str, Array] = field(default_factory=dict)
-    _made: dict[Any, Enclosed | None] = field(default_factory=dict)
+    _made: dict[Any, Enclosed] = field(default_factory=dict)
 
     def enclose(self, *wanted: str) -> None:
         """Encloses the steps that lead to the `wanted` ones, or all, as far as that was not done."""
@@ -41,21 +59,38 @@ class Reading:
         if step.operation is None or unknown:
             self.stops[step.name] = f"after {', '.join(unknown)}" if unknown else f"'{step.rule}' names no operands"
             return
-        found = self._after(step, step.operation, [self.steps[name] for name in step.premises])
-        if found is None:
-            self.stops[step.name] = f"'{step.rule}' has no enclosure"
-        elif found.holds is False:
-            self.stops[step.name] = "an argument may leave the range on which its function is known"
-        else:
-            holds = _all_hold([found, *(self.steps[name] for name in step.premises)])
-            self.steps[step.name] = found if holds is found.holds else replace(found, holds=holds)
+        try:
+            found = self._after(step, step.operation, [self.steps[name] for name in step.premises])
+        except NoEnclosure as error:
+            self.stops[step.name] = str(error)
+            return
+        if found.holds is False:
+            self.stops[step.name] = BEYOND[type(step.operation)]
+            return
+        holds = _all_hold([found, *(self.steps[name] for name in step.premises)])
+        self.steps[step.name] = found if holds is found.holds else replace(found, holds=holds)
+
+    @property
+    def beyond(self) -> list[str]:
+        """The steps at which an argument may leave the range on which its function is known, on tensors or balls."""
+        return [step.name for step in self.derivation.steps if self._leaves(step)]
+
+    def _leaves(self, step: Step) -> bool:
+        if step.name not in self.steps:
+            return LEFT in self.stops.get(step.name, "")
+        return not _holds(self.steps[step.name]) and all(_holds(self.steps[name]) for name in step.premises)
+
+    @property
+    def stopped(self) -> str:
+        """The steps without an enclosure that others follow from, and why they have none."""
+        return "; ".join(f"'{step}' ({why})" for step, why in self.stops.items() if not why.startswith("after "))
 
     # Two steps may do the same to the same value, for bounds in two norms: it is enclosed once.
-    def _after(self, step: Step, operation: Operation, premises: list[Enclosed]) -> Enclosed | None:
+    def _after(self, step: Step, operation: Operation, premises: list[Enclosed]) -> Enclosed:
         at = self.at.within(step)
         if isinstance(operation, Repetition):
             return _repeated(operation, premises[0], at)
-        if isinstance(operation, Concentration | Given | Iteration):  # the step itself enters
+        if isinstance(operation, OF_THE_STEP):  # the step itself enters
             return enclosed(operation, step, premises, at)
         key = operation, *map(id, premises)
         if key not in self._made:
@@ -88,11 +123,16 @@ class Reading:
 
     def by_rule(self, step: Step) -> Array | None:
         """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
+        if isinstance(step.operation, Given) and isinstance(self.at.operands.bound.get(step.operation.name), Emulated):
+            return None  # the pair is the error, up to rounding of the number that was declared
+        local = step.local
         known = {name: self._bounds[name] for name in step.premises if name in self._bounds}
+        if step.pooled:  # the errors at hand may come from a smaller perturbation, which the step does not know
+            local, known = self.derivation.bound(step.name), {}
         errors = {error_symbol(name): flat_at_zero(bound) for name, bound in known.items()}
-        if not self.at.by_rules or step.local.free_symbols - set(errors) - set(self.at.operands.letters):
+        if not self.at.by_rules or local.free_symbols - set(errors) - set(self.at.operands.letters):
             return None
-        return self.at.within(step).operands.scalar(step.local, errors)
+        return self.at.within(step).operands.scalar(local, errors)
 
 
 def enclose(
@@ -120,19 +160,23 @@ def read_errors(
     return enclose(derivation, Instance(operands), wanted, coarser=by_suprema) if local else by_suprema
 
 
+def _holds(known: Enclosed) -> bool:
+    return known.holds is True or bool(known.holds)
+
+
 def _all_hold(values: Iterable[Enclosed]) -> Any:
     """Whether all arguments so far lie where the functions are known."""
     doubtful = [each.holds for each in values if each.holds is not True]
     return torch.stack(doubtful).all(0) if doubtful else True
 
 
-def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed | None:
+def _repeated(operation: Repetition, start: Enclosed, at: Instance) -> Enclosed:
     current, layer = start, operation.layer
     for place in range(at.operands.count(operation.depth)):
         inner = enclose(
             layer.derivation, at.in_layer(place, operation.index), [layer.name], known={operation.premise: current}
         )
         if layer.name not in inner.steps:
-            return None
+            raise NoEnclosure(f"in layer {place + 1} {inner.stopped}")
         current = inner.steps[layer.name]
     return current

@@ -9,20 +9,22 @@ import sympy as sp
 import torch
 
 from bridge.conditions import truth
-from bridge.readings.arrays import Array, largest, one_norm, two_norm
+from bridge.readings.arrays import NORMS, Array
+from bridge.readings.numbers import wrong_numbers
 from bridge.readings.operands import Emulated, Operands, as_operand, handles_of
-from bridge.readings.reading import Reading, enclose, read_errors
+from bridge.readings.reading import LEFT, Reading, enclose, read_errors
 from bridge.readings.values import read
-from numeric.balls import BallArray, float_above, working_precision
+from numeric.balls import BallArray, float_above, float_below, working_precision
 from numeric.balls.budget import OperationLimit, spending
 from numeric.exact_cost import DEFAULT_LIMIT, OPERATIONS_PER_SCALAR, TooLargeForExact, TooManyBallOperations
 from symbolic.calculus.repetition import Repetition
-from symbolic.derivation import Approximated, Derivation, Norm, Step
+from symbolic.derivation import UNIT_ROUNDING, Approximated, Derivation, Norm, Step
 from symbolic.statements import UsageError
 
 BITS = 128
 HEADER = ("step", "rule", "norm", "size", "error", "bound", "ratio", "by", "")
 TOLERANCE = 1e-12  # relative: letters may be rounded
+ROUNDED = 2.0**-50  # relative to the size of the exact value: so may the entries of a pair
 SLACK = 1e-9  # of float64 runs, where an error above its bound is no rounding
 
 
@@ -140,6 +142,9 @@ def table(derivation: Derivation, operands: Operands, *, local: bool = True) -> 
     values = read(derivation, operands)
     for step in derivation.steps:
         require_hypotheses(step, values.get(step.name), operands)
+    wrong = wrong_numbers(derivation, operands, values)
+    if wrong:
+        raise UsageError(f"the numbers given to the rules are not those of the operands: {wrong[0]}")
     reading = read_errors(derivation, operands, local=local)
     rows = [row for step in derivation.steps for row in (*_layers(step, values, reading), _row(step, values, reading))]
     return Steps(tuple(rows), proved=operands.bits is not None)
@@ -168,21 +173,39 @@ def _layers(step: Step, values: Mapping[str, Emulated], reading: Reading) -> Ite
 def require_hypotheses(step: Step, value: Emulated | None, operands: Operands) -> None:
     """Raises UsageError for a prompt outside the hypotheses of the step, as far as its letters are known."""
     if step.rule == "given" and value is not None:
-        _require_at_most(step, "size", value.exact, step.about[1], operands)
-        _require_at_most(step, "error", value.emulated - value.exact, step.local, operands)
+        size = _require_at_most(step, "size", value.exact, step.about[1], operands)
+        _require_at_most(step, "error", value.emulated - value.exact, step.local, operands, ROUNDED * size)
+        _require_weights(step, value)
     numbers = {s: x for s, x in operands.letters.items() if isinstance(x, int | float | sp.Rational)}
     violated = [each.statement for each in step.obligations if truth(each.condition, numbers) is False]
     if violated:
         raise UsageError(f"the prompt is outside the hypotheses of step '{step.name}': {violated[0]}")
 
 
-def _require_at_most(step: Step, what: str, array: Array, bound: Any, operands: Operands) -> None:
-    allowed, found = _number(bound, operands), _above(_NORMS[step.norm](array))
-    if allowed is not None and found > allowed + TOLERANCE * max(1.0, abs(allowed)):
+def _require_at_most(
+    step: Step, what: str, array: Array, bound: Any, operands: Operands, rounded: float = 0.0
+) -> float:
+    """The norm of the array. Raises UsageError where it is certainly above the bound by more than was rounded."""
+    allowed, found = _number(bound, operands), _below(NORMS[step.norm](array))
+    if allowed is not None and found > allowed * (1 + TOLERANCE) + rounded * bool(allowed):
         raise UsageError(
             f"the prompt is outside the hypotheses: '{step.name}' has the {what} {found:.6g} in the {step.norm}-norm, "
             f"above {bound}{'' if sp.sympify(bound).is_number else f' = {allowed:.6g}'}"
         )
+    return found
+
+
+def _require_weights(step: Step, value: Emulated) -> None:
+    """Raises UsageError for a given that holds no weights, though the derivation says so."""
+    *_, probabilities, affine = step.about
+    sides = [("exact", value.exact, probabilities), ("emulated", value.emulated, probabilities or affine)]
+    for side, array, signed in sides if probabilities or affine else ():
+        off, least = _below(abs(array.sum(-1) - 1)), _below(-array)
+        if off > UNIT_ROUNDING or (signed and least > 0):
+            wrong = f"misses the sum 1 by {off:.3g}" if off > UNIT_ROUNDING else f"has an entry {-least:.3g}"
+            raise UsageError(
+                f"the prompt is outside the hypotheses: '{step.name}' holds weights, but its {side} value {wrong}"
+            )
 
 
 def _number(bound: Any, operands: Operands) -> float | None:
@@ -191,15 +214,12 @@ def _number(bound: Any, operands: Operands) -> float | None:
     return _above(operands.scalar(bound, {}))
 
 
-_NORMS = {Norm.INF: lambda a: largest(abs(a)), Norm.ONE: one_norm, Norm.TWO: two_norm}
-
-
 def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAtPrompt:
-    here, norm = values.get(step.name), _NORMS[step.norm]
+    here, norm = values.get(step.name), NORMS[step.norm]
     bound = reading.bound(step.name)
     above = None if bound is None else _above(bound)
     if here is not None and bound is not None:
-        _require_kept(step, norm(here.emulated - here.exact), bound)
+        _require_kept(step, norm(here.emulated - here.exact), bound, _above(norm(here.exact)))
     return StepAtPrompt(
         step.name,
         step.rule,
@@ -209,18 +229,22 @@ def _row(step: Step, values: Mapping[str, Emulated], reading: Reading) -> StepAt
         None if here is None else 0.0 if here.emulated is here.exact else _above(norm(here.emulated - here.exact)),
         above if above is None or above < torch.inf else None,
         _decided_by(step, reading),
-        reading.stops.get(step.name, ""),
+        _stopped(step, reading),
     )
 
 
+def _stopped(step: Step, reading: Reading) -> str:
+    return reading.stops.get(step.name, LEFT if step.name in reading.beyond else "")
+
+
 # The rules are proved: where the error is above the bound, a number that they were given is not that of the operands.
-def _require_kept(step: Step, errors: Array, bound: Array) -> None:
-    """Raises UsageError for an error that is certainly above the bound; in floats, beyond rounding."""
+def _require_kept(step: Step, errors: Array, bound: Array, size: float) -> None:
+    """Raises UsageError for an error that is certainly above the bound; in floats, by more than rounding."""
     error = torch.amax(errors.reshape(-1), 0)
     if isinstance(error, BallArray):
         above = bool(error.balls[0] > bound.balls[0])
     else:
-        above = bool(error > bound * (1 + SLACK) + SLACK)
+        above = bool(error > bound * (1 + SLACK) + SLACK * size)
     if above:
         raise UsageError(
             f"step '{step.name}' errs by {_above(error):.6g} at this prompt, above its bound {_above(bound):.6g}: the "
@@ -233,6 +257,12 @@ def _decided_by(step: Step, reading: Reading) -> str:
     if enclosure is None or rule is None:
         return "enclosure" if enclosure is not None else "" if rule is None else "rule"
     return "rule" if _above(rule) < _above(enclosure) else "enclosure"
+
+
+def _below(tokens: Array) -> float:
+    """The largest of all tokens, rounded down if these are balls."""
+    found = torch.amax(tokens.reshape(-1), 0)
+    return float_below(found.balls[0]) if isinstance(found, BallArray) else float(found)
 
 
 def _above(tokens: Array) -> float:

@@ -32,8 +32,7 @@ def read(derivation: Derivation, operands: Operands, wanted: Iterable[str] = ())
         premises, here = [found[name] for name in step.premises], operands.within(step)
         with _fitting(step, operation, premises, here):
             found[step.name] = both(operation, premises, here)
-        if isinstance(operation, op.Given):
-            _require_dim(step, found[step.name].exact, here)
+        _require_dim(step, operation, premises, found[step.name].exact, here)
     return found
 
 
@@ -59,7 +58,8 @@ def has_value(operation: op.Operation | None) -> TypeGuard[op.Operation]:
     if isinstance(operation, Repetition):
         layer = operation.layer.derivation.leading_to(operation.layer.name)
         return all(has_value(step.operation) for step in layer if step.name != operation.premise)
-    return operation is not None and not (isinstance(operation, op.Iteration) and operation.depth == sp.oo)
+    limit = isinstance(operation, op.Iteration) and operation.depth == sp.oo
+    return operation is not None and not (limit or isinstance(operation, op.Unread))
 
 
 def both(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Emulated:
@@ -67,9 +67,7 @@ def both(operation: op.Operation, premises: list[Emulated], operands: Operands) 
     if isinstance(operation, Repetition):
         return _through_layers(operation, premises[0], operands, both)
     exact = value(operation, [each.exact for each in premises], operands, False)
-    if isinstance(operation, op.Iteration):
-        return Emulated(exact, _iterated(operation, premises[0], operands))
-    return Emulated(exact, value(operation, [each.emulated for each in premises], operands, True))
+    return Emulated(exact, emulated_value(operation, premises, operands))
 
 
 @contextmanager
@@ -92,15 +90,15 @@ def _shapes(operation: op.Operation, step: Step, premises: list[Emulated], known
     return " and ".join(f"'{name}' of shape {shape}" for name, shape in shaped)
 
 
-def _require_dim(step: Step, array: Array, known: Operands) -> None:
-    """Raises UsageError for a given whose last axis has another length than its number of coordinates."""
-    dim = step.about[0] if step.about else None
-    expected = known.whole(dim) if dim is not None else None
+def _require_dim(step: Step, operation: op.Operation, premises: list[Emulated], array: Array, known: Operands) -> None:
+    """Raises UsageError for a value whose last axis has another length than the step has coordinates."""
+    expected = known.whole(step.dim) if step.dim is not None else None
     if array.ndim == 0 or (expected is not None and array.shape[-1] != expected):
-        last = dim if expected in (None, dim) else f"{dim} = {expected}"
+        last = step.dim if expected in (None, step.dim) else f"{step.dim} = {expected}"
+        of = "" if isinstance(operation, op.Given) else f" from {_shapes(operation, step, premises, known)}"
         raise UsageError(
             f"step '{step.name}': expected an array whose last axis has length {last}, got the shape "
-            f"{tuple(array.shape)}"
+            f"{tuple(array.shape)}{of}"
         )
 
 
@@ -116,6 +114,10 @@ def _emulates(step: Step, operands: Operands) -> bool:
     if isinstance(operation, op.Apply):
         function = operands.function(operation.function)
         return function.approximate is not None or operation.eps == 0
+    if isinstance(operation, op.PerturbedLinear):
+        return operation.perturbation == 0 or isinstance(operands.operand(operation.matrix), Emulated)
+    if isinstance(operation, op.VectorMap):
+        return operands.function(operation.function).approximate is not None or operation.eps == 0
     if isinstance(operation, op.Iteration):
         return operation.offset == 0
     if isinstance(operation, op.SoftThreshold):
@@ -127,13 +129,19 @@ def _emulates(step: Step, operands: Operands) -> bool:
             range(operands.count(operation.depth)),
         )
         return all(emulates(inside, operands.in_layer(place, operation.index)) for place in layers)
-    return operation is not None
+    return has_value(operation)
 
 
 @singledispatch
 def value(operation: op.Operation, x: list[Array], operands: Operands, emulated: bool) -> Array:
     """What the operation computes from the values of the premises."""
     raise NotImplementedError(f"the value of {type(operation).__name__}")
+
+
+@singledispatch
+def emulated_value(operation: op.Operation, premises: list[Emulated], operands: Operands) -> Array:
+    """The same of the emulated values, for an operation that looks at the exact ones as well."""
+    return value(operation, [each.emulated for each in premises], operands, True)
 
 
 @value.register
@@ -272,7 +280,9 @@ def _iteration(operation: op.Iteration, x: list[Array], operands: Operands, emul
 
 
 # A step multiplies the error by A; what it adds within `offset` is not known, and 0 here.
-def _iterated(operation: op.Iteration, start: Emulated, operands: Operands) -> Array:
+@emulated_value.register
+def _iterated(operation: op.Iteration, premises: list[Emulated], operands: Operands) -> Array:
+    (start,) = premises
     error = start.emulated - start.exact
     for _ in range(operands.count(operation.depth)):
         error = applied(operands.array(operation.matrix), error)

@@ -83,10 +83,10 @@ def _concentration(operation: op.Concentration, step: Step, x: list[Enclosed], a
     return Enclosed(exact, Error(difference, torch.zeros_like(difference)))
 
 
-# With a = p + c_a + u_a and v = V + c_v + u_v, both weight vectors with the sum 1 (so that sum(c_a + u_a) = 0):
-#   sum a v - sum p V = (p + c_a) c_v + c_a V  +  sum u_a (V + c_v)  +  sum a u_v,
-# where the emulated weights a >= 0 add up to 1. As p, p + c_a and a add up to 1 each, sum(u_a) = 0, and V + c_v counts
-# with its distance from any point.
+# With a = p + c_a + u_a and v = V + c_v + u_v,
+#   sum a v - sum p V = (p + c_a) c_v + c_a V  +  sum u_a (V + c_v)  +  sum a u_v.
+# The emulated weights a >= 0 add up to 1, and those of a known pair to S = sum(p + c_a), which rounding takes from 1:
+# |sum u_a| <= |1 - S| and sum a <= max(1, S). So V + c_v counts with its distance from any point m, and m with |1 - S|.
 @enclosed.register
 def _attention(operation: op.Attention, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     weights, values = x
@@ -95,14 +95,17 @@ def _attention(operation: op.Attention, step: Step, x: list[Enclosed], at: Insta
     middle = (torch.amax(moved, -2, keepdim=True) + torch.amin(moved, -2, keepdim=True)) / 2
     off = moved - middle  # (..., n, m)
     leaning = weights.exact + a.centre  # (..., n)
+    total = leaning.sum(-1)  # (...)
+    off_one, whole = abs(1 - total), torch.maximum(total, torch.ones_like(total))
     centre = attended(leaning, v.centre) + attended(a.centre, values.exact)
     by_key = attended(a.radius, abs(off))
     reach = torch.minimum(by_key, a.one.unsqueeze(-1) * torch.amax(abs(off), -2))
-    radius = reach + torch.amax(v.radius, -2)
+    shared = abs(middle).squeeze(-2)  # (..., m)
+    radius = reach + off_one.unsqueeze(-1) * shared + whole.unsqueeze(-1) * torch.amax(v.radius, -2)
 
     def two() -> Array:
         far = torch.minimum(attended_norms(a.radius, two_norm(off)), a.one * largest(two_norm(off)))
-        return far + largest(v.two)
+        return far + off_one * two_norm(shared) + whole * largest(v.two)
 
     return Enclosed(exactly(operation, x, at), Error(centre, radius, two=two))
 

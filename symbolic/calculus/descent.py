@@ -9,6 +9,7 @@ import sympy as sp
 from symbolic.calculus.recursions import latex
 from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
 from symbolic.obligations import Obligation, nonnegative, positive, whole
+from symbolic.operations import Unread
 
 
 # Summed over l = 0 .. n - 1, f(w^{l+1}) <= f(w^l) - c_l g_l + d_l telescopes:
@@ -99,5 +100,6 @@ def gradient_descent(
         obligations=(*lemma.obligations, *whole("gradient_descent", name, least=1, steps=steps)),
         reason=reason,
         recursion=None if reason else lemma,
+        operation=Unread("its value is a mean over all steps, which no operand gives"),
     )
     return gap.follows(conclusion, dim=sp.Integer(1), size=sp.Integer(0))

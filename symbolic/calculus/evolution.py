@@ -7,6 +7,7 @@ import sympy as sp
 from symbolic.derivation import Approximated, as_expr, rule_step
 from symbolic.dynamics.comparison import LinearComparison
 from symbolic.obligations import nonnegative, real
+from symbolic.operations import Unread
 
 
 # x' = f(x) and x_hat' = f(x_hat) + r with ||r|| <= offset. After a short time h the error e has become at most
@@ -34,5 +35,6 @@ def evolve(
         premises=(x.name,),
         obligations=obligations,
         reason=reason or rf"\dot e \le {sp.latex(rate)}\,e + {sp.latex(offset)}",
+        operation=Unread("its value solves a differential equation, of which no operand says the right side"),
     )
     return x.follows(step, dim=x.dim, size=size)

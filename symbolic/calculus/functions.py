@@ -7,7 +7,7 @@ import sympy as sp
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, as_expr, rule_step
 from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
-from symbolic.operations import Apply
+from symbolic.operations import Apply, unnamed
 
 
 # f_hat(x_hat) - f(x) = (f_hat - f)(x_hat) + (f(x_hat) - f(x)): each coordinate of the first part is at most eps, if
@@ -45,6 +45,6 @@ def apply_function(
         premises=(x.name,),
         reason=reason or "|f_hat(x_hat) - f(x)| <= eps + L |x_hat - x|",
         obligations=obligations,
-        operation=Apply(function, beside, eps, ((lipschitz,),)) if function else None,
+        operation=Apply(function, beside, eps, ((lipschitz,),)) if function else unnamed("function"),
     )
     return x.follows(step, dim=x.dim, size=size)

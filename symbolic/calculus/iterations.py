@@ -9,7 +9,7 @@ import sympy as sp
 from symbolic.calculus.recursions import constant_recursion, latex
 from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, rule_step
 from symbolic.obligations import Obligation, nonnegative, real, whole
-from symbolic.operations import Iteration
+from symbolic.operations import Iteration, Unread, unnamed
 
 
 # e_n <= q^n e_0 + b (1 - q^n)/(1 - q) by rule 7. For q < 1 it is q^n (e_0 - e*) + e*, e* = b/(1 - q): between e_0 and
@@ -44,7 +44,7 @@ def contract(
         obligations=(below, *numbers, *_depth("contract", name, depth)),
         reason=reason,
         recursion=None if reason else recursion,
-        operation=Iteration(matrix, depth, offset) if matrix else None,
+        operation=Iteration(matrix, factor, depth, offset) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=x.dim, size=size)
 
@@ -221,6 +221,7 @@ def converge(
         reason=reason,
         recursion=None if reason else local,
         sharp=depth is sp.oo or offset == 0,
+        operation=Unread("a step is known by how it reduces an error, not by what it computes"),
     )
     return x.follows(step, dim=x.dim, size=size)
 
@@ -251,5 +252,6 @@ def descend(
         premises=(gap.name,),
         obligations=nonnegative("descend", name, offset=offset),
         reason=reason or "c sum g_l <= f(w^0) - inf f + n d, telescoping",
+        operation=Unread("its value is a mean over all steps, which no operand gives"),
     )
     return gap.follows(step, dim=sp.Integer(1), size=sp.Integer(0))

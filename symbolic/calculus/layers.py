@@ -7,10 +7,10 @@ from typing import Any
 import sympy as sp
 
 from symbolic.calculus.perturbations import require_per_unit
-from symbolic.calculus.recursions import LinearRecursion, geometric_sum, restated
+from symbolic.calculus.recursions import LAYERS_BY_NUMBERS, LinearRecursion, geometric_sum, restated
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm, rule_step
 from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
-from symbolic.operations import Cases
+from symbolic.operations import Cases, Unread
 from symbolic.provenance import Provenance, weakest
 from symbolic.signs import is_continuous, is_nonnegative
 
@@ -174,6 +174,8 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
         provenance=recursion.provenance,
         per_unit=recursion.pooled,
+        pooled=recursion.pooled,
+        operation=LAYERS_BY_NUMBERS,
     )
     return x.follows(step, dim=dim, size=size)
 
@@ -310,6 +312,7 @@ def stack(
         premises=(first.name, family.name, last.name),
         reason=reason or "the norm of a concatenation, from the norms of its parts",
         obligations=whole("stack", name, least=1, count=count),
+        operation=Unread("its parts are a family of any length; concatenate(...) takes parts that are all derived"),
     )
     needed_anyway = {step.name for step in last.derivation.steps}
     first, family = (

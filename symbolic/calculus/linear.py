@@ -4,7 +4,7 @@ from typing import Any
 
 from symbolic.derivation import Approximated, NormName, as_expr, as_norm, rule_step
 from symbolic.obligations import nonnegative, whole
-from symbolic.operations import Linear
+from symbolic.operations import Linear, unnamed
 
 
 # A x_hat - A x = A (x_hat - x), and ||A v||_target <= ||A||_{source -> target} ||v||_source by definition of the
@@ -44,6 +44,6 @@ def linear_map(
         premises=(x.name,),
         obligations=(*nonnegative("linear_map", name, **numbers), *whole("linear_map", name, least=1, dimension=dim)),
         reason=reason or f"||A v||_{norm} <= ||A||_({x.norm} -> {norm}) ||v||_{x.norm}",
-        operation=Linear(matrix, transposed, bias_vector) if matrix else None,
+        operation=Linear(matrix, operator_norm, x.norm, transposed, bias_vector) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=dim, size=operator_norm * x.size + bias, radius=numbers.get("radius"))

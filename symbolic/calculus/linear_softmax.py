@@ -51,7 +51,7 @@ def softmax_as_linear(scores: Approximated, name: str, *, half_range: Any = None
         premises=(scores.name,),
         obligations=nonnegative("softmax_as_linear", name, half_range=r),
         reason=reason or "Taylor remainder of softmax(t s) at t = 1, and rule softmax for the errors of the scores",
-        operation=LinearSoftmax(),
+        operation=LinearSoftmax(r),
     )
     from_half = sp.Max(r, sp.Rational(1, 2))
     return scores.follows(step, dim=scores.dim, size=from_half + 1 / (4 * from_half), affine=True)

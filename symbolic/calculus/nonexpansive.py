@@ -5,7 +5,9 @@ from typing import Any
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, Norm, as_expr, require_norm, rule_step
 from symbolic.obligations import nonnegative
-from symbolic.operations import Clip, SoftThreshold
+from symbolic.operations import Clip, SoftThreshold, Unread, unnamed
+
+ANY_SET = Unread("its set is any convex one; a box has operands, box=True, low=, high=")
 
 
 # The projection P onto a closed convex set is 1-Lipschitz in the 2-norm: (u - Pu).(Pv - Pu) <= 0 and the same with u
@@ -30,7 +32,7 @@ def project(
         premises=(x.name,),
         obligations=nonnegative("project", name, size=size),
         reason=reason or "projections do not expand",
-        operation=Clip(low, high) if box and low and high else None,
+        operation=Clip(low, high) if box and low and high else unnamed("low", "high") if box else ANY_SET,
     )
     return x.follows(step, dim=x.dim, size=size)
 
@@ -54,6 +56,6 @@ def soft_threshold(
         premises=(x.name,),
         obligations=nonnegative("soft_threshold", name, threshold_error=threshold_error),
         reason=reason or "S_t is 1-Lipschitz in its argument and in t",
-        operation=SoftThreshold(threshold, threshold_error) if threshold else None,
+        operation=SoftThreshold(threshold, threshold_error) if threshold else unnamed("threshold"),
     )
     return x.follows(step, dim=x.dim, size=x.size)

@@ -22,6 +22,7 @@ from symbolic.derivation import (
     rule_step,
 )
 from symbolic.obligations import for_all, nonnegative, real, reopened, whole
+from symbolic.operations import Combination, Correction, PerturbedLinear, Restated, VectorMap, unnamed
 from symbolic.signs import is_continuous, is_nonnegative
 
 
@@ -43,12 +44,13 @@ def perturbed_map(
     perturbed_norm: Any = None,
     pooled: bool = False,
     reason: str = "",
+    matrix: str = "",
 ) -> Approximated:
     """A_hat x_hat against A x, with ||A|| <= operator_norm and ||A_hat - A|| <= perturbation, in operator norms.
 
     `perturbed_norm` bounds ||A_hat||, where it is known (None: operator_norm + perturbation at most). `pooled`: the
     perturbation and x's error are per unit of one perturbation of all parameters, in the 2-norm, and x does not depend
-    on A; this needs `perturbed_norm`.
+    on A; this needs `perturbed_norm`. `matrix` is the handle of A, or of A and A_hat.
     """
     norm, spread, dim = as_norm(target or x.norm), as_expr(operator_norm), as_expr(dim)
     numbers = {"operator_norm": spread, "perturbation": as_expr(perturbation)}
@@ -72,6 +74,8 @@ def perturbed_map(
         ),
         reason=reason or "A_hat x_hat - A x = A_hat dx + dA x" + (", Cauchy-Schwarz" if pooled else ""),
         per_unit=True,
+        pooled=pooled,
+        operation=PerturbedLinear(matrix, spread, numbers["perturbation"], x.norm) if matrix else unnamed("matrix"),
     )
     return x.follows(step, dim=dim, size=spread * x.size)
 
@@ -95,6 +99,8 @@ def pooled_sum(*values: Approximated, name: str, reason: str = "") -> Approximat
         sp.sqrt(sp.Add(*(value.error_symbol**2 for value in values))),
         premises=tuple(value.name for value in values),
         reason=reason or "Cauchy-Schwarz over disjoint groups of parameters",
+        pooled=True,
+        operation=Combination((sp.Integer(1),) * len(values)),
     )
     return values[0].follows(step, *values[1:], dim=total.dim, size=total.size)
 
@@ -165,6 +171,7 @@ def pool(x: Approximated, name: str, *, groups: Sequence[sp.Symbol], total: Any,
         premises=(x.name,),
         obligations=nonnegative("pool", name, total=total, **numbers),
         reason=reason or "Cauchy-Schwarz over disjoint groups of parameters that are moved together",
+        operation=Restated(),
     )
     return _for_all_of(x, groups, total).follows(step, dim=x.dim, size=x.size, radius=x.radius)
 
@@ -194,8 +201,12 @@ def perturbed_function(
     dim: Any = None,
     target: NormName | None = None,
     reason: str = "",
+    function: str = "",
 ) -> Approximated:
-    """F_hat(x_hat) against F(x): ||F_hat - F|| <= eps and F is Lipschitz, from x's norm to `target` (x's own)."""
+    """F_hat(x_hat) against F(x): ||F_hat - F|| <= eps and F is Lipschitz, from x's norm to `target` (x's own).
+
+    `function` is the handle of F and F_hat, from (..., x.dim) to (..., dim).
+    """
     numbers = {"lipschitz": as_expr(lipschitz), "eps": as_expr(eps), "size": as_expr(size)}
     dim = x.dim if dim is None else as_expr(dim)
     step = rule_step(
@@ -209,6 +220,9 @@ def perturbed_function(
             *whole("perturbed_function", name, least=1, dimension=dim),
         ),
         reason=reason or "||F_hat(x_hat) - F(x)|| <= eps + L ||x_hat - x||",
+        operation=VectorMap(function, numbers["eps"], numbers["lipschitz"], x.norm)
+        if function
+        else unnamed("function"),
     )
     return x.follows(step, dim=dim, size=numbers["size"])
 
@@ -228,6 +242,7 @@ def correct(x: Approximated, name: str, *, sigma: Any, reason: str = "") -> Appr
         premises=(x.name,),
         obligations=(covered,),
         reason=reason or "errors of at most sigma are undone",
+        operation=Correction(sigma),
     )
     return x.follows(step, dim=x.dim, size=x.size, radius=x.radius)
 

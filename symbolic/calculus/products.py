@@ -4,7 +4,7 @@ from typing import Any
 
 from symbolic.derivation import Approximated, NormName, as_expr, as_norm, rule_step
 from symbolic.obligations import nonnegative, whole
-from symbolic.operations import Product, ProductKind
+from symbolic.operations import Product, ProductKind, unnamed
 
 
 # For B bilinear with ||B(u, v)|| <= c ||u|| ||v||:
@@ -46,7 +46,7 @@ def bilinear(
             *whole("bilinear", name, least=1, dimension=dim),
         ),
         reason=reason or _expansion(bool(known)),
-        operation=Product(ProductKind(product)) if product else None,
+        operation=Product(ProductKind(product)) if product else unnamed("product"),
     )
     return x.follows(step, y, dim=dim, size=constant * x.size * y.size)
 

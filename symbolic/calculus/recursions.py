@@ -14,6 +14,7 @@ import sympy as sp
 from symbolic.calculus.numbers import Root, evaluate, root
 from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.obligations import Obligation, is_plain, nonnegative, whole
+from symbolic.operations import Unread
 from symbolic.provenance import Provenance
 
 
@@ -309,6 +310,9 @@ def _run(step: Callable[[Any, Any], Any], start: Any, coefficients: Iterable[Any
     return errors
 
 
+LAYERS_BY_NUMBERS = Unread("its layers are known by numbers alone; repeat(...) takes a layer with its operands")
+
+
 def constant_recursion(start: sp.Expr, factor: sp.Expr, offset: sp.Expr) -> LinearRecursion:
     """A recursion whose coefficients are the same in all layers, whatever symbols they contain."""
     return LinearRecursion(start, factor, offset, sp.Dummy("l", integer=True, nonnegative=True))
@@ -331,5 +335,6 @@ def recur(
         obligations=obligations,
         reason=reason,
         recursion=None if reason else recursion,
+        operation=LAYERS_BY_NUMBERS,
     )
     return x.follows(step, dim=x.dim, size=size)

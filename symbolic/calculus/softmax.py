@@ -18,7 +18,7 @@ from symbolic.derivation import (
     rule_step,
 )
 from symbolic.obligations import nonnegative, real, whole
-from symbolic.operations import Attention, Concentration, HardMax, Softmax
+from symbolic.operations import Attention, Concentration, Exclusion, HardMax, Softmax, unnamed
 
 
 # Let q = softmax(theta), q' = softmax(theta'), |theta' - theta|_inf <= e, and let A be the keys whose weight grows, so
@@ -99,7 +99,7 @@ def concentrate(
         2 * lost,
         obligations=obligations,
         reason=reason or "the weights beside the winner's add up to T/(1+T), T = sum_k exp(-gap_k)",
-        operation=Concentration(scores) if scores else None,
+        operation=Concentration(scores) if scores else unnamed("scores"),
     )
     return Approximated(name, count, Norm.ONE, sp.Integer(1), Derivation((step,)), probabilities=True)
 
@@ -145,7 +145,7 @@ def softmax_to_hard_max(
             *nonnegative("softmax_to_hard_max", name, inverse_temperature=beta),
             _margin_survives(scores, margin, name),
         ),
-        operation=HardMax(beta),
+        operation=HardMax(beta, margin),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
@@ -164,7 +164,7 @@ def hard_max(scores: Approximated, name: str, *, margin: Any, reason: str = "") 
         premises=(scores.name,),
         reason=reason or "a winner by m still wins after errors below m/2",
         obligations=(_margin_survives(scores, margin, name),),
-        operation=HardMax(sp.oo),
+        operation=HardMax(sp.oo, margin),
     )
     return scores.follows(step, dim=scores.dim, size=sp.Integer(1), probabilities=True)
 
@@ -204,10 +204,21 @@ def attend(weights: Approximated, values: Approximated, name: str, *, reason: st
 # One key too many, with weight w: out_hat = (1 - w) out_1 + w v, so out_hat - out = (out_1 - out) + w (v - out_1), at
 # most e + w * diameter. If its score is 0 and the other `count` scores are at least `lead`, then
 # w <= 1 / (1 + count e^lead). Equality: all others exactly at `lead`, and out, out_1, v in one line.
-def exclude(value: Approximated, name: str, *, count: Any, lead: Any, diameter: Any, reason: str = "") -> Approximated:
+def exclude(
+    value: Approximated,
+    name: str,
+    *,
+    count: Any,
+    lead: Any,
+    diameter: Any,
+    reason: str = "",
+    foreign: str = "",
+    leads: str = "",
+) -> Approximated:
     """An attention output whose softmax also sees one foreign key, `lead` below each of the `count` proper ones.
 
     `diameter` bounds the distance of the foreign value from the average of the proper ones, in value's norm.
+    `foreign` is the handle of that value, `leads` that of the leads of the proper scores, `count` for each token.
     """
     count, lead, diameter = as_expr(count), as_expr(lead), as_expr(diameter)
     real("exclude", name, lead=lead)
@@ -220,5 +231,6 @@ def exclude(value: Approximated, name: str, *, count: Any, lead: Any, diameter: 
         premises=(value.name,),
         obligations=(*nonnegative("exclude", name, diameter=diameter), *whole("exclude", name, least=1, count=count)),
         reason=reason or "a key outside the sum has a weight of at most 1/(1 + n exp(lead)), as n keys lead by `lead`",
+        operation=Exclusion(foreign, leads) if foreign and leads else unnamed("foreign", "leads"),
     )
     return value.follows(step, dim=value.dim, size=value.size)

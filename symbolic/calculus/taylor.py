@@ -8,7 +8,7 @@ import sympy as sp
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
 from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
-from symbolic.operations import Apply
+from symbolic.operations import Apply, unnamed
 
 
 # With d = x_hat - x in one coordinate, Taylor's formula with Lagrange's remainder gives, for each order k,
@@ -61,7 +61,7 @@ def taylor(
         premises=(x.name,),
         reason=reason or "|f(x + d) - f(x)| <= sum |f^(i)(x)| |d|^i / i! + sup |f^(k)| |d|^k / k!, the least over k",
         obligations=obligations,
-        operation=Apply(function, beside, eps, moves) if function else None,
+        operation=Apply(function, beside, eps, moves) if function else unnamed("function"),
     )
     return x.follows(step, dim=x.dim, size=size)
 

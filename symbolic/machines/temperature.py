@@ -18,6 +18,7 @@ SPREAD = sp.Integer(1)  # every coordinate of a value is a bit
 
 w_pos = sp.Symbol("w_pos", integer=True, positive=True)
 keys = sp.Symbol("n", integer=True, positive=True)
+width = sp.Symbol("w", integer=True, positive=True)
 inverse_temperature = sp.Symbol("beta", positive=True)
 eps = sp.Symbol("eps", positive=True)
 
@@ -28,7 +29,7 @@ eps = sp.Symbol("eps", positive=True)
 def leak() -> Approximated:
     """A coordinate of softmax attention over n keys against hard max, in the sup norm; before the rounding."""
     scores = given("scores", dim=keys, size=2 * w_pos)
-    values = given("values", dim=1, size=SPREAD, radius=SPREAD / 2)
+    values = given("values", dim=width, size=SPREAD, radius=SPREAD / 2)
     weights = softmax_to_hard_max(scores, "weights", margin=MARGIN, inverse_temperature=inverse_temperature)
     return attend(weights, values, "leak")
 

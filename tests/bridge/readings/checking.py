@@ -12,6 +12,7 @@ import torch
 from bridge.readings import Emulated, Instance, Operands, Reading, enclose, read
 from bridge.readings.arrays import largest, one_norm, two_norm
 from bridge.readings.network import bound_network
+from bridge.readings.numbers import wrong_numbers
 from numeric.balls import BallArray, working_precision
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Norm, Step, error_symbol
@@ -91,8 +92,10 @@ class Balls:
         return enclose(self.derivation, Instance(self.known), coarser=self.prompt)
 
     def check(self) -> None:
-        """Raises Breach for a bound that is certainly below what it bounds."""
+        """Raises Breach for a bound that is certainly below what it bounds, and for a right number called wrong."""
         with working_precision(BITS):
+            for words in wrong_numbers(self.derivation, self.known, self.values):
+                raise Breach(words, self.derivation.steps[-1])
             closed: dict[Any, BallArray] = {}
             for step in self.derivation.steps:
                 symbols = {error_symbol(name): closed[error_symbol(name)] for name in step.premises}

@@ -17,13 +17,13 @@ POINTS, DEPTHS = 4, (4, 13)
 SEEDS, PROGRAMS = (0, 1), 80  # of the tests
 IN_FLOATS = 3  # of so many programs one is read in floats too
 # Rules without an operation, after which nothing is enclosed: their bounds go on by rule.
-STOPS = ("project, ball", "exclude", "perturbed_map", "recur", "correct", "bilinear")
+STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear")
 READ = (
     *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
     *("apply_function", "apply_function, within", "apply_function, Taylor", "taylor", "linear_map", "project, box"),
     *("soft_threshold", "bilinear, entry-wise", "bilinear, inner product", "bilinear, mean of outer products"),
     *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
-    *("contract", "contract, limit", "repeat"),
+    *("contract", "contract, limit", "repeat", "perturbed_map", "perturbed_map, known", "exclude", "correct"),
 )
 # The rules with an operation, and what their steps are called.
 STEPS = {
@@ -46,6 +46,9 @@ STEPS = {
     "softmax_to_hard_max": "softmax to hard max",
     "attend": "attention",
     "contract": "contraction",
+    "perturbed_map": "perturbed linear map",
+    "exclude": "foreign key",
+    "correct": "correction",
     "repeat": "recursion",
 }
 READABLE = {

@@ -11,6 +11,7 @@ from numeric.balls import BallArray, BallsError, working_precision
 from symbolic.calculus import (
     Approximated,
     Norm,
+    attend,
     bilinear,
     contract,
     given,
@@ -161,15 +162,37 @@ def test_kinks_that_sympy_simplifies_away_have_no_derivatives() -> None:
         assert set(Smooth.of(smooth, t, radius=1).suprema) == {2, 3}
 
 
-def test_numbers_that_are_not_those_of_the_operands_are_refused() -> None:
-    x = given("x", dim=2, size=1, error=sp.Rational(1, 10))
-    product = linear_map(x, "A x", operator_norm=sp.Rational(1, 2), dim=2, matrix="A")
-    pair = Emulated(torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64) * 0.9)
-    operands = {"x": pair, "A": 2 * torch.eye(2, dtype=torch.float64)}
-    for bits in (None, 96):
-        with pytest.raises(UsageError, match=r"step 'A x' errs by 0\.2 at this prompt, above its bound 0\.05"):
-            at(product, operands, bits=bits)
+def test_a_vector_of_another_norm_is_refused() -> None:
     tokens = given("tokens", dim=3, norm=Norm.TWO, size=2, error=1)
     scores = linear_map(tokens, "scores", operator_norm=3, dim=5, matrix="query")
     with pytest.raises(UsageError, match="state the step in the sup norm"):
         at(scores, {"tokens": torch.ones(5, 3), "query": torch.ones(3)})
+
+
+# Ten floats 0.1 add up to more than 1, by 2^-54: beside weights that add up to 1, a value of 2^60 counts with 64.
+@pytest.mark.parametrize("bits", [96, 160])
+def test_weights_of_which_floats_miss_the_sum_are_enclosed(bits: int) -> None:
+    weights = given("w", dim=10, norm=Norm.ONE, size=1, error=sp.Rational(1, 2), probabilities=True)
+    values = given("v", dim=1, size=2**60)
+    average = attend(weights, values, "average")
+    known = {"w": [0.1] * 10, "v": [[2.0**60]] * 10}
+    with working_precision(bits):
+        missing = abs(float(1 - 10 * BallArray.exactly(torch.tensor(0.1)).balls[0]))
+    assert missing == 2.0**-54
+    assert at(average, known, bits=bits)["average"].bound >= 64
+
+
+@pytest.mark.parametrize(
+    ("exact", "emulated", "words"),
+    [
+        ([0.5, 0.5], [0.5, 0.6], "its emulated value misses the sum 1 by 0.1"),
+        ([0.4, 0.5], [0.5, 0.5], "its exact value misses the sum 1 by 0.1"),
+        ([1.25, -0.25], [0.5, 0.5], "its exact value has an entry -0.25"),
+    ],
+    ids=str,
+)
+def test_what_holds_no_weights_is_refused(exact: list[float], emulated: list[float], words: str) -> None:
+    weights = given("w", dim=2, norm=Norm.ONE, size=2, error=2, probabilities=True)
+    for bits in (None, 96):
+        with pytest.raises(UsageError, match=f"outside the hypotheses: 'w' holds weights, but {words}"):
+            at(weights, {"w": Emulated(exact, emulated)}, bits=bits)

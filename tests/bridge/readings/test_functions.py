@@ -79,7 +79,7 @@ def test_beyond_its_range_a_function_proves_nothing(
     steps = at(chain(error), {"x": [largest, 0.5], "f": f}, {eps: 0.25}, bits=bits)
     assert steps["f(x)"].by == ("enclosure" if inside else "rule")
     assert steps["f(x)"].bound == pytest.approx(0 if inside else 0.25 + error)
-    assert bool(steps["f(x)"].stopped) == (bits is not None and not inside)
+    assert bool(steps["f(x)"].stopped) == (not inside)
 
 
 def test_the_end_of_the_range_belongs_to_it() -> None:

@@ -1,5 +1,6 @@
 """The table of a derivation at a user's own prompt, and what it refuses."""
 
+import math
 import re
 from typing import Any
 
@@ -191,3 +192,24 @@ def test_letters_outside_the_hypotheses_of_a_step() -> None:
 def test_sizes_too_large_for_balls() -> None:
     with pytest.raises(UsageError, match="take more than 20 ball operations; take a smaller prompt"):
         at(deep(), operands(), LETTERS, bits=128, limit=20)
+
+
+@every_arithmetic
+def test_a_value_of_another_length_than_its_step_names_the_operands(bits: int | None) -> None:
+    wide = bs.linear_map(bs.given("x", dim=d, size=1), "A x", operator_norm=K, dim=3, matrix="A")
+    words = r"step 'A x': expected an array whose last axis has length 3, got the shape \(2,\) from 'A' of shape "
+    with pytest.raises(UsageError, match=words + r"\(2, 2\) and 'x' of shape \(2,\)"):
+        at(wide, {"x": [0.5, 0.5], "A": MATRIX}, LETTERS, bits=bits)
+
+
+@every_arithmetic
+@pytest.mark.parametrize("scale", [1e-14, 1.0, 1e6])
+def test_declared_sizes_and_errors_are_compared_in_their_own_units(bits: int | None, scale: float) -> None:
+    """1 % above is refused at any scale; what float64 rounds is not."""
+    x = bs.given("x", dim=1, size=scale, error=scale / 4)
+    exact = 2.0 ** round(math.log2(scale) - 1)
+    for size, error in ((1.01 * scale, 0.0), (exact, 0.26 * scale)):
+        with pytest.raises(UsageError, match="the prompt is outside the hypotheses: 'x' has the"):
+            at(x, {"x": bs.Emulated([size], [size + error])}, bits=bits)
+    third = bs.given("x", dim=1, size=1, error=sp.Float(1e-9))
+    assert at(third, {"x": bs.Emulated([1.0], [1.0 + 1e-9])}, bits=bits)["x"].bound is not None

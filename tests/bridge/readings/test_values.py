@@ -42,7 +42,7 @@ def limit(z: Approximated) -> Approximated:
 def test_a_repeated_layer_without_an_operation_has_no_value_and_its_bound_goes_on_by_rule(bits: int | None) -> None:
     row = at(repeat(start(), "y", unnamed, 2), {"x": START}, bits=bits)["y"]
     assert (row.exact, row.error) == (None, None)
-    assert row.stopped == "'recursion' has no enclosure"
+    assert row.stopped == "in layer 1 'half' ('linear map' has no enclosure: without matrix= it names no operands)"
     assert row.bound == 0.125
 
 

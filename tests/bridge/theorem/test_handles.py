@@ -179,8 +179,8 @@ def test_a_step_without_an_enclosure_falls_back_and_says_so() -> None:
     theorem = deep(unnamed, network=lambda W, x, eps: states(W, x, 1, 1 - eps), reference=lambda W, x: states(W, x, 1))
     row = row_of(compared(theorem, eps=0.1), "out", PROMPT)
     assert row.remark == (
-        "the reading of the derivation stops at 'out' ('linear map' names no operands); from there on the rules bound "
-        "the error"
+        "the reading of the derivation stops at 'out' ('linear map' has no enclosure: without matrix= it names no "
+        "operands); from there on the rules bound the error"
     )
     assert row.verdict == {"instance": Verdict.KEPT}
     assert row.instance == pytest.approx(0.1)
@@ -262,3 +262,45 @@ def test_the_statement_alone_asks_nothing_of_the_handles() -> None:
     theorem = deep(handles=lambda W: 1 / 0)
     assert math.isfinite(bs.solve(theorem, for_="eps", error=1e-2).value)
     assert theorem.latex()
+
+
+# --- what the rules were given ----------------------------------------------------------------------------------------
+
+
+def given_a_norm(rate: Any) -> bs.Theorem:
+    """One layer whose matrix is diag(3/4, ...), derived with the norm `rate`."""
+    x = bs.given("x", dim=d, size=1)
+    product = bs.linear_map(x, "W p", operator_norm=rate, dim=d, matrix="W")
+    out = bs.apply_function(product, "out", eps=eps, lipschitz=1, size=1, function="r")
+    return deep(
+        out,
+        handles=lambda W, x, eps: {"W": 0 * W + 0.75 * torch.eye(len(x)).to(W), "x": x, "r": activation(eps)},
+        network=lambda x, eps: (1 - eps) * torch.tanh(0.75 * x),
+        reference=lambda x: torch.tanh(0.75 * x),
+    )
+
+
+def test_a_bound_that_rests_on_a_norm_of_another_matrix_is_outside() -> None:
+    kept = row_of(compared(given_a_norm(sp.Rational(3, 4)), eps=0.1), "out", PROMPT)
+    assert kept.verdict == {"instance": Verdict.KEPT}
+    row = row_of(compared(given_a_norm(sp.Rational(1, 2)), eps=0.1), "out", PROMPT)
+    assert row.verdict == {"instance": Verdict.OUTSIDE}
+    assert "step 'W p': the norm of 'W' in the inf-norm is 0.75, above the 0.5 that rule 'linear map' was" in row.remark
+
+
+def test_a_bound_beyond_the_range_of_a_function_is_conditional() -> None:
+    narrow = deep(
+        built={"r": lambda eps: bs.Smooth.of(sp.tanh(t), t, approximate=(1 - sp.Rational(eps)) * sp.tanh(t), radius=1)},
+        handles=lambda W, x, r: {"W": W, "x": x, "r": r},
+        parameters={eps: 0.1, K: 1.5, N: 1, d: 3},
+    )
+    case = case_of(narrow, N=1)
+    W = case.weights["W"]
+    corner = torch.sign(W[W.abs().sum(1).argmax()])[None]
+    outside, inside = (case.instance(case.quantity("out"), LOCAL, {"x": x}) for x in (corner, corner / 2))
+    assert outside is not None
+    assert inside is not None
+    assert (outside.conditional, inside.conditional) == (True, False)
+    assert outside.premises == [
+        "the argument of step 'out' stays where its function is known: the bound of its rule is used"
+    ]

@@ -78,8 +78,9 @@ LAYER_MAPS = (
 )
 
 
-NAMED = (maps.apply_function, maps.linear_map, maps.soft_threshold, maps.project_box, maps.contract)
-READ_LAYER_MAPS = (*NAMED, *NAMED, maps.exclude)  # the last names no operation
+NAMED = (maps.apply_function, maps.linear_map, maps.soft_threshold, maps.project_box, maps.contract, maps.exclude)
+NAMED_PERTURBED = (maps.perturbed_map, maps.perturbed_map_known)
+READ_LAYER_MAPS = (*NAMED, *NAMED, *NAMED_PERTURBED, maps.perturbed_function)  # the last names no operands
 
 
 # One layer is derived on a premise with an error symbol; then it runs `depth` times on the vectors. Its maps keep the

@@ -8,6 +8,7 @@ from symbolic.calculus import Norm
 from tests.symbolic.fuzzing.maps.map import About, Map, Pair
 from tests.symbolic.fuzzing.maps.operators import along, extreme_operator, operator_norm, signed_permutation
 from tests.symbolic.fuzzing.program import Program
+from tests.symbolic.fuzzing.record import Pair as Operands
 from tests.symbolic.fuzzing.vectors import lengths, units
 
 
@@ -64,7 +65,8 @@ def perturbed_map(program: Program, about: About, known: bool = False) -> Map:
     target = about.norm if about.layer or program.chance(0.5) else program.any_norm()
     dim = about.dim if about.layer else program.whole(1, 4)
     near_size = abs(size - off) + 2 * min(size, off) * program.rng.uniform() if known else size + off
-    arguments = {"operator_norm": size, "perturbation": off, "dim": dim}
+    handle = program.handle(kind="A")
+    arguments = {"operator_norm": size, "perturbation": off, "dim": dim, "matrix": handle}
     arguments |= {"target": target} if target is not about.norm else {}
     arguments |= {"perturbed_norm": near_size} if known else {}
 
@@ -74,6 +76,8 @@ def perturbed_map(program: Program, about: About, known: bool = False) -> Map:
         at_limit = (np.arange(len(exact)) % 2 == 0)[:, None, None]
         plain = np.where(at_limit, near_size - off, size)  # in [-size, size], and A_hat within off of it
         moved = np.where(at_limit, near_size, np.minimum(size + off, near_size))
+        unit = operator.direction[:, :, None] * operator.functional[:, None, :]
+        program.operands[handle].append(Operands(plain * unit, moved * unit))
         return plain * first, moved * second
 
     return Map("perturbed_map", arguments, run, target)

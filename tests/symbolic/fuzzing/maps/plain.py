@@ -84,11 +84,16 @@ def exclude(program: Program, about: About) -> Map:
     count, lead, diameter = program.whole(1, 5), program.number(0.0, 3.0), program.number(0.1, 2.0)
     leak = 1 / (1 + count * np.exp(lead)) * (1.0 if program.chance(0.8) else program.rng.uniform())
 
+    named = {"foreign": program.handle(kind="k"), "leads": program.handle(kind="l")}
+
     def run(exact: np.ndarray, near: np.ndarray) -> Pair:
         foreign = near + diameter * along(near - exact, about.norm)
+        leads = np.full((*exact.shape[:-1], count), np.log((1 / leak - 1) / count))
+        program.operands[named["foreign"]].append(about.tokens(foreign))
+        program.operands[named["leads"]].append(about.tokens(leads))
         return exact, (1 - leak) * near + leak * foreign
 
-    return Map("exclude", {"count": count, "lead": lead, "diameter": diameter}, run, about.norm)
+    return Map("exclude", {"count": count, "lead": lead, "diameter": diameter, **named}, run, about.norm)
 
 
 # C is equal to x on the closed ball around x, and goes astray outside.

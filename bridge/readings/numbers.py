@@ -1,0 +1,172 @@
+"""Whether the numbers that rules were given are those of the operands: norms, Lipschitz constants, suprema, margins.
+
+The rules are proved under these numbers; a prompt shows where one of them is too small (a margin: too large).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import sympy as sp
+import torch
+
+from bridge.readings.arrays import NORMS, Array, is_number, unit_vector
+from bridge.readings.operands import Emulated, Operands
+from bridge.readings.values import read
+from numeric.balls import BallArray
+from symbolic import operations as op
+from symbolic.calculus.repetition import Repetition
+from symbolic.derivation import Derivation, Norm, Step
+
+SLACK = 1e-9  # relative: operands and letters are rounded to floats
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a step was given, and what it is at least (a margin: at most) at this prompt."""
+
+    what: str
+    given: Any
+    found: Array
+    at_least: bool = False
+
+    @property
+    def wrong(self) -> bool:
+        """Certainly, on balls."""
+        least, most = (self.found, self.given) if self.at_least else (self.given, self.found)
+        return _below(most) > _above(least) + SLACK * abs(_above(least))
+
+    def __str__(self) -> str:
+        order, side = ("below", _above) if self.at_least else ("above", _below)
+        return f"{self.what} is {side(self.found):.6g}, {order} the {_above(self.given):.6g}"
+
+
+def _below(number: Any) -> float:
+    return float(number.balls[0].lower()) if isinstance(number, BallArray) else float(number)
+
+
+def _above(number: Any) -> float:
+    return float(number.balls[0].upper()) if isinstance(number, BallArray) else float(number)
+
+
+def wrong_numbers(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated]) -> list[str]:
+    """The steps that were given numbers which are not those of the operands, with both numbers, in words."""
+    return list(_wrong(derivation, operands, values, ""))
+
+
+def _wrong(derivation: Derivation, operands: Operands, values: Mapping[str, Emulated], where: str) -> Iterator[str]:
+    for step in derivation.steps:
+        if step.name not in values or step.operation is None:
+            continue
+        premises, here = [values[name] for name in step.premises], operands.within(step)
+        if isinstance(step.operation, Repetition):
+            yield from _in_layers(step, step.operation, premises[0], here)
+        found = (each for each in numbers(step.operation, step, premises, here) if each.wrong)
+        yield from (f"{where}step '{step.name}': {each} that rule '{step.rule}' was given" for each in found)
+
+
+def _in_layers(step: Step, operation: Repetition, start: Emulated, operands: Operands) -> Iterator[str]:
+    value, layer = start, operation.layer
+    for place in range(operands.count(operation.depth)):
+        inner = operands.in_layer(place, operation.index)
+        here = replace(inner, bound={**inner.bound, operation.premise: value})
+        values = read(layer.derivation, here, [layer.name])
+        yield from _wrong(layer.derivation, here, values, f"'{step.name}', layer {place + 1}, ")
+        value = values[layer.name]
+
+
+@singledispatch
+def numbers(operation: op.Operation, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    """The numbers of a step that this prompt shows."""
+    yield from ()
+
+
+@numbers.register
+def _linear(operation: op.Linear, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    matrix = at.matrix(operation)
+    if is_number(matrix) or matrix.ndim == 2:
+        yield from _norm(f"the norm of '{operation.matrix}'", operation.norm, operation.source, matrix, step, at)
+
+
+@numbers.register
+def _perturbed(operation: op.PerturbedLinear, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    name, found = operation.matrix, at.operand(operation.matrix)
+    exact = found.exact if isinstance(found, Emulated) else found
+    yield from _norm(f"the norm of '{name}'", operation.norm, operation.source, exact, step, at)
+    if isinstance(found, Emulated):
+        moved, what = found.emulated - found.exact, f"the norm of the perturbation of '{name}'"
+        yield from _norm(what, operation.perturbation, operation.source, moved, step, at)
+
+
+@numbers.register
+def _iteration(operation: op.Iteration, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    matrix = at.array(operation.matrix)
+    yield from _norm(f"the norm of '{operation.matrix}'", operation.factor, step.norm, matrix, step, at)
+
+
+def _norm(what: str, given: sp.Expr, source: str, matrix: Array, step: Step, at: Operands) -> Iterator[Number]:
+    if _known(given, at):
+        found = abs(matrix) if is_number(matrix) else norm_below(matrix, Norm(source), step.norm)
+        norms = "" if source == step.norm else f" from the {source}-norm to the {step.norm}-norm"
+        yield Number(what + (norms or f" in the {step.norm}-norm"), at.number(given), found)
+
+
+# Each direction v shows ||A v|| / ||v||. Unit vectors attain the norm from the 1-norm, rows that to the sup norm from
+# the 2-norm and their signs from the sup norm, and the first singular vector the spectral one. The best of them in
+# floats is taken.
+def norm_below(matrix: Array, source: Norm, target: Norm) -> Array:
+    """At most the norm of the matrix from `source` to `target`; equal to it from 1, to inf, and from 2 to 2."""
+    on_balls = isinstance(matrix, BallArray)
+    middle = matrix.midpoint() if on_balls else matrix.detach().cpu().numpy()
+    first = np.linalg.svd(middle, full_matrices=False)[2][:1]
+    rows = np.concatenate([np.eye(middle.shape[1]), middle, np.sign(middle), first])
+    rows = rows[np.abs(rows).max(-1) > 0]
+    gains = np.linalg.norm(rows @ middle.T, ORDERS[target], -1) / np.linalg.norm(rows, ORDERS[source], -1)
+    best = rows[gains.argmax()]
+    direction = BallArray.exactly(best, matrix.bits) if on_balls else torch.as_tensor(best).to(matrix)
+    return NORMS[target](direction @ matrix.mT) / NORMS[source](direction)
+
+
+ORDERS = {Norm.ONE: 1, Norm.TWO: 2, Norm.INF: np.inf}
+
+
+@numbers.register
+def _apply(operation: op.Apply, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    function, beside = at.function(operation.function), [at.array(name) for name in operation.beside]
+    one = len(operation.moves) == 1 and len(operation.moves[0]) == 1
+    lipschitz = operation.moves[0][0]
+    for argument in (x[0].exact, x[0].emulated):
+        if function.derivatives and one and _known(lipschitz, at):
+            slope = function.derivatives[0](argument, *beside) + torch.zeros_like(argument)
+            yield Number(f"a slope of '{operation.function}'", at.number(lipschitz), _largest(slope))
+        if function.approximate is not None and operation.eps != 0 and _known(operation.eps, at):
+            apart = function.deviates(argument, *beside)
+            yield Number(f"the deviation of '{operation.function}'", at.number(operation.eps), _largest(apart))
+
+
+@numbers.register
+def _linear_softmax(operation: op.LinearSoftmax, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    if _known(operation.half_range, at):
+        scores = x[0].exact
+        found = (torch.amax(scores, -1) - torch.amin(scores, -1)) / 2
+        yield Number("half the range of the scores", at.number(operation.half_range), _largest(found))
+
+
+@numbers.register
+def _hard_max(operation: op.HardMax, step: Step, x: list[Emulated], at: Operands) -> Iterator[Number]:
+    if _known(operation.margin, at) and x[0].exact.shape[-1] > 1:
+        scores = x[0].exact
+        lead, lowest = torch.amax(scores, -1, keepdim=True), torch.amin(scores, -1, keepdim=True)
+        behind = torch.where(unit_vector(scores) > 0.5, lowest, scores)
+        margin = lead.squeeze(-1) - torch.amax(behind, -1)
+        yield Number("the margin of the scores", at.number(operation.margin), torch.amin(margin.reshape(-1), 0), True)
+
+
+def _known(expression: sp.Expr, at: Operands) -> bool:
+    return not expression.free_symbols - set(at.letters)
+
+
+def _largest(a: Array) -> Array:
+    return torch.amax(abs(a).reshape(-1), 0)

@@ -1,0 +1,143 @@
+"""Numbers that rules were given are compared with those of the operands: which step, and both numbers."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sympy as sp
+import torch
+
+from bridge.readings import Emulated, Smooth, at
+from bridge.readings.numbers import norm_below
+from numeric.balls import BallArray
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    apply_function,
+    contract,
+    given,
+    hard_max,
+    linear_map,
+    perturbed_map,
+    repeat,
+    soft_threshold,
+    softmax_as_linear,
+    softmax_to_hard_max,
+)
+from symbolic.statements import UsageError
+
+every_arithmetic = pytest.mark.parametrize("bits", [None, 96])
+TENTH, HALF = sp.Rational(1, 10), sp.Rational(1, 2)
+PAIR = Emulated([0.5, -1.0], [0.5, -0.9])
+MATRIX = torch.tensor([[2.0, 0.0], [0.0, 0.5]], dtype=torch.float64)
+TANH = Smooth(torch.tanh, lambda z: 0.9 * torch.tanh(z), [lambda z: 1 - torch.tanh(z) ** 2])
+
+
+def x(norm: Norm = Norm.INF) -> Approximated:
+    return given("x", dim=2, norm=norm, size=2, error=TENTH)
+
+
+def twice(rate: Any) -> Approximated:
+    return repeat(x(), "deep", lambda z: linear_map(z, "A z", operator_norm=rate, dim=2, matrix="A"), 2)
+
+
+# A derivation whose number is that of the operands, or (`wrong`) is not, and what is said then.
+CASES: dict[str, tuple[Callable[[bool], Approximated], dict[str, Any], str]] = {
+    "norm": (
+        lambda wrong: linear_map(x(), "A x", operator_norm=HALF if wrong else 2, dim=2, matrix="A"),
+        {"A": MATRIX},
+        "step 'A x': the norm of 'A' in the inf-norm is 2, above the 0.5 that rule 'linear map' was given",
+    ),
+    "norm between norms": (
+        lambda wrong: linear_map(
+            x(Norm.TWO), "A x", operator_norm=1 if wrong else 2, dim=2, matrix="A", target=Norm.INF
+        ),
+        {"A": MATRIX},
+        "the norm of 'A' from the 2-norm to the inf-norm is 2, above the 1 that",
+    ),
+    "number": (
+        lambda wrong: linear_map(x(), "A x", operator_norm=1 if wrong else 2, dim=2, matrix="A"),
+        {"A": -2.0},
+        "the norm of 'A' in the inf-norm is 2, above the 1 that",
+    ),
+    "layer": (
+        lambda wrong: twice(1 if wrong else 2),
+        {"A": (MATRIX / 2, MATRIX)},
+        "'deep', layer 2, step 'A z': the norm of 'A' in the inf-norm is 2, above the 1 that rule",
+    ),
+    "perturbation": (
+        lambda wrong: perturbed_map(x(), "A x", operator_norm=2, perturbation=TENTH if wrong else 1, dim=2, matrix="A"),
+        {"A": Emulated(MATRIX, MATRIX - torch.eye(2))},
+        "the norm of the perturbation of 'A' in the inf-norm is 1, above the 0.1 that",
+    ),
+    "factor": (
+        lambda wrong: contract(
+            x(), "y", factor=HALF if wrong else sp.Rational(9, 10), offset=0, size=2, depth=2, matrix="A"
+        ),
+        {"A": MATRIX * 0.4},
+        "the norm of 'A' in the inf-norm is 0.8, above the 0.5 that rule 'contraction' was given",
+    ),
+    "slope": (
+        lambda wrong: apply_function(x(), "f(x)", eps=1, lipschitz=HALF if wrong else 1, size=1, function="f"),
+        {"f": TANH},
+        "a slope of 'f' is 0.786448, above the 0.5 that rule 'apply a function' was given",
+    ),
+    "deviation": (
+        lambda wrong: apply_function(
+            x(), "f(x)", eps=sp.Rational(1, 20) if wrong else 1, lipschitz=1, size=1, function="f"
+        ),
+        {"f": TANH},
+        "the deviation of 'f' is 0.0761594, above the 0.05 that",
+    ),
+    "margin": (
+        lambda wrong: hard_max(x(), "w", margin=2 if wrong else 1),
+        {},
+        "the margin of the scores is 1.5, below the 2 that rule 'hard max' was given",
+    ),
+    "margin of a softmax": (
+        lambda wrong: softmax_to_hard_max(x(), "w", margin=2 if wrong else 1, inverse_temperature=3),
+        {},
+        "the margin of the scores is 1.5, below the 2 that",
+    ),
+    "half range": (
+        lambda wrong: softmax_as_linear(x(), "w", half_range=HALF if wrong else 1),
+        {},
+        "half the range of the scores is 0.75, above the 0.5 that",
+    ),
+}
+
+
+@every_arithmetic
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_number_that_is_not_that_of_the_operands_is_named(name: str, bits: int | None) -> None:
+    derived, operands, words = CASES[name]
+    assert at(derived(False), {"x": PAIR, **operands}, bits=bits).rows[-1].bound is not None
+    with pytest.raises(UsageError, match=re.escape(words)):
+        at(derived(True), {"x": PAIR, **operands}, bits=bits)
+
+
+@every_arithmetic
+def test_an_error_above_the_bound_of_its_rule_is_refused(bits: int | None) -> None:
+    """The threshold is not within the error that the rule was given."""
+    shrunk = soft_threshold(x(), "S(x)", threshold="t")
+    exact = {"x": Emulated([1.0, -1.0], [1.0, -1.0]), "t": Emulated([0.0], [0.5])}
+    with pytest.raises(UsageError, match=r"step 'S\(x\)' errs by 0\.5 at this prompt, above its bound 0: the numbers"):
+        at(shrunk, exact, bits=bits)
+
+
+@every_arithmetic
+@pytest.mark.parametrize(("source", "target"), [(p, q) for p in Norm for q in Norm], ids=str)
+def test_no_norm_is_overestimated(source: Norm, target: Norm, bits: int | None) -> None:
+    generator = torch.Generator().manual_seed(0)
+    matrix = torch.randn(3, 4, generator=generator, dtype=torch.float64)
+    orders = {Norm.ONE: 1.0, Norm.TWO: 2.0, Norm.INF: torch.inf}
+    found = norm_below(matrix if bits is None else BallArray.exactly(matrix, bits), source, target)
+    below = float(found if bits is None else found.balls[0])
+    v = torch.randn(20_000, 4, generator=generator, dtype=torch.float64)
+    corners = torch.cat([v, v.sign(), torch.eye(4, dtype=torch.float64)])
+    gains = (corners @ matrix.mT).norm(orders[target], dim=-1) / corners.norm(orders[source], dim=-1)
+    known = source is Norm.ONE or target is Norm.INF or source is target is Norm.TWO
+    assert below >= gains.max() * (0.999 if known else 0.7)
+    if source is Norm.ONE or (source is Norm.INF):  # attained at a corner
+        assert below <= gains.max() * (1 + 1e-12)
