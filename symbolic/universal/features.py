@@ -1,5 +1,6 @@
 """Random features for a whole class (li2025, Lemma 1), with every constant: bias, deviation, cover, 1-norm."""
 
+from dataclasses import replace
 from functools import cache
 
 import sympy as sp
@@ -44,7 +45,13 @@ def derive_lemma_1() -> Approximated:
         at_one, "class and ball", members=covered(), radius=eps, lipschitz=RHO * tau, exact_lipschitz=mass,
         reason="the cover (23), f^ chosen by f alone",
     )  # fmt: skip
-    return within_budget(everywhere, "features", delta=delta)
+    return within_budget(_with_a_member(everywhere), "features", delta=delta)
+
+
+def _with_a_member(value: Approximated) -> Approximated:
+    """The same: a cover has at least one member, as the class has one and 1 + 2/eps > 1."""
+    owed = sp.Le(1, covered())
+    return replace(value, derivation=value.derivation.under([owed]))
 
 
 # Each |rho_i| is at most 3 mass, whatever is drawn: no probability is needed for (28).
