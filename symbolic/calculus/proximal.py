@@ -20,6 +20,7 @@ from symbolic.calculus.recursions import latex
 from symbolic.derivation import Approximated, DerivationError, Norm, as_expr, require_norm, rule_step
 from symbolic.obligations import Obligation, nonnegative, positive, whole
 
+BOUNDED = "bounded iterates"
 _VALUE = sp.Symbol("V", positive=True)  # F at an iterate, above its floor
 
 
@@ -67,9 +68,10 @@ def bounded_iterates(
     conclusion = rule_step(
         name,
         update.norm,
-        "bounded iterates",
+        BOUNDED,
         last / penalty + error,
         premises=(update.name,),
+        about=(as_expr(step), as_expr(smoothness), steps),
         obligations=(*owed, *values.obligations, *linear.obligations),
         reason=reason or "joint induction over the objective and the norm of the iterates",
     )
@@ -150,8 +152,8 @@ def proximal_gradient(
     """The objective gap F(w_T) - F(u) after T = `steps` inexact proximal gradient steps, for any fixed u.
 
     `start` is w_0 against u in the 2-norm: its error bounds ||w_0 - u||_2, its size ||u||_2. The error of `iterates`
-    bounds the norm of each w_k (`bounded_iterates`, or a hypothesis); `lipschitz`, for that `radius`, the dual norm of
-    a subgradient of F at each. The conclusion is a number. Obligation: step smoothness <= 1.
+    bounds the norm of each w_k (`bounded_iterates` of the same steps, or a hypothesis); `lipschitz`, for that `radius`,
+    the dual norm of a subgradient of F at each. The conclusion is a number. Obligation: step smoothness <= 1.
     """
     require_norm("proximal_gradient", start, Norm.TWO)
     require_norm("proximal_gradient", update, Norm.ONE, Norm.TWO)
@@ -162,6 +164,7 @@ def proximal_gradient(
             f"proximal_gradient: '{start.name}', '{update.name}' and '{iterates.name}' have the dimensions "
             f"{sp.sstr(start.dim)}, {sp.sstr(update.dim)} and {sp.sstr(iterates.dim)}; give vectors of one dimension"
         )
+    _require_of_these_steps(iterates, name, update, (step, as_expr(smoothness), steps))
     largest, rule = iterates.error_symbol, ProximalSteps(step)
     lipschitz = lipschitz.subs(radius, largest)
     conclusion = rule_step(
@@ -179,3 +182,15 @@ def proximal_gradient(
         recursion=None if reason else rule,
     )
     return start.follows(conclusion, update, iterates, dim=sp.Integer(1), size=sp.Integer(0))
+
+
+def _require_of_these_steps(
+    iterates: Approximated, name: str, update: Approximated, steps: tuple[sp.Expr, ...]
+) -> None:
+    """Raises DerivationError for a bound that was derived for other steps."""
+    bound = iterates.derivation.step(iterates.name)
+    if bound.rule == BOUNDED and (bound.premises, bound.about) != ((update.name,), steps):
+        raise DerivationError(
+            f"proximal_gradient: '{iterates.name}' bounds the iterates of other steps than those of '{name}'; give "
+            f"both rules the same update, step, smoothness and number of steps"
+        )

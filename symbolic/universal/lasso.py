@@ -73,7 +73,8 @@ def derive_lemma_6() -> Approximated:
     ]
     total = add(*parts, square, along, name="sum of the parts", coefficients=(1, 1, 1, 1, 2))
     at = {n: 64, N: 1024, sigma: sp.Rational(1, 10), eps_dis: sp.Rational(1, 4), B: 1}
-    weights = best_shares(total, delta=sp.Rational(1, 20), at=at)
+    best = best_shares(total, delta=sp.Rational(1, 20), at=at)
+    weights = {name: sp.floor(100 * weight) / 100 for name, weight in best.items()}
     return within_budget(total, "deviation", delta=delta, weights=weights)
 
 
@@ -214,13 +215,13 @@ LASSO = Result(
         Parameter("width", width, "width of the bump f", 1.0),
     ),
     hypotheses=(
-        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "the prompt is empty"),
+        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
         *(Hypothesis(str(each), sp.Ge(each, 1, evaluate=False), "a number") for each in (n, d)),
         *(Hypothesis(str(each), sp.Ge(each, 0, evaluate=False), "a bound") for each in (sigma, eps_opt)),
         Hypothesis("delta", sp.Gt(delta, 0, evaluate=False), "a budget of probability"),
         Hypothesis("delta", delta <= 1, "a budget of probability"),
         Hypothesis("lam", sp.Gt(lam, 0, evaluate=False), "the weight of a norm"),
-        Hypothesis("lam", lam > NOISE, "lambda is not above the noise level, the largest |2/N sum z_i phi_ij|"),
+        Hypothesis("lam", lam > NOISE, "lambda exceeds the noise level, the largest |2/N sum z_i phi_ij|"),
         *(Hypothesis(str(each), sp.Gt(each, 0, evaluate=False), "a scale") for each in (B, width)),
         Hypothesis("tau", tau > 4, "Lemma 1 is for tau > 4"),
     ),

@@ -147,10 +147,10 @@ PROXIMAL = Result(
     hypotheses=(
         Hypothesis("L", sp.Eq(sp.Mod(L, 2), 1), "L = 2T + 1 is odd: one layer, and two for each of T steps"),
         Hypothesis("L", sp.Ge(L, 3, evaluate=False), "at least one step"),
-        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "the prompt is empty: the mean over its examples has none"),
+        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "an empty prompt has no mean"),
         Hypothesis("n", sp.Ge(n, 1, evaluate=False), "a number"),
         Hypothesis("eta", sp.Gt(eta, 0, evaluate=False), "a step size is positive"),
-        Hypothesis("eta", sp.Le(eta * SMOOTHNESS, 1), "the step size is beyond 1/smoothness = 1/(2 (n + 1))"),
+        Hypothesis("eta", sp.Le(eta * SMOOTHNESS, 1), "a step is at most 1/smoothness, 1/(2 (n + 1))"),
         Hypothesis("lam", sp.Gt(lam, 0, evaluate=False), "without the 1-norm the iterates need not stay bounded"),
         Hypothesis("C", sp.Gt(C, 0, evaluate=False), "a norm"),
         Hypothesis("B_y", sp.Gt(B_y, 0, evaluate=False), "a norm"),

@@ -15,6 +15,7 @@ r = sp.Symbol("r", nonnegative=True)
 a, b, e, eta, lam, U, V = sp.symbols("a b e eta lam U V", positive=True)
 Half = sp.Rational(1, 2)
 START = given("start", dim=3, norm=Norm.TWO, size=U, error=U)
+FREE = given("w", dim=3, norm=Norm.ONE, size=0, error=V)
 UPDATE = given("update", dim=3, norm=Norm.ONE, size=0, error=e)
 STEPS = {"lipschitz": a + b * r, "radius": r, "step": eta, "smoothness": 1 / eta, "steps": T}
 
@@ -81,9 +82,9 @@ def test_twenty_thousand_steps_stay_below_both_bounds(norm: Norm, adversarial: b
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (lambda: gap(step=0), "the step of 'gap' is 0; give it > 0"),
-        (lambda: gap(step=-eta), "the step of 'gap' is -eta; give it > 0"),
-        (lambda: gap(step=Half, smoothness=3), "the steps of 'gap' are short: 3/2 <= 1"),
+        (lambda: gap(step=0, iterates=FREE), "the step of 'gap' is 0; give it > 0"),
+        (lambda: gap(step=-eta, iterates=FREE), "the step of 'gap' is -eta; give it > 0"),
+        (lambda: gap(step=Half, smoothness=3, iterates=FREE), "the steps of 'gap' are short: 3/2 <= 1"),
         (lambda: kept(step=Half, smoothness=5), "the steps of 'w' are short: 5/2 <= 2"),
         (lambda: kept(penalty=0), "the penalty of 'w' is 0; give it > 0"),
         (lambda: kept(start=-1), "the start of 'V' is -1"),
@@ -91,12 +92,14 @@ def test_twenty_thousand_steps_stay_below_both_bounds(norm: Norm, adversarial: b
         (lambda: kept(lipschitz=a - r), "the growth of 'w' is -1"),
         (lambda: kept(lipschitz=r - 1), "the lipschitz of 'w' is -1"),
         (lambda: kept(steps=0), "the steps of 'w' is 0; give a whole number, at least 1"),
-        (lambda: gap(steps=Half), "the steps of 'gap' is 1/2; give a whole number, at least 1"),
+        (lambda: gap(steps=Half, iterates=FREE), "the steps of 'gap' is 1/2; give a whole number, at least 1"),
         (lambda: gap(lipschitz=-1), "the lipschitz of 'gap' is -1"),
         (
             lambda: gap(iterates=given("w", dim=2, norm=Norm.ONE, size=0, error=1)),
             "'start', 'update' and 'w' have the dimensions 3, 3 and 2; give vectors of one dimension",
         ),
+        (lambda: gap(iterates=kept(steps=T + 1)), "'w' bounds the iterates of other steps than those of 'gap'"),
+        (lambda: gap(update=given("other", dim=3, norm=Norm.ONE, size=0)), "give both rules the same update, step"),
         (lambda: gap(iterates=given("w", dim=3, norm=Norm.TWO, size=0)), "'w' is bounded in the 2-norm"),
         (lambda: gap(update=given("s", dim=3, size=0)), "'s' is bounded in the inf-norm"),
     ],
@@ -108,5 +111,5 @@ def test_refusals(rule: Any, message: str) -> None:
 
 def test_premises_that_are_not_clear_are_owed() -> None:
     sign = sp.Symbol("sign", real=True)
-    owed = [o.statement for o in gap(step=sign).derivation.obligations if o.open]
+    owed = [o.statement for o in gap(step=sign, iterates=FREE).derivation.obligations if o.open]
     assert owed == ["the steps of 'gap' are short: sign/eta <= 1", "the step of 'gap' is positive"]

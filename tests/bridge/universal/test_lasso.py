@@ -71,9 +71,9 @@ def test_the_examples_that_a_risk_needs_are_solved_for() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"lam": 0.01}, "lambda is not above the noise level"),
+        ({"lam": 0.01}, "lambda exceeds the noise level"),
         ({"lam": 0}, "lam = 0.* does not meet lam > 0"),
-        ({"N": 0}, "the prompt is empty"),
+        ({"N": 0}, "an empty prompt has no mean"),
         ({"delta": 1.5}, "a budget of probability"),
     ],
 )

@@ -97,10 +97,10 @@ def test_the_reference_gives_the_gap_itself() -> None:
     ("params", "message"),
     [
         ({"eta": 0}, "a step size is positive"),
-        ({"eta": 0.06}, "the step size is beyond 1/smoothness"),
+        ({"eta": 0.06}, "a step is at most 1/smoothness"),
         ({"lam": -1}, "lam = -1.* does not meet lam > 0"),
         ({"L": 40}, "L = 2T \\+ 1 is odd"),
-        ({"N": 0}, "the prompt is empty"),
+        ({"N": 0}, "an empty prompt has no mean"),
     ],
 )
 def test_refusals(params: dict[str, float], message: str) -> None:

@@ -46,9 +46,9 @@ def test_the_risk_is_convex_in_the_norm_and_largest_at_an_end() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"N": 0}, r"N = 0 does not meet N >= 1 \(the prompt is empty\)"),
+        ({"N": 0}, r"N = 0 does not meet N >= 1 \(an empty prompt has no mean\)"),
         ({"lam": 0}, r"lam = 0 does not meet lam > 0 \(the weight of a norm\)"),
-        ({"lam": 0.01}, r"lam = 0.01 does not meet .* \(lambda is not above the noise level"),
+        ({"lam": 0.01}, r"lam = 0.01 does not meet .* \(lambda exceeds the noise level"),
         ({"delta": 0}, r"delta = 0 does not meet delta > 0 \(a budget"),
         ({"delta": 2}, r"delta = 2 does not meet delta <= 1"),
         ({"sigma": -1}, r"sigma = -1 does not meet sigma >= 0"),

@@ -37,9 +37,9 @@ def test_no_premise_is_left_open() -> None:
     [
         ({"L": 40}, r"L = 40 does not meet .* \(L = 2T \+ 1 is odd"),
         ({"L": 1}, r"L = 1 does not meet L >= 3 \(at least one step\)"),
-        ({"N": 0}, r"N = 0 does not meet N >= 1 \(the prompt is empty"),
+        ({"N": 0}, r"N = 0 does not meet N >= 1 \(an empty prompt has no mean"),
         ({"eta": 0}, r"eta = 0 does not meet eta > 0 \(a step size is positive\)"),
-        ({"eta": 0.07}, r"eta = 0.07 does not meet .* \(the step size is beyond 1/smoothness"),
+        ({"eta": 0.07}, r"eta = 0.07 does not meet .* \(a step is at most 1/smoothness"),
         ({"lam": 0}, r"lam = 0 does not meet lam > 0"),
         ({"eps": -1}, r"eps = -1 does not meet eps >= 0 \(an error\)"),
     ],
