@@ -11,7 +11,7 @@ from torch import Tensor
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
-from bridge.universal.features import known_family
+from bridge.universal.members import known_family
 from numeric.universal import lasso as numeric
 from numeric.universal.covering import in_ball
 from numeric.universal.features import coefficients, draw_features
@@ -26,7 +26,7 @@ WEIGHTS = (0.003, 0.01, 0.03, 0.1)  # of the 1-norm, for the rivals of rho*
 
 @lru_cache(maxsize=16)
 def pool(n: int, d: int, tau: float, width: float) -> Pool:
-    """The features of Lemma 1 for one bump with the centre 0, its coefficients (35), and points of the ball."""
+    """The features of Lemma 1 for a bump with its centre in the ball, its coefficients (35), and points of the ball."""
     family = known_family("bumps", d, 1, width, 1.0)
     features = draw_features(family, n, 0)
     x = in_ball(POINTS, d, torch.Generator().manual_seed(3))
@@ -139,7 +139,8 @@ def by_size(
         rows.append([N, *(each for triple in for_both for each in triple)])
     of_pool = {"E f^2": float((known.f**2).mean()), "||rho*||_1": known.norm, "eps_dis": known.eps_dis}
     return NamedTable(
-        title="One prompt of each size; " + ", ".join(f"{name} = {x:.3g}" for name, x in of_pool.items()),
+        title="One prompt of each size, its risk bounded with probability 1 - delta; "
+        + ", ".join(f"{name} = {x:.3g}" for name, x in of_pool.items()),
         columns=["N", "1-norm", "at the prompt", "beforehand", "risk", "at the prompt", "beforehand"],
         rows=rows,
     )
