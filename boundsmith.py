@@ -35,13 +35,15 @@ _HOMES = {
         *("Quantifier", "Quantity", "Result", "UsageError", "results"),
     ),
     "symbolic.calculus": (
-        *("add", "apply_function", "attend", "bilinear", "change_norm", "concatenate", "concentrate", "confine"),
-        *("contract", "converge", "correct", "descend", "descent_lemma", "either", "evolve", "exclude", "given"),
-        *("gradient_descent", "hard_max", "iterate", "knob_for", "linear_map", "mean", "minimise"),
+        *("add", "apply_function", "attend", "best_shares", "bilinear", "change_norm", "concatenate", "concentrate"),
+        *("confine", "contract", "converge", "correct", "cover", "descend", "descent_lemma", "either", "evolve"),
+        *("exclude", "expected_mean", "given", "gradient_descent", "hard_max", "iterate", "knob_for", "line_at_zero"),
+        *("linear_map", "mean", "minimise", "sample_mean", "union_bound", "within_budget"),
         *("perturbed_function", "perturbed_map", "pool", "pooled_sum", "project", "recur", "recursion_from", "repeat"),
         *("soft_threshold", "softmax", "softmax_as_linear", "softmax_to_hard_max", "stack", "taylor"),
     ),
     "symbolic.errata": ("Erratum", "Weight"),
+    "symbolic.events": ("Event",),
     "symbolic.inequalities": ("Inequality",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

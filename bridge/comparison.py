@@ -136,7 +136,8 @@ def _refuse_unused(case: Case, given: Mapping[str, Any]) -> None:
     idle = {"attack": 0, "dtype": "float64"}  # these change nothing
     unused = [f"{name} = {x}" for name, x in given.items() if name not in case.uses and idle.get(name) != x]
     if unused:
-        raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}; omit it")
+        why = f" ({case.unattacked})" if case.unattacked and "attack" in given else ""
+        raise UsageError(f"compare: {', '.join(unused)} has no effect on any row of {case.result.id}{why}; omit it")
 
 
 def _run(cases: list[Case], budgets: list[Budget], progress: Progress) -> list[Row]:

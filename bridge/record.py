@@ -21,7 +21,10 @@ from pydantic import (
 
 TIERS = ("printed", "claimed", "derived", "instance")
 # Fields that a record has only where they have a value.
-OPTIONAL = ("claim", "claimed", "claimed_ratio", "drawn", "premises", "settings")
+OPTIONAL = (
+    *("claim", "claimed", "claimed_ratio", "drawn", "premises", "settings"),
+    *("seeds", "failures", "p_value", "median", "mean_at_least"),
+)
 AUTOMATIC = "automatic"  # in words, the 0 of a parameter that is then computed from the others
 
 
@@ -108,6 +111,11 @@ class Row(_Sparse):
     rounding: float | None = None  # largest distance of the two interpreters at the worst inputs
     ratio: float | None = None  # sharpest tier of ours over the largest error seen (exact where it is known)
     claimed_ratio: float | None = None  # the claimed bound over the same error: how much sharper it could be
+    seeds: int | None = None  # draws of the randomness of a bound that holds with probability, or in expectation
+    failures: int | None = None  # draws whose error exceeds the sharpest bound of ours
+    p_value: float | None = None  # of so many failures, at the stated probability; rounded up
+    median: float | None = None  # of the errors of all draws
+    mean_at_least: float | None = None  # confidence limit of the expected error
     verdict: dict[str, Verdict] = Field(default_factory=dict)
     witness: Witness | None = None
     erratum: RowErratum | None = None  # of the printed tier, where it is violated and the result says what fails

@@ -60,6 +60,7 @@ class Case(ABC):
 
     attackable: bool = True
     uses: frozenset[str] = SETTINGS
+    unattacked: str = ""  # why an attack has no effect, where that is not plain
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     drawn_weights: tuple[str, ...] = ()  # by the seed

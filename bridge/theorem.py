@@ -6,6 +6,7 @@ reads everything off them that they already say.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
@@ -24,6 +25,7 @@ from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
 from symbolic.derivation import Approximated
+from symbolic.events import randomness
 from symbolic.inequalities import Inequality
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
@@ -32,6 +34,7 @@ Network = Function | Transformer | Pair
 # What SymPy does not print so by itself.
 GREEK = {"eps": r"\varepsilon", "lam": r"\lambda", "sigma_init": r"\sigma_{\mathrm{init}}"}
 CONTRADICTION = "it contradicts the assumptions of its symbols; or it was written with ==, where sp.Eq is meant"
+OVER_DRAWS = (Quantifier.PROBABILITY, Quantifier.EXPECTATION)
 SIGNS = {"negative": sp.Lt, "nonpositive": sp.Le}
 UNCHECKED = ("even", "odd", "prime", "composite", "zero", "irrational")  # assumptions of a symbol
 NORMS = {"inf": "sup norm", "1": "1-norm", "2": "2-norm"}
@@ -58,6 +61,11 @@ class Theorem:
     (`Smooth`), pairs of an exact and an emulated array (`Emulated`), and tuples of one operand for each layer of a
     repetition. With it, bounds at a prompt are read off the derivations (not with a `distance`), and so is what the
     network has to compute: row `faithful`. A quantity of whose handles none is bound is not read.
+
+    `random` says which weights and inputs are the randomness that a quantity names, over which it holds with
+    probability or in expectation: {"the draw of Lambda": ("omega", "t")}. A name that is itself that of a weight or an
+    input needs none. Each of the `samples` draws them anew (bridge/draws.py); a function that draws a weight
+    takes `seed`, and another number for each weight.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
@@ -99,6 +107,7 @@ class Theorem:
     built: Mapping[str, Function] = field(default_factory=dict)
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     handles: Function | None = None
+    random: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
     distance: Function | None = None
@@ -143,10 +152,7 @@ class Theorem:
 
     def functions(self) -> Iterable[tuple[str, Function]]:
         """Every function of the theorem, with its role in words."""
-        for network in self.networks.values():
-            yield from network.functions() if isinstance(network, Transformer) else _written("the network", network)
-        if self.reference is not None:
-            yield from _written("the reference", self.reference)
+        yield from self._run()
         yield from ((f"what builds {name}", each) for name, each in self.built.items())
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
@@ -161,6 +167,13 @@ class Theorem:
             yield from _written("the bounds", self.bounds)
         yield from (("a table", table) for table in self.tables)
 
+    def _run(self) -> Iterable[tuple[str, Function]]:
+        """Those of networks and reference."""
+        for network in self.networks.values():
+            yield from network.functions() if isinstance(network, Transformer) else _written("the network", network)
+        if self.reference is not None:
+            yield from _written("the reference", self.reference)
+
     @property
     def recorded(self) -> tuple[str, ...]:
         """The weights that a witness stores: those drawn by the seed that no parameter specifies."""
@@ -168,8 +181,33 @@ class Theorem:
         return tuple(
             name
             for name, each in self.weights.items()
-            if isinstance(each, Domain) or ("seed" in arguments_of(each) and name not in named)
+            if (isinstance(each, Domain) or ("seed" in arguments_of(each) and name not in named))
+            and name not in self.drawn_each_time
         )
+
+    @property
+    def over_draws(self) -> tuple[Quantity, ...]:
+        """The quantities that are judged by many draws of their randomness."""
+        return over_draws(self.statement.quantities, self.checks)
+
+    @property
+    def all_over_draws(self) -> bool:
+        """Whether there are such quantities, and no others but those of checks."""
+        return 0 < len(self.over_draws) == len(self.statement.quantities) - len(self.checks)
+
+    def random_names(self, quantity: Quantity) -> tuple[str, ...]:
+        """The weights and inputs that are the randomness of the quantity."""
+        return tuple(dict.fromkeys(name for over in quantity.over for name in self.random.get(over, (over,))))
+
+    @cached_property
+    def drawn_each_time(self) -> frozenset[str]:
+        """The weights of which nothing needs one particular draw."""
+        if not self.all_over_draws:
+            return frozenset()
+        random = set.intersection(*(set(self.random_names(each)) for each in self.over_draws))
+        run = [function for _, function in self._run()]
+        others = [*(each for _, each in self.functions() if each not in run), *(each.sides for each in self.checks)]
+        return frozenset(random & set(self.weights) - {name for each in others for name in arguments_of(each)})
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -187,6 +225,12 @@ class Theorem:
 
     def _repr_latex_(self) -> str:
         return self.statement._repr_latex_()
+
+
+def over_draws(quantities: Sequence[Quantity], checks: Sequence[Check]) -> tuple[Quantity, ...]:
+    """Those that hold with probability, or in expectation, but for those of checks."""
+    checked = {check.name for check in checks}
+    return tuple(each for each in quantities if each.quantifier in OVER_DRAWS and each.name not in checked)
 
 
 def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]:
@@ -208,6 +252,7 @@ def theorem(
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
     handles: Function | None = None,
+    random: Mapping[str, str | Sequence[str]] | None = None,
     printed: Mapping[str, Any] | None = None,
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[sp.Symbol, str] | None = None,
@@ -274,6 +319,7 @@ def theorem(
         built=dict(built or {}),
         knows=letters,
         handles=handles,
+        random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},
         checks=tuple(checks),
         inequalities=tuple(inequalities),
         entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
@@ -315,13 +361,20 @@ def _quantity(
         norm=NORMS[step.norm],
         domain=where["domain"],
         kind=Kind.EXACT if conclusion.error == 0 else Kind.UPPER,
-        quantifier=Quantifier.FOR_ALL,
+        quantifier=_quantifier(conclusion),
+        randomness=randomness(conclusion.events) or "; ".join(conclusion.mean_over),
         derivation=conclusion.derivation,
         worst_case=dict(worst),
         scopes=("network", "prompt") if conclusion.error.free_symbols & at_prompt else ("network",),
         trivial=None if conclusion.error == 0 else conclusion.size,
         domain_latex=where["domain_latex"],
     )
+
+
+def _quantifier(conclusion: Approximated) -> Quantifier:
+    if conclusion.events:
+        return Quantifier.PROBABILITY
+    return Quantifier.EXPECTATION if conclusion.mean_over else Quantifier.FOR_ALL
 
 
 def _printed(quantity: Quantity, formula: Any, citation: Citation, worst: Mapping[sp.Symbol, sp.Expr]) -> Quantity:

@@ -27,11 +27,12 @@ from bridge.lowering import Lowered, lower
 from bridge.own_bounds import OwnBounds, own_bound
 from bridge.pair import Pair
 from bridge.premises import require_covered, require_entries
+from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row, Verdict
 from bridge.rows import refused_rows
 from bridge.running import Runner, distance, exact_distance
 from bridge.study import SETTINGS, Case, Inputs, Objective, Refusal, torch_device, torch_dtype
-from bridge.theorem import Function, Theorem
+from bridge.theorem import Function, Theorem, over_draws
 from bridge.theorem_networks import NetworkReadings
 from bridge.theorem_numbers import premises_at
 from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of, shared_reading
@@ -53,6 +54,7 @@ READ_BITS = 64  # for bounds at a prompt that are smaller than those of the netw
 ABOVE_ROUNDING = 64  # times the rounding
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
+RANDOM = "the inputs are named randomness: they are drawn by seeds, and not attacked"
 BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
 
 
@@ -78,7 +80,6 @@ class TheoremCase(Case):
         self, theorem: Theorem, params: Mapping[str, Any], weights: Mapping[str, Tensor], dtype: str, device: str
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
-        self.checked = frozenset(check.name for check in theorem.checks)
         self.params = {name: shown(value) for name, value in params.items()}
         self.params |= dict.fromkeys(called_with(theorem.idle, params) if theorem.idle is not None else ())
         self.weights = dict(weights)
@@ -89,8 +90,11 @@ class TheoremCase(Case):
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
         self.uses = _settings(theorem)
         self.attackable = "attack" in self.uses
+        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
+        self.over_draws = over_draws(self.result.quantities, theorem.checks)
+        self.checked = frozenset([*(c.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, super().bounded(), self.domain.domains, called, self.values)
@@ -543,8 +547,10 @@ class TheoremCase(Case):
     def checks(self, budget: Budget) -> list[Row]:
         own = [check for check in self._checks_here if check.params is None]
         if self.refused is not None:
-            return [row for check in own for row in self._checked_without_network(check, self.refused, budget)]
-        return [*(row for check in own for row in check_rows(self, check, budget)), *faithful_rows(self, budget)]
+            rows = [row for each in self.over_draws for row in refused_rows(self, each, self.refused, budget)]
+            return rows + [row for check in own for row in self._checked_without_network(check, self.refused, budget)]
+        own_rows = [row for check in own for row in check_rows(self, check, budget)]
+        return [*chance_rows(self, budget), *own_rows, *faithful_rows(self, budget)]
 
     def _checked_without_network(self, check: Check, refused: Refusal, budget: Budget) -> list[Row]:
         """The check, if it takes nothing that could not be built; inside the hypotheses."""
@@ -557,6 +563,8 @@ class TheoremCase(Case):
     def replay_check(self, name: str, inputs: Inputs) -> Row:
         if name == FAITHFUL and self.bindings.valued:
             return replayed_faithful(self, inputs)
+        if name in [each.name for each in self.over_draws]:
+            return replayed_chance(self, name, inputs)
         for check in self._checks_here:
             if check.name == name:
                 return replayed_check(self, check, inputs)
@@ -571,11 +579,13 @@ class TheoremCase(Case):
 
 def _settings(theorem: Theorem) -> frozenset[str]:
     """The settings of a run that the theorem depends on: all, with inputs; the seed, with anything else drawn."""
-    if theorem.inputs:
+    moved = [set(theorem.inputs) - set(theorem.random_names(each)) for each in theorem.over_draws]
+    if theorem.inputs and (any(moved) or not theorem.all_over_draws):
         return SETTINGS
     drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
     at_each_point = [check for check in theorem.checks if check.params is None]
-    return frozenset(["seed"] if drawn else []).union(*map(settings_of, at_each_point))
+    of_draws = ["seed", "samples", "dtype"] if moved else []
+    return frozenset([*of_draws, *(["seed"] if drawn else [])]).union(*map(settings_of, at_each_point))
 
 
 def shown(value: Any) -> Any:

@@ -36,7 +36,8 @@ class TheoremStudy(Study):
         self.through_network = tuple(p.name for p in self.result.parameters if p.name in taken)
 
     def _drawn(self) -> list[Function]:
-        return [each for each in self.theorem.weights.values() if not isinstance(each, Domain)]
+        once = (each for name, each in self.theorem.weights.items() if name not in self.theorem.drawn_each_time)
+        return [each for each in once if not isinstance(each, Domain)]
 
     def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
         return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)
@@ -52,6 +53,8 @@ class TheoremStudy(Study):
         self._require_memory(resolved)
         weights: dict[str, Tensor] = {}
         for name in self.theorem.weights:
+            if name in self.theorem.drawn_each_time:
+                continue
             weights[name] = self._weight(name, {**resolved, **weights, "seed": seed}, known)
         return resolved, weights
 

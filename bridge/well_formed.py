@@ -8,7 +8,7 @@ from bridge.check import Check
 from bridge.domains import Domain
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
-from symbolic.statements import UsageError
+from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 
 OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
 OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of such a name could not be set
@@ -34,6 +34,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_one_function_a_scope(theorem)
     _require_used_letters(theorem)
     _require_bound_letters(theorem)
+    _require_randomness(theorem)
 
 
 def _require_kinds(theorem: Theorem) -> None:
@@ -202,7 +203,8 @@ def _require_bound_letters(theorem: Theorem) -> None:
     checked = [check.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
-        formulas = (quantity.derived(), quantity.printed.bound if quantity.printed else None, quantity.trivial)
+        printed = quantity.printed.bound if quantity.printed else None
+        formulas = (quantity.derived(), printed, quantity.trivial, quantity.may_fail)
         letters = {letter for each in formulas if each is not None for letter in each.free_symbols}
         free = sorted(str(letter) for letter in letters - bound)
         if free:
@@ -210,3 +212,34 @@ def _require_bound_letters(theorem: Theorem) -> None:
                 f"{theorem.id}: nothing gives {', '.join(free)} in the bound of '{quantity.name}' a value; make it a "
                 f"parameter, or give its worst case in `worst`, or a function in `knows`"
             )
+
+
+def _require_randomness(theorem: Theorem) -> None:
+    """What a quantity holds with probability over is drawn: a weight or an input. Raises UsageError."""
+    wrong = [words for each in theorem.over_draws for words in _unjudged(theorem, each)]
+    named = {over for each in theorem.over_draws for over in each.over}
+    wrong += [f"`random` has {over}, over which no quantity holds" for over in theorem.random if over not in named]
+    if wrong:
+        raise UsageError(f"{theorem.id}: {'; '.join(wrong)}")
+
+
+def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
+    """Why the quantity cannot be judged by draws."""
+    drawn, name = {**theorem.weights, **theorem.inputs}, quantity.name
+    if not quantity.over:
+        return [f"'{name}' holds {quantity.quantifier}, but names no randomness; say over what, and which weight it is"]
+    if quantity.kind is not Kind.UPPER:
+        return [f"'{name}' holds {quantity.quantifier} and is no upper bound; give a check that judges it"]
+    if quantity.quantifier is Quantifier.PROBABILITY and quantity.may_fail is None:
+        return [f"'{name}' holds with probability, but nothing says with which; give failure="]
+    unknown = [each for each in theorem.random_names(quantity) if each not in drawn]
+    if unknown:
+        return [
+            f"'{name}' holds {quantity.quantifier} over {', '.join(unknown)}, which is no weight or input; name those "
+            f"that are drawn, random={{{unknown[0]!r}: ...}}, among {', '.join(drawn) or 'none'}"
+        ]
+    return [
+        f"the weight {each} is the randomness of '{name}', but its function takes no seed"
+        for each in theorem.random_names(quantity)
+        if not isinstance(function := drawn[each], Domain) and "seed" not in arguments_of(function)
+    ]

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import sympy as sp
 
 from symbolic.citations import Citation
+from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
 from symbolic.operations import Given, Operation
 from symbolic.provenance import Provenance, weakest
@@ -61,6 +62,8 @@ class Step:
     `about` holds the other data of a given; two givens of one name are equal only if all these data agree.
     `latex` is the left side of a step that bounds a size or a count, not an error. `operation` is what it computes.
     `recursion` is what `local` solves, `dim` the number of coordinates; they do not tell two steps apart.
+    `events` are those on which it holds, beside those of its premises, each of them for `members` members at once.
+    `mean_over` names the randomness over which the error is bounded in expectation, "" if it is bounded for each draw.
     `provenance` is None for a hypothesis; the rules of the calculus make their steps by `rule_step`, and any other step
     is by hand unless it says otherwise.
     """
@@ -79,6 +82,9 @@ class Step:
     about: tuple[Any, ...] = ()
     latex: str = ""
     operation: Operation | None = None
+    events: Events = ()
+    members: sp.Expr = sp.S.One
+    mean_over: str = ""
     recursion: Recursion | None = field(default=None, compare=False)
     dim: sp.Expr | None = field(default=None, compare=False)
     provenance: Provenance | None = Provenance.HAND
@@ -94,7 +100,14 @@ class Step:
     def error(self) -> "ErrorSymbol":
         return error_symbol(self.name)
 
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """Its premises, and every step whose error is in its bound."""
+        errors = sorted(letter.name for letter in self.local.free_symbols if isinstance(letter, ErrorSymbol))
+        return tuple(dict.fromkeys([*self.premises, *(name.removeprefix(ERROR) for name in errors)]))
 
+
+ERROR = "e_"
 rule_step = partial(Step, provenance=Provenance.RULES)
 
 
@@ -109,7 +122,7 @@ class ErrorSymbol(sp.Symbol):
 
 def error_symbol(name: str) -> ErrorSymbol:
     """The symbol by which later steps refer to the error of `name`."""
-    return ErrorSymbol(f"e_{name}", nonnegative=True)
+    return ErrorSymbol(f"{ERROR}{name}", nonnegative=True)
 
 
 @dataclass(frozen=True)
@@ -170,6 +183,14 @@ class Derivation:
     def conditional(self) -> bool:
         """Whether an obligation is still open."""
         return any(obligation.open for obligation in self.obligations)
+
+    def events(self, name: str = "") -> Events:
+        """The events on which the bound of `name` holds (the last step by default), with their counts."""
+        return events_by_step(self.steps).get(self.step(name or self.steps[-1].name).name, ())
+
+    def mean_over(self, name: str = "") -> tuple[str, ...]:
+        """The randomness over which the bound of `name` holds in expectation; empty if it holds for each draw."""
+        return means_by_step(self.steps).get(self.step(name or self.steps[-1].name).name, ())
 
     @property
     def provenance(self) -> Provenance:
@@ -234,6 +255,7 @@ def _merge(steps: Iterable[Step]) -> tuple[Step, ...]:
     for step in steps:
         if merged.setdefault(step.name, step) != step:
             raise DerivationError(f"two different steps are both called '{step.name}'; give one of them another name")
+    require_events_apart(merged.values())
     return tuple(merged.values())
 
 
@@ -262,6 +284,16 @@ class Approximated:
         return self.derivation.bound(self.name)
 
     @property
+    def events(self) -> Events:
+        """The events on which the bounds hold."""
+        return self.derivation.events(self.name)
+
+    @property
+    def mean_over(self) -> tuple[str, ...]:
+        """The randomness over which the error is bounded in expectation."""
+        return self.derivation.mean_over(self.name)
+
+    @property
     def holds_weights(self) -> bool:
         """Whether the exact entries add up to 1 and the approximate ones are probabilities."""
         return self.probabilities or self.affine
@@ -272,6 +304,7 @@ class Approximated:
 
     def follows(self, step: Step, *others: "Approximated", **changes: Any) -> "Approximated":
         """The conclusion of `step`, with this derivation and the derivations of `others` followed by the step."""
+        require_one_sense(step, (self, *others))
         step = replace(step, dim=changes["dim"])
         derivation = self.derivation.then(step, *(other.derivation for other in others))
         return Approximated(name=step.name, norm=step.norm, derivation=derivation, **changes)

@@ -10,6 +10,7 @@ import sympy as sp
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
+from symbolic.events import Event, randomness, total_failure
 from symbolic.obligations import Obligation
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
@@ -80,7 +81,18 @@ def derivation_latex(derivation: Derivation, notation: Notation | None = None) -
     lines = [line for step in shown for line in (*_layer_lines(step, names), _step_line(step, names))]
     last = derivation.steps[-1]
     lines.append(rf"{step_latex(last)} &\le {latex(derivation.bound(), names)} && \text{{(all steps)}}")
+    lines += _chance_lines(derivation, names)
     return "\\begin{aligned}\n" + " \\\\\n".join(lines + _obligation_lines(derivation, names)) + "\n\\end{aligned}"
+
+
+def _chance_lines(derivation: Derivation, names: Notation) -> list[str]:
+    """For which share of the draws the conclusion holds, or over what it is a mean."""
+    events, means = derivation.events(), derivation.mean_over()
+    over = [text(f"over {randomness(events)}")] if events else []
+    said = [
+        rf"&\text{{with probability at least }} {latex(1 - total_failure(events), names)} && {each}" for each in over
+    ]
+    return said + [rf"&\text{{in expectation}} && {text(f'over {each}')}" for each in means]
 
 
 def displayed(body: str) -> str:
@@ -300,7 +312,13 @@ def _step_item(step: Step, names: Notation) -> str:
         f" {_obligation_words(o)}: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in _stated(step)
     )
     formula = rf"\[ {step_latex(step)} \le {latex(step.local, names)} \]"
-    return rf"\item {escape(step.rule)}:{reason}{source}.{owed}{formula}" + _layer_items(step, names)
+    chances = "".join(f" {_event_words(event, names)}." for event in step.events)
+    return rf"\item {escape(step.rule)}:{reason}{source}.{chances}{owed}{formula}" + _layer_items(step, names)
+
+
+def _event_words(event: Event, names: Notation) -> str:
+    share, name = latex(event.fails, names), escape(event.name)
+    return rf"Event {name}, over {escape(event.where)}: fails with probability at most ${share}$"
 
 
 def _obligation_words(obligation: Obligation) -> str:

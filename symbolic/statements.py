@@ -17,6 +17,7 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.derivation import Derivation, Step
 from symbolic.errata import Erratum
+from symbolic.events import Events, total_failure
 from symbolic.obligations import Obligation, follows_from, without_absolute_values
 from symbolic.provenance import Derived, Provenance, weakest
 
@@ -141,6 +142,8 @@ class Quantity:
     violated. `meaning` says what its numbers are; `finding` words a violation, with {found} and {printed} for both
     numbers, where the one found is no value of the quantity. `domain_latex` is the domain in LaTeX (text mode), where
     it has formulas. A bound is vacuous from the `trivial` one on.
+    `failure` is the probability that a bound which holds with probability fails, where the events of the derivation do
+    not say it; `randomness` names what that is over.
     """
 
     name: str
@@ -166,6 +169,7 @@ class Quantity:
     finding: str = ""
     domain_latex: str = ""
     obtained: Provenance | None = None
+    failure: sp.Expr | None = None
 
     def general_bound(self) -> sp.Expr:
         """The bound in the derivation's own symbols, which an instance binds."""
@@ -183,6 +187,19 @@ class Quantity:
             return None
         return self.general_bound().xreplace(dict(self.worst_case or {}))
 
+    @cached_property
+    def events(self) -> Events:
+        """Those on which the derived bound holds, at the worst case."""
+        if self.derivation is None:
+            return ()
+        found = self.derivation.events(self.step or self.name)
+        return tuple(event.xreplace(dict(self.worst_case or {})) for event in found)
+
+    @property
+    def may_fail(self) -> sp.Expr | None:
+        """The probability with which its bounds may fail; None if that is not stated."""
+        return self.failure if self.failure is not None or not self.events else total_failure(self.events)
+
     @property
     def bound_at(self) -> Mapping[sp.Symbol, sp.Expr]:
         """The letters of the general bound that the worst case replaces, by the values that it gives them."""
@@ -195,16 +212,34 @@ class Quantity:
     def letters(self) -> frozenset[sp.Symbol]:
         """Those of its formulas: of the derivation, before and after the worst case, and of the printed one."""
         general = None if self.derivation is None else self.general_bound()
-        formulas = (general, self.derived(), self.printed.bound if self.printed else None)
+        formulas = (general, self.derived(), self.printed.bound if self.printed else None, self.may_fail)
         return frozenset(letter for each in formulas if each is not None for letter in each.free_symbols)
 
     @property
     def about(self) -> str:
         """Kind, quantifier, norm and domain in words."""
-        named = f" ({self.randomness})" if self.randomness else ""
+        named = f" ({self.randomness})" if self.randomness and self.derivation is None else ""
         constructed = self.quantifier is Quantifier.EXISTS and self.domain == CONSTRUCTION
-        over = [BY_PROOF] if constructed else [f"{OVER.get(self.quantifier, self.quantifier)}{named}", self.domain]
+        over = [BY_PROOF] if constructed else [f"{self._over}{named}" if named else self.chance, self.domain]
         return "; ".join(filter(None, [f"{IN_WORDS[self.kind]} {over[0]}", self.norm, *over[1:]]))
+
+    @property
+    def over(self) -> tuple[str, ...]:
+        """The randomness over which it holds with probability, or in expectation."""
+        means = () if self.derivation is None else self.derivation.mean_over(self.step or self.name)
+        named = [*(event.over for event in self.events), *means] or [self.randomness]
+        return tuple(dict.fromkeys(filter(None, named)))
+
+    @property
+    def chance(self) -> str:
+        """With which probability it holds, or that it is an expectation, and over what."""
+        return " over ".join(filter(None, (self._over, self.randomness)))
+
+    @property
+    def _over(self) -> str:
+        if self.quantifier is Quantifier.PROBABILITY and self.may_fail is not None:
+            return f"with probability at least {sp.sstr(1 - self.may_fail)}"
+        return OVER.get(self.quantifier, self.quantifier)
 
     @cached_property
     def closed_form(self) -> Any:

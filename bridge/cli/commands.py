@@ -144,7 +144,9 @@ def compare(
         typer.Option("--grid", metavar="NAME=V1,V2,...", help="Several values of a parameter. Repeatable."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="Random inputs at each point of the grid.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Random inputs, or draws, at each point of the grid.")
+    ] = None,
     attack: Annotated[
         int | None, typer.Option(min=0, metavar="STEPS", help="Steps of gradient ascent; 0: no attack.")
     ] = None,

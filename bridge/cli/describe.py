@@ -203,7 +203,7 @@ def _step(step: Step) -> list[str]:
     ]
     reason = reason_words(step)
     lines += [f"    {reason}{source}"] if reason or source else []
-    lines += [f"    {obligation}" for obligation in _obligations(step)]
+    lines += [f"    {words}" for words in (*_events(step), *_obligations(step))]
     layer = steps_of_one_layer(step)
     lines += ["    one layer, from an argument with the error e_l:"] if layer else []
     return [*lines, *(f"    {line}" for each in layer for line in _step(each))]
@@ -212,6 +212,13 @@ def _step(step: Step) -> list[str]:
 def _left(step: Step) -> str:
     """What the step bounds: an error, or the number that has a letter of its own."""
     return step.name if step.latex else f"e_{step.name}"
+
+
+def _events(step: Step) -> list[str]:
+    return [
+        f"event {event.name}, over {event.where}: fails with probability at most {formula(event.fails)}"
+        for event in step.events
+    ]
 
 
 def _obligations(step: Step) -> list[str]:

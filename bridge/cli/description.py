@@ -11,6 +11,7 @@ from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.catalogue import Claim, status
 from symbolic.derivation import Step
 from symbolic.errata import Erratum
+from symbolic.events import Event
 from symbolic.statements import Formula, Quantity, Result
 
 WIDTH = 100  # columns of a formula
@@ -121,6 +122,7 @@ def _quantity_record(result: Result, quantity: Quantity) -> dict[str, Any]:
         "steps": [step.name for step in derivation.steps] if derivation else [],
         "remark": quantity.remark,
         "erratum": None if quantity.erratum is None else _erratum_record(quantity.erratum),
+        **({} if quantity.may_fail is None else {"failure": formula(quantity.may_fail)}),
     }
 
 
@@ -162,4 +164,9 @@ def _step_record(step: Step) -> dict[str, Any]:
             for o in step.obligations
         ],
         **({"layer": layer} if layer else {}),
+        **({"events": [_event_record(event) for event in step.events]} if step.events else {}),
     }
+
+
+def _event_record(event: Event) -> dict[str, str]:
+    return {"name": event.name, "over": event.where, "failure": formula(event.fails)}

@@ -11,7 +11,10 @@ from bridge.record import AUTOMATIC, TIERS, Comparison, NamedTable, Row, Verdict
 from symbolic.errata import Weight
 from symbolic.statements import Kind
 
-NUMBERS = (*TIERS, "measured", "attacked", "exact", "rounding", "ratio", "claimed_ratio")
+NUMBERS = (
+    *(*TIERS, "measured", "attacked", "exact", "rounding", "ratio", "claimed_ratio"),
+    *("median", "mean_at_least", "failures", "seeds", "p_value"),
+)
 FINAL = ("output", "prediction")  # what the network is for; the other quantities are steps on the way there
 BESIDE_FINAL = ("gradient", "w", "faithful")  # shown with them: what the network emulates, and whether it does
 LONGEST_VALUE = 32
@@ -117,7 +120,8 @@ def number_words(row: Row, name: str, write: Write) -> str:
     """
     if name == "printed" and row.order and row.printed is None and name in row.verdict:
         return f"{row.order}(...)"
-    words = write(getattr(row, name), name, row.kind, digits_of(row))
+    number = getattr(row, name)
+    words = write(None if number is None else float(number), name, row.kind, digits_of(row))
     return f"{row.order}({words})" if name == "printed" and row.order and row.printed is not None else words
 
 

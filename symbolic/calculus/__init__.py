@@ -4,6 +4,14 @@ Every rule returns a new `Approximated`, whose derivation has one more step. A r
 its test contains the case. A rule that is not sharp is marked `sharp=False` and states its largest known ratio.
 """
 
+from symbolic.calculus.concentration import (
+    best_shares,
+    cover,
+    expected_mean,
+    sample_mean,
+    union_bound,
+    within_budget,
+)
 from symbolic.calculus.counting import (
     Attention,
     Columns,
@@ -37,8 +45,9 @@ from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geom
 from symbolic.calculus.repetition import repeat
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
 from symbolic.calculus.sums import add, change_norm, concatenate, mean
-from symbolic.calculus.taylor import taylor
+from symbolic.calculus.taylor import line_at_zero, taylor
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Obligation, Step, given
+from symbolic.events import Event
 
 __all__ = [
     "Approximated",
@@ -49,6 +58,7 @@ __all__ = [
     "Derivation",
     "DerivationError",
     "Descent",
+    "Event",
     "Heads",
     "Invariant",
     "Knob",
@@ -63,6 +73,7 @@ __all__ = [
     "add",
     "apply_function",
     "attend",
+    "best_shares",
     "bilinear",
     "change_norm",
     "concatenate",
@@ -73,11 +84,13 @@ __all__ = [
     "converge",
     "correct",
     "counted",
+    "cover",
     "descend",
     "descent_lemma",
     "either",
     "evolve",
     "exclude",
+    "expected_mean",
     "finite_depth",
     "geometric_sum",
     "given",
@@ -88,6 +101,7 @@ __all__ = [
     "knob_for",
     "largest_range",
     "largest_safe",
+    "line_at_zero",
     "linear_map",
     "mean",
     "minimise",
@@ -99,11 +113,14 @@ __all__ = [
     "recur",
     "recursion_from",
     "repeat",
+    "sample_mean",
     "soft_threshold",
     "softmax",
     "softmax_as_linear",
     "softmax_to_hard_max",
     "stack",
     "taylor",
+    "union_bound",
     "values_on",
+    "within_budget",
 ]

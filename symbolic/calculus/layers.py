@@ -9,6 +9,7 @@ import sympy as sp
 from symbolic.calculus.perturbations import require_per_unit
 from symbolic.calculus.recursions import LAYERS_BY_NUMBERS, LinearRecursion, geometric_sum, restated
 from symbolic.derivation import Approximated, Derivation, DerivationError, Norm, Step, as_expr, require_norm, rule_step
+from symbolic.events import Events
 from symbolic.obligations import Obligation, for_all, is_plain, nonnegative, reopened, shown_at_most, unless, whole
 from symbolic.operations import Cases, Unread
 from symbolic.provenance import Provenance, weakest
@@ -51,8 +52,26 @@ def recursion_from(
     one = LinearRecursion(
         sp.Integer(0), sp.factor_terms(factor), offset, layers, premise, layer.dim, owed, provenance=word, pooled=pooled
     )
+    one = replace(one, events=_events_of_one(layer, layers))
     following = replace(one, premise=restated(premise, {layers: layers + 1}))
     return replace(one, obligations=owed + _meets(layer, following, "recursion_from"))
+
+
+# The draws of a layer are independent of those before it, on which its argument depends: its events hold given those.
+def _events_of_one(layer: Approximated, index: sp.Symbol) -> Events:
+    """The events of one layer. Raises DerivationError where their shares depend on the layer, or for an expectation."""
+    if layer.mean_over:
+        raise DerivationError(
+            f"recursion_from: '{layer.name}' is bounded in expectation over {', '.join(layer.mean_over)}, which the "
+            f"argument of a later layer depends on; use sample_mean"
+        )
+    uneven = [event.name for event in layer.events if event.fails.has(index)]
+    if uneven:
+        raise DerivationError(
+            f"recursion_from: the events {', '.join(uneven)} of '{layer.name}' have other shares in each layer; give "
+            f"all layers the same"
+        )
+    return layer.events
 
 
 def _coefficients(premise: Approximated, layer: Approximated, pooled: bool) -> tuple[sp.Expr, sp.Expr]:
@@ -156,7 +175,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         offset = written_out(offset)
     started = replace(recursion, start=x.error_symbol, offset=offset)
     obligations = (
-        *whole("iterate", name, least=0, depth=depth),
+        *whole("iterate", name, least=1 if recursion.events else 0, depth=depth),
         *nonnegative("iterate", name, size=size),
         *_in_every_layer(nonnegative("iterate", name, factor=recursion.factor, offset=offset), recursion.index, depth),
         *_obligations_of_each_layer(replace(started, start=x.error), depth),
@@ -172,6 +191,7 @@ def iterate(x: Approximated, name: str, recursion: LinearRecursion, depth: Any, 
         premises=(x.name,),
         recursion=started,
         obligations=tuple(dict.fromkeys(o for o in obligations if o.open)),
+        events=tuple(event.in_each(depth) for event in recursion.events),
         provenance=recursion.provenance,
         per_unit=recursion.pooled,
         pooled=recursion.pooled,
@@ -294,6 +314,11 @@ def stack(
         require_norm("stack", value, Norm.TWO)
     count = as_expr(count)
     _require_member(index, first, last)
+    if family.events or family.mean_over:
+        raise DerivationError(
+            f"stack: '{family.name}' rests on random draws, one for each member; bound all of them at once "
+            f"(union_bound) before they are stacked"
+        )
     alone, several = _equals(count, 1), _dimension_of_several(first, family, index, last, count)
     dim = sp.Piecewise((last.dim.xreplace({alone: sp.true}), alone), (several.xreplace({alone: sp.false}), True))
     bounds = (value for each in (first, family, last) for value in (each.error, each.size))

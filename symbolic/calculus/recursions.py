@@ -13,6 +13,7 @@ import sympy as sp
 
 from symbolic.calculus.numbers import Root, evaluate, root
 from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
+from symbolic.events import Events
 from symbolic.obligations import Obligation, is_plain, nonnegative, whole
 from symbolic.operations import Unread
 from symbolic.provenance import Provenance
@@ -95,7 +96,7 @@ class LinearRecursion:
     Coefficients are numbers or expressions in the symbol `index`, the number of the layer. If neither depends on it,
     there is a closed form. `premise` is the value from which one layer was derived (its error is a symbol), `dim` the
     dimension of that layer's conclusion, `obligations` its obligations, in the same symbol, and `provenance` the word
-    of its derivation (see `recursion_from`).
+    of its derivation (see `recursion_from`). Each layer has `events` of its own.
     """
 
     start: sp.Expr
@@ -107,6 +108,7 @@ class LinearRecursion:
     obligations: tuple[Obligation, ...] = ()
     provenance: Provenance = Provenance.RULES
     pooled: bool = False
+    events: Events = ()
 
     def __post_init__(self) -> None:
         """Raises DerivationError for a coefficient that is clearly negative."""
@@ -186,7 +188,9 @@ class LinearRecursion:
         owed = tuple(obligation.subs(values) for obligation in self.obligations)
         premise = None if self.premise is None else restated(self.premise, values)
         dim = None if self.dim is None else self.dim.subs(values, simultaneous=True)
-        return replace(self, start=start, factor=factor, offset=offset, premise=premise, dim=dim, obligations=owed)
+        events = tuple(event.xreplace(values) for event in self.events)
+        one = replace(self, start=start, factor=factor, offset=offset, premise=premise, dim=dim, obligations=owed)
+        return replace(one, events=events)
 
     def run(self, factors: Sequence[Any], offsets: Sequence[Any], start: Any) -> list[Any]:
         """e_0, e_1, ... with each layer's own coefficients (numbers of any kind: floats, balls, tensors)."""

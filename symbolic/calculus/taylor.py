@@ -1,13 +1,14 @@
 """Rule 1 for smooth functions: Taylor's formula to every order that is known, and the least of its bounds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import sympy as sp
 
 from symbolic.calculus.sums import norm_of_ones
 from symbolic.derivation import Approximated, DerivationError, as_expr, rule_step
-from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive
+from symbolic.obligations import Obligation, RangeObligation, nonnegative, positive, real
 from symbolic.operations import Apply, unnamed
 
 
@@ -52,17 +53,66 @@ def taylor(
         obligations += positive("taylor", name, radius=radius)
         obligations += (RangeObligation.of(name, x.size + x.error, radius),)
     moves = tuple(_of_each_order(name, above, {**above, **here}))
-    powers = [sp.Add(*(c * x.error_symbol**k for k, c in enumerate(each, start=1))) for each in moves]
+    powers = [sp.Add(*(c * x.error_symbol**k for k, c in enumerate(each, start=1))) for each in _least(moves)]
     step = rule_step(
         name,
         x.norm,
         "Taylor's formula",
-        eps * norm_of_ones(x.norm, x.dim) + sp.Min(*powers),
+        eps * norm_of_ones(x.norm, x.dim) + sp.Min(*powers, evaluate=False),  # else SymPy compares them by their roots
         premises=(x.name,),
         reason=reason or "|f(x + d) - f(x)| <= sum |f^(i)(x)| |d|^i / i! + sup |f^(k)| |d|^k / k!, the least over k",
         obligations=obligations,
         operation=Apply(function, beside, eps, moves) if function else unnamed("function"),
     )
+    return x.follows(step, dim=x.dim, size=size)
+
+
+def _least(moves: Sequence[tuple[sp.Expr, ...]]) -> list[tuple[sp.Expr, ...]]:
+    """Without those whose coefficients are at least those of another, all of them: the error is not negative."""
+    kept: list[tuple[sp.Expr, ...]] = []
+    for each in moves:
+        if not any(_at_most(other, each) for other in kept):
+            kept = [*(other for other in kept if not _at_most(each, other)), each]
+    return kept
+
+
+def _at_most(less: tuple[sp.Expr, ...], more: tuple[sp.Expr, ...]) -> bool:
+    return all((b - a).is_nonnegative is True for a, b in zip_longest(less, more, fillvalue=sp.Integer(0)))
+
+
+# With f'' = ... = f^(k-1) = 0 at 0, Taylor's formula around 0 gives |f(z) - f(0) - f'(0) z| <= sup |f^(k)| |z|^k / k!
+# in each coordinate. The vector of the |z_j|^k has at most the norm ||z||^k, as above, and ||x_hat|| <= ||x|| + e. The
+# line itself moves by |f'(0)| e. Equality: f a polynomial of degree k, one coordinate (or the sup norm), x and d > 0.
+def line_at_zero(
+    x: Approximated,
+    name: str,
+    *,
+    slope: Any,
+    order: int,
+    supremum: Any,
+    value: Any = 0,
+    reason: str = "",
+) -> Approximated:
+    """f(x_hat), a smooth function, against its line at 0, f(0) + f'(0) x, coordinate by coordinate.
+
+    `value` is f(0) and `slope` f'(0). The derivatives of f above the first and below `order` are 0 at 0, and `supremum`
+    bounds that of this order between 0 and x_hat. For the sigmoid 1/(1 + exp(-z)): value 1/2, slope 1/4, order 3,
+    supremum 1/8.
+    """
+    if order < 2:
+        raise DerivationError(f"line_at_zero: '{name}' has the order {order!r}; give 2, or 3 where f''(0) = 0, ...")
+    value, slope, supremum = as_expr(value), as_expr(slope), as_expr(supremum)
+    real("line_at_zero", name, value=value, slope=slope)
+    step = rule_step(
+        name,
+        x.norm,
+        "line at 0",
+        abs(slope) * x.error_symbol + supremum * (x.size + x.error_symbol) ** order / sp.factorial(order),
+        premises=(x.name,),
+        reason=reason or f"|f(z) - f(0) - f'(0) z| <= sup |f^({order})| |z|^{order} / {order}!",
+        obligations=nonnegative("line_at_zero", name, supremum=supremum),
+    )
+    size = abs(value) * norm_of_ones(x.norm, x.dim) + abs(slope) * x.size
     return x.follows(step, dim=x.dim, size=size)
 
 

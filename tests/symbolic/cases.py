@@ -14,6 +14,7 @@ import sympy as sp
 
 from symbolic.calculus import (
     Approximated,
+    Event,
     LinearRecursion,
     MonotoneRecursion,
     Norm,
@@ -28,13 +29,16 @@ from symbolic.calculus import (
     contract,
     converge,
     correct,
+    cover,
     descend,
     evolve,
     exclude,
+    expected_mean,
     finite_depth,
     given,
     gradient_descent,
     hard_max,
+    line_at_zero,
     linear_map,
     mean,
     perturbed_function,
@@ -43,11 +47,14 @@ from symbolic.calculus import (
     pooled_sum,
     project,
     recur,
+    sample_mean,
     soft_threshold,
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
     taylor,
+    union_bound,
+    within_budget,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.repetition import repeat
@@ -147,6 +154,27 @@ def taylor_sharp(order: int, which: Norm, dim: int) -> Realised:
         size=norm(np.full(dim, 3.0), which),
     )
     return shown(result, np.full(dim, 3.0), np.full(dim, 3.0 + moved + 0.05), which)
+
+
+def line_sharp(which: Norm, dim: int) -> Realised:
+    """2 - 3 z - 5 z^3/6 against 2 - 3 z."""
+    x, near = np.full(dim, 0.5), np.full(dim, 0.75)
+    result = line_at_zero(value("x", x, near, which), "f", value=2, slope=-3, order=3, supremum=5)
+    return shown(result, 2 - 3 * x, 2 - 3 * near - 5 * near**3 / 6, which)
+
+
+def line_size() -> Realised:
+    """2 + 3 z against itself."""
+    x = np.full(2, 0.5)
+    return shown(line_at_zero(value("x", x, x), "f", value=2, slope=3, order=2, supremum=0), 2 + 3 * x, 2 + 3 * x)
+
+
+def line_of_the_sigmoid(rng: np.random.Generator) -> Realised:
+    x, near = draw(rng)
+    which = list(Norm)[rng.integers(3)]
+    eighth = sp.Rational(1, 8)
+    result = line_at_zero(value("x", x, near, which), "f", value=Half, slope=Half / 2, order=3, supremum=eighth)
+    return shown(result, 0.5 + x / 4, 1 / (1 + np.exp(-near)), which)
 
 
 def taylor_random(rng: np.random.Generator) -> Realised:
@@ -724,7 +752,54 @@ def confined_sharp() -> Realised:
     return Realised(confined, np.array([[6.0]]), np.array([[8.25]]), None, Norm.INF, {R: 4.0})
 
 
+# --- random draws, on the events -------------------------------------------------------------------------------------
+
+SHARE = sp.Rational(1, 10)
+
+
+def sample_mean_sharp(sigma: float | None) -> Realised:
+    """Nine draws: the mean is as far from its expectation as the event allows."""
+    exact = np.array([2.0, -1.0])
+    near, more = exact + 0.25, {} if sigma is None else {"sub_gaussian": sigma}
+    result = sample_mean(value("x", exact, near), "mean", count=9, event=Event("E", "draws", SHARE), **more)
+    far = (2.0 if sigma is None else sigma) * np.sqrt(2 * np.log(2 * 2 / 0.1) / 9)
+    return shown(result, exact, near + far)
+
+
+def union_sharp() -> Realised:
+    x = np.array([0.5, -1.0])
+    return shown(union_bound(value("x", x, x + 0.25), "largest", members=7), x, x + 0.25)
+
+
+def cover_sharp() -> Realised:
+    """x_hat moves by 2/10 and x by 3/10, apart."""
+    x, near = np.array([1.0, -0.5]), np.array([0.75, -0.75])
+    result = cover(value("x", x, near), "class", members=7, radius=Half / 5, lipschitz=2, exact_lipschitz=3)
+    return shown(result, x + 0.3, near - 0.2)
+
+
+def budget_sharp() -> Realised:
+    """Two events share 1/5; one of them is counted four times."""
+    one = sample_mean(number(0, "x"), "one", count=4, event=Event("one", "draws"))
+    two = sample_mean(number(0, "y"), "two", count=9, event=Event("two", "draws"), sub_gaussian=3)
+    both = add(union_bound(one, "all", members=4), two, name="both")
+    far = np.sqrt(2 * np.log(2 * 4 / 0.1) / 4) + 3 * np.sqrt(2 * np.log(2 / 0.1) / 9)
+    return shown(within_budget(both, "error", delta=SHARE * 2), 2.0, 2.0 + far)
+
+
+def expected_sharp() -> Realised:
+    """One draw, 0 or 2, each as likely: its distance to 1 is always 1."""
+    x = given("x", dim=1, size=1)
+    return shown(expected_mean(x, "mean", count=1, over="the sample", deviation=1), 1.0, 2.0)
+
+
 CASES = [
+    RuleCase("sample_mean", "sample_mean", lambda: sample_mean_sharp(None)),
+    RuleCase("sample_mean of noise", "sample_mean", lambda: sample_mean_sharp(3.0)),
+    RuleCase("union_bound", "union_bound", union_sharp),
+    RuleCase("cover", "cover", cover_sharp),
+    RuleCase("within_budget", "within_budget", budget_sharp),
+    RuleCase("expected_mean", "expected_mean", expected_sharp),
     RuleCase("given", "given", given_sharp),
     RuleCase("given, probabilities", "given", given_weights),
     *(RuleCase(f"apply_function in norm {n}", "apply_function", lambda n=n: function_sharp(n)) for n in Norm),
@@ -734,6 +809,8 @@ CASES = [
         for k in (1, 2, 3)
         for n, dim in ((Norm.INF, 3), (Norm.ONE, 1), (Norm.TWO, 1))
     ),
+    RuleCase("line_at_zero", "line_at_zero", lambda: line_sharp(Norm.INF, 2), line_of_the_sigmoid, size=line_size),
+    RuleCase("line_at_zero in the 2-norm", "line_at_zero", lambda: line_sharp(Norm.TWO, 1), size=line_size),
     RuleCase("taylor", "taylor", lambda: taylor_sharp(2, Norm.INF, 2), taylor_random),
     RuleCase("linear_map", "linear_map", linear_sharp, linear_random),
     RuleCase("bilinear", "bilinear", product_sharp, product_random),

@@ -12,13 +12,16 @@ from symbolic.calculus import (
     Construction,
     CoupledRecursion,
     Descent,
+    Event,
     Heads,
     LinearRecursion,
     MonotoneRecursion,
     Multiplication,
     Perceptron,
     QuadraticRecursion,
+    add,
     apply_function,
+    best_shares,
     contraction_steps,
     counted,
     descent_lemma,
@@ -31,7 +34,10 @@ from symbolic.calculus import (
     largest_safe,
     linear_map,
     minimise,
+    sample_mean,
+    union_bound,
     values_on,
+    within_budget,
 )
 from symbolic.calculus.layers import recursion_from
 
@@ -205,7 +211,19 @@ def built() -> Construction:
     return Construction({"x": 3, "one": 1}, {"attention": ATTENTION, "mlp": perceptron, "products": picks})
 
 
+def best_budget() -> tuple[float, float]:
+    """The least bound of two means that share 1/10, over a scan of their shares."""
+    one = sample_mean(given("x", dim=1, size=1), "one", count=10, event=Event("one", "draws"))
+    two = sample_mean(given("y", dim=1, size=5), "two", count=10, event=Event("two", "draws"))
+    both = add(union_bound(one, "all", members=50), two, name="both")
+    weights = best_shares(both, delta=Half / 5, at={})
+    shares = np.linspace(1e-6, 0.1, 200_001)[:-1]
+    scanned = np.sqrt(2 * np.log(2 * 50 / shares) / 10) + 5 * np.sqrt(2 * np.log(2 / (0.1 - shares)) / 10)
+    return float(within_budget(both, "error", delta=Half / 5, weights=weights).error), float(scanned.min())
+
+
 NUMBER_CASES = [
+    NumberCase("best shares of a budget", "best_shares", best_budget),
     NumberCase("coupled, full", "CoupledRecursion", lambda: coupled_sharp(((2, 1), (3, 1)))),
     NumberCase("coupled, triangular", "CoupledRecursion", lambda: coupled_sharp(((2, 0), (3, 1)))),
     NumberCase("coupled, equal ratios", "CoupledRecursion", lambda: coupled_sharp(((2, 0), (3, 2)))),

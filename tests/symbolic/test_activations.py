@@ -106,3 +106,15 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
         activation("tan")
     with pytest.raises(UsageError, match=r"no loss 'hinge'.*Available: square, huber"):
         loss("hinge")
+
+
+def test_the_sigmoid_has_the_line_at_zero_that_the_rule_names() -> None:
+    """With s = r (1 - r) <= 1/4 the third derivative is s (1 - 6 s), at most 1/8 in absolute value."""
+    sigmoid = activation("sigmoid")
+    at_zero = [sigmoid.derivative(k).subs(sigmoid.t, 0) for k in range(4)]
+    assert at_zero == [sp.Rational(1, 2), sp.Rational(1, 4), 0, -sp.Rational(1, 8)]
+    r, s = sigmoid.expr, sp.Symbol("s")
+    share = r * (1 - r)
+    assert sp.simplify(sigmoid.derivative(3) - share * (1 - 6 * share)) == 0
+    ends = [(s * (1 - 6 * s)).subs(s, at) for at in (0, sp.Rational(1, 12), sp.Rational(1, 4))]
+    assert max(map(abs, ends)) == sp.Rational(1, 8)

@@ -89,7 +89,7 @@ def test_a_radius_is_stated_by_the_rules_that_can_show_one() -> None:
     assert stating == {"given", "linear_map", "mean", "attend", "correct", "pool"}
 
 
-RECORDS = {"Approximated", "Derivation", "DerivationError", "Invariant", "Knob", "Norm", "Obligation", "Step"}
+RECORDS = {"Approximated", "Derivation", "DerivationError", "Event", "Invariant", "Knob", "Norm", "Obligation", "Step"}
 
 
 def test_every_exported_name_has_a_case() -> None:

@@ -14,6 +14,7 @@ import sympy as sp
 from symbolic import calculus
 from symbolic.calculus import (
     Approximated,
+    Event,
     LinearRecursion,
     Norm,
     add,
@@ -26,12 +27,15 @@ from symbolic.calculus import (
     contract,
     converge,
     correct,
+    cover,
     descend,
     evolve,
     exclude,
+    expected_mean,
     given,
     gradient_descent,
     hard_max,
+    line_at_zero,
     linear_map,
     mean,
     perturbed_function,
@@ -41,11 +45,14 @@ from symbolic.calculus import (
     project,
     recur,
     repeat,
+    sample_mean,
     soft_threshold,
     softmax,
     softmax_as_linear,
     softmax_to_hard_max,
     taylor,
+    union_bound,
+    within_budget,
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 
@@ -90,6 +97,43 @@ class Says:
 two, one = Norm.TWO, Norm.ONE
 CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "given": (lambda: CENTRED, Says(ex, radius=rho, premises=())),
+    "sample_mean": (
+        lambda: sample_mean(CENTRED, "y", count=m, event=Event("E", "draws", a)),
+        Says(ex + rho * sp.sqrt(2 * sp.log(2 * n / a) / m), radius=rho, sharp=False),
+    ),
+    "sample_mean, of noise": (
+        lambda: sample_mean(vector(), "y", count=m, event=Event("E", "draws", a), sub_gaussian=b),
+        Says(ex + b * sp.sqrt(2 * sp.log(2 * n / a) / m), sharp=False),
+    ),
+    "union_bound": (lambda: union_bound(CENTRED, "y", members=m), Says(ex, radius=rho)),
+    "union_bound, weights": (
+        lambda: union_bound(weights(), "y", members=m),
+        Says(ey, size=ONE, norm=one, premises=("w",), probabilities=True),
+    ),
+    "cover": (
+        lambda: cover(vector(norm=two), "y", members=m, radius=a, lipschitz=b, exact_lipschitz=c),
+        Says(ex + (b + c) * a, size=X + c * a, norm=two),
+    ),
+    "cover, a mean": (
+        lambda: cover(vector(), "y", members=m, radius=a, lipschitz=b),
+        Says(ex + 2 * a * b, size=X + a * b),
+    ),
+    "within_budget": (
+        lambda: within_budget(sample_mean(CENTRED, "mean", count=m, event=Event("E", "draws")), "y", delta=a),
+        Says(ex + rho * sp.sqrt(2 * sp.log(2 * n / a) / m), radius=rho, premises=("mean",)),
+    ),
+    "expected_mean": (
+        lambda: expected_mean(vector(norm=two), "y", count=m, over="draws"),
+        Says(ex + X / sp.sqrt(m), norm=two),
+    ),
+    "expected_mean, largest": (
+        lambda: expected_mean(CENTRED, "y", count=m, over="draws", members=T),
+        Says(ex + rho * sp.Min(sp.sqrt(n * T), sp.sqrt(2 * sp.log(2 * n * T))) / sp.sqrt(m), radius=rho),
+    ),
+    "expected_mean, variance": (
+        lambda: expected_mean(vector(), "y", count=m, over="draws", deviation=b),
+        Says(ex + b * sp.sqrt(n) / sp.sqrt(m)),
+    ),
     "given, exact": (lambda: given("x", dim=n, size=X), Says(sp.Integer(0), premises=())),
     "apply_function": (
         lambda: apply_function(vector(), "y", eps=a, lipschitz=b, size=Y, radius=c),
@@ -110,6 +154,10 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "taylor, suprema alone": (
         lambda: taylor(vector(), "y", suprema={1: 2, 2: 0}, derivatives={1: 1}, size=Y),
         Says(ex, size=Y),
+    ),
+    "line_at_zero": (
+        lambda: line_at_zero(vector(norm=two), "y", value=a, slope=-b, order=3, supremum=c),
+        Says(b * ex + c * (X + ex) ** 3 / 6, size=a * sp.sqrt(n) + b * X, norm=two),
     ),
     "linear_map": (
         lambda: linear_map(CENTRED, "y", operator_norm=a, bias=b, dim=m, target=two),

@@ -20,8 +20,10 @@ def _contracted(
     program: Program, x: Realised, factor: float, offset: float, steps: int
 ) -> tuple[str, np.ndarray, np.ndarray]:
     """The handle of A, the exact and the approximate value."""
-    matrix = maps.signed_permutation(program, x.exact.shape[-1], factor)
-    handle = program.handle(np.broadcast_to(matrix, (program.points, *matrix.shape)), "A")
+    number, dim, signed = program.chance(0.3), x.exact.shape[-1], factor * float(program.signs())
+    matrix = signed * np.eye(dim) if number else maps.signed_permutation(program, dim, factor)
+    operand = np.asarray(signed) if number else matrix
+    handle = program.handle(np.broadcast_to(operand, (program.points, *operand.shape)), "A")
     return handle, x.exact, x.exact + maps.contracted(x.moved, matrix, offset, steps, x.value.norm)
 
 
@@ -38,7 +40,7 @@ def _iterated(x: Realised, step: Callable[[np.ndarray], np.ndarray], steps: int)
 def contract(program: Program) -> None:
     x, depth = program.pick(), program.whole(1, 5)
     factor = 0.0 if program.chance(0.1) else program.number(0.05, 0.95)
-    offset = 0.0 if program.chance(0.2) else program.number(0.01, 0.5)
+    offset = 0.0 if program.chance(0.2) else program.number(0.01, 2.0)
     size = program.size(x)
     matrix, exact, near = _contracted(program, x, factor, offset, depth)
     value = program.apply("contract", x, NAME, factor=factor, offset=offset, depth=depth, size=size, matrix=matrix)

@@ -173,7 +173,7 @@ def test_one_seed_gives_one_run() -> None:
 def test_the_long_run_exits_with_1_for_a_violation_and_with_0_else(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wrong = library() | {"softmax": planted.changed(library()["softmax"], planted.smaller_error)}
+    wrong = library() | {"given": planted.changed(library()["given"], planted.smaller_error)}
     monkeypatch.setattr("sys.argv", ["fuzzing", "--points", "1900", "--seed", "11"])
     assert benchmarks.fuzzing.main() == 0
     shown = capsys.readouterr()
@@ -181,7 +181,7 @@ def test_the_long_run_exits_with_1_for_a_violation_and_with_0_else(
     assert shown.err.count("\n") == 10
     monkeypatch.setattr(benchmarks.fuzzing, "fuzz", functools.partial(fuzz, rules=wrong))
     assert benchmarks.fuzzing.main() == 1
-    assert "softmax: the local error of" in capsys.readouterr().out
+    assert "given: the local error of" in capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["fuzzing", "--points", "0"])
     with pytest.raises(SystemExit, match="2"):
         benchmarks.fuzzing.main()

@@ -1,0 +1,193 @@
+"""Draws of the named randomness of one quantity, each by a seed of its own, and the error of each.
+
+The k-th draw is that of seed k: it draws anew the weights and inputs that the theorem declares as the randomness of the
+quantity, and nothing else. Over the other inputs the error is the largest that random prompts and an attack find; over
+the randomness nothing is attacked.
+"""
+
+import inspect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import flint
+import numpy as np
+import sympy as sp
+import torch
+from torch import Tensor
+
+from bridge.balls import bits_for
+from bridge.budget import BLOCK, Budget
+from bridge.domains import Domain
+from bridge.searches import searched
+from bridge.study import Inputs
+from bridge.theorem import NORMS, Function, Theorem
+from bridge.verdicts import Bound
+from numeric.exact_cost import TooLargeForExact
+from symbolic.derivation import Derivation, Norm, Step
+from symbolic.statements import Kind, Quantifier, Quantity, UsageError
+
+if TYPE_CHECKING:
+    import bridge.theorem_case
+    import bridge.theorem_study
+
+PROMPTS = 64  # random ones of each draw, where inputs are left that are not random
+NEAR = 2.0**-20  # relative: an error that near to its bound is compared exactly
+ROUNDING = 2.0**-40  # absolute, the same; outputs are of size 1
+ONE = {"": torch.zeros(1)}  # a batch of one prompt, of a theorem without inputs
+WORDED = {words: Norm(norm) for norm, words in NORMS.items()}
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The largest errors that were found for one draw, at random prompts and attacked; `inputs` where it is largest."""
+
+    seed: int
+    random: float
+    attacked: float | None
+    inputs: Inputs
+
+    @property
+    def error(self) -> float:
+        return self.random if self.attacked is None else max(self.random, self.attacked)
+
+
+class OverDraws:
+    """One quantity of a case whose randomness is drawn anew, again and again."""
+
+    def __init__(self, case: "bridge.theorem_case.TheoremCase", quantity: Quantity) -> None:
+        self.case, self.quantity, self.name = case, quantity, quantity.name
+        self.names = case.theorem.random_names(quantity)
+
+    @cached_property
+    def study(self) -> "bridge.theorem_study.TheoremStudy":
+        """The theorem whose random inputs are weights, and which states nothing of this quantity but its norm."""
+        from bridge.theorem_study import TheoremStudy
+
+        theorem, name = self.case.theorem, self.name
+        inputs = {key: each.at(self.case.values) for key, each in theorem.inputs.items()}
+        free = {key: each for key, each in inputs.items() if key not in self.names}
+        network = theorem.networks.get(name, theorem.networks.get(""))
+        if network is None:
+            raise UsageError(f"{theorem.id} has no network for '{name}', so its error cannot be measured")
+        all_free = len(free) == len(inputs)
+        unstated = tuple(map(_unstated, self.case.result.quantities))
+        stripped = Theorem(
+            replace(theorem.statement, quantities=unstated, hypotheses=()),  # they are checked already
+            main=name,
+            inputs=free,
+            weights={**self._drawn, **{key: inputs[key] for key in self.names if key in inputs}},
+            network=network,
+            reference=theorem.reference,
+            built=theorem.built,
+            distance=theorem.distance,
+            exact_bits=theorem.exact_bits,
+            exact_limit=theorem.exact_limit,
+            memory=theorem.memory,
+            starts=theorem.starts if all_free else None,
+            samples=theorem.samples if all_free else None,
+            implied=theorem.implied,
+            tokens=theorem.tokens,
+        )
+        return TheoremStudy(stripped)
+
+    @property
+    def _drawn(self) -> dict[str, Domain | Function]:
+        """The weights of the theorem, where functions that draw from one seed draw independently."""
+        weights = self.case.theorem.weights
+        functions = [(k, x) for k, x in weights.items() if k in self.names and not isinstance(x, Domain)]
+        apart = {key: _by_another_seed(each, place) for place, (key, each) in enumerate(functions) if place}
+        domains = {key: each.at(self.case.values) for key, each in weights.items() if isinstance(each, Domain)}
+        return {**weights, **domains, **apart}
+
+    @cached_property
+    def fixed(self) -> dict[str, Any]:
+        """The parameters, and the weights that are drawn once."""
+        weights = {key: value for key, value in self.case.weights.items() if key not in self.names}
+        return {**self.case.runner.params, **{k: x for k, x in weights.items() if k in self.study.theorem.recorded}}
+
+    def at(self, seed: int) -> "bridge.theorem_case.TheoremCase":
+        """The case of that draw."""
+        dtype = str(self.case.dtype).removeprefix("torch.")
+        return self.study.case(self.fixed, seed=seed, dtype=dtype, device=str(self.case.device))
+
+    # Errors.
+
+    def draws(self, seeds: Sequence[int], budget: Budget) -> Iterator[Draw]:
+        attacked = budget.attack if self.study.theorem.inputs else 0
+        for start in range(0, len(seeds), BLOCK):
+            block = seeds[start : start + BLOCK]
+            if attacked:
+                yield from self._attacked(block, budget)
+            else:
+                yield from (self._at_random(seed, self.at(seed)) for seed in block)
+
+    def _at_random(self, seed: int, case: "bridge.theorem_case.TheoremCase") -> Draw:
+        prompts = case.sample(PROMPTS, seed) if self.study.theorem.inputs else ONE
+        errors = self._errors(case, prompts)
+        worst = int(torch.nan_to_num(errors, nan=torch.inf).argmax())
+        return Draw(seed, float(errors[worst]), None, {key: x[worst : worst + 1] for key, x in prompts.items()})
+
+    def _attacked(self, seeds: Sequence[int], budget: Budget) -> Iterator[Draw]:
+        cases = [self.at(seed) for seed in seeds]
+        alike = [each for each in cases if each.company == cases[0].company]
+        groups = [cases] if len(alike) == len(cases) else [[each] for each in cases]
+        quantity = cases[0].quantity(self.name)
+        points = [each for group in groups for each in searched(group, [quantity], budget)]
+        for seed, case, found in zip(seeds, cases, points, strict=True):
+            draw, point = self._at_random(seed, case), {k: x.unsqueeze(0) for k, x in found[self.name, None].items()}
+            admitted = case.admit(point)
+            error = float(self._errors(case, admitted)[0])
+            yield replace(draw, attacked=error, inputs=admitted if error > draw.random else draw.inputs)
+
+    def _errors(self, case: "bridge.theorem_case.TheoremCase", inputs: Inputs) -> Tensor:
+        with torch.no_grad():
+            return case.errors(inputs, [self.name])[self.name]
+
+    # Judging.
+
+    def exceeds(self, draw: Draw, bound: Bound) -> bool:
+        """Whether the error of a draw is above the bound: exactly, where floats do not tell; not if nothing does."""
+        limit = float(bound.ball)
+        if abs(draw.error - limit) > max(NEAR * limit, ROUNDING):
+            return draw.error > limit
+        try:
+            exact, _ = self.at(draw.seed).exact(draw.inputs, [self.name], bits_for(bound.ball))[self.name]
+        except TooLargeForExact:
+            return False
+        return bool(exact >= bound.ball if bound.strict else exact > bound.ball)
+
+    @property
+    def share(self) -> flint.arb:
+        """The stated probability of failure."""
+        share = self.quantity.may_fail
+        assert share is not None  # the theorem is well formed
+        return self.case.ball(share)
+
+
+def _by_another_seed(function: Function, place: int) -> Function:
+    """The function, whose numbers are independent of those that another one draws by the same seed."""
+
+    def drawn(**known: Any) -> Any:
+        return function(**{**known, "seed": int(np.random.SeedSequence([known["seed"], place]).generate_state(1)[0])})
+
+    drawn.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return drawn
+
+
+def _unstated(quantity: Quantity) -> Quantity:
+    """The name and the norm of a quantity."""
+    derivation = quantity.derivation
+    norm = derivation.step(quantity.step or quantity.name).norm if derivation else WORDED.get(quantity.norm, Norm.INF)
+    return Quantity(
+        quantity.name,
+        quantity.latex_symbol,
+        quantity.meaning,
+        quantity.norm,
+        quantity.domain,
+        Kind.UPPER,
+        Quantifier.FOR_ALL,
+        Derivation((Step(quantity.name, norm, "given", sp.Integer(0)),)),
+        scopes=("network",),
+    )

@@ -1,0 +1,161 @@
+"""Rows of bounds that hold with probability, or in expectation: judged by many draws of the named randomness.
+
+A draw fails if its error exceeds the bound. Failures are judged by an exact binomial test at the stated probability, a
+mean by a confidence limit.
+"""
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bridge.binomial import LEVEL, least_mean, p_value
+from bridge.budget import Budget
+from bridge.draws import Draw, OverDraws
+from bridge.export.numbers import plain
+from bridge.record import Flag, Row, Verdict, Witness
+from bridge.rows import direct_row
+from bridge.study import Inputs
+from bridge.verdicts import Bound, flags_of
+from numeric.balls import float_above
+from symbolic.statements import Quantifier, UsageError
+
+if TYPE_CHECKING:
+    import bridge.theorem_case
+
+SEEDS = "seeds"  # what a witness stores
+
+
+def chance_rows(case: "bridge.theorem_case.TheoremCase", budget: Budget) -> list[Row]:
+    """One row for each quantity that holds with probability, or in expectation."""
+    seeds = range(budget.seed, budget.seed + budget.samples)
+    return [_row(OverDraws(case, each), seeds, budget) for each in case.over_draws]
+
+
+def replayed_chance(case: "bridge.theorem_case.TheoremCase", name: str, inputs: Inputs) -> Row:
+    """The row again from the seeds of a witness: all other draws of that run count as kept.
+
+    Raises UsageError for a witness without seeds.
+    """
+    if set(inputs) != {SEEDS} or not {"samples", "seed", "attack", "restarts"} <= set(case.settings):
+        raise UsageError(
+            f"{case.result.id}: the witness of '{name}' has to give the seeds, and the settings of the run"
+        )
+    seeds = sorted({int(each) for each in inputs[SEEDS].flatten().tolist()})
+    budget = Budget(**{key: case.settings[key] for key in ("samples", "attack", "restarts", "seed")})
+    if not set(seeds) <= set(range(budget.seed, budget.seed + budget.samples)):
+        raise UsageError(f"{case.result.id}: the seeds of the witness of '{name}' are not those of its run")
+    return _row(OverDraws(case, case.result.quantity(name)), seeds, budget)
+
+
+def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
+    draws = list(over.draws(seeds, budget))
+    judged = _by_failures if over.quantity.quantifier is Quantifier.PROBABILITY else _by_mean
+    bounds = _bounds(over)
+    judgements = {tier: judged(over, draws, bound, budget.samples) for tier, bound in bounds.items()}
+    verdict = {tier: each.verdict for tier, each in judgements.items()}
+    errors = [draw.error for draw in draws]
+    attacked = [draw.attacked for draw in draws if draw.attacked is not None]
+    main = judgements.get("derived") or next(iter(judgements.values()), Judgement(Verdict.UNDECIDED))
+    violated = [each for each in judgements.values() if each.verdict is Verdict.VIOLATED]
+    numbers: dict[str, Any] = {tier: bound.number() for tier, bound in bounds.items()}
+    quantity = replace(over.quantity, finding=violated[0].words if violated else over.quantity.finding)
+    row = direct_row(
+        over.case,
+        quantity,
+        verdict,
+        **numbers,
+        measured=statistics.fmean(errors) if main.failures is None else max(draw.random for draw in draws),
+        attacked=None if main.failures is None else max(attacked, default=None),
+        remark="; ".join(_remarks(judgements, main, bounds)),
+        witness=_witness(over, violated[0], draws, numbers, budget) if violated else None,
+    )
+    row.attack_steps, row.restarts = (budget.attack, budget.restarts) if attacked else (0, 0)
+    row.seeds, row.failures, row.p_value = budget.samples, main.failures, main.p_value
+    row.mean_at_least = main.mean_at_least
+    row.median = statistics.median(errors) if len(errors) == budget.samples else None  # all but a replay
+    return _described(row, over, bounds, budget)
+
+
+def _described(row: Row, over: OverDraws, bounds: Mapping[str, Bound], budget: Budget) -> Row:
+    """The row with what it rests on."""
+    row.quantifier = over.quantity.chance
+    row.seed, row.samples = budget.seed, budget.samples
+    row.drawn = [name for name in over.case.drawn_weights if name not in over.names] or None
+    row.premises = list(dict.fromkeys(each for bound in bounds.values() for each in bound.premises)) or None
+    row.flags = {tier: flags for tier, bound in bounds.items() if (flags := _flags(over, bound))}
+    return row
+
+
+def _flags(over: OverDraws, bound: Bound) -> list[str]:
+    """A bound that may always fail says nothing, whatever it is."""
+    flags = flags_of(bound, over.case.trivial(over.quantity), [])
+    always = over.quantity.quantifier is Quantifier.PROBABILITY and over.share >= 1
+    return list(dict.fromkeys([*flags, *([Flag.VACUOUS.value] if always else [])]))
+
+
+def _bounds(over: OverDraws) -> dict[str, Bound]:
+    found = {
+        "printed": over.case.printed(over.quantity),
+        "claimed": over.case.claimed(over.quantity),
+        "derived": over.case.derived(over.quantity),
+    }
+    return {tier: bound for tier, bound in found.items() if bound is not None}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The verdict on one bound, the seeds that support a violation, and the finding in words."""
+
+    verdict: Verdict
+    seeds: tuple[int, ...] = ()
+    failures: int | None = None
+    p_value: float | None = None
+    mean_at_least: float | None = None
+    words: str = ""
+
+
+def _by_failures(over: OverDraws, draws: Sequence[Draw], bound: Bound, count: int) -> Judgement:
+    failed = tuple(draw.seed for draw in draws if over.exceeds(draw, bound))
+    found = p_value(len(failed), count, over.share)
+    verdict = Verdict.OUTSIDE if bound.outside else Verdict.VIOLATED if found < LEVEL else Verdict.KEPT
+    value = float_above(found)
+    words = (
+        f"{len(failed)} of {count} draws exceed {{printed}}, the largest is {{found}}; at a stated probability of "
+        f"{plain(float_above(over.share))} so many have the p-value {plain(value)}"
+    )
+    return Judgement(verdict, failed, len(failed), value, words=words)
+
+
+def _by_mean(over: OverDraws, draws: Sequence[Draw], bound: Bound, count: int) -> Judgement:
+    low = least_mean([draw.error for draw in draws], float_above(bound.ball))
+    verdict = Verdict.OUTSIDE if bound.outside else Verdict.VIOLATED if bound.ball < low else Verdict.KEPT
+    words = (
+        f"the mean over {count} draws is at least {plain(low)} at a confidence of 1 - {LEVEL:g}; stated: {{printed}}"
+    )
+    return Judgement(verdict, tuple(draw.seed for draw in draws), mean_at_least=low, words=words)
+
+
+def _remarks(judgements: Mapping[str, Judgement], main: Judgement, bounds: Mapping[str, Bound]) -> Iterator[str]:
+    yield from (bound.outside for bound in bounds.values() if bound.outside)
+    for tier, each in judgements.items():
+        if each.failures not in (None, main.failures):
+            yield f"{tier}: {each.failures} failures, p-value {plain(each.p_value)}"
+
+
+def _witness(
+    over: OverDraws, violated: Judgement, draws: Sequence[Draw], numbers: Mapping[str, Any], budget: Budget
+) -> Witness:
+    case, name = over.case, over.name
+    used = ("samples", "attack", "restarts", "seed")
+    return Witness(
+        result=case.result.id,
+        quantity=name,
+        params=case.full_params,
+        inputs={SEEDS: list(violated.seeds)},
+        error_lower=max(draw.error for draw in draws),
+        bounds={tier: number for tier, number in numbers.items() if number is not None},
+        sha256=case.sha256,
+        claim=case.claims[name].text if name in case.claims else None,
+        settings={key: getattr(budget, key) for key in used},
+    )

@@ -1,0 +1,26 @@
+"""A bound with probability: how far are m means of n bounded draws from their expectations, all at once?"""
+
+import sympy as sp
+import torch
+
+import boundsmith as bs
+
+B, delta = sp.symbols("B delta", positive=True)
+n, m = sp.symbols("n m", integer=True, positive=True)
+
+one = bs.sample_mean(bs.given("draw", dim=1, size=B), "one mean", count=n, event=bs.Event("mean", over="signs"))
+largest = bs.within_budget(bs.union_bound(one, "m means", members=m), "largest", delta=delta)
+own = bs.theorem(
+    "means",
+    largest,
+    parameters={B: 1.0, n: (64, 256), m: 8, delta: 0.05},
+    hypotheses=[delta < 1],
+    weights={"signs": lambda n, m, seed: torch.randint(2, (m, n), generator=torch.Generator().manual_seed(seed))},
+    network=lambda signs, B: B * (2 * signs - 1).mean(1, dtype=signs.dtype),
+    reference=lambda signs: torch.zeros(len(signs), dtype=signs.dtype),
+)
+
+if __name__ == "__main__":
+    print(bs.compare(own))
+    print(bs.solve(own, for_="n", error=0.1).value)
+    print(bs.solve(own, for_="delta", error=0.3, n=256).value)
