@@ -35,7 +35,7 @@ from bridge.study import SETTINGS, Case, Inputs, Objective, Refusal, torch_devic
 from bridge.theorem import Function, Theorem, over_draws
 from bridge.theorem_networks import NetworkReadings
 from bridge.theorem_numbers import premises_at
-from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of
+from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of, shared_reading
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from bridge.verdicts import Bound, Checked
@@ -103,6 +103,7 @@ class TheoremCase(Case):
         self._prompt_formulas: dict[str, PromptFormula] = {}
         self._exact: dict[tuple[bytes, int], dict[str, tuple[flint.arb, float]]] = {}
         self._readings: dict[tuple[str, ...], AtPrompt] = {}
+        self.read_last: dict[tuple[Any, ...], dict[str, Any]] = {}  # bounds at one prompt, on balls
         self._lengths: dict[Function | None, int] = {}
         self.values |= self._own_letters()
 
@@ -119,7 +120,7 @@ class TheoremCase(Case):
     def floats_enclosed(self) -> "TheoremCase":
         other = copy.copy(self)
         other.__dict__.pop("_of_network", None)
-        other.runner, other._exact = self.runner.with_floats_enclosed(), {}
+        other.runner, other._exact, other.read_last = self.runner.with_floats_enclosed(), {}, {}
         other.values = {**self.values, **other._own_letters()}
         return other
 
@@ -400,6 +401,8 @@ class TheoremCase(Case):
         if self.theorem.norms is None:
             return super().instance(quantity, "network")
         found = self._network_readings.bound(quantity)
+        if found is not None and not self.theorem.by_rules:
+            return Bound(found)
         bound = None if found is None else super().instance(quantity, "network")
         return None if bound is None or found is None else replace(bound, ball=_lesser(bound.ball, found))
 
@@ -411,7 +414,7 @@ class TheoremCase(Case):
         if self.theorem.bounds is not None:
             return own_bound(self, quantity, scope, inputs, READ_BITS + self.extra_bits)
         if self._is_read(quantity, scope) and self.reads_alone(quantity):
-            found, remark = bound_on_balls(self, quantity, scope, inputs, READ_BITS + self.extra_bits)
+            found, remark = bound_on_balls(self, self._shown_with(quantity), scope, inputs, READ_BITS + self.extra_bits)
             if found is not None:
                 return Bound(found, remark=remark)
             bound = super().instance(quantity, scope, inputs)
@@ -420,10 +423,16 @@ class TheoremCase(Case):
         if bound is None or not self._is_read(quantity, scope):
             return bound
         bits = bits_for(bound.ball) + self.extra_bits
-        found, remark = bound_on_balls(self, quantity, scope, inputs, bits)
+        found, remark = bound_on_balls(self, [quantity], scope, inputs, bits)
         bound = replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
         read = quantity.name in self.bindings.read
         return _resting_on(bound, premises_at(self, quantity, inputs)) if read else bound
+
+    def _shown_with(self, quantity: Quantity) -> list[Quantity]:
+        """The quantity, and those that are shown at the same prompts and share its reading."""
+        shown = self.bounded() if self.theorem.leading else []
+        same = [q for q in shown if q.name in self.bindings.read and shared_reading(q) == shared_reading(quantity)]
+        return [quantity, *(each for each in same if each.name != quantity.name)]
 
     # Letters.
 

@@ -281,12 +281,18 @@ def _above_kinks(bound: Any, operands: Operands) -> Any:
 
 
 def bound_on_balls(
-    case: "bridge.theorem_case.TheoremCase", quantity: Quantity, scope: str, inputs: Inputs, bits: int
+    case: "bridge.theorem_case.TheoremCase", quantities: Sequence[Quantity], scope: str, inputs: Inputs, bits: int
 ) -> tuple[flint.arb | None, str]:
-    """The bound, and a remark; None where the reading proves nothing at this prompt."""
+    """That of the first quantity, and a remark; None where the reading proves nothing at this prompt.
+
+    The others share its reading, and are asked for at the same prompt.
+    """
+    quantity, key = quantities[0], (scope, bits, *(value.cpu().numpy().tobytes() for value in inputs.values()))
     try:
-        use = bounds_of([quantity], scope, by_rules=case.theorem.by_rules)
-        found = at_prompt_on_balls(case, quantity, use, inputs, bits)[quantity.name]
+        if quantity.name not in case.read_last.get(key, {}):
+            use = bounds_of(quantities, scope, by_rules=case.theorem.by_rules)
+            case.read_last = {key: at_prompt_on_balls(case, quantity, use, inputs, bits)}
+        found = case.read_last[key][quantity.name]
     except TooLargeForExact:
         return None, "the reading of the derivation is too large for exact arithmetic; the bound is that of the rules"
     except BallsError as error:

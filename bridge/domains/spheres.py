@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import flint
@@ -107,7 +108,7 @@ class Ball(Domain):
     def _box(self) -> Box:
         return Box(*self.shape, size=self.radius)
 
-    @property
+    @cached_property
     def _limit(self) -> sp.Expr:
         """Of `_power`."""
         return self.radius**2 if self.norm is Norm.TWO else self.radius

@@ -162,9 +162,9 @@ def one_token(count: int, generator: torch.Generator, setting: Setting) -> dict[
 # Bounds.
 
 
-def outside(quantity: str, plan: Any) -> str:
+def outside(quantity: str, tier: str, plan: Any) -> str:
     """Which bounds do not hold where arguments leave the range on which sums of ReLUs are certified."""
-    if not isinstance(plan, Emulation) or not plan.short:
+    if tier == "printed" or not isinstance(plan, Emulation) or not plan.short:
         return ""
     of_layer = re.fullmatch(r"(p|r')\[(\d+)\]", quantity)
     reach = plan.reach(int(of_layer[2]) if of_layer else plan.setting.shape.N)

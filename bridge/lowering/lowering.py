@@ -1,6 +1,6 @@
 """`lower`: from a SymPy expression to a callable."""
 
-import inspect
+import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -86,7 +86,8 @@ def lowered(formula: sp.Basic, name: str, args: Iterable[object] | None, options
     if name == "torch":
         rewritten = Masking()(rewritten)
     function = generated(rewritten, arguments, backend, cse)
-    return Lowered(formula, backend, arguments, function, inspect.getsource(function))
+    source = "".join(linecache.getlines(function.__code__.co_filename))  # `lambdify` leaves it there
+    return Lowered(formula, backend, arguments, function, source)
 
 
 def generated(expr: sp.Basic, arguments: Sequence[Argument], backend: Backend, cse: bool) -> Callable[..., Any]:

@@ -173,9 +173,5 @@ def _winner(scores: list[flint.arb]) -> int | None:
     for place, low in enumerate(lowest):
         leader = place if low > lowest[leader] else leader
     best = scores[leader]
-    if not all(best >= score for place, score in enumerate(scores) if place != leader):
-        return None
-    earlier = [place for place in range(leader) if not scores[place] < best]
-    if not earlier:
-        return leader
-    return earlier[0] if scores[earlier[0]] >= best else None
+    decided = all(score < best for score in scores[:leader]) and all(best >= score for score in scores[leader + 1 :])
+    return leader if decided else None

@@ -7,7 +7,9 @@ import flint
 import sympy as sp
 import torch
 
+from bridge.budget import Budget
 from bridge.check import Check, Sides
+from bridge.cost import Cost
 from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.export.numbers import plain
 from bridge.readings import Smooth
@@ -22,6 +24,7 @@ from symbolic.universal.transformer_statement import WORST
 
 FORMATS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 CHOSEN = ("tau_1", "tau_2")
+SEARCHES, EXACT_SECONDS = 10, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 
 
 # Parameters.
@@ -162,6 +165,16 @@ def formats(N: int, n: int, L: int, B: float) -> NamedTable:
     return NamedTable(title="temperatures by format", columns=["format", "bits", *CHOSEN, "holds a block"], rows=rows)
 
 
+# phi of each prompt, and a few arrays of its size; each block reads it some four times, and so does the reference.
+def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
+    features = sizes["N"] * sizes["n"]
+    if budget is None:
+        return Cost(48 * features)
+    runs = budget.samples + budget.attack * budget.restarts * SEARCHES
+    memory = 48 * features * (budget.samples + SEARCHES * budget.restarts)
+    return Cost(memory, 1e-9 * runs * sizes["L"] * features + min(EXACT_SECONDS, 1e-4 * sizes["L"] * features))
+
+
 PATH = Transformer(
     path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True
 )  # fmt: skip
@@ -195,5 +208,6 @@ TRANSFORMER = Theorem(
     ),
     resolve=resolve,
     implied=CHOSEN,
+    cost=cost,
     tables=(formats,),
 )  # fmt: skip

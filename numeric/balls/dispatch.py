@@ -102,16 +102,30 @@ def call_named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if function is None:
         raise unavailable(name, FUNCTIONS)
     args, options = _accepted(name, args, kwargs)
+    with working_precision(_highest_bits(args, options)):
+        try:
+            return function(*args, **options)
+        except TypeError:
+            _require_fitting(name, function, args, options)
+            raise
+
+
+def _require_fitting(name: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Raises BallsError where the function does not take these arguments."""
     try:
-        bound = _signature(function).bind(*args, **options)
+        inspect.signature(function).bind(*args, **options)
     except TypeError as error:
         remedy = "Leave the option out: balls take the main arguments of torch's function."
         raise BallsError(spelling(name), str(error), remedy) from None
-    with working_precision(max((each.bits for each in arrays_in((args, options))), default=flint.ctx.prec)):
-        return function(*bound.args, **bound.kwargs)
 
 
-_signature = functools.cache(inspect.signature)
+def _highest_bits(args: tuple[Any, ...], options: dict[str, Any]) -> int:
+    """The highest precision among the arrays; Arb's working precision if there is none."""
+    if all(isinstance(each, Entries | int | float | str) for each in args) and not options:
+        bits = [each.bits for each in args if isinstance(each, Entries)]
+    else:
+        bits = [each.bits for each in arrays_in((args, options))]
+    return max(bits, default=flint.ctx.prec)
 
 
 def _accepted(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

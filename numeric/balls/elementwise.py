@@ -23,10 +23,10 @@ _NARROW = 2.0**-20
 def lifted(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
     """The function at each place of the arrays, broadcast against each other."""
     try:
-        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        size = np.broadcast(*arrays).size
     except ValueError:
         raise shapes_differ(*(array.shape for array in arrays)) from None
-    charge_scalars(int(np.prod(shape)))
+    charge_scalars(size)
     return boxed(np.frompyfunc(function, len(arrays), 1)(*arrays))
 
 

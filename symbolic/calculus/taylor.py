@@ -1,6 +1,7 @@
 """Rule 1 for smooth functions: Taylor's formula to every order that is known, and the least of its bounds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import sympy as sp
@@ -52,18 +53,31 @@ def taylor(
         obligations += positive("taylor", name, radius=radius)
         obligations += (RangeObligation.of(name, x.size + x.error, radius),)
     moves = tuple(_of_each_order(name, above, {**above, **here}))
-    powers = [sp.Add(*(c * x.error_symbol**k for k, c in enumerate(each, start=1))) for each in moves]
+    powers = [sp.Add(*(c * x.error_symbol**k for k, c in enumerate(each, start=1))) for each in _least(moves)]
     step = rule_step(
         name,
         x.norm,
         "Taylor's formula",
-        eps * norm_of_ones(x.norm, x.dim) + sp.Min(*powers),
+        eps * norm_of_ones(x.norm, x.dim) + sp.Min(*powers, evaluate=False),  # else SymPy compares them by their roots
         premises=(x.name,),
         reason=reason or "|f(x + d) - f(x)| <= sum |f^(i)(x)| |d|^i / i! + sup |f^(k)| |d|^k / k!, the least over k",
         obligations=obligations,
         operation=Apply(function, beside, eps, moves) if function else unnamed("function"),
     )
     return x.follows(step, dim=x.dim, size=size)
+
+
+def _least(moves: Sequence[tuple[sp.Expr, ...]]) -> list[tuple[sp.Expr, ...]]:
+    """Without those whose coefficients are at least those of another, all of them: the error is not negative."""
+    kept: list[tuple[sp.Expr, ...]] = []
+    for each in moves:
+        if not any(_at_most(other, each) for other in kept):
+            kept = [*(other for other in kept if not _at_most(each, other)), each]
+    return kept
+
+
+def _at_most(less: tuple[sp.Expr, ...], more: tuple[sp.Expr, ...]) -> bool:
+    return all((b - a).is_nonnegative is True for a, b in zip_longest(less, more, fillvalue=sp.Integer(0)))
 
 
 # With f'' = ... = f^(k-1) = 0 at 0, Taylor's formula around 0 gives |f(z) - f(0) - f'(0) z| <= sup |f^(k)| |z|^k / k!

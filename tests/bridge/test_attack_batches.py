@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,8 @@ def test_steps_and_one_evaluations_serve_three_quantities_two_scopes_and_four_po
 def test_a_longer_attack_costs_one_evaluation_a_step() -> None:
     def evaluations(steps: int) -> int:
         network = Calls(shrunk)
-        bs.compare(three(network), attack=steps, samples=4, restarts=2)
+        cases = cases_of(three(network))
+        searched(cases, measured(cases[0]), replace(BUDGET, attack=steps))
         return network.count
 
     assert evaluations(9) - evaluations(4) == 5

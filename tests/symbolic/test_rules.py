@@ -26,6 +26,7 @@ from symbolic.calculus import (
     perturbed_map,
     pool,
     pooled_sum,
+    taylor,
 )
 from tests.symbolic.cases import corrected_random
 
@@ -288,3 +289,18 @@ def test_descent_wants_a_number_a_decrease_and_whole_steps() -> None:
         descend(gap, "g", decrease=1 - s, steps=2)
     with pytest.raises(DerivationError, match="a mean over 3/2 steps"):
         descend(gap, "g", decrease=1, steps=sp.Rational(3, 2))
+
+
+def test_taylors_formula_keeps_the_orders_that_may_be_the_least() -> None:
+    """Slopes at x that are as large as their supremum make the second order useless; letters leave it open."""
+    x = given("x", dim=1, size=1, error=s)
+
+    def least(suprema: dict[int, object], here: object) -> sp.Expr:
+        return taylor(x, "y", size=1, suprema=suprema, derivatives={1: here}).derivation.steps[-1].local
+
+    e = x.error_symbol
+    assert least({1: 1, 2: 4}, 1) == e == least({1: 1, 2: 4}, 2)
+    assert least({1: 1, 2: 0}, 1) == e
+    assert least({1: R, 2: K}, R) == R * e
+    assert set(least({1: 2, 2: 4}, 1).args) == {2 * e, e + 2 * e**2}
+    assert set(least({1: R, 2: K}, eps).args) == {R * e, eps * e + K * e**2 / 2}

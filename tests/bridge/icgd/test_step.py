@@ -224,9 +224,9 @@ def test_sums_of_relus_on_the_printed_range_violate_the_printed_error(
 def test_automatic_is_the_word_for_zero() -> None:
     study = find_study("icgd.step")
     words = dict.fromkeys(study.automatic, "automatic")
-    assert study.resolved(words) == study.resolved({})
+    assert study.resolved({"N": 2, **words}) == study.resolved({"N": 2})
     with pytest.raises(UsageError, match="K = 'automatic' is not a number"):
-        study.resolved({"K": "automatic"})
+        study.resolved({"N": 2, "K": "automatic"})
 
 
 REFUTABLE = {

@@ -13,6 +13,7 @@ from bridge.readings import Emulated, Instance, Operands, Reading, enclose, read
 from bridge.readings.arrays import largest, one_norm, two_norm
 from bridge.readings.network import bound_network
 from bridge.readings.numbers import wrong_numbers
+from bridge.readings.reading import BEYOND
 from numeric.balls import BallArray, working_precision
 from symbolic.calculus.repetition import Repetition
 from symbolic.derivation import Derivation, Norm, Step, error_symbol
@@ -58,22 +59,44 @@ class Seen:
         self.ratios[rule, quantity] = max(self.ratios.get((rule, quantity), 0.0), ratio)
 
 
-@dataclass
-class Balls:
-    """The readings of a program at one point. Of the `hidden` givens the enclosures know the errors' norms alone.
-
-    `change` is what a wrong rule does to its steps.
-    """
+@dataclass(frozen=True)
+class Derived:
+    """What all points of a program share. `change` is what a wrong rule does to its steps."""
 
     program: Program
-    point: int
-    hidden: frozenset[str]
     change: Callable[[Step], Step] = lambda step: step
-    seen: Seen = field(default_factory=Seen)
 
     @cached_property
     def derivation(self) -> Derivation:
         return Derivation(tuple(map(self.change, instances.derivation_of(self.program).steps)))
+
+    @cached_property
+    def closed(self) -> Mapping[str, BallArray]:
+        """The bounds of the steps, each from those of its premises."""
+        known, found = Operands({}, self.program.at, BITS), dict[Any, BallArray]()
+        with working_precision(BITS):
+            for step in self.derivation.steps:
+                symbols = {error_symbol(name): found[name] for name in step.premises}
+                found[step.name] = known.within(step).scalar(step.local, symbols)
+        return found
+
+
+@dataclass
+class Balls:
+    """The readings of a program at one point. Of the `hidden` givens the enclosures know the errors' norms alone."""
+
+    derived: Derived
+    point: int
+    hidden: frozenset[str]
+    seen: Seen = field(default_factory=Seen)
+
+    @property
+    def program(self) -> Program:
+        return self.derived.program
+
+    @property
+    def derivation(self) -> Derivation:
+        return self.derived.derivation
 
     @cached_property
     def values(self) -> dict[str, Emulated]:
@@ -96,12 +119,9 @@ class Balls:
         with working_precision(BITS):
             for words in wrong_numbers(self.derivation, self.known, self.values):
                 raise Breach(words, self.derivation.steps[-1])
-            closed: dict[Any, BallArray] = {}
             for step in self.derivation.steps:
-                symbols = {error_symbol(name): closed[error_symbol(name)] for name in step.premises}
-                closed[step.error] = self.known.within(step).scalar(step.local, symbols)
                 self.seen.count(self.seen.rules, step.rule)
-                self._check(step, closed[step.error])
+                self._check(step, self.derived.closed[step.name])
 
     # SymPy's arithmetic of floats rounds, so that the expression may differ from the steps by as much.
     def check_substituted(self) -> None:
@@ -154,7 +174,8 @@ class Balls:
     def _check_stops(self, step: Step) -> None:
         if step.name not in self.local.steps:
             self.seen.count(self.seen.stops, step.rule)
-            if step.name in self.values:
+            why = self.local.stops[step.name]
+            if step.name in self.values and why not in BEYOND.values() and not why.startswith("after "):
                 raise Breach("no enclosure, though it has a value", step)
 
     def _count_least(self, step: Step, local: BallArray, prompt: BallArray, closed: BallArray) -> None:
@@ -168,6 +189,8 @@ class Balls:
             by_enclosure = enclosed is not None and float(enclosed.midpoint()) <= least
             name = f"{name}, enclosed" if by_enclosure else f"{name}, by rule"
         self.seen.count(self.seen.least, name)
+        if numbers["local"] * (1 + 1e-12) < numbers["prompt"]:
+            return
         ways = [each for each in (self.local.by_enclosure(step), self.local.by_rule(step)) if each is not None]
         if min(float(each.midpoint()) for each in ways) > numbers["prompt"] * (1 + 1e-12) + 1e-30:
             self.seen.count(self.seen.least, "(prompt, where local alone is above it)")
@@ -251,7 +274,8 @@ class Floats:
             for part in ("centre", "radius", "one", "two"):
                 exact = getattr(found.error, part).midpoint()
                 here = self.batched[f"{name} {part}"][balls.point].numpy()
-                self._equal(f"{part} in floats", step, here, exact, 1 + float(np.max(np.abs(found.exact.midpoint()))))
+                scale = max(float(np.max(np.abs(each))) for each in (found.exact.midpoint(), exact))
+                self._equal(f"{part} in floats", step, here, exact, 1 + scale)
 
     def check_one_by_one(self, point: int) -> None:
         """Raises Breach where vmap gives something else than one point alone, or a gradient is not finite."""

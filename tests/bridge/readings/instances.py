@@ -59,10 +59,9 @@ def on_balls(program: Program, point: int, bits: int, hidden: frozenset[str]) ->
 
 
 def givens(program: Program) -> Iterator[str]:
-    """The keys of givens, and of whatever else has two sides."""
+    """The keys of givens and thresholds, which have two sides."""
     for name, members in program.operands.items():
-        if any(isinstance(each, Pair) for each in members) and not name.startswith("t"):
-            yield f"{name}|0"
+        yield from (f"{name}|{place}" for place, each in enumerate(members) if isinstance(each, Pair))
 
 
 def smooth(function: Function) -> Smooth:

@@ -30,6 +30,10 @@ def bounds_of(program: Program, point: int, bits: int) -> Bounds:
         if isinstance(last.operation, Linear) and program.operands[last.operation.matrix][0].ndim == 1:
             size = flint.arb(abs(float(program.operands[last.operation.matrix][0][point])))
             found[last.operation.matrix] = MatrixNorms(dim, dim, {(each, each): size for each in Norm})
+        if isinstance(last.operation, Linear) and program.operands[last.operation.matrix][0].ndim == 2:
+            row = MatrixNorms.of(program.operands[last.operation.matrix][0][point][None], bits)
+            norms = {(source, to): size for (source, to), size in row.norms.items() if to is Norm.INF}
+            found[last.operation.matrix] = MatrixNorms(dim, row.columns, norms)
     return Bounds(found, program.at)
 
 

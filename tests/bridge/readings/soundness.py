@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tests.bridge.readings import instances
-from tests.bridge.readings.checking import Balls, Breach, Floats, Seen
-from tests.symbolic.fuzzing.fuzzer import MOVES, Tally, library, random_programs
+from tests.bridge.readings.checking import Balls, Breach, Derived, Floats, Seen
+from tests.symbolic.fuzzing.fuzzer import MOVES, Tally, library, random_program
 from tests.symbolic.fuzzing.move import Move
 from tests.symbolic.fuzzing.program import Program, Rules
+from tests.symbolic.fuzzing.record import Violation
 
 SPARE = 2.0**-36  # by how much, relatively, the rules' numbers exceed those of the vectors: 2^16 roundings
 POINTS, DEPTHS = 4, (4, 13)
@@ -20,8 +21,15 @@ IN_FLOATS = 3  # of so many programs one is read in floats too
 STOPS = ("project, ball", "perturbed_function", "evolve", "recur", "bilinear")
 READ = (
     *("given", "given, probabilities", "given, affine", "add", "concatenate", "change_norm", "mean", "either"),
-    *("apply_function", "apply_function, within", "apply_function, Taylor", "taylor", "linear_map", "project, box"),
-    *("soft_threshold", "bilinear, entry-wise", "bilinear, inner product", "bilinear, mean of outer products"),
+    *("apply_function", "apply_function, within", "apply_function, Taylor", "apply_function, after a linear map"),
+    *("taylor", "linear_map", "linear_map, tokens to coordinates", "project, box"),
+    *(
+        "soft_threshold",
+        "soft_threshold, along a corner",
+        "bilinear, entry-wise",
+        "bilinear, entry-wise, after a linear map",
+    ),
+    *("bilinear, inner product", "bilinear, mean of outer products"),
     *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
     *("contract", "contract, limit", "repeat", "perturbed_map", "perturbed_map, known", "exclude", "correct"),
 )
@@ -60,9 +68,10 @@ READABLE = {
 
 @dataclass
 class Soundness:
-    """The counts of a run."""
+    """The counts of a run: programs, instances of them, and what was seen at the instances."""
 
     programs: int = 0
+    instances: int = 0
     steps: Counter[str] = field(default_factory=Counter)
     least: Counter[str] = field(default_factory=Counter)
     stops: Counter[str] = field(default_factory=Counter)
@@ -71,6 +80,7 @@ class Soundness:
     breaches: list[str] = field(default_factory=list)
 
     def add(self, seen: Seen) -> None:
+        self.instances += 1
         self.steps.update(seen.rules)
         self.least.update(seen.least)
         self.stops.update(seen.stops)
@@ -96,40 +106,82 @@ class Soundness:
         total = sum(self.steps.values())
         shares = (f"{name} {count}" for name, count in sorted(self.least.items()))
         lines.append(f"least bound: {', '.join(shares)}")
-        return "\n".join([*lines, f"{self.programs} programs, {total} steps, {len(self.breaches)} violations"])
+        counts = f"{self.programs} programs, {self.instances} instances, {total} steps"
+        return "\n".join([*lines, f"{counts}, {len(self.breaches)} violations"])
 
 
 def sound(
     programs: int,
     seed: int,
     *,
+    instances: int = 1,
+    only: int | None = None,
+    found: Soundness | None = None,
     rules: Rules | None = None,
     moves: Mapping[str, Move] = READABLE,
     most_breaches: int = 1,
     watch: Callable[[Soundness], None] = lambda soundness: None,
 ) -> Soundness:
-    """Run that many random programs through all readings; it stops after `most_breaches`."""
-    found, tally = Soundness(), Tally()
-    for program, point, hidden in instances_of(programs, seed, rules or library(), moves, tally):
-        where = f"seed {seed}, program {found.programs}, point {point}"
-        found.programs += 1
-        if tally.violations:  # the generator's own vectors show it
-            found.breaches.append(str(tally.violations.pop()))
-        else:
-            _read(found, program, point, hidden, where)
+    """Run that many random programs through all readings; it stops after `most_breaches`.
+
+    `instances`: at so many points each. `only`: the program of this number. `found`: counts of the first programs,
+    which are not run again. `watch` is called after each program.
+    """
+    found = found or Soundness()
+    for number in range(found.programs, programs) if only is None else [only]:
+        _read(found, drawn(number, seed, instances, rules or library(), moves))
         watch(found)
         if len(found.breaches) >= most_breaches:
             break
     return found
 
 
-def _read(found: Soundness, program: Program, point: int, hidden: frozenset[str], where: str) -> None:
+@dataclass(frozen=True)
+class Drawn:
+    """The program of this number, and its instances: a point, and the givens whose errors are known by norm alone."""
+
+    number: int
+    seed: int
+    program: Program
+    violations: list[Violation]
+    instances: list[tuple[int, frozenset[str]]]
+
+    @property
+    def where(self) -> str:
+        return f"seed {self.seed}, program {self.number}"
+
+
+def drawn(number: int, seed: int, count: int, rules: Rules, moves: Mapping[str, Move]) -> Drawn:
+    """Each program has a seed of its own, so that it can be drawn alone."""
+    rng, tally, points = np.random.default_rng([seed, number]), Tally(), max(POINTS, count)
+    options = {"rules": rules, "moves": moves, "spare": SPARE, "onwards": 0.7, "read": True}
+    where = f"seed {seed}, program {number}, "
+    program = random_program(rng, where, points=points, tally=tally, lengths=DEPTHS, **options)
+    givens = list(instances.givens(program))
+    chosen = rng.permutation(points)[:count]
+    hidden = [frozenset(name for name in givens if rng.random() < 0.5) for _ in chosen]
+    return Drawn(number, seed, program, tally.violations, list(zip(map(int, chosen), hidden, strict=True)))
+
+
+def _read(found: Soundness, one: Drawn) -> None:
+    if one.violations:  # the generator's own vectors show it
+        found.breaches.append(str(one.violations[0]))
+    else:
+        derived = Derived(one.program)
+        for place, (point, hidden) in enumerate(one.instances):
+            in_floats = place == 0 and one.number % IN_FLOATS == 0
+            _read_instance(found, one, Balls(derived, point, hidden), in_floats)
+    found.programs += 1
+
+
+def _read_instance(found: Soundness, one: Drawn, balls: Balls, in_floats: bool) -> None:
+    where = f"{one.where}, point {balls.point}"
     try:
-        found.add(checked(program, point, hidden, in_floats=found.programs % IN_FLOATS == 1))
+        found.add(checked(balls, in_floats=in_floats))
     except Breach as breach:
-        found.breaches.append(shown(str(breach), where, program, breach.step.name))
+        found.breaches.append(shown(str(breach), where, one.program, breach.step.name))
     except Exception as error:  # no program may end in one
-        found.breaches.append(shown(f"{type(error).__name__}: {error}", where, program))
+        found.breaches.append(shown(f"{type(error).__name__}: {error}", where, one.program))
 
 
 def shown(what: str, where: str, program: Program, name: str = "") -> str:
@@ -139,19 +191,16 @@ def shown(what: str, where: str, program: Program, name: str = "") -> str:
 
 
 def instances_of(
-    programs: int, seed: int, rules: Rules, moves: Mapping[str, Move], tally: Tally
+    programs: int, seed: int, rules: Rules, moves: Mapping[str, Move]
 ) -> Iterator[tuple[Program, int, frozenset[str]]]:
-    """Programs, each with the point that is read in balls and the givens whose errors are known by their norm alone."""
-    rng = np.random.default_rng(seed)
-    options = {"rules": rules, "moves": moves, "spare": SPARE, "onwards": 0.7, "read": True}
-    for program in random_programs(programs, seed, points=POINTS, tally=tally, lengths=DEPTHS, **options):
-        hidden = frozenset(name for name in instances.givens(program) if rng.random() < 0.5)
-        yield program, int(rng.integers(POINTS)), hidden
+    """One instance of each program."""
+    for number in range(programs):
+        one = drawn(number, seed, 1, rules, moves)
+        yield one.program, *one.instances[0]
 
 
-def checked(program: Program, point: int, hidden: frozenset[str], *, in_floats: bool = True) -> Seen:
+def checked(balls: Balls, *, in_floats: bool = True) -> Seen:
     """What was seen; raises Breach."""
-    balls = Balls(program, point, hidden)
     balls.check()
     balls.check_network()
     if in_floats:

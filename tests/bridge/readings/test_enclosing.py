@@ -49,6 +49,17 @@ def test_a_winner_that_may_change_is_enclosed_by_all_unit_vectors(error: float) 
     assert winner(error) == ([1.0, 1.0, 1.0], 2.0)
 
 
+@pytest.mark.parametrize(
+    ("moved", "lost"),
+    [([0.0, -1.0, -3.0], 1.0), ([1.5, 1.0, -3.0], 1.0), ([0.5, 1.0, -3.0], 0.0), ([0.0, 0.5, 0.0], 0.0)],
+)
+def test_a_winner_is_looked_for_where_the_scores_are_moved_to(moved: list[float], lost: float) -> None:
+    derivation = hard_max(scores(), "w", margin=margin).derivation
+    near = torch.tensor(moved, dtype=torch.float64)
+    found = enclose(derivation, Instance(Operands({"s": Emulated(SCORES, near)}), by_rules=False)).steps["w"].error
+    assert found.radius.tolist() == [lost] * 3
+
+
 # softmax(b s) of s = (0, 1, -3) against (0, 1, 0), without errors: 2 (1 - p) in the 1-norm.
 def test_softmax_in_place_of_hard_max_errs_by_the_weight_of_the_others() -> None:
     derivation = softmax_to_hard_max(scores(), "w", margin=margin, inverse_temperature=2).derivation

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import flint
+import numpy as np
 import pytest
 import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.readings import Instance, Operands, at, enclose
+from bridge.readings import Instance, Operands, Smooth, at, enclose
 from numeric.balls import BallArray
 from symbolic.statements import UsageError
 
@@ -108,3 +110,21 @@ def test_gradients_stay_finite_beyond_the_range() -> None:
 
 def test_a_supremum_is_rounded_up() -> None:
     assert bs.Smooth.of(sp.sin(t), t, radius=4).suprema[2] >= 1
+
+
+@pytest.mark.parametrize(
+    "on", [torch.tensor, lambda numbers: BallArray.exactly(np.array(numbers))], ids=["tensors", "balls"]
+)
+def test_the_range_has_to_hold_each_argument_with_its_change(on: Any) -> None:
+    known = Smooth(torch.tanh, radius=1.0)
+    change = on([0.25, 0.0])
+    assert bool(known.reaches(on([-0.75, 1.0]), change))
+    assert not known.reaches(on([-0.875, 1.0]), change)
+    assert not known.reaches(on([-0.75, -1.125]), change)
+    assert not known.reaches(on([0.0, 1.125]), change)
+    assert Smooth(torch.tanh).reaches(on([99.0, -99.0]), change) is True
+
+
+def test_balls_that_may_leave_the_range_are_not_in_it() -> None:
+    wide = BallArray([flint.arb(0.5, 1.0)], (1,), 128)
+    assert Smooth(torch.tanh, radius=1.0).reaches(wide, BallArray.exactly(np.zeros(1))) is False

@@ -2,19 +2,25 @@
 
 import functools
 import re
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sympy as sp
 
 import benchmarks.soundness
 from symbolic.derivation import Step
-from tests.bridge.readings.checking import Balls, Breach
-from tests.bridge.readings.soundness import PROGRAMS, READABLE, SEEDS, STEPS, instances_of, sound
+from symbolic.statements import UsageError
+from tests.bridge.readings.checking import Balls, Breach, Derived
+from tests.bridge.readings.soundness import PROGRAMS, READABLE, SEEDS, STEPS, Soundness, instances_of, sound
+from tests.bridge.readings.stored import stored, taken_up
 from tests.symbolic.fuzzing import planted
-from tests.symbolic.fuzzing.fuzzer import Tally, library
+from tests.symbolic.fuzzing.fuzzer import library
 
+BREACH = r"softmax: the local error of .*\(seed 3, program (\d+), point"
 ZERO = {"hard max", "correction"}  # whose bound is 0
 
 
@@ -41,9 +47,9 @@ def breaches(rule: str, share: sp.Rational) -> Iterator[Breach]:
         return replace(step, local=step.local * share) if step.rule == STEPS[rule] else step
 
     moves = {name: move for name, move in READABLE.items() if move.rule in (rule, "given")}
-    for program, point, hidden in instances_of(40, 3, library(), moves, Tally()):
+    for program, point, hidden in instances_of(40, 3, library(), moves):
         try:
-            Balls(program, point, hidden, wrong).check()
+            Balls(Derived(program, wrong), point, hidden).check()
         except Breach as breach:
             yield breach
 
@@ -68,16 +74,67 @@ def test_the_long_run_exits_with_1_for_a_violation_and_with_0_else(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = library() | {"softmax": planted.changed(library()["softmax"], planted.smaller_error)}
-    monkeypatch.setattr("sys.argv", ["soundness", "--programs", "3", "--seed", "3"])
+    monkeypatch.setattr("sys.argv", ["soundness", "--programs", "3", "--instances", "2", "--seed", "3"])
     monkeypatch.setattr(benchmarks.soundness, "EVERY", 1)
     assert benchmarks.soundness.main() == 0
     shown = capsys.readouterr()
-    assert re.search(r"^3 programs, \d+ steps, 0 violations$", shown.out, re.M)
+    assert re.search(r"^3 programs, 6 instances, \d+ steps, 0 violations$", shown.out, re.M)
     assert shown.err.count("\n") == 3
+    monkeypatch.setattr(benchmarks.soundness, "VIOLATIONS", 1)
     monkeypatch.setattr(benchmarks.soundness, "sound", functools.partial(sound, rules=wrong))
-    monkeypatch.setattr("sys.argv", ["soundness", "--programs", "30", "--seed", "3"])
+    monkeypatch.setattr("sys.argv", ["soundness", "--programs", "30", "--instances", "1", "--seed", "3"])
     assert benchmarks.soundness.main() == 1
-    assert "softmax: the local error of" in capsys.readouterr().out
-    monkeypatch.setattr("sys.argv", ["soundness", "--programs", "0"])
+    shown = capsys.readouterr().out
+    number = re.findall(BREACH, shown)[0]
+    monkeypatch.setattr("sys.argv", ["soundness", "--only", number, "--seed", "3"])
+    assert benchmarks.soundness.main() == 1
+    alone = capsys.readouterr().out
+    assert "1 programs, 0 instances" in alone
+    assert re.findall(BREACH, alone) == [number]
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        (["--programs", "0"], "must be at least 1"),
+        (["--instances", "0"], "must be at least 1"),
+        (["--only", "-1"], "must not be negative"),
+        (["--only", "1", "--resume", "counts.json"], "leave --resume out"),
+    ],
+)
+def test_wrong_options_of_the_long_run_are_refused(
+    options: list[str], refusal: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["soundness", *options])
     with pytest.raises(SystemExit, match="2"):
         benchmarks.soundness.main()
+    assert refusal in capsys.readouterr().err
+
+
+def test_a_run_that_is_taken_up_again_counts_what_one_run_counts(tmp_path: Path) -> None:
+    kept, which = tmp_path / "counts.json", {"seed": 5}
+    stored(kept, sound(2, 5, instances=2), which)
+    again = sound(4, 5, instances=2, found=taken_up(kept, which))
+    assert again == sound(4, 5, instances=2)
+    assert (again.programs, again.instances) == (4, 8)
+    assert [each.name for each in tmp_path.iterdir()] == ["counts.json"]
+    with pytest.raises(UsageError, match="counts are of a run with other seed"):
+        taken_up(kept, {"seed": 6})
+    assert taken_up(tmp_path / "none.json", which) == Soundness()
+
+
+def test_a_signal_ends_the_long_run_after_a_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """And the counts are those of whole programs, stored."""
+    file = str(tmp_path / "counts.json")
+    ask = lambda found: signal.raise_signal(signal.SIGTERM) if found.programs == 2 else None  # noqa: E731
+
+    def asking(*given: Any, watch: Any, **named: Any) -> Soundness:
+        return sound(*given, watch=lambda found: (ask(found), watch(found))[-1], **named)
+
+    monkeypatch.setattr(benchmarks.soundness, "sound", asking)
+    for programs, expected in (("5", "2 programs, 2 instances"), ("3", "3 programs, 3 instances")):
+        monkeypatch.setattr("sys.argv", ["soundness", "--programs", programs, "--instances", "1", "--resume", file])
+        assert benchmarks.soundness.main() == 0
+        assert expected in capsys.readouterr().out

@@ -81,11 +81,7 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "inputs of a check of an unknown name": (
         {"checks": [check(inputs=lambda x: {})]},
-        "the inputs of the check 'area' takes x, which is no parameter or weight; it may take d, eps",
-    ),
-    "inputs of a check that take a setting": (
-        {"checks": [check(inputs=lambda seed: {})]},
-        "the inputs of the check 'area' takes seed, which is no parameter or weight; it may take d, eps",
+        "the inputs of the check 'area' takes x, which is no parameter, weight or setting; it may take attack, d, eps",
     ),
     "two functions at a prompt": (
         {**KNOWN, "knows": {rho: (lambda x: x.abs().amax(), lambda x: x.norm())}},

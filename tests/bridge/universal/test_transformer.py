@@ -126,3 +126,8 @@ def test_an_x_outside_the_unit_ball_is_refused():
     case.check_inputs(inputs)
     with pytest.raises(UsageError, match="x"):
         case.check_inputs({**inputs, "x": 3 + inputs["x"]})
+
+
+def test_a_run_that_takes_too_much_is_refused_before_it_starts():
+    with pytest.raises(UsageError, match=r"memory|idle core"):
+        compare(ID, N=10**7, n=10**5)

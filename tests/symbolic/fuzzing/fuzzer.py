@@ -136,22 +136,39 @@ def random_programs(
     rules: Rules,
     moves: Mapping[str, Move],
     tally: Tally,
+) -> Iterator[Program]:
+    """All drawn from one seed."""
+    rng = np.random.default_rng(seed)
+    for number in range(programs):
+        where = f"seed {seed}, program {number}, "
+        yield random_program(rng, where, points=points, rules=rules, moves=moves, tally=tally)
+
+
+def random_program(
+    rng: np.random.Generator,
+    where: str,
+    *,
+    points: int,
+    rules: Rules,
+    moves: Mapping[str, Move],
+    tally: Tally,
     lengths: tuple[int, int] = (4, 7),
     **options: Any,
-) -> Iterator[Program]:
-    """`lengths`: from how many moves a program is made, to one more than the most; `options`: what Program takes."""
-    rng = np.random.default_rng(seed)
+) -> Program:
+    """The program, up to a violation, which the tally gets.
+
+    `lengths`: from how many moves it is made, to one more than the most; `options`: what Program takes; `where`: which
+    program it is, in words.
+    """
     names = sorted(moves)
     chances = np.array([moves[name].weight for name in names])
-    chances /= chances.sum()
-    for number in range(programs):
-        tokens, kind = (2 if rng.random() < 0.6 else 3), str(rng.choice(KINDS, p=SHARES))
-        program = Program(rng, rules, points, tokens, kind, **options)
-        try:
-            for name in rng.choice(names, rng.integers(*lengths), p=chances):
-                program.move = str(name)
-                moves[program.move].run(program)
-        except Violation as violation:
-            violation.where = f"seed {seed}, program {number}, "
-            tally.violations.append(violation)
-        yield program
+    tokens, kind = (2 if rng.random() < 0.6 else 3), str(rng.choice(KINDS, p=SHARES))
+    program = Program(rng, rules, points, tokens, kind, **options)
+    try:
+        for name in rng.choice(names, rng.integers(*lengths), p=chances / chances.sum()):
+            program.move = str(name)
+            moves[program.move].run(program)
+    except Violation as violation:
+        violation.where = where
+        tally.violations.append(violation)
+    return program

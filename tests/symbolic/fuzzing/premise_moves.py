@@ -15,6 +15,7 @@ from tests.symbolic.fuzzing.maps import About, Map
 from tests.symbolic.fuzzing.move import Move, move
 from tests.symbolic.fuzzing.program import NAME, Program
 from tests.symbolic.fuzzing.realised import Realised
+from tests.symbolic.fuzzing.vectors import units
 
 # --- one premise -----------------------------------------------------------------------------------------------------
 
@@ -53,6 +54,47 @@ def given(program: Program) -> None:
     program.given()
 
 
+@move("linear_map, tokens to coordinates", "linear_map")
+def tokens_to_coordinates(program: Program) -> None:
+    x = program.pick(single=False)
+    mapped(program, x, maps.tokens_to_coordinates(program, about(program, x)))
+
+
+def turned(program: Program, target: Norm) -> Realised:
+    """A value that a matrix made of a given, whose 2-norm is known: as a map is followed by what it does to a ball."""
+    named, program.move = program.move, "linear_map"
+    x = program.given(Norm.TWO, program.whole(2, 3))
+    y = mapped(program, x, maps.turn(program, about(program, x), target))
+    program.move = named
+    return y
+
+
+@move("apply_function, after a linear map", "apply_function")
+def function_of_a_map(program: Program) -> None:
+    y = turned(program, Norm.TWO)
+    mapped(program, y, maps.straight(program, about(program, y)))
+
+
+# Along a corner of the cube, so that all coordinates do the same: they change their signs, and an approximate t < 0
+# jumps, or they go outwards. With a part of which more is known than its norm, the error has a centre.
+@move("soft_threshold, along a corner", "soft_threshold", size_loose="the threshold is above 0")
+def soft_threshold_along(program: Program) -> None:
+    norm, dim, error = (Norm.ONE, Norm.TWO)[program.whole(0, 1)], 2, program.number(0.1)
+    unit = units(program.signs(program.points, 1, dim) * np.ones((program.tokens, 1)), norm)
+    across = program.chance(0.6)
+    size = error * program.rng.uniform(0.1, 0.45) if across else program.number(2.0)
+    x = _along(program, norm, unit, size, -error if across else error)
+    if program.chance(0.5):
+        far = error + program.number(0.1)
+        x = mapped_sum(program, x, _along(program, norm, unit, far, -far if across else far))
+    mapped(program, x, maps.soft_threshold_along(program, about(program, x), across))
+
+
+def _along(program: Program, norm: Norm, unit: np.ndarray, size: float, error: float) -> Realised:
+    arguments = {"dim": unit.shape[-1], "norm": norm, "size": size, "error": abs(error)}
+    return program.start(arguments, size * unit, (size + error) * unit, single=program.without_tokens())
+
+
 @move("correct, rounding", "correct")
 def rounding(program: Program) -> None:
     """Whole numbers, rounded: errors below 1/2 are undone."""
@@ -85,13 +127,16 @@ def add(program: Program) -> None:
     others = [program.pick(first.value.norm, first.exact.shape[-1]) for _ in range(program.whole(0, 2))]
     terms = (first, *others)
     coefficients = tuple(float(c) for c in program.rng.choice([-2.0, -1.0, 0.5, 1.0, 3.0], len(terms)))
-    plain = program.chance(0.3)
-    if plain:
-        coefficients = (1.0,) * len(terms)
-    value = program.apply("add", *terms, name=NAME, **({} if plain else {"coefficients": coefficients}))
-    exact = sum(c * x.exact for c, x in zip(coefficients, terms, strict=True))
-    near = sum(c * x.near for c, x in zip(coefficients, terms, strict=True))
-    program.conclude(value, exact, near, norm=first.value.norm)
+    mapped_sum(program, *terms, coefficients=() if program.chance(0.3) else coefficients)
+
+
+def mapped_sum(program: Program, *terms: Realised, coefficients: tuple[float, ...] = ()) -> Realised:
+    """Without coefficients, the sum itself."""
+    value = program.apply("add", *terms, name=NAME, **({"coefficients": coefficients} if coefficients else {}))
+    factors = coefficients or (1.0,) * len(terms)
+    exact = sum(c * x.exact for c, x in zip(factors, terms, strict=True))
+    near = sum(c * x.near for c, x in zip(factors, terms, strict=True))
+    return program.conclude(value, exact, near, norm=terms[0].value.norm)
 
 
 @move("concatenate", "concatenate")
@@ -159,6 +204,22 @@ def entry_wise(program: Program) -> None:
     y = program.pick(Norm.INF, x.exact.shape[-1])
     value = program.apply("bilinear", x, y, NAME, product="entrywise")
     program.conclude(value, x.exact * y.exact, x.near * y.near, norm=x.value.norm)
+
+
+@move("bilinear, entry-wise, after a linear map", "bilinear", size_loose="coordinates of the other factor differ")
+def entry_wise_of_a_map(program: Program) -> None:
+    """All coordinates of the exact factor have one absolute value."""
+    y, size = turned(program, Norm.INF), program.number()
+    dim = y.exact.shape[-1]
+    signs = size * program.signs(program.points, program.tokens, dim)
+    x = program.start(
+        {"dim": dim, "norm": Norm.TWO, "size": size * dim**0.5 * (1 + 1e-15), "error": 0.0},
+        signs,
+        signs,
+        single=y.single,
+    )
+    value = program.apply("bilinear", x, y, NAME, product="entrywise")
+    program.conclude(value, x.exact * y.exact, x.near * y.near, norm=Norm.TWO)
 
 
 @move("bilinear, inner product", "bilinear")
@@ -261,6 +322,9 @@ ONE_PREMISE = (
 MOVES = (
     *ONE_PREMISE,
     given,
+    tokens_to_coordinates,
+    function_of_a_map,
+    soft_threshold_along,
     line_at_zero,
     rounding,
     add,
@@ -269,6 +333,7 @@ MOVES = (
     pool,
     bilinear,
     entry_wise,
+    entry_wise_of_a_map,
     inner_product,
     mean_of_outer_products,
     known_size,

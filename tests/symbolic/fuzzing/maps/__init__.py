@@ -5,13 +5,15 @@ that move the vectors at hand the farthest. That is what an adversary may do who
 layer is run again and again in a recursion.
 """
 
-from tests.symbolic.fuzzing.maps.functional import apply_function, apply_within, taylor, taylor_range
+from tests.symbolic.fuzzing.maps.functional import apply_function, apply_within, straight, taylor, taylor_range
 from tests.symbolic.fuzzing.maps.linear import (
     linear_map,
     perturbed_function,
     perturbed_map,
     perturbed_map_known,
     perturbed_map_pooled,
+    tokens_to_coordinates,
+    turn,
 )
 from tests.symbolic.fuzzing.maps.map import About, Map, Pair
 from tests.symbolic.fuzzing.maps.operators import (
@@ -32,6 +34,7 @@ from tests.symbolic.fuzzing.maps.plain import (
     project_ball,
     project_box,
     soft_threshold,
+    soft_threshold_along,
 )
 
 __all__ = [
@@ -60,6 +63,10 @@ __all__ = [
     "project_box",
     "signed_permutation",
     "soft_threshold",
+    "soft_threshold_along",
+    "straight",
     "taylor",
     "taylor_range",
+    "tokens_to_coordinates",
+    "turn",
 ]

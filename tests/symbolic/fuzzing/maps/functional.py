@@ -44,6 +44,18 @@ def _function(program: Program, about: About, form: Form, reach: float) -> Funct
     )
 
 
+def straight(program: Program, about: About) -> Map:
+    """A multiple of the argument, with all that is known of such a function: nothing but the slopes remain.
+
+    Its approximant deviates by a multiple of the argument as well, which reaches eps nowhere.
+    """
+    eps = 0.0 if program.chance(0.3) else program.number(0.01, 0.5)
+    tilt = program.rng.uniform(0.2, 0.9) * eps / max(about.size + about.error, 1e-3)
+    known = {"sup": program.chance(0.5), "local": True, "difference": program.chance(0.5)}
+    made = Function(FORMS["line"], program.number(0.2, about.most), eps, tilt, derivatives=2, supremum=(2,), **known)
+    return _applied(program, about, made)
+
+
 def _applied(program: Program, about: About, function: Function, **arguments: float) -> Map:
     signs = program.handle(kind="s") if function.eps else ""
     slope, secant = (each(function.reach) for each in (function.form.slope, function.form.secant))

@@ -51,6 +51,37 @@ def linear_map(program: Program, about: About) -> Map:
     return Map("linear_map", arguments, run, target, centre=lambda c: images["centre"](c))
 
 
+def tokens_to_coordinates(program: Program, about: About) -> Map:
+    """One vector a: the number a x of each token becomes a coordinate."""
+    size, handle = program.number(0.2, about.most), program.handle(kind="A")
+    rows: list[np.ndarray] = []
+
+    def run(exact: np.ndarray, near: np.ndarray) -> Pair:
+        rows.append(size * program.functional(exact, near, about.norm))
+        program.operands[handle].append(rows[-1])
+        return _by_token(exact, rows[-1]), _by_token(near, rows[-1])
+
+    arguments = {"operator_norm": size, "dim": program.tokens, "target": Norm.INF, "matrix": handle}
+    centre = lambda c: (c * rows[-1]).sum(-1, keepdims=True)  # noqa: E731 - of all coordinates
+    return Map("linear_map", arguments, run, Norm.INF, centre=centre, single=True)
+
+
+def _by_token(x: np.ndarray, row: np.ndarray) -> np.ndarray:
+    numbers = np.einsum("ptd,pd->pt", x, row)
+    return np.repeat(numbers[:, None, :], x.shape[1], 1)
+
+
+def turn(program: Program, about: About, target: Norm) -> Map:
+    """A multiple of a permutation with signs, so that all errors attain its norm from the 2-norm to the 2-norm."""
+    size = program.number(0.2, about.most)
+    matrix = signed_permutation(program, about.dim, size)
+    handle = program.handle(np.broadcast_to(matrix, (program.points, *matrix.shape)), "A")
+    arguments = {"operator_norm": size, "dim": about.dim, "matrix": handle}
+    arguments |= {"target": target} if target is not about.norm else {}
+    linear = lambda v: v @ matrix.T  # noqa: E731 - of vectors and of their centre
+    return Map("linear_map", arguments, lambda exact, near: (linear(exact), linear(near)), target, centre=linear)
+
+
 def _kind_of_matrix(program: Program, about: About, target: Norm, dim: int) -> str:
     if program.chance(0.3):
         return "dense"

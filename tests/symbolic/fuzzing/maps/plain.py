@@ -66,7 +66,16 @@ def soft_threshold(program: Program, about: About) -> Map:
     threshold = off + (0.0 if program.chance(0.5) else 0.3 * program.rng.uniform() * about.size / about.dim)
     if program.chance(0.2):  # the approximate one is negative then
         threshold = off * program.rng.uniform()
-    exactly = program.chance(0.4)  # the threshold 0 keeps the size
+    return _soft_threshold(program, about, off, threshold, program.chance(0.4))  # the threshold 0 keeps the size
+
+
+def soft_threshold_along(program: Program, about: About, across: bool) -> Map:
+    """Where the argument goes across 0 an approximate t < 0 jumps; where it goes outwards t is below the argument."""
+    off = program.number(0.1, 0.5)
+    return _soft_threshold(program, about, off, off * (program.rng.uniform() if across else 1.0), False)
+
+
+def _soft_threshold(program: Program, about: About, off: float, threshold: float, exactly: bool) -> Map:
     handle = program.handle(kind="t")
 
     def run(exact: np.ndarray, near: np.ndarray) -> Pair:

@@ -1,0 +1,67 @@
+"""What is planted: the places, and the operators that change them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.mutants import faults
+from benchmarks.mutants.operators import OPERATORS
+from benchmarks.mutants.source import Edit, Source
+
+ROOT = Path(__file__).parents[2]
+MODULES = (
+    *("arrays", "enclosed", "enclosing", "errors", "functions", "product_errors", "reading", "values"),
+    "weight_errors",
+)
+TARGETS = [f"bridge/readings/{name}.py" for name in MODULES]
+# What words a refusal, says whether a network can be compared, or makes an operand of an expression encloses nothing.
+ELSEWHERE = {
+    *("_fitting", "_shapes", "_require_dim", "emulates", "_emulates"),
+    *("Smooth.of", "_checked", "_supremum"),
+}
+
+
+def thousandth(node: ast.AST, source: Source) -> Iterator[Edit]:
+    """A product, what is known of an error, and what a minimum is taken of: times 0.999."""
+    match node:
+        case ast.BinOp(_, ast.Mult() | ast.Div(), _):
+            parent = source.parents[node]
+            in_product = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult | ast.Div)
+            if not in_product and not _is_zero(node, source):
+                yield _shrunk(node, source)
+        case ast.Call(ast.Attribute(ast.Name("torch"), "minimum" | "maximum") | ast.Name("Error"), args, keywords):
+            values = [*args, *(word.value for word in keywords)]
+            bodies = (each.body if isinstance(each, ast.Lambda) else each for each in values)
+            numbers = (each for each in bodies if isinstance(each, ast.Name | ast.Call | ast.Attribute))
+            yield from (_shrunk(each, source) for each in numbers if not _is_zero(each, source))
+
+
+def _shrunk(node: ast.AST, source: Source) -> Edit:
+    return source.replaced(node, f"(0.999 * {source.enclosed(node)})")
+
+
+def _is_zero(node: ast.AST, source: Source) -> bool:
+    """What gives a zero its shape, which 0.999 times is the same."""
+    return any(zero in source.text(node) for zero in ("zeros_like", "* 0", "0 * "))
+
+
+def extreme(node: ast.AST, source: Source) -> Iterator[Edit]:
+    """A maximum for a minimum and the reverse, and one of the two alone."""
+    others = {"minimum": "maximum", "maximum": "minimum", "amax": "amin", "amin": "amax"}
+    match node:
+        case ast.Call(ast.Attribute(ast.Name("torch"), str(name)) as function, args) if name in others:
+            yield source.replaced(function, f"torch.{others[name]}")
+            if name in ("minimum", "maximum") and len(args) == 2:
+                yield from (source.replaced(node, source.enclosed(each)) for each in args)
+
+
+KNOWN = (
+    *("drop_factor", "drop_term", "plus_minus", "negate", "swap_operands", "exponent", "drop_function", "builtin"),
+    *("strictness", "condition", "branch"),
+)
+WRONG = {**{name: OPERATORS[name] for name in KNOWN}, "thousandth": thousandth, "extreme": extreme}
+
+
+def all_faults() -> list[faults.Fault]:
+    every = faults.enumerate_faults(ROOT, TARGETS, WRONG)
+    return [fault for fault in every if fault.function not in ELSEWHERE | {"module"}]
