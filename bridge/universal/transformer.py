@@ -16,6 +16,7 @@ from bridge.readings import Smooth
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
+from numeric.balls import BallArray
 from numeric.universal import transformer as numeric
 from symbolic.statements import UsageError
 from symbolic.universal import transformer as theory
@@ -24,6 +25,7 @@ from symbolic.universal.transformer_statement import WORST
 
 FORMATS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 CHOSEN = ("tau_1", "tau_2")
+LEVELS = (17, 15, 13, 11, 9, 7, 5, 3)  # of a continued fraction
 SEARCHES, EXACT_SECONDS = 10, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 
 
@@ -97,23 +99,40 @@ def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, la
 # Readings. (2 tau tanh(z/(2 tau)))' is 1 - tanh^2, at least 1 - (z/(2 tau))^2.
 
 
-def flattened(tau: float, count: int) -> Any:
-    """count tau tanh(z/(count tau)), whose factors are exact on balls: count = 4n is 2/eta, and 2 that of Attn2."""
-    return lambda z: count * (tau * torch.tanh(z / tau / count))
+# tanh u = u/(1 + x) with x = u^2/(3 + u^2/(5 + ...)): u - tanh u = u x/(1 + x) does not cancel.
+def gap(u: Any) -> Any:
+    """u - tanh u; on tensors to their precision, also near 0."""
+    if isinstance(u, BallArray):
+        return u - torch.tanh(u)
+    near, tail = u.clamp(-1, 1) ** 2, torch.full_like(u, float(LEVELS[0]))
+    for odd in LEVELS[1:]:
+        tail = odd + near / tail
+    return torch.where(u.abs() < 1, u * (near / tail) / (1 + near / tail), u - torch.tanh(u))
 
 
 def functions(tau_1: float, tau_2: float, n: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
     """By handle, each on the range of its step."""
     S = float(WORST[theory.S].subs({theory.B: B, theory.lam: lam}))
-    first, second = flattened(tau_1, 4 * n), flattened(tau_2, 2)
+
+    def short(z: Any, tau: float, count: int) -> Any:
+        """z - count tau tanh(z/(count tau)), whose factors are exact on balls: count = 4n is 2/eta, and 2 in Attn2."""
+        return count * (tau * gap(z / tau / count))
+
+    def of_label(z: Any) -> Any:
+        return -short(z, tau_1, 4 * n)
+
+    # tanh a - tanh b = sinh(a - b)/(cosh a cosh b).
+    def of_query(z: Any) -> Any:
+        moved, at = -short(z, tau_2, 2) / tau_1 / (4 * n), z / tau_1 / (4 * n)
+        return 4 * n * (tau_1 * torch.sinh(moved) / torch.cosh(at) / torch.cosh(at + moved))
 
     def deviation(hat: Any, radius: float) -> Smooth:
         return Smooth(lambda z: 0 * z, hat, radius=radius)
 
     def identity(radius: float, slope: float | None = None) -> Smooth:
-        return Smooth(lambda z: z, second, [lambda z: 1 + 0 * z], {2: 0}, slope_error=slope, radius=radius)
+        return Smooth(lambda z: z, lambda z: z - short(z, tau_2, 2), [lambda z: 1 + 0 * z], {2: 0},
+                      slope_error=slope, deviation=lambda z: -short(z, tau_2, 2), radius=radius)  # fmt: skip
 
-    of_label, of_query = (lambda z: first(z) - z), (lambda z: first(second(z)) - first(z))
     return {
         **{f"{of}_labels": deviation(of_label, B) for of in ("block", "path")},
         "block_predictions": deviation(of_label, P),

@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from mpmath import mp
 
 from bridge import compare, replay
 from bridge.registry import registered_study
-from bridge.universal.transformer import FORMATS, formats, resolve
+from bridge.universal.transformer import FORMATS, formats, gap, resolve
 from numeric.shared_blocks import SharedNetwork
 from numeric.universal import transformer as numeric
 from symbolic.statements import UsageError
@@ -131,3 +132,11 @@ def test_an_x_outside_the_unit_ball_is_refused():
 def test_a_run_that_takes_too_much_is_refused_before_it_starts():
     with pytest.raises(UsageError, match=r"memory|idle core"):
         compare(ID, N=10**7, n=10**5)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3, 0.99, 1.01, 4.0])
+def test_the_gap_of_tanh_does_not_cancel(size):
+    u = torch.tensor([size, -size])
+    with mp.workdps(60):
+        exact = float(mp.mpf(size) - mp.tanh(mp.mpf(size)))
+    torch.testing.assert_close(gap(u), torch.tensor([exact, -exact]), rtol=1e-14, atol=0)
