@@ -96,7 +96,7 @@ def errors(dtype: torch.dtype, tau_1: float, tau_2: float) -> tuple[float, float
 def best_time(run: Callable[[], object], repeats: int = 3) -> float:
     def once() -> float:
         start = time.perf_counter()
-        with torch.no_grad():
+        with torch.inference_mode():
             run()
         return time.perf_counter() - start
 

@@ -94,7 +94,7 @@ class SharedNetwork:
         wide = [head.value for head in heads if not self._narrows(head.value)]
         averaged = {source for value in wide for _, source in value.action} & set(blocks)
         averages = {name: _summed(joined, blocks[name]).split(rows, 1) for name in averaged}
-        weights, images = joined.split(rows, 1), []
+        weights, images = joined.split(rows, 1), list[Blocks]()
         for place, head in enumerate(heads):
             if self._narrows(head.value):
                 values = self._image(head.value, blocks)
