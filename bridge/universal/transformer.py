@@ -102,13 +102,13 @@ def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, la
 # tanh u = u/(1 + x) with x = u^2/(3 + u^2/(5 + ...)): u - tanh u = u x/(1 + x) does not cancel.
 def gap(u: Any) -> Any:
     """u - tanh u; on tensors to their precision, also near 0."""
-    plain: Any = u - torch.tanh(u)
+    direct: Any = u - torch.tanh(u)
     if isinstance(u, BallArray):
-        return plain
+        return direct
     near, tail = u.clamp(-1, 1) ** 2, torch.full_like(u, float(LEVELS[0]))
     for odd in LEVELS[1:]:
         tail = odd + near / tail
-    return torch.where(u.abs() < 1, u * (near / tail) / (1 + near / tail), plain)
+    return torch.where(u.abs() < 1, u * (near / tail) / (1 + near / tail), direct)
 
 
 def functions(tau_1: float, tau_2: float, n: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
