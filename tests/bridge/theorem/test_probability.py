@@ -74,13 +74,17 @@ def stated(**given: Any) -> Quantity:
 
 def test_a_stated_probability_that_is_halved_is_found_out() -> None:
     """The bound of share 2 delta is exceeded half of the time, and delta is 0.37."""
-    derivation = conclusion(share=2 * delta).derivation
-    lying = means(stated(derivation=derivation, failure=delta))
-    honest = means(stated(derivation=derivation, failure=2 * delta))
+    bound = conclusion(share=2 * delta).error
+    lying, honest = (means(stated(failure=each), printed={"mean": bound}) for each in (delta, 2 * delta))
     found = [row(each, samples=600, delta=0.37) for each in (lying, honest)]
-    assert [each.verdict["derived"] for each in found] == [Verdict.VIOLATED, Verdict.KEPT]
+    assert [each.verdict["printed"] for each in found] == [Verdict.VIOLATED, Verdict.KEPT]
     assert found[0].failures == found[1].failures
     assert found[0].p_value < LEVEL < 0.5 < found[1].p_value
+
+
+def test_a_stated_probability_below_that_of_the_derivation_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"states a probability of failure of delta.* add up to 2\*delta"):
+        means(stated(derivation=conclusion(share=2 * delta).derivation, failure=delta))
 
 
 def test_a_printed_bound_is_judged_at_the_same_probability() -> None:
