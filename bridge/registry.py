@@ -41,6 +41,8 @@ PLACES = {
     "universal.barron": ("universal.barron", "BARRON"),
     "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
+    "universal.lasso": ("universal.lasso", "LASSO"),
+    "universal.proximal": ("universal.proximal", "PROXIMAL"),
     "universal.features": ("universal.features", "FEATURES"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),

@@ -287,7 +287,7 @@ def bound_on_balls(
 
     The others share its reading, and are asked for at the same prompt.
     """
-    quantity, key = quantities[0], (scope, bits, *(value.cpu().numpy().tobytes() for value in inputs.values()))
+    quantity, key = quantities[0], (scope, bits, *(value.double().cpu().numpy().tobytes() for value in inputs.values()))
     try:
         if quantity.name not in case.read_last.get(key, {}):
             use = bounds_of(quantities, scope, by_rules=case.theorem.by_rules)

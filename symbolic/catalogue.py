@@ -127,6 +127,8 @@ PLACES = {
     "universal.barron": ("universal.barron_statement", "BARRON"),
     "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),
+    "universal.lasso": ("universal.lasso", "LASSO"),
+    "universal.proximal": ("universal.proximal", "PROXIMAL"),
     "universal.features": ("universal.features", "FEATURES"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
