@@ -203,7 +203,18 @@ def _given(operation: op.Given, step: Step, x: list[Bounded], known: Bounds) -> 
     if operation.name not in known.operands:
         return None
     found: Bounded = known.operand(step, operation.name, Bounded, "a Bounded(...)")
+    stated = None if step.dim is None else _whole(step.dim, known)
+    if stated not in (None, found.dim):
+        raise UsageError(f"step '{step.name}' has {stated} coordinates, and the Bounded for it {found.dim}")
     return found.in_norm(step.norm)
+
+
+def _whole(dim: sp.Expr, known: Bounds) -> int | None:
+    """The number, if letters that have whole values make it one."""
+    if dim.free_symbols - set(known.letters):
+        return None
+    found = evaluate_ball(dim, known.letters).unique_fmpz()
+    return None if found is None else int(found)
 
 
 @bounded.register
