@@ -45,6 +45,7 @@ class Solution:
     closed_form_conditions: tuple[str, ...] = ()
     note: str = ""
     of_error: bool = field(default=True)
+    chance: str = ""  # with which probability, or that it is an expectation
     result: str = ""
     automatic: tuple[str, ...] = ()
 
@@ -269,6 +270,7 @@ def _solution(
         closed_form_conditions=form.conditions if form else (),
         note=_note(study, curve, target),
         of_error=bool(target.scopes),
+        chance=target.chance if target.over else "",
         result=study.result.id,
         automatic=study.automatic,
     )

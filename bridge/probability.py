@@ -79,7 +79,8 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
 
 def _described(row: Row, over: OverDraws, bounds: Mapping[str, Bound], budget: Budget) -> Row:
     """The row with what it rests on."""
-    row.quantifier = over.quantity.chance
+    free = over.study.theorem.inputs
+    row.quantifier = over.quantity.chance + (f", for all {', '.join(free)} at once" if free else "")
     row.seed, row.samples = budget.seed, budget.samples
     row.drawn = [name for name in over.case.drawn_weights if name not in over.names] or None
     row.premises = list(dict.fromkeys(each for bound in bounds.values() for each in bound.premises)) or None

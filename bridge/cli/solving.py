@@ -10,7 +10,7 @@ from bridge.export.answers import sentences
 
 FIELDS = (
     *("result", "name", "value", "bound", "requested", "quantity", "tier"),
-    *("closed_form", "closed_form_conditions", "method", "params", "note", "of_error"),
+    *("closed_form", "closed_form_conditions", "method", "params", "note", "of_error", "chance"),
 )
 
 

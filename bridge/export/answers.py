@@ -35,7 +35,8 @@ def _checked(conditions: Sequence[Condition]) -> str:
 
 def _answer(solution: Solution) -> str:
     what = "error" if solution.of_error else "value"
-    about = f"the {what} of {solution.quantity}"
+    chance = f"{solution.chance}, " if solution.chance else ""
+    about = f"{chance}the {what} of {solution.quantity}"
     if solution.requested is None:
         return f"the {solution.tier} bound on {about} is {solution.bound}"
     by = f"by the {solution.tier} bound{UNPROVED if solution.tier == 'printed' else ''}"

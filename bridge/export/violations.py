@@ -66,7 +66,7 @@ class Violation:
     @property
     def _pair(self) -> str:
         """The quantity and its bound, both as the table shows them; "" where there are no two numbers."""
-        error, bound = found(self.worst), getattr(self.worst, self.worst_tier)
+        error, bound = found(self.worst), _bound_at(self.worst, self.worst_tier)
         if error is None or (bound is None and self.worst.samples == 0):
             return ""
         digits = digits_of(self.worst)
@@ -110,9 +110,15 @@ def _has_bound(row: Row, tier: str) -> bool:
     return row.verdict.get(tier) is not None and (getattr(row, tier) is not None or row.verdict[tier] not in RULED_OUT)
 
 
+def _bound_at(row: Row, tier: str) -> float | None:
+    """The bound that the error which was found exceeds; one of a prompt is that at the witness's."""
+    bound: float | None = getattr(row, tier)
+    return bound if row.witness is None or tier != "instance" else row.witness.bounds.get(tier, bound)
+
+
 def _excess(row: Row, tier: str) -> float:
     """How far on the wrong side of the bound the row is: a factor for an upper or a lower bound, else a distance."""
-    error, bound = found(row), getattr(row, tier)
+    error, bound = found(row), _bound_at(row, tier)
     if error is None:
         return 0.0
     if bound is None:  # refuted, so that it is a bound below float64

@@ -19,7 +19,7 @@ from bridge.export.legend import legend
 from bridge.export.numbers import DIGITS, plain
 from bridge.export.tables import comparison_csv
 from bridge.export.violations import reasons, violations
-from bridge.record import TIERS, Flag, Row, RowErratum, Verdict
+from bridge.record import TIERS, Flag, Row, RowErratum, Verdict, Witness
 from symbolic.catalogue import find_result
 from tests.bridge.export.cases import comparison
 
@@ -181,6 +181,15 @@ def test_violations_of_other_kinds() -> None:
         "rate: printed violated. Found: rate is 0.5; printed: 1.",
         "zero: printed violated. Found: zero is 0.5; printed: at most 0.",
     ]
+
+
+def test_a_violation_compares_error_and_bound_of_one_prompt() -> None:
+    record = comparison()
+    at = {"result": "own", "quantity": "out", "params": {}, "inputs": {"x": [1.0]}}
+    witness = Witness(**at, error_lower=2.0, bounds={"instance": 1.0})
+    row = _row(quantity="out", instance=0.5, measured=1.5, verdict={"instance": Verdict.VIOLATED}, samples=1)
+    record.rows = [row.model_copy(update={"witness": witness})]
+    assert "out is 2; instance: at most 1 (2 times that)." in violations(record)[0].sentence
 
 
 def test_a_violation_is_named_once_and_has_no_place() -> None:

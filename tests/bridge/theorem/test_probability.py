@@ -190,6 +190,7 @@ def test_a_random_input_is_drawn_and_the_others_are_attacked() -> None:
     found = row(theorem, samples=10, attack=10, restarts=4)
     again = row(theorem, samples=10, attack=10, restarts=4)
     assert found == again
+    assert found.quantifier.endswith(" over the draw of V, for all x at once")
     assert 0.1 < found.median < found.attacked <= found.derived
     assert row(theorem, samples=10, attack=10, restarts=4, seed=5).attacked != found.attacked
 
@@ -318,6 +319,7 @@ def test_the_example_is_solved_for_n_and_for_delta() -> None:
     assert least.value == math.ceil(2 * math.log(2 * 8 / 0.05) / 0.1**2)
     smallest = bs.solve(own, for_="delta", error=0.3, n=256)
     assert smallest.value == pytest.approx(16 * math.exp(-256 * 0.3**2 / 2), rel=1e-6)
+    assert "guarantees that with probability at least 1 - delta over " in str(smallest)
     draws = bs.solve(expected(), for_="n", error=0.05)
     assert draws.value == 400
 
