@@ -17,7 +17,6 @@ from bridge.goals import Goal, ratio
 from bridge.items import Items
 from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
-from bridge.theorem_readings import in_groups
 from bridge.transformer import Transformer
 from bridge.transformer_batch import Found, Member, TransformerBatch, together
 from numeric.attack import attack_groups
@@ -160,14 +159,8 @@ class TheoremBatch:
         return [
             _ReadingBatch(self, [each for each in own if each[0] in group])
             for own in ratios.values()
-            for group in self._groups([quantity for quantity, _, _ in own])
+            for group in self.cases[0].read_together([each for each, _, _ in own if self.cases[0].is_bounded(each)])
         ]
-
-    def _groups(self, quantities: Sequence[Quantity]) -> list[list[Quantity]]:
-        """Of one scope, those that are bounded together."""
-        if self.runner.theorem.bounds is not None:
-            return [list(quantities)]
-        return in_groups(quantity for quantity in quantities if quantity.name in self.read)
 
     def _letter(self, letter: sp.Symbol, items: Items, known: Mapping[str, Tensor]) -> Tensor:
         """The letter at those items, 0 at the others, (R)."""

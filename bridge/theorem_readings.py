@@ -285,14 +285,14 @@ def bound_on_balls(
 ) -> tuple[flint.arb | None, str]:
     """That of the first quantity, and a remark; None where the reading proves nothing at this prompt.
 
-    The others share its reading, and are asked for at the same prompt.
+    The others share its reading, and are read too where the prompt is not the first quantity's alone.
     """
-    quantity, key = quantities[0], (scope, bits, *(value.cpu().numpy().tobytes() for value in inputs.values()))
+    quantity, known = quantities[0], case.bounds_on_balls.at(inputs, scope, bits)
     try:
-        if quantity.name not in case.read_last.get(key, {}):
-            use = bounds_of(quantities, scope, by_rules=case.theorem.by_rules)
-            case.read_last = {key: at_prompt_on_balls(case, quantity, use, inputs, bits)}
-        found = case.read_last[key][quantity.name]
+        if quantity.name not in known:
+            use = bounds_of(quantities if known else [quantity], scope, by_rules=case.theorem.by_rules)
+            known |= at_prompt_on_balls(case, quantity, use, inputs, bits)
+        found = known[quantity.name]
     except TooLargeForExact:
         return None, "the reading of the derivation is too large for exact arithmetic; the bound is that of the rules"
     except BallsError as error:
