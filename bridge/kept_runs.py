@@ -1,4 +1,4 @@
-"""What exact runs gave, by the input: rows of several quantities are about one input."""
+"""What runs gave, by the input: rows of several quantities are about one input."""
 
 from collections.abc import Hashable, Mapping
 from typing import Generic, TypeVar
@@ -17,7 +17,7 @@ class KeptRuns(Generic[Given]):
 
     def at(self, inputs: Mapping[str, Tensor], *settings: Hashable) -> dict[str, Given]:
         """By quantity, at this input with these settings; what is found out is put in."""
-        key = (*settings, *(value.double().cpu().numpy().tobytes() for value in inputs.values()))
+        key = (*settings, *(value.detach().double().cpu().numpy().tobytes() for value in inputs.values()))
         if key not in self._found and len(self._found) >= MOST:
             self._found.clear()
         return self._found.setdefault(key, {})

@@ -102,7 +102,8 @@ class TheoremCase(Case):
         self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, {})
         self._prompt_formulas: dict[str, PromptFormula] = {}
         self._exact: KeptRuns[tuple[flint.arb, float]] = KeptRuns()
-        self._readings: dict[tuple[str, ...], AtPrompt] = {}
+        self._floats: KeptRuns[tuple[Tensor, Tensor]] = KeptRuns()
+        self._readings: dict[tuple[str | None, ...], AtPrompt] = {}
         self.bounds_on_balls: KeptRuns[Any] = KeptRuns()
         self._lengths: dict[Function | None, int] = {}
         self.values |= self._own_letters()
@@ -251,8 +252,7 @@ class TheoremCase(Case):
     # Errors.
 
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
-        found = self.runner.network(inputs, names, torch.float64 if attack else self.dtype)
-        truth = self.runner.reference(inputs, names)
+        found, truth = self._in_float64(inputs, names) if attack else self._in_floats(inputs, names)
         for name in () if attack else names:
             self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
             self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
@@ -260,6 +260,22 @@ class TheoremCase(Case):
                 entries = found[name][0].numel()
                 require_entries(self.result.id, name, self.theorem.entries[name], entries, self.values)
         return {name: self.distance(name, found[name], truth[name]) for name in names}
+
+    def _in_float64(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        return self.runner.network(inputs, names, torch.float64), self.runner.reference(inputs, names)
+
+    # At one prompt the errors of several quantities are asked for, and their rounding: one run has them all.
+    def _in_floats(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """What network and reference make of these quantities, in the dtype of the case."""
+        if len(next(iter(inputs.values()))) > 1:
+            return self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
+        known = self._floats.at(inputs)
+        missing = [name for name in names if name not in known]
+        if missing:
+            wanted = self._made_with(missing)
+            network, truth = self.runner.network(inputs, wanted, self.dtype), self.runner.reference(inputs, wanted)
+            known |= {name: (network[name].detach(), truth[name].detach()) for name in wanted}
+        return {name: known[name][0] for name in names}, {name: known[name][1] for name in names}
 
     def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
         try:
@@ -307,7 +323,7 @@ class TheoremCase(Case):
         one = self.members(inputs, bits)
         network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
         with torch.no_grad():
-            floats = self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
+            floats = self._in_floats(inputs, names)
         found = {}
         for name in names:
             pairs = zip((network, reference), floats, strict=True)
@@ -523,15 +539,18 @@ class TheoremCase(Case):
         """
         return ABOVE_ROUNDING * self._estimated_rounding()
 
-    def reading_of(self, quantities: Sequence[Quantity], scope: str) -> "AtPrompt | OwnBounds":
-        """The bounds that one reading of their derivation gives at a prompt, on tensors, by quantity."""
+    def reading_of(self, quantities: Sequence[Quantity], scope: str | None) -> "AtPrompt | OwnBounds":
+        """The bounds that one reading of their derivation gives at a prompt, on tensors, by quantity.
+
+        Without a scope each prompt has to say whether its own is local (`IS_LOCAL`).
+        """
         names, own = [quantity.name for quantity in quantities], self.theorem.bounds
         key = (*names, scope)
-        if own is not None:
+        if own is not None and scope is not None:
             return OwnBounds(own.tensors if isinstance(own, Pair) else own, names, scope)
         if key not in self._readings:
             use = bounds_of(quantities, scope, by_rules=self.theorem.by_rules)
-            self._readings[key] = AtPrompt(self, quantities[0], use)
+            self._readings[key] = AtPrompt(self, quantities[0], use, scope_is_given=scope is None)
         return self._readings[key]
 
     def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
