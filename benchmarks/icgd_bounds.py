@@ -144,6 +144,7 @@ def worst_share(case: TheoremCase, attack: int, samples: int = 8, restarts: int 
 def passes(scope: str, runs: int = 5) -> float:
     """Time of a prompt's bound over that of its exact pass: N = 6, K = 64, d = 64, n = 100; the least of `runs`."""
     case = step_case(N=6, K=64, d=64, n=100, B_v=0.5, relus=256)
+    chain = case.runner.built["chain"]
     w, x, y = (case.sample(2, seed=0)[name][1].double() for name in ("w", "x", "y"))
 
     def seconds(function: Callable[[], object]) -> float:
@@ -153,8 +154,8 @@ def passes(scope: str, runs: int = 5) -> float:
         return time.process_time() - start
 
     with torch.no_grad():
-        exact = min(seconds(lambda: case.chain.values(w, x, y)) for _ in range(runs))
-        return min(seconds(lambda: case.chain.bounds(w, x, y, scope, ["gradient"])) for _ in range(runs)) / exact
+        exact = min(seconds(lambda: chain.values(w, x, y)) for _ in range(runs))
+        return min(seconds(lambda: chain.bounds(w, x, y, scope, ["gradient"])) for _ in range(runs)) / exact
 
 
 def main() -> None:

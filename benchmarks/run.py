@@ -8,7 +8,7 @@ from functools import partial
 
 import torch
 
-from benchmarks import icgd, icgd_bounds, induction_training, lowering, lyapunov, phases
+from benchmarks import icgd, icgd_bounds, induction_training, lowering, lyapunov, phases, universal_transformer
 from bridge import compare
 from bridge.domains import Box
 from numeric.attack import attack, box_project
@@ -30,6 +30,7 @@ def main() -> None:
     lyapunov.main()
     phases.main()
     induction_training.main()
+    universal_transformer.main()
     default_comparisons()
 
 

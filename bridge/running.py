@@ -27,6 +27,7 @@ from numeric.balls.running import call_on_balls, run_on_balls
 from numeric.exact import run_exact
 from numeric.exact_cost import TooLargeForExact
 from numeric.network import Network
+from numeric.shared_blocks import SharedNetwork
 from symbolic.statements import UsageError
 
 Arrays = Mapping[str, Any]
@@ -46,7 +47,7 @@ class Runner:
     ) -> None:
         self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
         self.dtype, self.device = dtype, device
-        self._networks: dict[tuple[str, torch.dtype], Network] = {}
+        self._networks: dict[tuple[str, torch.dtype], Network | SharedNetwork] = {}
         self.built: dict[str, Any] = {}
         for name, build in theorem.built.items():
             self.built[name] = self.called(build, {})
@@ -246,13 +247,14 @@ class Runner:
         (name,) = self.theorem.inputs
         return name
 
-    def torch_network(self, key: str, dtype: torch.dtype) -> Network:
+    def torch_network(self, key: str, dtype: torch.dtype) -> Network | SharedNetwork:
         """The transformer of that key, with its weights in that dtype."""
         if (key, dtype) not in self._networks:
             network = self.theorem.networks[key]
             assert isinstance(network, Transformer)  # a function has no weights to be kept
             construction = self.called(network.build, {})
-            self._networks[key, dtype] = Network(construction, dtype=dtype, device=self.device)
+            interpreter = SharedNetwork if network.shared else Network
+            self._networks[key, dtype] = interpreter(construction, dtype=dtype, device=self.device)
         return self._networks[key, dtype]
 
     def taps(self, network: Transformer, names: Sequence[str]) -> list[str]:

@@ -15,12 +15,13 @@ class Transformer:
     a weight such as eta/n is the real number and not its rounding. `tokens` takes inputs and parameters and returns the
     tokens (L, width) of one prompt; without it they are the only input. `read` maps a quantity to a function of the
     construction's taps by name (`output` among them) and of parameters; a quantity that it leaves out is the tap of its
-    own name.
+    own name. `shared`: logistic attention is run with blocks that all tokens share computed once.
     """
 
     build: Function
     tokens: Function | None = None
     read: Mapping[str, Function] = field(default_factory=dict)
+    shared: bool = False
 
     def functions(self) -> Iterable[tuple[str, Function]]:
         yield "the transformer", self.build

@@ -14,6 +14,7 @@ from bridge.running import Runner
 from bridge.transformer import Transformer
 from numeric.ensemble import Ensemble, family, widest
 from numeric.network import Network
+from numeric.shared_blocks import SharedNetwork
 
 WIDEST, LONGEST = 64, 128  # coordinates and tokens, up to which dense weights and kernels cost less than more calls
 Found = tuple[str, Items, Tensor]  # a quantity, the items whose goal it is, and what the network makes of it there
@@ -24,7 +25,7 @@ class Member:
     """The transformer of one point, and the places that it runs."""
 
     transformer: Transformer
-    network: Network
+    network: Network | SharedNetwork
     length: int
     places: list[int]
 
@@ -32,7 +33,7 @@ class Member:
     def company(self) -> Hashable:
         """Equal for members that one batch runs."""
         construction = self.network.construction
-        if self.length > LONGEST or widest(construction) > WIDEST:
+        if self.transformer.shared or self.length > LONGEST or widest(construction) > WIDEST:
             return id(self.network)
         return family(construction), self.length
 
@@ -78,7 +79,7 @@ class TransformerBatch:
     def _items(self, members: Sequence[Member], total: int) -> Items:
         return Items([place for member in members for place in member.places], total, self.runner.device)
 
-    def _network(self) -> Network | Ensemble:
+    def _network(self) -> Network | SharedNetwork | Ensemble:
         if len(self.members) == 1:
             return self.members[0].network
         index = [number for number, member in enumerate(self.members) for _ in member.places]

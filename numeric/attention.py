@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from numeric.construction import Head, RelativePositions
 from numeric.maps import BlockMap, act, injection, tensor_actions
+from numeric.stream import StreamError
 
 SCORES_AT_ONCE = 1 << 22  # scores held at once while queries are streamed: 32 MiB in float64
 CHUNK = 64  # tokens a chunk of the geometric average
@@ -111,6 +112,11 @@ class ReluHead(AttentionHead):
         return torch.relu(self.scores(tokens, first, last)) / tokens.shape[1]  # (B, Q, L)
 
 
+class LogisticHead(AttentionHead):
+    def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
+        return torch.sigmoid(self.scores(tokens, first, last)) / examples(tokens.shape[1])  # (B, Q, L)
+
+
 # sum_j <q, k_j> v_j = (sum_j v_j k_j^T) q. All queries share the matrix, so the cost is L K V, not L^2 (K + V).
 class LinearHead(AttentionHead):
     def weights(self, tokens: Float[Tensor, "B L H"], first: int, last: int) -> Float[Tensor, "B Q L"]:
@@ -121,6 +127,13 @@ class LinearHead(AttentionHead):
             return super().forward(tokens, first)
         outer = self.value(tokens).mT @ self.key(tokens)  # (B, V, K)
         return self.place(self.query(tokens[:, first:]) @ outer.mT)  # (B, Q, H2)
+
+
+def examples(length: int) -> int:
+    """N of the N + 1 tokens of a prompt with a query. Raises StreamError for a query alone."""
+    if length < 2:
+        raise StreamError("LogisticAttention", "an empty prompt (a query alone)", "Give at least one example.")
+    return length - 1
 
 
 def kernel_dtype(like: Tensor) -> torch.dtype:

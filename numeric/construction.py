@@ -104,6 +104,14 @@ class LinearAttention(Attention):
         _require_dot_products("LinearAttention", "Linear attention", self.heads)
 
 
+class LogisticAttention(Attention):
+    """h_i + sum over heads of (1/N) sum_j sigma(<W_Q h_i, W_K h_j>) W_V h_j for N + 1 tokens, N >= 1; not causal.
+
+    sigma(x) = 1/(1 + e^-x), entry by entry (li2025, eq. (11), where the roles of Q and K are exchanged). A head without
+    dot product has scores 0.
+    """
+
+
 @dataclass(frozen=True, eq=False)
 class FeedForward:
     """h + W_outer relu(W_inner h + b), at each token by itself; without h if not `residual`."""
@@ -162,7 +170,7 @@ class ScoresTap:
 
 @dataclass(frozen=True)
 class AttentionTap:
-    """The attention weights of a head: softmax, ReLU over n, or the scores (linear); masked keys have weight 0."""
+    """The attention weights of a head: softmax, ReLU over n, logistic over N, or scores (linear); 0 where masked."""
 
     layer: int
     head: str
@@ -225,7 +233,9 @@ class Construction:
 
     def stream(self, layer: int) -> Stream:
         """The stream after layer `layer`: 0 is the embedding, -1 the last layer."""
-        return ([self.embedding.map.target] + [each.target for each in self.layers])[layer]
+        if layer == 0:
+            return self.embedding.map.target
+        return self.layers[layer - 1 if layer > 0 else layer].target
 
     def head(self, layer: int, name: str) -> Head:
         """The head `name` of layer `layer` (1..U)."""

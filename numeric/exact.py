@@ -14,6 +14,7 @@ import flint
 import numpy as np
 from jaxtyping import Float64, Shaped
 
+from numeric.attention import examples
 from numeric.balls import Arb, BallArray, exact_softmax, working_precision
 from numeric.balls.conversion import ball_of, entries_of_values
 from numeric.balls.floats import enclosing_floats
@@ -23,6 +24,7 @@ from numeric.construction import (
     Head,
     Layer,
     LinearAttention,
+    LogisticAttention,
     RelativePositions,
     ReluAttention,
     ScoresTap,
@@ -181,6 +183,10 @@ def positive_part(block: Balls) -> Balls:
     return flint.arb_mat(block.nrows(), block.ncols(), [zero.max(ball) for ball in block.entries()])
 
 
+def logistic(block: Balls) -> Balls:
+    return flint.arb_mat(block.nrows(), block.ncols(), [1 / (1 + (-ball).exp()) for ball in block.entries()])
+
+
 def exact_head(layer: Layer, head: Head, tokens: ExactTokens, first: int, length: int) -> ExactTokens:
     values = exact_apply(head.value, tokens)
     if not head.has_dot_product and head.positions is not None:
@@ -222,6 +228,8 @@ def exact_weights(layer: Layer, head: Head, tokens: ExactTokens, first: int, len
         return positive_part(scores) * (flint.arb(1) / length)
     if isinstance(layer, LinearAttention):
         return scores
+    if isinstance(layer, LogisticAttention):
+        return logistic(scores) * (flint.arb(1) / examples(length))
     rows = [exact_softmax_row(row, query, head.positions) for query, row in enumerate(scores.tolist(), start=first)]
     return matrix_of_rows(rows, length)
 

@@ -12,6 +12,7 @@ from numeric.construction import (
     FeedForward,
     Head,
     LinearAttention,
+    LogisticAttention,
     ScoresTap,
     SoftmaxAttention,
     Tap,
@@ -21,6 +22,7 @@ from numeric.maps import BlockMap, LowRank
 # One scalar ball of an attention weight (exponential, division, conversion to and from Python) takes about as long and
 # as much memory as this many multiplications inside a matrix product; measured, and only a matter of scale.
 OPERATIONS_PER_SCALAR = 64
+EXPONENTIAL = SoftmaxAttention, LogisticAttention  # the kinds whose weights take one for each score
 DEFAULT_LIMIT = 500_000_000  # some six seconds on one core
 
 
@@ -85,10 +87,10 @@ def exact_cost(construction: Construction, length: int, taps: Mapping[str, Tap])
             total += head_cost(layer, head, queries, length)
     for tap in taps.values():
         if isinstance(tap, ScoresTap | AttentionTap):
-            softmax = isinstance(construction.layers[tap.layer - 1], SoftmaxAttention)
+            exponential = isinstance(construction.layers[tap.layer - 1], EXPONENTIAL)
             queries = length - construction.first_query(tap.layer, length)
             weighted = isinstance(tap, AttentionTap)
-            total += score_cost(construction.head(tap.layer, tap.head), queries, length, weighted and softmax)
+            total += score_cost(construction.head(tap.layer, tap.head), queries, length, weighted and exponential)
     return total + map_cost(construction.readout, length)
 
 
@@ -111,7 +113,7 @@ def head_cost(layer: Attention, head: Head, queries: int, length: int) -> ExactC
     if isinstance(layer, LinearAttention):
         products = (queries + length) * width * shared_width(head)
         return values + query_and_key_cost(head, queries, length) + ExactCost(products=products)
-    scores = score_cost(head, queries, length, isinstance(layer, SoftmaxAttention))
+    scores = score_cost(head, queries, length, isinstance(layer, EXPONENTIAL))
     return values + scores + ExactCost(products=queries * length * width)
 
 

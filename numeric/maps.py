@@ -149,7 +149,7 @@ def act(
         )
     images: dict[str, Tensor] = {}
     for (target_block, source_block), weight in weights.items():
-        image = _act_on_block(weight, tokens[..., block_map.source.slice(source_block)])  # (..., t)
+        image = act_on_block(weight, tokens[..., block_map.source.slice(source_block)])  # (..., t)
         images[target_block] = images[target_block] + image if target_block in images else image
     return torch.cat([_image_or_zero(images, block.name, block.size, tokens) for block in block_map.target.blocks], -1)
 
@@ -163,7 +163,7 @@ def dense_action(what: Action, size: int) -> Float64[np.ndarray, "t s"]:
     return float(what) * np.eye(size)
 
 
-def _act_on_block(weight: TensorAction, block: Tensor) -> Tensor:
+def act_on_block(weight: TensorAction, block: Tensor) -> Tensor:
     if isinstance(weight, float):
         return block if weight == 1.0 else block * weight  # (..., s)
     if isinstance(weight, tuple):

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from numeric.attention import AttentionHead, BlockLinear, LinearHead, ReluHead, SoftmaxHead
+from numeric.attention import AttentionHead, BlockLinear, LinearHead, LogisticHead, ReluHead, SoftmaxHead
 from numeric.construction import (
     Attention,
     AttentionTap,
@@ -19,6 +19,7 @@ from numeric.construction import (
     FeedForward,
     Layer,
     LinearAttention,
+    LogisticAttention,
     ReluAttention,
     ScoresTap,
     SoftmaxAttention,
@@ -45,6 +46,7 @@ class EmbeddingLayer(nn.Module):
 HEADS: dict[type[Attention], type[AttentionHead]] = {
     SoftmaxAttention: SoftmaxHead,
     ReluAttention: ReluHead,
+    LogisticAttention: LogisticHead,
     LinearAttention: LinearHead,
 }
 

@@ -81,7 +81,10 @@ class Hypothesis:
     def complaint(self, values: Mapping[str, Any]) -> str | None:
         """None if the condition holds at `values` (names to numbers), else one sentence."""
         symbols = {symbol: values[symbol.name] for symbol in self.condition.free_symbols if symbol.name in values}
-        held = self.condition.subs(symbols)
+        try:
+            held = self.condition.subs(symbols)
+        except TypeError:  # a side is undefined there: 1/N at N = 0
+            held = sp.false
         if held == sp.true:
             return None
         got = values.get(self.parameter)

@@ -41,6 +41,7 @@ from symbolic.calculus.linear_softmax import softmax_as_linear
 from symbolic.calculus.nonexpansive import project, soft_threshold
 from symbolic.calculus.perturbations import correct, largest_safe, perturbed_function, perturbed_map, pool, pooled_sum
 from symbolic.calculus.products import bilinear
+from symbolic.calculus.proximal import ProximalSteps, bounded_iterates, proximal_gradient
 from symbolic.calculus.recursions import CoupledRecursion, LinearRecursion, geometric_sum, recur
 from symbolic.calculus.repetition import repeat
 from symbolic.calculus.softmax import attend, concentrate, exclude, hard_max, softmax, softmax_to_hard_max
@@ -68,6 +69,7 @@ __all__ = [
     "Norm",
     "Obligation",
     "Perceptron",
+    "ProximalSteps",
     "QuadraticRecursion",
     "Step",
     "add",
@@ -75,6 +77,7 @@ __all__ = [
     "attend",
     "best_shares",
     "bilinear",
+    "bounded_iterates",
     "change_norm",
     "concatenate",
     "concentrate",
@@ -110,6 +113,7 @@ __all__ = [
     "pool",
     "pooled_sum",
     "project",
+    "proximal_gradient",
     "recur",
     "recursion_from",
     "repeat",

@@ -27,11 +27,17 @@ from symbolic.statements import Printed
 from tests.examples.test_readme import README, SNIPPETS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-LINES = {"own_theorem.py": 65, "gradient_step.py": 65, "ridge.py": 65}  # neither blank nor comment
+LINES = {
+    "own_theorem.py": 65,
+    "gradient_step.py": 65,
+    "ridge.py": 65,
+    "elastic_net.py": 60,
+}  # neither blank nor comment
 COLUMNS = {
     "own_theorem.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
     "gradient_step.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
     "ridge.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
+    "elastic_net.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
 }
 SMALL = ["--samples", "8", "--attack", "3", "--restarts", "2"]
 CONCEPTS = 10
@@ -115,7 +121,7 @@ def test_the_table_that_is_shown_is_that_of_a_run() -> None:
 RATIOS = {"own_theorem.py": 1.1, "gradient_step.py": 1 + 1e-9, "ridge.py": 1 + 1e-9}
 
 
-@every_example
+@pytest.mark.parametrize("name", RATIOS)
 def test_bounds_at_a_prompt_are_near_the_error(name: str) -> None:
     comparison = bs.compare(own(name), samples=16, attack=40, restarts=8)
     rows = [row for row in comparison if row.scope in PROMPT_SCOPES]
@@ -128,7 +134,7 @@ def test_bounds_at_a_prompt_are_near_the_error(name: str) -> None:
         assert set(row.verdict.values()) == {Verdict.KEPT}
 
 
-@every_example
+@pytest.mark.parametrize("name", RATIOS)
 def test_the_network_is_the_one_of_the_derivation(name: str) -> None:
     rows = [row for row in bs.compare(own(name), samples=4, attack=0) if row.quantity == "faithful"]
     assert [row.verdict for row in rows] == [{"derived": Verdict.KEPT}] * 2
@@ -204,3 +210,39 @@ def test_enough_layers_are_solved_for() -> None:
     layers = bs.solve(own("ridge.py"), for_="L", error=1e-2).value
     rate = 1 - 0.35 / 1.1
     assert layers == math.ceil(math.log(1e-2 * 0.35 / 0.5) / math.log(rate))
+
+
+# --- the elastic net --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("params", [{}, {"eps": 0, "T": 30}, {"low": 0.9, "lamda": 1.0}, {"eps": 0.3, "d": 1}], ids=str)
+def test_every_bound_of_the_elastic_net_is_kept(params: dict[str, float]) -> None:
+    rows = list(bs.compare(own("elastic_net.py"), samples=16, attack=40, restarts=8, **{"T": 4, **params}))
+    assert {row.quantity for row in rows} == {"w", "gap"}
+    for row in rows:
+        assert {*row.verdict.values()} == {Verdict.KEPT}, row
+
+
+@pytest.mark.parametrize("claim", ["w <= W*(1 + alpha/high)**(-T)", "gap <= high*W**2/(40*T)"])
+def test_a_wrong_bound_of_the_elastic_net_is_violated(claim: str) -> None:
+    """Without the errors of the steps, and with a fortieth of the constant from a single step."""
+    comparison = bs.compare(own("elastic_net.py"), T=1 if "gap" in claim else 20, samples=32, attack=60, claim=claim)
+    assert Verdict.VIOLATED in {row.verdict.get("claimed") for row in comparison}
+
+
+def test_the_labels_of_the_elastic_net_make_the_planted_weights_optimal() -> None:
+    names = runpy.run_path(str(EXAMPLES / "elastic_net.py"))
+    X, w = torch.randn(8, 3), torch.tensor([0.5, 0.0, -1.0])
+    y = names["labels"](X, w, 0.3, 0.2)
+    best = names["objective"](X, y, w, 0.3, 0.2)
+    for size in (1e-3, 1.0):
+        moved = [names["objective"](X, y, w + size * torch.randn(3), 0.3, 0.2) for _ in range(50)]
+        assert min(moved) > best
+    settled = names["network"](X, w, torch.zeros(400, 3), float(torch.linalg.matrix_norm(X, 2) ** 2 / 8), 0.3, 0.2)
+    assert torch.allclose(settled["w"], w, atol=1e-12)
+
+
+def test_enough_steps_of_the_elastic_net_are_solved_for() -> None:
+    assert bs.solve(own("elastic_net.py"), for_="T", quantity="w", error=1e-2, eps=0).value == math.ceil(
+        math.log(1e-2) / math.log(1 / 1.5)
+    )

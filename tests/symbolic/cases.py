@@ -22,6 +22,7 @@ from symbolic.calculus import (
     apply_function,
     attend,
     bilinear,
+    bounded_iterates,
     change_norm,
     concatenate,
     concentrate,
@@ -46,6 +47,7 @@ from symbolic.calculus import (
     pool,
     pooled_sum,
     project,
+    proximal_gradient,
     recur,
     sample_mean,
     soft_threshold,
@@ -58,6 +60,7 @@ from symbolic.calculus import (
 )
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.repetition import repeat
+from tests.symbolic.fuzzing.proximal import Problem
 from tests.symbolic.fuzzing.realised import Realised
 from tests.symbolic.fuzzing.softmax_moves import linear_weights
 from tests.symbolic.fuzzing.vectors import ORDER, onto_ball, shrink, softmax_weights
@@ -729,6 +732,52 @@ def gradient_descent_random(rng: np.random.Generator) -> Realised:
     return shown(result, 0.0, float(np.mean(squares[:steps])) if fall else 0.0)
 
 
+NORM = sp.Symbol("r", nonnegative=True)
+
+
+def iterates_sharp(which: Norm, steps: int) -> Realised:
+    """F(w) = 2 |w| in that norm, steps of length almost 0, errors 1/2 away from 0."""
+    update = given("update", dim=2, norm=which, size=0, error=Half)
+    start = 0 if steps == 1 else 6
+    numbers = {"start": start, "penalty": 2, "lipschitz": 2, "smoothness": 0, "step": sp.Rational(1, 10**30)}
+    near = [start / 2 + steps / 2, 0]
+    return shown(bounded_iterates(update, "w", radius=NORM, steps=steps, **numbers), [0, 0], near, which)
+
+
+def proximal_sharp(which: Norm) -> Realised:
+    """F(w) = 3 |w - u| in that norm, from u by one step that errs by 1/4."""
+    start = given("start", dim=2, norm=Norm.TWO, size=1)
+    update, iterates = (given(each, dim=2, norm=which, size=0, error=e) for each, e in (("p", Half / 2), ("w", 9)))
+    numbers = {"lipschitz": 3, "smoothness": 0, "step": Half, "steps": 1}
+    gap = proximal_gradient(start, "gap", update=update, iterates=iterates, radius=NORM, **numbers)
+    return shown(gap, 0.0, 0.75)
+
+
+def proximal_random(rng: np.random.Generator, *, of_gap: bool) -> Realised:
+    """Steps on a quadratic with any Hessian diagonal and the 1-norm; errors random, or against the objective."""
+    which, dim, steps = Norm.ONE if rng.random() < 0.5 else Norm.TWO, 3, int(rng.integers(1, 8))
+    weight, curvature, centre = rng.uniform(0.1, 1), rng.uniform(0, 1, dim), rng.normal(size=dim)
+    problem, smooth, step = Problem(curvature, centre, weight), float(curvature.max()), 0.0
+    step = float(rng.choice([1.0, 0.3])) * (1 - 1e-12) / smooth
+    error, w, iterates = float(rng.choice([0.0, 0.01, 0.3])), rng.normal(size=dim), []
+    u = np.where(rng.random(dim) < 0.5, 0, centre)
+    start = value("start", u, w, Norm.TWO)
+    first, iterates = problem.value(w), [w]
+    for _ in range(steps):
+        p = problem.prox(iterates[-1], step)
+        push = problem.gradient(p) if rng.random() < 0.5 else rng.normal(size=dim)
+        iterates.append(p + error * push / max(norm(push, which), 1e-9))
+    update = given("p", dim=dim, norm=which, size=0, error=error)
+    ones, dual = 1 if which is Norm.ONE else float(np.sqrt(dim)), Norm.INF if which is Norm.ONE else Norm.TWO
+    lipschitz = smooth * NORM + norm(curvature * centre, dual) + weight * ones
+    numbers = {"lipschitz": lipschitz, "radius": NORM, "step": step, "smoothness": smooth, "steps": steps}
+    kept = bounded_iterates(update, "w", start=first, penalty=weight, **numbers)
+    if not of_gap:
+        return shown(kept, np.zeros((steps + 1, dim)), np.array(iterates), which)
+    gap = proximal_gradient(start, "gap", update=update, iterates=kept, **numbers)
+    return shown(gap, 0.0, max(problem.value(iterates[-1]) - problem.value(u), 0))
+
+
 def pooled_layers_sharp(scale: float = 1e-7) -> Realised:
     """A number 2, off by 3, through four weights 1 of which each is moved: errors per unit of a small perturbation."""
     e, X, depth = 3.0, 2.0, 4
@@ -904,6 +953,28 @@ CASES = [
         "gradient_descent",
         short_descent_sharp,
         size_loose="the exact value is 0, of size 0",
+    ),
+    *(
+        RuleCase(
+            f"bounded_iterates, {steps} steps, {which}-norm",
+            "bounded_iterates",
+            partial(iterates_sharp, which, steps),
+            partial(proximal_random, of_gap=False) if which is Norm.ONE else None,
+            size_loose="the exact value is 0, of size 0",
+            trials=40,
+        )
+        for which, steps in ((Norm.ONE, 1), (Norm.TWO, 4))
+    ),
+    *(
+        RuleCase(
+            f"proximal_gradient, {which}-norm",
+            "proximal_gradient",
+            partial(proximal_sharp, which),
+            partial(proximal_random, of_gap=True) if which is Norm.ONE else None,
+            size_loose="the exact value is 0, of size 0",
+            trials=60,
+        )
+        for which in (Norm.ONE, Norm.TWO)
     ),
     RuleCase("confine", "confine", confined_sharp),
 ]

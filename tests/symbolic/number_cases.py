@@ -18,6 +18,7 @@ from symbolic.calculus import (
     MonotoneRecursion,
     Multiplication,
     Perceptron,
+    ProximalSteps,
     QuadraticRecursion,
     add,
     apply_function,
@@ -125,6 +126,12 @@ def one_step() -> tuple[float, float]:
 def telescoped() -> tuple[float, float]:
     """Steps that lose 2 g - 1/2 and 3 g - 1 with g = 2, from 17/2 down to 0."""
     return float(Descent(sp.Integer(2), Half).run([2, 3], [Half, 1], sp.Rational(17, 2))), 2.0
+
+
+def proximal_step() -> tuple[float, float]:
+    """Two steps on F = |w| in float64: from the minimiser by an error of 1/2, which one step of 1/2 undoes, to 1/4."""
+    bounds = ProximalSteps(Half).run(0, [Half, Half / 2], [Half, Half], [1, 1], Half)
+    return float(bounds[0]), abs(0.0 + 0.5)
 
 
 def exact_step() -> tuple[float, float]:
@@ -239,6 +246,7 @@ NUMBER_CASES = [
     NumberCase("one gradient step", "descent_lemma", one_step),
     NumberCase("one exact gradient step", "descent_lemma", exact_step),
     NumberCase("telescoping", "Descent", telescoped),
+    NumberCase("proximal steps", "ProximalSteps", proximal_step),
     NumberCase("column sums", "Columns", lambda: (float(COLUMNS.norm), column_sum(MATRIX))),
     NumberCase("heads", "Heads", lambda: (float(HEADS.count), float(len([1, Half] * 3)))),
     NumberCase("attention", "Attention", attention_norm),

@@ -21,6 +21,7 @@ from symbolic.calculus import (
     apply_function,
     attend,
     bilinear,
+    bounded_iterates,
     change_norm,
     concatenate,
     concentrate,
@@ -43,6 +44,7 @@ from symbolic.calculus import (
     pool,
     pooled_sum,
     project,
+    proximal_gradient,
     recur,
     repeat,
     sample_mean,
@@ -314,6 +316,31 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "gradient_descent, exact": (
         lambda: gradient_descent(number(), "g", step=HALF, smoothness=HALF, steps=m),
         Says(ex * 16 / (7 * m), size=sp.Integer(0), dim=ONE),
+    ),
+    "bounded_iterates": (
+        lambda: bounded_iterates(
+            vector(norm=one), "y", start=Y, penalty=b, lipschitz=a, radius=t, step=1 / c, smoothness=2 * c, steps=m
+        ),
+        Says(ex + (Y + (m - 1) * a * ex) / b, size=sp.Integer(0), norm=one),
+    ),
+    "proximal_gradient": (
+        lambda: proximal_gradient(
+            vector(norm=two, size=Y),
+            "g",
+            update=vector("e", one, error=ey),
+            iterates=vector("w", one, error=c),
+            lipschitz=a + b * t,
+            radius=t,
+            step=HALF,
+            smoothness=TWO,
+            steps=m,
+        ),
+        Says(
+            ex**2 / m + ey * (2 * (m - 1) * (c + Y) / m + (m + 1) * (a + b * c) / 2),
+            size=sp.Integer(0),
+            dim=ONE,
+            premises=("x", "e", "w"),
+        ),
     ),
     "perturbed_map": (
         lambda: perturbed_map(vector(), "y", operator_norm=a, perturbation=b, dim=m, target=two),

@@ -226,7 +226,7 @@ def test_automatic_is_the_word_for_zero() -> None:
     words = dict.fromkeys(study.automatic, "automatic")
     assert study.resolved({"N": 2, **words}) == study.resolved({"N": 2})
     with pytest.raises(UsageError, match="K = 'automatic' is not a number"):
-        study.resolved({"K": "automatic"})
+        study.resolved({"N": 2, "K": "automatic"})
 
 
 REFUTABLE = {

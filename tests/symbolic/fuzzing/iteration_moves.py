@@ -10,6 +10,7 @@ from tests.symbolic.fuzzing import maps
 from tests.symbolic.fuzzing.evaluation import evaluate
 from tests.symbolic.fuzzing.move import move
 from tests.symbolic.fuzzing.program import NAME, Program
+from tests.symbolic.fuzzing.proximal import Problem
 from tests.symbolic.fuzzing.realised import Measured, Realised
 from tests.symbolic.fuzzing.vectors import lengths, units
 
@@ -165,4 +166,56 @@ def confine(program: Program) -> None:
     program.conclude(value, layer.exact, layer.near, norm=Norm.INF, at=at, also=(stays,), keep=False)
 
 
-MOVES = (contract, contract_limit, converge_limit, converge_exactly, converge, descend, gradient_descent, confine)
+NO_SIZE = "the exact value is 0, and so is its size"
+TINY = 2.0**-70  # a step that moves nothing in float64
+
+
+# F = weight ||w|| in the norm of the errors: steps of length almost 0 keep w, and errors away from 0 add up.
+@move("bounded_iterates", "bounded_iterates", size_loose=NO_SIZE)
+def bounded_iterates(program: Program) -> None:
+    x, steps, weight = (
+        program.pick(Norm.ONE if program.chance(0.5) else Norm.TWO),
+        program.whole(1, 4),
+        program.number(),
+    )
+    length = 0.0 if program.chance(0.3) else program.number()
+    near = (length + steps * lengths(x.moved, x.value.norm))[..., None] * units(x.moved, x.value.norm)
+    numbers = {"start": weight * length, "penalty": weight, "lipschitz": weight, "smoothness": 0}
+    radius = program.symbol("r", nonnegative=True)
+    value = program.apply("bounded_iterates", x, NAME, radius=radius, step=TINY, steps=steps, **numbers)
+    program.conclude(value, np.zeros_like(near), near, norm=x.value.norm)
+
+
+# From the minimiser u of weight ||w - u||, one step with any error; or several on a quadratic and the 1-norm.
+@move("proximal_gradient", "proximal_gradient", size_loose=NO_SIZE)
+def proximal_gradient(program: Program) -> None:
+    norm, at_once = Norm.ONE if program.chance(0.5) else Norm.TWO, program.chance(0.5)
+    x = program.given(Norm.TWO, error=0.0, single=False) if at_once else program.pick(Norm.TWO, single=False)
+    dim, weight, step = x.exact.shape[-1], program.number(), program.number(0.1, 2.0)
+    y = program.given(norm, dim, single=False)
+    if at_once:
+        curvature, iterates = 0.0, x.exact + y.moved[None]
+        gap, steepest = weight * lengths(y.moved, norm), weight
+    else:
+        curvature = program.rng.uniform(0.1, 1) / step
+        problem = Problem(np.asarray(curvature), program.rng.normal(size=dim), weight)
+        errors = y.moved * program.rng.choice([-1.0, 1.0, 0.3], (program.whole(1, 4), 1, 1, 1))
+        iterates = problem.run(x.near, errors, step)
+        gap = np.maximum(problem.value(iterates[-1]) - problem.value(x.exact), 0)
+        steepest = problem.steepest(iterates, norm)
+    sizes = lengths(iterates, norm)
+    longest = np.take_along_axis(iterates, sizes.argmax(0)[None, ..., None], 0)[0]
+    arguments = {"dim": dim, "norm": norm, "size": 0.0, "error": float(sizes.max())}
+    kept = program.start(arguments, np.zeros_like(longest), longest)
+    radius = program.symbol("r", nonnegative=True)
+    value = program.apply(
+        "proximal_gradient", x, NAME, update=y, iterates=kept, radius=radius, lipschitz=steepest, step=step,
+        smoothness=curvature * (1 - 1e-12), steps=len(iterates),
+    )  # fmt: skip
+    program.conclude(value, np.zeros_like(gap)[..., None], gap[..., None], norm=Norm.INF)
+
+
+MOVES = (
+    *(contract, contract_limit, converge_limit, converge_exactly, converge),
+    *(descend, gradient_descent, bounded_iterates, proximal_gradient, confine),
+)

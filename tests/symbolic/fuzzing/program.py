@@ -19,7 +19,7 @@ NAME = object()  # stands for the name of the new value in the arguments of a ru
 KINDS = ("floats", "rationals", "letters")
 TAME = 1e3  # larger values are not built upon: float64 would be what is tested
 EXACT = {"step", "coefficients", "inverse_temperature", "affine", "transposed", "probabilities", "box"}
-LOWER = {"margin", "slope", "gap", "lead"}  # the rules get lower bounds of these
+LOWER = {"margin", "slope", "gap", "lead", "penalty"}  # the rules get lower bounds of these
 NORMS = tuple(Norm)
 
 

@@ -1,0 +1,91 @@
+"""Functions of known classes as members of a family: values, and the magnitude and the phase of their spectra."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import sympy as sp
+import torch
+from torch import Tensor
+
+from bridge.lowering import lower
+from bridge.universal.classes import parts_of
+from numeric.universal.covering import in_ball
+from numeric.universal.features import Family, Member
+from numeric.universal.sampling import Draw
+from symbolic.statements import UsageError
+from symbolic.universal import barron
+from symbolic.universal.barron import BarronClass, r
+
+FAMILIES = ("bumps", "union")
+LINEAR = 0.5  # the largest coefficient of the linear functions
+
+
+# The phase of exp(-i omega^T centre).
+def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> Member:
+    """exp(-|x - centre|^2/(2 width^2)), in the radial part of the spectrum."""
+    at = torch.tensor(centre, dtype=torch.float64)
+    density = barron.bump(len(at), sp.Rational(width)).radial
+    ratio = lower(sp.simplify(density / spectrum.radial), "torch", args=(r,))
+    return Member(
+        "bumps",
+        lambda x: torch.exp(-((x - at) ** 2).sum(-1) / (2 * width**2)),
+        lambda found: torch.where(found.part == 0, ratio(found.radius), 0.0),
+        lambda found: -found.radius * (found.direction @ at),
+    )
+
+
+# F_h = F_h'/(i omega): the phase is -pi/2 along the line, pi/2 against it; so for the limits.
+def ridge(line: int, slope: float, spectrum: BarronClass) -> Member:
+    """The logistic neuron on that line of the spectrum."""
+    direction = torch.tensor([float(each) for each in spectrum.lines[line][0]], dtype=torch.float64)
+    return Member(
+        "ridges",
+        lambda x: torch.sigmoid(slope * (x * direction).sum(-1)),
+        lambda found: (found.part == 1 + line).double(),
+        lambda found: -torch.pi / 2 * torch.sign(found.direction @ direction),
+    )
+
+
+def linear(slopes: Sequence[float], spectrum: BarronClass) -> Member:
+    """sum_i a_i u_i^T x over the directions of the limits."""
+    at = torch.tensor(slopes, dtype=torch.float64)
+    directions = torch.tensor([[float(each) for each in u] for u, _ in spectrum.limits], dtype=torch.float64)
+    sizes = torch.tensor([float(size) for _, size in spectrum.limits], dtype=torch.float64)
+    first = 1 + len(spectrum.lines)
+
+    def along(found: Draw) -> Tensor:
+        """The slope in the direction that was drawn, over the largest one; 0 for draws of other parts (n)."""
+        place = found.part - first
+        limit = place.clamp_min(0)
+        towards = (found.direction * directions[limit]).sum(1)  # 1 or -1
+        return torch.where(place >= 0, towards * at[limit] / sizes[limit], 0.0)
+
+    return Member(
+        "linear",
+        lambda x: x @ (at @ directions),
+        lambda found: along(found).abs(),
+        lambda found: -torch.pi / 2 * torch.sign(along(found)),
+    )
+
+
+def family_of(spectrum: BarronClass, members: Sequence[Member]) -> Family:
+    return Family(int(spectrum.d), tuple(parts_of(spectrum)), tuple(members), float(spectrum.at_zero))
+
+
+@lru_cache(maxsize=16)
+def known_family(family: str, d: int, bumps: int, width: float, slope: float) -> Family:
+    """Bumps with centres in the ball; of the union, ridges in two directions and linear functions too."""
+    if family not in FAMILIES:
+        raise UsageError(f"universal.features: no family {family!r}; choose {' or '.join(FAMILIES)}")
+    centres = in_ball(bumps, d, torch.Generator().manual_seed(0)).tolist()
+    spectrum = barron.bump(d, sp.Rational(width))
+    if family == "bumps":
+        return family_of(spectrum, [bump(centre, width, spectrum) for centre in centres])
+    axes = [tuple(int(place == axis) for place in range(d)) for axis in range(d)]
+    lines = [axes[0], tuple(1 / sp.sqrt(d) for _ in range(d))] if d > 1 else axes[:1]
+    parts = [spectrum, *(barron.logistic(line, sp.Rational(slope)) for line in lines)]
+    spectrum = barron.union([*parts, barron.linear(axes, [LINEAR] * d)])
+    slopes = [[LINEAR] * d, [-LINEAR, *([0.0] * (d - 1))]]
+    members = [bump(centre, width, spectrum) for centre in centres]
+    members += [ridge(line, slope, spectrum) for line in range(len(lines))]
+    return family_of(spectrum, members + [linear(each, spectrum) for each in slopes])

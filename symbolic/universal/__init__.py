@@ -1,0 +1,1 @@
+"""Universal features for in-context learning (li2025)."""

@@ -1,0 +1,207 @@
+"""A ridge cosine as an integral of clipped ramps (li2025, Lemma 5, (69), (75), (81)): its exact error, best constants.
+
+g(z) = (cos(omega z + theta) - cos(theta))/omega on [-1, 1]. With gamma of (82), G(x) = int_{-2}^x gamma is g on [-1, 1]
+and the integral of ramps at z is the mean of G over [z - a, z + a], a = 1/(2 tau): a ramp is a mean of unit steps.
+"""
+
+from functools import cache
+
+import sympy as sp
+
+from symbolic.calculus import given, linear_map
+from symbolic.citations import LI2025, Citation
+from symbolic.derivation import Approximated
+from symbolic.errata import Erratum, Weight
+from symbolic.provenance import Provenance
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+
+tau = sp.Symbol("tau", positive=True)
+omega = sp.Symbol("omega", positive=True)
+omega_max = sp.Symbol("omega_max", positive=True)
+theta, z = sp.symbols("theta z", real=True)
+ridges = sp.Symbol("ridges", integer=True, positive=True)
+d = sp.Symbol("d", integer=True, positive=True)
+mass = sp.Symbol("mass", positive=True)  # C_F - sup |f(0)|, what int |omega| F^sup is
+width = sp.Symbol("a", positive=True)  # half the width of a ramp
+s, t, x = (sp.Symbol(name, real=True) for name in ("s", "t", "x"))
+
+
+def ramp(at: sp.Expr) -> sp.Expr:
+    """phi of (26)."""
+    return sp.Max(at + sp.Rational(1, 2), 0) - sp.Max(at - sp.Rational(1, 2), 0)
+
+
+# (69).
+
+
+# 2 eps + 1/2 - tau eps falls up to eps = 1/(2 tau), as tau >= 2; from there 2 eps grows; 1/(2 tau) <= 1/2.
+@cache
+def delta() -> sp.Expr:
+    """delta_tau, for tau >= 2."""
+    half = sp.Symbol("half", positive=True)
+    (kink,) = sp.solve(sp.Rational(1, 2) - tau * half, half)
+    return sp.simplify(2 * kink)
+
+
+# (75), (81): the error is int k(s) gamma(z - s) ds with k(s) = [s > 0] - phi(tau s), and |gamma| <= 1.
+# Equality: gamma jumps from 1 to -1 at z; the ridge cosines reach it at z = -1, theta = pi/2 as omega -> 0.
+@cache
+def best_error() -> sp.Expr:
+    """int |k|: the largest error for |gamma| <= 1."""
+    # k is odd, 1/2 - tau s for 0 < s < 1/(2 tau), and 0 beyond
+    return sp.simplify(2 * sp.integrate(1 - (tau * s + sp.Rational(1, 2)), (s, 0, 1 / (2 * tau))))
+
+
+def derive_lemma_5() -> Approximated:
+    """The error of f^approx: that of the ridges, integrated over a measure of total mass C_F - sup |f(0)|."""
+    each = given("ridge", dim=ridges, size=1, error=best_error(), reason="|gamma| <= 1, and int |k| (75)")
+    return linear_map(each, "function", operator_norm=mass, dim=1, reason="the integral over |omega| |F_f| d omega")
+
+
+# The exact error, piece by piece.
+
+
+def ridge(at: sp.Expr) -> sp.Expr:
+    return (sp.cos(omega * at + theta) - sp.cos(theta)) / omega
+
+
+def _clipped(at: sp.Expr, low: sp.Expr, high: sp.Expr) -> sp.Expr:
+    return sp.Min(sp.Max(at, low), high)
+
+
+@cache
+def _integral_of_ridge() -> sp.Expr:
+    """int_{-1}^x g."""
+    return sp.simplify(sp.integrate(ridge(t), (t, -1, x)))
+
+
+def _primitive(at: sp.Expr) -> sp.Expr:
+    """int_{-oo}^x G: a parabola where G grows from 0 to g(-1), the integral of g, a line where G stays at g(1)."""
+    left, inside = ridge(sp.Integer(-1)), _clipped(at, sp.Integer(-1), sp.Integer(1))
+    grown = _clipped(at + 1 + sp.Abs(left), sp.Integer(0), sp.Abs(left))
+    beyond = ridge(sp.Integer(1)) * sp.Max(at - 1, 0)
+    return sp.sign(left) * grown**2 / 2 + _integral_of_ridge().subs(x, inside) + beyond
+
+
+@cache
+def exact_error() -> sp.Expr:
+    """g(z) - int gamma(t) phi(tau (z - t)) dt, for every z in [-1, 1], omega, theta and tau."""
+    mean = tau * (_primitive(z + 1 / (2 * tau)) - _primitive(z - 1 / (2 * tau)))
+    return ridge(z) - mean
+
+
+@cache
+def inner_error() -> sp.Expr:
+    """The same for |z| <= 1 - 1/(2 tau), where the mean is of g alone."""
+    mean = sp.integrate(ridge(z + s), (s, -width, width)) / (2 * width)
+    return sp.factor(sp.simplify(sp.expand_trig(ridge(z) - mean))).subs(width, 1 / (2 * tau))
+
+
+# (81a) with its sign. At z = -1 the ramps phi(tau (z + t)), t <= 1, are at most 1/2, and above 0 on 1/(2 tau) only.
+@cache
+def error_with_printed_sign() -> sp.Expr:
+    """A lower bound of the error of (81a) at z = -1, whatever gamma with |gamma| <= 1 is taken."""
+    reached = sp.integrate(tau * s + sp.Rational(1, 2), (s, -1 / (2 * tau), 0))
+    return sp.Abs(ridge(sp.Integer(-1))) - sp.simplify(reached)
+
+
+# The quantities.
+
+_LEMMA_5 = Citation(LI2025, "Lemma 5", "eq. (70)")
+_APPENDIX = "Appendix A.1"
+PRINTED_ERROR = 3 / tau  # 3 delta_tau
+
+SIGN = Erratum(
+    Weight.DEFINITION,
+    Citation(LI2025, "Appendix A.1.1", "eq. (81a)"),
+    sentence="|g(z) - int_[-2,1] gamma(t) phi(tau (z + t)) dt| <= 3 delta_tau for some gamma",
+    reading="(75) and the proof have z - t and |gamma| <= 1; with z + t no such gamma reaches g(-1) != 0, since all "
+    "ramps with t <= 1 are at most 1/2 at z = -1, and positive only for t within 1/(2 tau) of 1",
+    repair="phi(tau (z - t)), as in (75) and in the proof",
+    survives="yes: (75) is what Lemma 5 uses",
+)
+LINEAR = Erratum(
+    Weight.PROOF,
+    Citation(LI2025, _APPENDIX, "eq. (68), (71)"),
+    sentence="f(x) - f(0) is the integral over omega != 0 of cosines with weight |F_f(omega)|",
+    reading="linear functions are a class of Section 2.3, with C_F = C_a + C_b by (20), and F_f of (17a) is read as a "
+    "distribution; all of its mass lies at omega = 0, which (68) and (71) leave out: f^approx is 0; an "
+    "integrable function that equals f on the ball has C_F above C_a",
+    repair="the limit omega -> 0 of (75): g(z) = -sin(theta) z, with ramps in the direction of a",
+    survives="yes: the limit has the same constants, for each direction that the measure contains",
+)
+
+
+def _quantity(name: str, latex: str, meaning: str, kind: Kind, **more: object) -> Quantity:
+    fields = {"norm": "absolute value", "domain": _DOMAIN, "quantifier": Quantifier.FOR_ALL, **more}
+    return Quantity(name, latex, meaning, kind=kind, **fields)  # type: ignore[arg-type]  # typed above
+
+
+_DOMAIN = "omega in (0, omega_max], theta in [0, 2 pi], |z| <= 1"
+QUANTITIES = (
+    _quantity(
+        "delta", r"\delta_\tau", "distance of the ramp from the unit step", Kind.EXACT, domain="tau > 2", scopes=(),
+        derive=delta, obtained=Provenance.ALGEBRA, printed=Printed(1 / tau, Citation(LI2025, _APPENDIX, "eq. (69)")),
+    ),
+    _quantity(
+        "ridge", r"|g(z) - \int \gamma(t) \phi(\tau(z - t))\,dt|", "error of the integral of ramps, for one ridge",
+        Kind.UPPER, norm="sup norm", derivation=derive_lemma_5().derivation.upto("ridge"), scopes=("network",),
+        printed=Printed(PRINTED_ERROR, Citation(LI2025, "Appendix A.1.1", "eq. (75a)")), trivial=sp.Integer(1),
+        worst_case={},
+    ),
+    _quantity(
+        "function", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of a sum of ridges of total weight `mass`",
+        Kind.UPPER, derivation=derive_lemma_5().derivation, scopes=("network",), worst_case={},
+        printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), trivial=mass, domain=f"||x||_2 <= 1; {_DOMAIN}",
+        remark="a spectrum of finitely many ridges",
+    ),
+    _quantity(
+        "ridge.exact", "e(z)", "exact error, as a formula in tau, omega, theta, z", Kind.EXACT, scopes=(),
+        derive=exact_error, obtained=Provenance.ALGEBRA,
+    ),
+    _quantity(
+        "ridge.printed_sign", r"|g(-1) - \int \gamma(t) \phi(\tau(-1 + t))\,dt|",
+        "least error of (81a) with its printed sign, over all |gamma| <= 1", Kind.UPPER, scopes=(),
+        printed=Printed(PRINTED_ERROR, SIGN.citation), erratum=SIGN,
+        finding="no gamma has an error below {found}; printed: {printed}",
+    ),
+    _quantity(
+        "function.linear", r"|f(x) - f(0) - f^{\mathrm{approx}}(x)|", "error of f^approx as printed, for f = mass x_1",
+        Kind.UPPER, scopes=(), printed=Printed(mass * PRINTED_ERROR, _LEMMA_5), erratum=LINEAR, domain="x = e_1",
+    ),
+)  # fmt: skip
+
+SIGMOID = Result(
+    id="universal.sigmoid",
+    title="A ridge cosine as an integral of clipped ramps",
+    citation=Citation(LI2025, "Lemma 5", "eq. (69), (75), (81)"),
+    claim=r"\Big|\frac{\cos(\omega^\top x + \theta) - \cos\theta}{\|\omega\|_2} - \int_{-2}^1 \gamma(t)\,"
+    r"\phi(\tau(\|\omega\|_2^{-1} \omega^\top x - t))\,dt\Big| \le 3 \delta_\tau",
+    parameters=(
+        Parameter("tau", tau, "slope of the ramps", (4.0, 16.0, 64.0, 256.0)),
+        Parameter("omega_max", omega_max, "largest frequency of a ridge", 16.0),
+        Parameter("mass", mass, "C_F - sup |f(0)|, the total weight of the ridges", 1.0),
+        Parameter("ridges", ridges, "number of ridges in a sum", 2, integer=True),
+        Parameter("d", d, "dimension of x", 2, integer=True),
+    ),
+    hypotheses=(
+        Hypothesis("tau", tau > 2, "Lemma 5 is for tau > 2: below, delta_tau is 1/2 and not 1/tau"),
+        Hypothesis("omega_max", sp.Ge(omega_max, sp.Rational(1, 64)), "frequencies start at 1/1024"),
+        Hypothesis("mass", sp.Gt(mass, 0, evaluate=False), "a weight"),
+        Hypothesis("ridges", sp.Ge(ridges, 1, evaluate=False), "a sum has a term"),
+        Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
+    ),
+    quantities=QUANTITIES,
+    notation={
+        tau: r"\tau",
+        omega: r"\omega",
+        theta: r"\theta",
+        omega_max: r"\omega_{\max}",
+        mass: r"\tilde C_{\mathcal F}",
+    },
+    symbols={omega: "frequency", theta: "phase", z: "omega^T x / |omega|"},
+    formulas=(
+        Formula("e(z)", inner_error, "the error for |z| <= 1 - 1/(2 tau)"),
+        Formula(r"\sup |e|", best_error, "best constant of (75) and (81), for gamma of (82)"),
+    ),
+)

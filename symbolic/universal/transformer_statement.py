@@ -1,0 +1,174 @@
+"""Lemma 4 (li2025) as a statement: printed and derived residuals of a block, errors after T blocks, and an erratum."""
+
+import sympy as sp
+
+from symbolic.citations import LI2025, Citation
+from symbolic.derivation import Approximated
+from symbolic.errata import Erratum, Weight
+from symbolic.provenance import Provenance
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.universal.transformer import (
+    PRINTED_TAU,
+    B,
+    L,
+    N,
+    P,
+    R,
+    S,
+    bits,
+    bits_of_printed_tau,
+    blocks,
+    d,
+    derive_printed_y_residual,
+    derive_residual,
+    derive_rho,
+    derive_step,
+    derive_y_hat,
+    derive_y_residual,
+    eta,
+    lam,
+    logistic_error,
+    n,
+    tau_1,
+    tau_2,
+    tau_ff,
+)
+
+c = sp.Symbol("c", positive=True)  # of the paper's <~
+C_F, sigma, rho, y_hat = sp.symbols("C_F sigma rho y_hat", positive=True)
+NOTATION = {lam: r"\bar\lambda", tau_1: r"\tau_1", tau_2: r"\tau_2", tau_ff: r"\tau_{\mathsf{ff}}"}
+SYMBOLS = {
+    R: "largest 1-norm of the exact iterates",
+    S: "largest |phi_i^T rho| over the iterates of the network and the exact ones",
+    c: "unspecified in the paper: the constant of its <~",
+}
+# The objective of the exact iterates is at most mean y_i^2 <= B^2, and at least lambda ||rho||_1.
+WORST = {R: B**2 / lam, S: 2 * B**2 / lam}
+_A4 = "Appendix A.4"
+_STATE = "x in the unit ball, |y_i| <= B, ||rho||_1 <= P"
+_PATH = "x in the unit ball, |y_i| <= B, from rho = 0"
+_READ = ("network", "prompt")
+_SIZES = "by rules, but for two sizes by hand: |phi_i^T rho| <= ||rho||_1, and ||rho_t||_1 <= R"
+PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
+
+FACTOR = Erratum(
+    Weight.DEFINITION,
+    Citation(LI2025, "Appendix A.4.3", "V of Attn2, eq. (124)"),
+    sentence="V of Attn2 has the row 4 tau (u_{d+1} - u_{d+3})^T, with which the layer realises (124), of residual "
+    "(125)",
+    reading="attention (11) divides by N, from which Attn1 has its 2/N, and the query alone has w = 0; so y_hat "
+    "tends to phi_{N+1}^T rho / N as tau grows, and head 3 of Attn1 takes back only the N-th part of the query's term",
+    repair="4 tau N in V of Attn2: (124) holds, with |e~| <= |phi_{N+1}^T rho|^3/(12 tau^2)",
+    survives="yes: with the factor N; no other weight changes, and (125) holds",
+)
+
+
+def _quantity(name: str, latex: str, meaning: str, value: Approximated | None, **more: object) -> Quantity:
+    bound = {} if value is None else {"derivation": value.derivation, "step": value.name, "worst_case": {}}
+    fields = {
+        "norm": "absolute value", "domain": _STATE, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL,
+        "scopes": () if value is None else ("network",), **bound, **more,
+    }  # fmt: skip
+    return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
+
+
+def _printed_residual() -> sp.Expr:
+    """(120) for |y_i| <= B, |phi_i^T rho| and |y_hat| <= P, with (125)."""
+    squares = B**2 + (N + 1) * P**2 / N + P**2 / N
+    return 4 * eta**2 / tau_1 * squares + 2 * eta / N * PRINTED_Y_RESIDUAL
+
+
+def _quantities() -> tuple[Quantity, ...]:
+    residual, step, own = derive_residual(), derive_step(), derive_y_residual()
+    labels = C_F**2 + sigma**2
+    squares_127 = labels + rho**2 + y_hat**2
+    in_128 = c * (eta**2 / tau_1 * (labels + rho**2 + rho**4 / tau_1**2) + eta * rho**2 / (N * tau_1))
+    of_tau = c * PRINTED_TAU
+    return (
+        _quantity(
+            "logistic", r"|x - 4\tau(\sigma(x/\tau) - \sigma(0))|", "largest error of the logistic function, |x| <= P",
+            None, printed=Printed(2 * P**2 / tau_2, Citation(LI2025, "Appendix A.4.3", "eq. (119)")),
+            derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="|x| <= P, tau = tau_2",
+        ),
+        _quantity(
+            "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", residual, norm="sup norm",
+            trivial=2 * eta * (B + P),
+            printed=Printed(_printed_residual(), Citation(LI2025, "Appendix A.4.3", "eq. (120)")),
+            remark="(120) at the largest |y_i|, |phi_i^T rho| and |y_hat|, and (125)",
+        ),
+        _quantity(
+            "step", r"\|e_t\|_\infty", "residual of one block", step, scopes=_READ, norm="sup norm",
+            trivial=2 * eta * (B + P),
+            printed=Printed(
+                c * (eta**2 / tau_1 * (2 * B**2 + 2 * P**2 + P**4 / tau_1**2) + eta * P**2 / (N * tau_1)),
+                Citation(LI2025, "Appendix A.4.4", "eq. (127), (128)"), in_letters=in_128, unspecified=(c,),
+            ),
+            remark="(127) is (128) with y_hat and its error kept: "
+            + sp.sstr(eta**2 / tau_1 * squares_127) + " + eta/N |y_hat - phi^T rho|",
+        ),
+        _quantity(
+            "y_residual", r"|\tilde e|", "residual of Attn2: y_hat against phi_{N+1}^T rho", own, trivial=P,
+            scopes=(*_READ, "prompt, local"),
+            printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
+        ),
+        _quantity(
+            "y_residual.printed", r"|\tilde e^{\text{printed}}|", "the same with the printed V of Attn2",
+            derive_printed_y_residual(), trivial=P, construction="printed", erratum=FACTOR,
+            printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
+        ),
+        _quantity(
+            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", derive_rho(),
+            norm="1-norm", domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND, remark=_SIZES,
+        ),
+        _quantity(
+            "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after T blocks against T exact steps",
+            derive_y_hat(), scopes=_READ, domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
+            remark=_SIZES,
+        ),
+        _quantity(
+            "tau.bits", r"p(\tau)", "bits of the format with which the rounding of a block stays below (58b), at the "
+            "tau of Lemma 7, all constants 1", None, kind=Kind.LOWER, derive=bits_of_printed_tau,
+            obtained=Provenance.HAND, norm="count", domain="a model of the arithmetic",
+            remark=f"tau = {sp.sstr(of_tau)}, with C_F = B and c = 1",
+        ),
+    )  # fmt: skip
+
+
+TRANSFORMER = Result(
+    id="universal.transformer",
+    title="A transformer runs proximal gradient for the Lasso",
+    citation=Citation(LI2025, "Lemma 4", "Appendix A.4, eq. (106)-(128)"),
+    claim=r"\rho^{(2t+1)} = \mathsf{ST}_{\eta\lambda}\Big(\rho^{(2t-1)} + \frac{2\eta}{N} \sum_{i=1}^N (y_i - "
+    r"\phi_i^\top \rho^{(2t-1)}) \phi_i\Big) + e_t, \qquad \hat y^{(2t+1)} = \phi_{N+1}^\top \rho^{(2t+1)} + \tilde e",
+    parameters=(
+        Parameter("N", N, "number of examples", 8, integer=True),
+        Parameter("n", n, "number of features", 4, integer=True),
+        Parameter("d", d, "dimension of x", 2, integer=True),
+        Parameter("L", L, "attention layers, 2T + 1 for T blocks", 5, integer=True),
+        Parameter("lam", lam, "lambda of the Lasso", 0.2),
+        Parameter("B", B, "bound on the labels", 1.0),
+        Parameter("P", P, "bound on the 1-norm of the state from which a block starts", 1.0),
+        Parameter("tau_ff", tau_ff, "slope of the ramps", 8.0),
+        Parameter("bits", bits, "bits of the format for which tau_1 and tau_2 are chosen", 53, integer=True),
+        Parameter("tau_1", tau_1, "temperature of Attn1 (from B, n, N and bits, if it is not given)", 1.0),
+        Parameter("tau_2", tau_2, "temperature of Attn2 (likewise)", 1.0),
+    ),
+    hypotheses=(
+        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "a prompt has an example"),
+        Hypothesis("n", sp.Ge(n, 1, evaluate=False), "a feature"),
+        Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
+        Hypothesis("L", sp.Eq(blocks, sp.floor(blocks)), "L = 2T + 1: Attn0 FF0 and T blocks of two layers"),
+        Hypothesis("L", sp.Ge(L, 3, evaluate=False), "a block"),
+        *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (lam, B, P, tau_ff, tau_1, tau_2)),
+        Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
+    ),
+    quantities=_quantities(),
+    notation=NOTATION,
+    symbols=SYMBOLS,
+    remarks=(
+        "In (11) the token i of the sum is weighted by sigma((Q h_i)^T K h_j).",
+        "The text received lacks the fourth head of Attn1; (118) leaves V_4 = -V_1, Q_4 = K_4 = 0.",
+        "|z_i| <~ sigma, used after (120), fails for the largest of N sub-Gaussian numbers; (120) needs only the mean "
+        "of their squares.",
+    ),
+)

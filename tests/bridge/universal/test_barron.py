@@ -1,0 +1,42 @@
+"""Barron constants end to end, and a spectrum of one's own drawn from."""
+
+import pytest
+import sympy as sp
+import torch
+from scipy import stats
+
+from bridge import compare
+from bridge.record import Verdict
+from bridge.universal.classes import parts_of
+from numeric.universal.sampling import draw
+from symbolic import UsageError
+from symbolic.universal import barron
+from symbolic.universal.barron import BarronClass, r
+
+
+@pytest.mark.parametrize("params", [{}, {"d": 3, "width": 0.5, "slope": 0.7, "centre": 0}, {"d": 1}], ids=str)
+def test_closed_forms_stand_beside_quadrature(params: dict[str, float]) -> None:
+    for row in compare("universal.barron", **params):
+        if row.quantity != "combination":
+            assert abs(row.measured - row.derived) < 1e-10 * max(1, row.derived), row
+            assert Verdict.VIOLATED not in row.verdict.values()
+
+
+def test_a_combination_of_three_classes_exceeds_the_printed_constant_and_of_two_does_not() -> None:
+    for M, expected in ((2, Verdict.PROVED), (3, Verdict.VIOLATED), (6, Verdict.VIOLATED)):
+        (row,) = (row for row in compare("universal.barron", M=M) if row.quantity == "combination")
+        assert (row.verdict["printed"], row.verdict["derived"]) == (expected, Verdict.PROVED)
+
+
+def test_a_spectrum_of_ones_own_is_drawn_from() -> None:
+    own = BarronClass(2, at_zero=1, radial=sp.exp(-r)) | barron.tanh((1, 0), 2)
+    parts = parts_of(own)
+    assert [round(part.mass, 6) for part in parts] == [round(float(4 * sp.pi), 6), 2]
+    found = draw(parts, 2, 20_000, torch.Generator().manual_seed(0))
+    assert stats.kstest(found.radius[found.part == 0].numpy(), stats.gamma(3).cdf).pvalue > 1e-4
+    assert stats.binomtest(int((found.part == 1).sum()), 20_000, 2 / (2 + 4 * 3.14159265)).pvalue > 1e-4
+
+
+def test_refusals() -> None:
+    with pytest.raises(UsageError, match=r"M = 0.* does not meet M >= 1"):
+        compare("universal.barron", M=0)

@@ -1,0 +1,108 @@
+"""Lemma 3 end to end: planted errors below both bounds at every step, the refuted decrease, refusals."""
+
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+import torch
+
+from bridge import compare
+from bridge.lowering import lower
+from bridge.record import Verdict
+from bridge.theorem_case import TheoremCase
+from bridge.universal import proximal
+from bridge.verdicts import Bound
+from symbolic import UsageError
+from symbolic.statements import Quantity
+from symbolic.universal import proximal as theory
+
+QUANTITIES = ("gap", "iterates")
+QUICK = {"samples": 16, "attack": 20, "restarts": 4}
+
+
+@pytest.mark.parametrize("params", [{}, {"L": 5, "eps": 0.05, "n": 3}, {"eps": 0, "eps_threshold": 0.01}], ids=str)
+def test_attacked_errors_stay_below_the_bounds(params: dict[str, float]) -> None:
+    comparison = compare("universal.proximal", **params, **QUICK)
+    rows = [row for row in comparison if row.quantity in QUANTITIES]
+    assert len(rows) == 4
+    for row in rows:
+        assert set(row.verdict.values()) == {Verdict.KEPT}, row
+    for row in comparison.tables[0].rows:
+        _, _, gap, own, bound, norm, of_norm = row
+        assert gap <= own <= bound * (1 + 1e-12)
+        assert norm <= of_norm
+
+
+@pytest.mark.parametrize("push", [proximal.numeric.steepest, proximal.numeric.at_random(torch.Generator())])
+def test_every_one_of_twenty_thousand_steps_is_below_both_bounds(push: proximal.numeric.Push) -> None:
+    generator, lam, eta, error = torch.Generator().manual_seed(4), 0.1, 0.1, 1e-5
+    phi = proximal.with_one(torch.rand(16, 4, generator=generator, dtype=torch.float64))
+    y, rho = torch.rand(16, generator=generator, dtype=torch.float64), torch.eye(5, dtype=torch.float64)[4]
+    path = proximal.numeric.path(phi, y, lam, eta, error, 20_000, push)
+    gaps, own, norms = map(torch.tensor, proximal.along(phi, y, rho, path, error, lam, eta))
+    assert bool((gaps <= own).all())
+    at = {theory.n: 4, theory.lam: lam, theory.eta: eta, theory.C: 1.0, theory.B_y: float(y.square().mean().sqrt())}
+    letters = {**at, theory.eps: error, theory.eps_threshold: 0}
+    bounds = [lower(theory.PROXIMAL.quantity(q).derived().subs(letters), "numpy", args=(theory.L,)) for q in QUANTITIES]
+    layers = 2 * np.arange(1, 20_001) + 1.0
+    for measured, bound in zip((gaps, norms), bounds, strict=True):
+        assert bool((measured.numpy() <= bound(layers)).all())
+
+
+def test_a_bound_below_the_largest_gap_is_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scaled(case: TheoremCase, quantity: Quantity) -> Bound | None:
+        bound = super(TheoremCase, case).derived(quantity)
+        return None if bound is None else Bound(bound.ball * flint.arb(0.05))
+
+    monkeypatch.setattr(TheoremCase, "derived", scaled)
+    rows = compare("universal.proximal", L=5, samples=64, attack=40)
+    assert Verdict.VIOLATED in {row.verdict.get("derived") for row in rows if row.quantity == "iterates"}
+
+
+def test_the_printed_decrease_fails_and_the_repaired_one_is_attained() -> None:
+    rows = {row.quantity: row for row in compare("universal.proximal", **QUICK)}
+    decrease, descent = rows["decrease"], rows["descent"]
+    assert decrease.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED}
+    assert decrease.erratum.weight == "step of a proof"
+    assert decrease.derived == decrease.measured == float(Fraction(-3, 196))
+    assert decrease.printed == float(Fraction(-1, 56))
+    assert descent.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
+
+
+@pytest.mark.parametrize("n", [2, 5, 20])
+def test_the_printed_decrease_fails_for_every_number_of_features(n: int) -> None:
+    """At lambda = 2/(n + 1), where rho_1 fits the examples."""
+    weight, before, after = proximal.exact_step(n, Fraction(2, n + 1))
+    assert before * (n + 1) == 1
+    old, new, moved = proximal.letters(n, before, after).values()
+    found = proximal.numeric.constant_objective(n, weight, after) - weight
+    assert n * (old - new) < found == n * (old - new) + moved
+
+
+def test_the_step_is_the_longest_that_is_allowed_unless_it_is_given() -> None:
+    assert proximal.resolve({"n": 4}, 0)["eta"] == pytest.approx(0.1)
+    assert proximal.resolve({"n": 4}, 0)["eta"] < 0.1
+    assert proximal.resolve({"n": 4, "eta": 0.01}, 0)["eta"] == 0.01
+
+
+def test_the_reference_gives_the_gap_itself() -> None:
+    assert {name: float(x.abs().sum()) for name, x in proximal.reference(torch.ones(3)).items()} == {
+        "gap": 0.0,
+        "iterates": 0.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"eta": 0}, "a step size is positive"),
+        ({"eta": 0.06}, "a step is at most 1/smoothness"),
+        ({"lam": -1}, "lam = -1.* does not meet lam > 0"),
+        ({"L": 40}, "L = 2T \\+ 1 is odd"),
+        ({"N": 0}, "an empty prompt has no mean"),
+    ],
+)
+def test_refusals(params: dict[str, float], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare("universal.proximal", **params)

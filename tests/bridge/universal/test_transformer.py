@@ -1,0 +1,142 @@
+"""universal.transformer: verdicts, formats, balls, recommended temperatures beside a scan, refusals."""
+
+import pytest
+import torch
+from mpmath import mp
+
+from bridge import compare, replay
+from bridge.registry import registered_study
+from bridge.universal.transformer import FORMATS, formats, gap, resolve
+from numeric.shared_blocks import SharedNetwork
+from numeric.universal import transformer as numeric
+from symbolic.statements import UsageError
+from tests.numeric.universal.test_transformer import LAM, TAU_FF, data
+
+ID = "universal.transformer"
+
+
+def rows_of(**options):
+    return {(row.quantity, row.scope): row for row in compare(ID, **options).rows}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return rows_of(attack=10, samples=16, restarts=4)
+
+
+def test_every_row_is_kept_but_that_of_the_printed_v(rows):
+    verdicts = {key: {tier: str(verdict) for tier, verdict in row.verdict.items()} for key, row in rows.items()}
+    assert verdicts.pop(("y_residual.printed", "network")) == {
+        "printed": "violated", "derived": "kept", "instance": "kept"
+    }  # fmt: skip
+    assert {verdict for each in verdicts.values() for verdict in each.values()} <= {"kept", "proved"}
+    assert {"residual", "step", "y_residual", "rho", "y_hat", "logistic", "faithful"} <= {name for name, _ in rows}
+
+
+def test_the_witness_of_the_printed_v_is_replayed(rows, tmp_path):
+    row = rows["y_residual.printed", "network"]
+    assert row.witness is not None
+    assert row.erratum is not None
+    path = tmp_path / "witness.json"
+    path.write_text(row.witness.model_dump_json())
+    assert str(replay(str(path)).verdict["printed"]) == "violated"
+
+
+def test_the_reading_at_a_prompt_is_attained_by_attn2(rows):
+    row = rows["y_residual", "prompt, local"]
+    assert row.ratio == pytest.approx(1, rel=1e-6)
+
+
+def test_ten_blocks_in_balls():
+    found = rows_of(N=8, n=8, L=21, samples=2, attack=0)
+    for name in ("rho", "y_hat"):
+        row = found[name, "network"]
+        assert row.exact is not None
+        assert 0 < row.exact <= row.derived
+    assert str(found["faithful", None].verdict["derived"]) == "kept"
+
+
+@pytest.mark.parametrize("decade", [0, 2, 5])
+def test_bounds_hold_over_six_decades(decade):
+    found = rows_of(N=5, n=3, L=5, tau_1=10.0**decade / 30, tau_2=10.0**decade, samples=4, attack=0)
+    for (name, _), row in found.items():
+        words = {tier: str(verdict) for tier, verdict in row.verdict.items()}
+        if name != "y_residual.printed":
+            assert set(words.values()) <= {"kept", "proved", "outside"}, (name, words)
+        assert words.get("derived", "kept") != "outside" or decade < 2  # rho may leave the range S
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_in_low_precision_the_rounding_is_shown_apart(dtype):
+    found = rows_of(bits=FORMATS[dtype], dtype=dtype, samples=4, attack=0)
+    for name in ("step", "y_residual"):
+        row = found[name, "network"]
+        assert "violated" not in {str(verdict) for verdict in row.verdict.values()}
+        assert row.rounding > 0
+        assert row.measured <= row.derived + row.rounding
+
+
+def errors(dtype: torch.dtype, tau_1: float, tau_2: float) -> tuple[float, float]:
+    """|rho - rho_T|_1 and |y_hat - phi^T rho|, the error of each layer at its own temperature."""
+    N, n, T = 256, 64, 50
+    x, y, u, t = data(N, n)
+    phi, eta = numeric.ramp_features(x, u, t, TAU_FF), 1 / (2 * n)
+    at = numeric.Setting(u, t, TAU_FF, LAM, eta, tau_1, tau_2, N)
+    found = SharedNetwork(numeric.transformer(at, 2 * T + 1), dtype).run(numeric.tokens(x, y).to(dtype)[None])
+    rho, y_hat = found["rho"][0, 0].double(), found["y_hat"][0, -1, 0].double()
+    exact = numeric.proximal_path(phi[:-1], y, eta, LAM, T)
+    return float((rho - exact).abs().sum()), float((y_hat - phi[-1] @ rho).abs())
+
+
+@pytest.mark.parametrize("name", ["float64", "float32"])
+def test_the_recommended_temperatures_are_within_ten_times_the_best_of_a_scan(name):
+    chosen = resolve({"N": 256, "n": 64, "L": 101, "bits": FORMATS[name]}, 0)
+    dtype, own = getattr(torch, name), (chosen["tau_1"], chosen["tau_2"])
+    scan = [errors(dtype, own[0] * 2.0**k, own[1] * 2.0**k) for k in range(-8, 9, 2)]
+    for found, each in zip(errors(dtype, *own), zip(*scan, strict=True), strict=True):
+        assert found <= 10 * min(each)
+        assert found < max(each) / 100  # the scan does reach bad ones
+
+
+def test_a_format_that_holds_nothing_says_how_many_bits_it_takes():
+    table = formats(N=1024, n=256, L=401, B=1.0)
+    held = {row[0]: row[-1] for row in table.rows}
+    assert held["float64"] == held["float32"] == held["float16"] == "yes"
+    with pytest.raises(UsageError, match=r"beyond the format: .* needs \d+ bits"):
+        resolve({"bits": 2}, 0)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"L": 4}, "L = 4 does not meet"),
+        ({"N": 0}, "N = 0 does not meet"),
+        ({"tau_1": 1e30}, r"tau_1 = 1.000e\+30 is beyond the format: .* bits"),
+        ({"tau_2": 5.6e13, "bits": 24}, "tau_2 = 5.600e\\+13 is beyond the format: .* the format has 24"),
+        ({"lam": 0.0}, "lam = 0"),
+    ],
+)
+def test_refusals(params, message):
+    with pytest.raises(UsageError, match=message):
+        compare(ID, attack=0, samples=1, **params)
+
+
+def test_an_x_outside_the_unit_ball_is_refused():
+    case = registered_study(ID).case({}, seed=0, dtype="float64", device="cpu")
+    inputs = case.sample(1, 0)
+    case.check_inputs(inputs)
+    with pytest.raises(UsageError, match="x"):
+        case.check_inputs({**inputs, "x": 3 + inputs["x"]})
+
+
+def test_a_run_that_takes_too_much_is_refused_before_it_starts():
+    with pytest.raises(UsageError, match=r"memory|idle core"):
+        compare(ID, N=10**7, n=10**5)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3, 0.99, 1.01, 4.0])
+def test_the_gap_of_tanh_does_not_cancel(size):
+    u = torch.tensor([size, -size])
+    with mp.workdps(60):
+        exact = float(mp.mpf(size) - mp.tanh(mp.mpf(size)))
+    torch.testing.assert_close(gap(u), torch.tensor([exact, -exact]), rtol=1e-14, atol=0)
