@@ -16,6 +16,8 @@ def p_value(failures: int, draws: int, share: flint.arb) -> flint.arb:
     probability of at most `share`."""
     if failures == 0 or share >= 1:
         return flint.arb(1)
+    if share <= 0:  # a statement that promises more than certainty
+        return flint.arb(0)
     return share.upper().beta_lower(failures, draws - failures + 1, regularized=True)
 
 

@@ -65,7 +65,8 @@ class Theorem:
     `random` says which weights and inputs are the randomness that a quantity names, over which it holds with
     probability or in expectation: {"the draw of Lambda": ("omega", "t")}. A name that is itself that of a weight or an
     input needs none. Each of the `samples` draws them anew (bridge/draws.py); a function that draws a weight
-    takes `seed`, and another number for each weight.
+    takes `seed`, and another number for each weight. The other inputs are attacked after the draw: the row speaks of
+    all of them at once, so that a bound for each fixed input alone needs a cover (bs.cover) before it is stated here.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling

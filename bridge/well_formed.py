@@ -8,6 +8,7 @@ from bridge.check import Check
 from bridge.domains import Domain
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
+from symbolic.events import total_failure
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 
 OF_STARTS = ("count", "generator")  # what the starts of an attack take beside parameters and weights
@@ -232,6 +233,11 @@ def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
         return [f"'{name}' holds {quantity.quantifier} and is no upper bound; give a check that judges it"]
     if quantity.quantifier is Quantifier.PROBABILITY and quantity.may_fail is None:
         return [f"'{name}' holds with probability, but nothing says with which; give failure="]
+    if quantity.failure is not None and (total_failure(quantity.events) - quantity.failure).is_positive:
+        return [
+            f"'{name}' states a probability of failure of {quantity.failure}, but the events of its derivation add up "
+            f"to {total_failure(quantity.events)}; leave failure= out, or choose the shares (within_budget)"
+        ]
     unknown = [each for each in theorem.random_names(quantity) if each not in drawn]
     if unknown:
         return [

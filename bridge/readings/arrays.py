@@ -83,6 +83,8 @@ def spectral_of_scaled(rows: Array, matrix: Array) -> Array:
     m, k = matrix.shape
     if isinstance(rows, BallArray) or m > k or m <= EXACT_SIDE:
         return spectral(rows.unsqueeze(-1) * matrix)
+    sizes = _divisor(torch.amax(abs(matrix.detach()), -1))  # (m,): M, in float32, would be 0 for small matrices
+    rows, matrix = rows * sizes, matrix / sizes.unsqueeze(-1)
     unit = _divisor(torch.amax(abs(rows.detach()), -1))
     gram = matrix @ matrix.mT
     working = _working(gram)

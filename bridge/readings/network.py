@@ -5,7 +5,7 @@ step. The numbers are Arb balls, whose upper ends count.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
@@ -203,7 +203,18 @@ def _given(operation: op.Given, step: Step, x: list[Bounded], known: Bounds) -> 
     if operation.name not in known.operands:
         return None
     found: Bounded = known.operand(step, operation.name, Bounded, "a Bounded(...)")
+    stated = None if step.dim is None else _whole(step.dim, known)
+    if stated not in (None, found.dim):
+        raise UsageError(f"step '{step.name}' has {stated} coordinates, and the Bounded for it {found.dim}")
     return found.in_norm(step.norm)
+
+
+def _whole(dim: sp.Expr, known: Bounds) -> int | None:
+    """The number, if letters that have whole values make it one."""
+    if dim.free_symbols - set(known.letters):
+        return None
+    found = evaluate_ball(dim, known.letters).unique_fmpz()
+    return None if found is None else int(found)
 
 
 @bounded.register
@@ -289,12 +300,17 @@ def _restated(operation: op.Restated, step: Step, x: list[Bounded], known: Bound
 def _clip(operation: op.Clip, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
     (before,) = x
     ends = (known.operands.get(handle) for handle in (operation.low, operation.high))
-    found = [each.in_norm(step.norm) for each in ends if isinstance(each, Bounded)]
+    found = [_repeated(each, before.dim).in_norm(step.norm) for each in ends if isinstance(each, Bounded)]
     if step.norm is not before.norm or len(found) < 2:
         return None
     low, high = found
     size, reach = low.size + high.size, low.reach.max(high.reach)
     return Bounded(step.norm, before.dim, size, size, before.error, reach, reach)
+
+
+def _repeated(number: Bounded, dim: int) -> Bounded:
+    """A number in the place of a vector, as the vector of equal entries that it stands for."""
+    return replace(number, norm=Norm.INF, dim=dim) if number.dim == 1 else number
 
 
 @bounded.register

@@ -109,7 +109,7 @@ def delta(tau: float) -> Sides:
 
 def printed_sign(omega: Tensor, theta: Tensor, tau: float) -> Sides:
     at = {theory.tau: tau, theory.omega: omega.item(), theory.theta: theta.item()}
-    return Sides(evaluate_ball(theory.error_with_printed_sign(), at), remark="at z = -1")
+    return Sides(evaluate_ball(theory.error_with_printed_sign(), at), remark="at z = -1 or z = 1")
 
 
 def linear(mass: float) -> Sides:
@@ -119,7 +119,7 @@ def linear(mass: float) -> Sides:
 CHECKS: Mapping[str, tuple[Any, Any]] = {
     "delta": (delta, {}),
     "ridge.exact": (exact, points),
-    "ridge.printed_sign": (printed_sign, {"omega": [math.pi / 2], "theta": [math.pi]}),
+    "ridge.printed_sign": (printed_sign, {"omega": [1 / 8], "theta": [math.pi / 2]}),
     "function.linear": (linear, {}),
 }
 SIGMOID = Theorem(

@@ -275,6 +275,12 @@ def within_budget(
             f"most 1"
         )
     free, left = _free(x.events), delta - total_failure(_fixed(x.events))
+    tied = [event.name for event in _fixed(x.events) if event.share.free_symbols & set(free)]
+    if tied:
+        raise DerivationError(
+            f"within_budget: the share of {', '.join(tied)} is given in terms of a free one; give it a number, a "
+            f"letter of yours, or none"
+        )
     if not free:
         raise DerivationError(f"within_budget: '{x.name}' has no event with a free share; its shares are given")
     if left.is_nonpositive:

@@ -67,8 +67,8 @@ QUANTITIES = (
     _constant(
         "linear", "C_F of a^T x + b, |a| <= C_a, |b| <= C_b",
         lambda: barron.linear([ON_AXIS], [C_a], C_b).constant, C_a + C_b, place="eq. (21)",
-        remark="no density in the ordinary sense: the limit omega -> 0 of ridges; a class of several directions needs "
-        "the mass of each",
+        remark="by (20), for one direction; no density in the ordinary sense: the limit omega -> 0 of ridges; a class "
+        "of several directions needs the mass of each",
     ),
     _constant(
         "logistic", "C_F of one neuron, 1/(1 + exp(-slope u^T x))",

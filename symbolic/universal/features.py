@@ -15,7 +15,7 @@ from symbolic.universal.sigmoid import derive_lemma_5, mass, ridges, tau
 
 n = sp.Symbol("n", integer=True, positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
-members = sp.Symbol("members", integer=True, positive=True)  # functions of the class, or of its cover
+members = sp.Symbol("members", integer=True, positive=True)  # functions of the class, which is finite
 bumps = sp.Symbol("bumps", integer=True, positive=True)
 eps, delta, width, slope = sp.symbols("eps delta width slope", positive=True)
 at_zero = sp.Symbol("at_zero", nonnegative=True)  # sup |f(0)|
@@ -110,7 +110,7 @@ FEATURES = Result(
     symbols={
         mass: "C_F - sup |f(0)|",
         at_zero: "sup |f(0)|",
-        members: "functions of the class, or of its cover",
+        members: "functions of the class, which is finite",
         ridges: "atoms of the spectrum",
         c_0: "unspecified in the paper",
     },

@@ -62,3 +62,9 @@ def test_the_confidence_is_at_least_the_stated_one() -> None:
 def test_fewer_than_two_draws_say_nothing(errors: list[float]) -> None:
     assert least_mean(errors, 1.0) == 0.0
     assert CAP > 1
+
+
+def test_one_failure_refutes_a_share_below_zero() -> None:
+    """A stated probability of failure of -delta: more than certainty is promised."""
+    assert p_value(3, 20, flint.arb(-0.5)) == p_value(1, 20, flint.arb(0)) == 0
+    assert p_value(0, 20, flint.arb(-0.5)) == 1

@@ -213,6 +213,16 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a budget of 0": (lambda: within_budget(mean(), "y", delta=0), "the budget of 'y' is 0; give a probability"),
     "a budget above 1": (lambda: within_budget(mean(), "y", delta=1.5), "the budget of 'y' is 1.5.*; give a probab"),
     "no free share": (lambda: within_budget(ONE, "y", delta=delta), "'one' has no event with a free share"),
+    "a share of a free share": (
+        lambda: within_budget(
+            add(
+                sample_mean(ONE, "f", count=n, event=Event("F", "draws", mean().events[0].share / 2)), mean(), name="s"
+            ),
+            "y",
+            delta=delta,
+        ),
+        "the share of F is given in terms of a free one",
+    ),
     "a spent budget": (
         lambda: within_budget(
             add(sample_mean(ONE, "f", count=n, event=Event("F", "draws", 0.5)), mean(), name="s"), "y", delta=0.25

@@ -41,6 +41,14 @@ def test_scaled_rows_are_those_of_the_product(shape: tuple[int, int]) -> None:
     assert ((found / exact)[1:] <= most(min(shape)) * (1 + 1e-12)).all()
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_neither_small_nor_large_matrices_leave_the_range_of_the_floats(shape: tuple[int, int], scale: float) -> None:
+    rows, matrix = random(5, shape[0], seed=1), random(*shape)
+    ratios = spectral_of_scaled(rows, scale * matrix) / spectral_of_scaled(rows, matrix) / scale
+    torch.testing.assert_close(ratios, torch.ones_like(ratios), rtol=1e-3, atol=0)
+
+
 @pytest.mark.parametrize("m", [9, 64, 128])
 def test_equal_singular_values_are_the_worst_case(m: int) -> None:
     ratio = spectral(rotation(m)).item()

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bridge.readings.network import Bounded, Bounds, MatrixNorms, OnRange, bound_network
-from symbolic.calculus import attend, bilinear, change_norm, given, linear_map, softmax
+from symbolic.calculus import attend, bilinear, change_norm, given, linear_map, project, softmax
 from symbolic.derivation import Norm
 from symbolic.icgd import chain
 from symbolic.icgd.symbols import eta
@@ -168,6 +168,16 @@ def test_a_change_of_norm_costs_the_dimension_and_keeps_the_reach() -> None:
     two = change_norm(given("x", dim=4, size=1), Norm.TWO, "x in the 2-norm")
     found = bound_network(two.derivation, Bounds({"x": Bounded.exact(Norm.INF, 4, ball(1.0))}))["x in the 2-norm"]
     assert (float(found.size), float(found.reach), found.norm) == (2.0, 1.0, Norm.TWO)
+
+
+def test_a_number_at_the_end_of_a_box_bounds_each_coordinate() -> None:
+    x = given("x", dim=9, norm=Norm.TWO, size=10)
+    held = project(x, "held", size=3, box=True, low="low", high="high")
+    end = Bounded.exact(Norm.INF, 1, ball(1.0))
+    operands = {"x": Bounded.exact(Norm.TWO, 9, ball(10.0)), "low": end, "high": end}
+    found = bound_network(held.derivation, Bounds(operands))["held"]
+    assert float(found.size) >= 3.0  # attained by nine entries of 10/3
+    assert float(found.reach) == 1.0
 
 
 def test_a_number_that_multiplies_a_vector_counts_in_each_coordinate() -> None:

@@ -78,6 +78,10 @@ def test_no_prompt_exceeds_them_and_some_come_close() -> None:
         ({"V": V}, "step 'V x': 'V' is bound to Tensor; give MatrixNorms.of"),
         ({"V": MatrixNorms.of(W, 64)}, "step 'V x': 'V' has 4 columns, and 'x' 3 coordinates"),
         ({"x": 1.0}, "step 'x': 'x' is bound to float; give a Bounded"),
+        (
+            {"x": Bounded.exact(Norm.INF, 1, flint.arb(1))},
+            "step 'x' has 3 coordinates, and the Bounded for it 1",
+        ),
         ({"r": 2.0}, r"step 'r\(V x\)': 'r' is bound to float; give bounds_of\(f, t, eps=...\), or a function of R"),
         (
             {"W": MatrixNorms(2, 4, {})},

@@ -4,6 +4,7 @@ import json
 import math
 import runpy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,17 @@ def stated(**given: Any) -> Quantity:
 
 def test_a_stated_probability_that_is_halved_is_found_out() -> None:
     """The bound of share 2 delta is exceeded half of the time, and delta is 0.37."""
-    derivation = conclusion(share=2 * delta).derivation
-    lying = means(stated(derivation=derivation, failure=delta))
-    honest = means(stated(derivation=derivation, failure=2 * delta))
+    bound = conclusion(share=2 * delta).error
+    lying, honest = (means(stated(failure=each), printed={"mean": bound}) for each in (delta, 2 * delta))
     found = [row(each, samples=600, delta=0.37) for each in (lying, honest)]
-    assert [each.verdict["derived"] for each in found] == [Verdict.VIOLATED, Verdict.KEPT]
+    assert [each.verdict["printed"] for each in found] == [Verdict.VIOLATED, Verdict.KEPT]
     assert found[0].failures == found[1].failures
     assert found[0].p_value < LEVEL < 0.5 < found[1].p_value
+
+
+def test_a_stated_probability_below_that_of_the_derivation_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"states a probability of failure of delta.* add up to 2\*delta"):
+        means(stated(derivation=conclusion(share=2 * delta).derivation, failure=delta))
 
 
 def test_a_printed_bound_is_judged_at_the_same_probability() -> None:
@@ -117,6 +122,35 @@ def test_a_bound_that_may_always_fail_is_vacuous() -> None:
     assert (found.flags, found.p_value) == ({"derived": ["vacuous"]}, 1.0)
     assert found.quantifier == "with probability at least 1 - 2*delta over signs"
     assert row(means(two), delta=0.4, n=100).flags == {}
+
+
+def third(signs: torch.Tensor, B: Any) -> torch.Tensor:
+    """B times the mean of the signs, and in floats the rounding of two larger numbers that cancel."""
+    return ((1e7 * signs / 3).sum() - 1e7 * signs.sum() / 3 + B * signs.mean())[None]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rounding_is_no_failure(dtype: str) -> None:
+    theorem = means(network=third, printed={"mean": B / 10**6})
+    found = row(theorem, n=100, delta=0.5, B=1e-10, dtype=dtype)
+    assert found.measured > 100 * found.derived
+    assert found.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
+    failures = sum(abs(float(signs(100, seed).mean())) > found.derived / 1e-10 for seed in range(200))
+    assert (found.failures, replay_witness(found.witness, theorem=theorem).verdict) == (failures, found.verdict)
+
+
+def test_rounding_does_not_refute_an_expectation() -> None:
+    mean = bs.expected_mean(bs.given("sign", dim=1, size=B), "mean", count=n, over="signs")
+    found = row(means(mean, network=third, hypotheses=[], parameters={B: 1e-10, n: 100}))
+    assert found.measured > 100 * found.derived
+    assert found.verdict == {"derived": Verdict.KEPT}
+
+
+def test_too_large_for_an_exact_run_an_estimate_of_the_rounding_is_no_failure() -> None:
+    theorem = replace(means(network=third), exact_limit=10)
+    assert row(theorem, n=1000, delta=0.5, B=1e-10).verdict == {"derived": Verdict.KEPT}
+    larger = replace(means(printed={"mean": B / 4}), exact_limit=10)
+    assert row(larger, delta=0.2).verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.KEPT}
 
 
 # --- other inputs ----------------------------------------------------------------------------------------------------

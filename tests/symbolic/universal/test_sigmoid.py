@@ -1,8 +1,10 @@
 """Lemma 5: the exact error beside the definition, integrated by mpmath, and the constants that follow from it."""
 
 import mpmath
+import numpy as np
 import pytest
 import sympy as sp
+from scipy.optimize import linprog
 
 from symbolic.universal import sigmoid as theory
 
@@ -50,3 +52,35 @@ def test_ridges_of_small_frequency_reach_it() -> None:
     at = {theory.theta: sp.pi / 2, theory.z: -1, theory.tau: 4}
     limit = theory.exact_error().subs(at).subs(theory.omega, sp.Rational(1, 1000)).evalf(20)
     assert 0 < 1 - abs(limit) / theory.best_error().subs(theory.tau, 4) < 1e-6
+
+
+def ramps_with_printed_sign(tau: float, z: list[float], t: np.ndarray) -> np.ndarray:
+    return np.clip(tau * (np.array(z)[:, None] + t) + 0.5, 0, 1)
+
+
+def least_error(tau: float, omega: float, theta: float) -> float:
+    """Over sums of ramps phi(tau (z + t)) with coefficients of 1-norm at most 3, by linear programming."""
+    z, t = np.linspace(-1, 1, 101), np.linspace(-2, 1, 601)
+    ramps, g = ramps_with_printed_sign(tau, list(z), t), (np.cos(omega * z + theta) - np.cos(theta)) / omega
+    errors = [np.hstack([side * ramps, -side * ramps, -np.ones((len(z), 1))]) for side in (1, -1)]
+    norm = np.hstack([np.ones((1, 2 * len(t))), np.zeros((1, 1))])
+    cost = np.append(np.zeros(2 * len(t)), 1)
+    return float(linprog(cost, np.vstack([*errors, norm]), np.concatenate([g, -g, [3]])).fun)
+
+
+@pytest.mark.parametrize("tau", [2, 4, 64])
+def test_two_points_bound_the_integral_with_the_printed_sign(tau: float) -> None:
+    left, right = ramps_with_printed_sign(tau, [-1, 1], np.linspace(-2, 1, 3001))
+    assert np.abs(4 * left - right).max() == 1
+
+
+@pytest.mark.parametrize("omega", [0.125, 1.0])
+def test_no_gamma_of_the_printed_norm_is_nearer_with_the_printed_sign(omega: float) -> None:
+    bound = float(theory.error_with_printed_sign().subs({theory.omega: omega, theory.theta: sp.pi / 2}))
+    assert least_error(16, omega, float(np.pi / 2)) == pytest.approx(bound, abs=1e-3)
+    assert bound > float(theory.PRINTED_ERROR.subs(theory.tau, 16))
+
+
+# (81b) admits a large gamma next to t = 1, which |gamma| <= 1 does not: g(-1) = 2/pi alone refutes nothing.
+def test_the_printed_sign_does_not_fail_for_every_ridge() -> None:
+    assert least_error(16, float(np.pi / 2), float(np.pi)) < float(theory.PRINTED_ERROR.subs(theory.tau, 16))
