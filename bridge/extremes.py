@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bridge.lowering import LoweringError
-from numeric.flows import IntegrationError
+from numeric.integration_error import IntegrationError
 from numeric.stream import StreamError
 from symbolic.derivation import DerivationError
 from symbolic.statements import UsageError

@@ -34,7 +34,9 @@ class ArrayFunction:
         self.__signature__ = inspect.Signature([inspect.Parameter(str(each), keyword) for each in self.symbols])
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        return entry_by_entry(self.expr, self.symbols, self.__signature__.bind(*values, **named).args)
+        in_order = not named and len(values) == len(self.symbols)
+        given = values if in_order else self.__signature__.bind(*values, **named).args
+        return entry_by_entry(self.expr, self.symbols, given)
 
     def __repr__(self) -> str:
         return f"ArrayFunction({', '.join(map(str, (self.expr, *self.symbols)))})"

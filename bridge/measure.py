@@ -1,5 +1,6 @@
 """Measuring a case: the errors on random inputs and on attacked ones, in floats and exactly."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,11 +49,11 @@ def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Poin
     errors = _in_blocks(lambda part: case.errors(part, names), sample)
     by_error: dict[str, list[Found]] = {}
     by_ratio: dict[tuple[str, str], list[Found]] = {}
+    bounds = _sample_bounds(case, quantities, sample)
     for q in quantities:
         by_error[q.name] = [_worst(case, q, sample, errors[q.name])]
         for scope in prompt_scopes(q):
-            ratios = ratio(errors[q.name], _prompt_bounds(case, q, sample, scope))
-            by_ratio[q.name, scope] = [_worst(case, q, sample, ratios)]
+            by_ratio[q.name, scope] = [_worst(case, q, sample, ratio(errors[q.name], bounds[scope][q.name]))]
     if budget.attack:
         (attacked,) = searched([case], quantities, budget) if points is None else [points]
         for q in quantities:
@@ -62,8 +63,20 @@ def measure(case: Case, quantities: list[Quantity], budget: Budget, points: Poin
     return Measurement(by_error, by_ratio)
 
 
-def _prompt_bounds(case: Case, quantity: Quantity, inputs: Inputs, scope: str) -> torch.Tensor:
-    return _in_blocks(lambda part: {"bound": case.prompt_bounds(quantity, part, scope)}, inputs)["bound"]
+def _sample_bounds(case: Case, quantities: list[Quantity], inputs: Inputs) -> dict[str, dict[str, torch.Tensor]]:
+    """The bounds at each input, by scope and quantity."""
+    bounded: dict[str, list[Quantity]] = {}
+    for quantity in quantities:
+        for scope in prompt_scopes(quantity):
+            bounded.setdefault(scope, []).append(quantity)
+    return {
+        scope: _in_blocks(functools.partial(_bounds_of_part, case, those, scope), inputs)
+        for scope, those in bounded.items()
+    }
+
+
+def _bounds_of_part(case: Case, quantities: list[Quantity], scope: str, part: Inputs) -> dict[str, torch.Tensor]:
+    return case.sample_bounds(quantities, part, scope)
 
 
 def _at_point(case: Case, quantity: Quantity, found: Inputs) -> Found:

@@ -36,12 +36,14 @@ def own_bound(
     case: "bridge.theorem_case.TheoremCase", quantity: Quantity, scope: str, inputs: Any, bits: int
 ) -> Bound | None:
     """At one prompt, as a proof; None where that is too large for exact arithmetic."""
-    given = case.theorem.bounds
-    function = OwnBounds(given.balls if isinstance(given, Pair) else given, [quantity.name], scope)
+    given, known = case.theorem.bounds, case.bounds_on_balls.at(inputs, scope, bits)
+    names = [each.name for each in case.bounded() if scope in each.scopes]
+    function = OwnBounds(given.balls if isinstance(given, Pair) else given, names, scope)
     try:
-        found = case.runner.exactly(function, case.members(inputs, bits), bits)[quantity.name]
+        known |= known or case.runner.exactly(function, case.members(inputs, bits), bits)
     except TooLargeForExact:
         return None
+    found = known[quantity.name]
     if isinstance(found, str):
         return Bound(flint.arb("inf"), conditional=True, outside=found)
     return Bound(found.balls[0])

@@ -130,6 +130,10 @@ class Case(ABC):
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
         """The bound of that scope at each input, in float64 and differentiable: what ratio the attack should raise."""
 
+    def sample_bounds(self, quantities: Sequence[Quantity], inputs: Inputs, scope: str) -> dict[str, Tensor]:
+        """The same of several quantities, by name."""
+        return {quantity.name: self.prompt_bounds(quantity, inputs, scope) for quantity in quantities}
+
     @abstractmethod
     def rounding_estimate(self) -> float:
         """An upper estimate of the rounding of a float run, for sizes at which no exact run can measure it."""

@@ -17,7 +17,7 @@ from bridge.goals import Goal, ratio
 from bridge.items import Items
 from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
-from bridge.theorem_readings import in_groups
+from bridge.theorem_readings import IS_LOCAL, LOCAL
 from bridge.transformer import Transformer
 from bridge.transformer_batch import Found, Member, TransformerBatch, together
 from numeric.attack import attack_groups
@@ -155,19 +155,18 @@ class TheoremBatch:
 
     @cached_property
     def _readings(self) -> "list[_ReadingBatch]":
-        """The quantities of one derivation in one scope share a reading."""
-        ratios = {scope: [each for each in self._ratios if each[1] == scope] for _, scope, _ in self._ratios}
-        return [
-            _ReadingBatch(self, [each for each in own if each[0] in group])
-            for own in ratios.values()
-            for group in self._groups([quantity for quantity, _, _ in own])
-        ]
-
-    def _groups(self, quantities: Sequence[Quantity]) -> list[list[Quantity]]:
-        """Of one scope, those that are bounded together."""
+        """The quantities of one derivation share a reading; bounds of the theorem's own are those of one scope."""
+        parts = [self._ratios]
         if self.runner.theorem.bounds is not None:
-            return [list(quantities)]
-        return in_groups(quantity for quantity in quantities if quantity.name in self.read)
+            scopes = dict.fromkeys(scope for _, scope, _ in self._ratios)
+            parts = [[each for each in self._ratios if each[1] == scope] for scope in scopes]
+        return [_ReadingBatch(self, ratios) for part in parts for ratios in self._read_together(part)]
+
+    def _read_together(self, ratios: Sequence[tuple[Quantity, str, Items]]) -> list[list[tuple[Quantity, str, Items]]]:
+        case, quantities = self.cases[0], {each.name: each for each, _, _ in ratios}
+        groups = case.read_together([each for each in quantities.values() if case.is_bounded(each)])
+        names = [{each.name for each in group} for group in groups]
+        return [[each for each in ratios if each[0].name in group] for group in names]
 
     def _letter(self, letter: sp.Symbol, items: Items, known: Mapping[str, Tensor]) -> Tensor:
         """The letter at those items, 0 at the others, (R)."""
@@ -210,23 +209,26 @@ class TheoremBatch:
 
 
 class _ReadingBatch:
-    """Quantities that one reading bounds, each at the items whose goal is its ratio."""
+    """Quantities that one reading bounds, each at the items whose goal is its ratio in some scope."""
 
     def __init__(self, batch: TheoremBatch, ratios: Sequence[tuple[Quantity, str, Items]]) -> None:
         self.runner, self.own = batch.runner, [items for _, _, items in ratios]
-        self.quantities, (_, scope, _) = [quantity for quantity, _, _ in ratios], ratios[0]
-        self.function = batch.cases[0].reading_of(self.quantities, scope)
+        self.names, scopes = [quantity.name for quantity, _, _ in ratios], {scope for _, scope, _ in ratios}
+        quantities = list({quantity.name: quantity for quantity, _, _ in ratios}.values())
+        self.function = batch.cases[0].reading_of(quantities, scopes.pop() if len(scopes) == 1 else None)
         places = [place for items in self.own for place in items.places]
         self.items = Items(places, len(batch.names), batch.runner.device)
+        local = [scope == LOCAL for _, scope, items in ratios for _ in items.places]
+        self.local = torch.tensor(local, device=batch.runner.device)
 
     def bounds(
         self, known: Mapping[str, Tensor], letters: Mapping[sp.Symbol, Tensor]
     ) -> Iterator[tuple[Items, Tensor]]:
         numbers = {name: self.items.of(letters[letter]) for name, letter in self.function.letters.items()}
-        found = self.runner.batched(self.function, {**self.items.of_each(known), **numbers})
+        found = self.runner.batched(self.function, {**self.items.of_each(known), **numbers, IS_LOCAL: self.local})
         starts = itertools.accumulate((len(items.places) for items in self.own), initial=0)
-        for quantity, items, start in zip(self.quantities, self.own, starts, strict=False):
-            yield items, found[quantity.name][start : start + len(items.places)]
+        for name, items, start in zip(self.names, self.own, starts, strict=False):
+            yield items, found[name][start : start + len(items.places)]
 
 
 class _FunctionBatch:

@@ -23,6 +23,7 @@ from bridge.domains import Domain, Product
 from bridge.faithful import NAME as FAITHFUL
 from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
+from bridge.kept_runs import KeptRuns
 from bridge.lowering import Lowered, lower
 from bridge.own_bounds import OwnBounds, own_bound
 from bridge.pair import Pair
@@ -35,7 +36,7 @@ from bridge.study import SETTINGS, Case, Inputs, Objective, Refusal, torch_devic
 from bridge.theorem import Function, Theorem, over_draws
 from bridge.theorem_networks import NetworkReadings
 from bridge.theorem_numbers import premises_at
-from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of, shared_reading
+from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of, in_groups, shared_reading
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
 from bridge.verdicts import Bound, Checked
@@ -49,7 +50,6 @@ ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
 BITS_APART = 64  # of exact runs, so that quantities whose bounds differ in size share one
-KEPT_RUNS = 64  # exact runs: rows of several quantities are about one input
 READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
 ABOVE_ROUNDING = 64  # times the rounding
 SHOWN = 6  # entries of an input in a message
@@ -101,9 +101,10 @@ class TheoremCase(Case):
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, {})
         self._prompt_formulas: dict[str, PromptFormula] = {}
-        self._exact: dict[tuple[bytes, int], dict[str, tuple[flint.arb, float]]] = {}
-        self._readings: dict[tuple[str, ...], AtPrompt] = {}
-        self.read_last: dict[tuple[Any, ...], dict[str, Any]] = {}  # bounds at one prompt, on balls
+        self._exact: KeptRuns[tuple[flint.arb, float]] = KeptRuns()
+        self._floats: KeptRuns[tuple[Tensor, Tensor]] = KeptRuns()
+        self._readings: dict[tuple[str | None, ...], AtPrompt] = {}
+        self.bounds_on_balls: KeptRuns[Any] = KeptRuns()
         self._lengths: dict[Function | None, int] = {}
         self.values |= self._own_letters()
 
@@ -120,7 +121,7 @@ class TheoremCase(Case):
     def floats_enclosed(self) -> "TheoremCase":
         other = copy.copy(self)
         other.__dict__.pop("_of_network", None)
-        other.runner, other._exact, other.read_last = self.runner.with_floats_enclosed(), {}, {}
+        other.runner, other._exact, other.bounds_on_balls = self.runner.with_floats_enclosed(), KeptRuns(), KeptRuns()
         other.values = {**self.values, **other._own_letters()}
         return other
 
@@ -251,8 +252,7 @@ class TheoremCase(Case):
     # Errors.
 
     def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
-        found = self.runner.network(inputs, names, torch.float64 if attack else self.dtype)
-        truth = self.runner.reference(inputs, names)
+        found, truth = self._in_float64(inputs, names) if attack else self._in_floats(inputs, names)
         for name in () if attack else names:
             self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
             self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
@@ -260,6 +260,22 @@ class TheoremCase(Case):
                 entries = found[name][0].numel()
                 require_entries(self.result.id, name, self.theorem.entries[name], entries, self.values)
         return {name: self.distance(name, found[name], truth[name]) for name in names}
+
+    def _in_float64(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        return self.runner.network(inputs, names, torch.float64), self.runner.reference(inputs, names)
+
+    # At one prompt the errors of several quantities are asked for, and their rounding: one run has them all.
+    def _in_floats(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """What network and reference make of these quantities, in the dtype of the case."""
+        if len(next(iter(inputs.values()))) > 1:
+            return self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
+        known = self._floats.at(inputs)
+        missing = [name for name in names if name not in known]
+        if missing:
+            wanted = self._made_with(missing)
+            network, truth = self.runner.network(inputs, wanted, self.dtype), self.runner.reference(inputs, wanted)
+            known |= {name: (network[name].detach(), truth[name].detach()) for name in wanted}
+        return {name: known[name][0] for name in names}, {name: known[name][1] for name in names}
 
     def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
         try:
@@ -290,14 +306,11 @@ class TheoremCase(Case):
     # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         bits = -(-(bits + self.theorem.exact_bits) // BITS_APART) * BITS_APART
-        key = b"".join(value.double().cpu().numpy().tobytes() for value in inputs.values()), bits
-        known = self._exact.get(key, {})
-        missing = [name for name in names if name not in known]
+        found = self._exact.at(inputs, bits)
+        missing = [name for name in names if name not in found]
         if missing:
-            if len(self._exact) >= KEPT_RUNS:
-                self._exact.clear()
-            self._exact[key] = known | self._exactly(inputs, self._made_with(missing), bits)
-        return {name: self._exact[key][name] for name in names}
+            found |= self._exactly(inputs, self._made_with(missing), bits)
+        return {name: found[name] for name in names}
 
     def _made_with(self, names: Sequence[str]) -> list[str]:
         """The names, with all other quantities whose errors the functions of their networks make too."""
@@ -310,7 +323,7 @@ class TheoremCase(Case):
         one = self.members(inputs, bits)
         network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
         with torch.no_grad():
-            floats = self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
+            floats = self._in_floats(inputs, names)
         found = {}
         for name in names:
             pairs = zip((network, reference), floats, strict=True)
@@ -483,23 +496,40 @@ class TheoremCase(Case):
         }
 
     def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        if self._is_read(quantity, scope) and self.reads_alone(quantity):
-            return self._read_bounds(quantity, inputs, scope) + self.rounding_beside
+        return self._prompt_bound(quantity, inputs, self._read_bounds([quantity], inputs, scope))
+
+    def sample_bounds(self, quantities: Sequence[Quantity], inputs: Inputs, scope: str) -> dict[str, Tensor]:
+        if self.company is None:
+            return super().sample_bounds(quantities, inputs, scope)
+        read = self._read_bounds(quantities, inputs, scope)
+        return {quantity.name: self._prompt_bound(quantity, inputs, read) for quantity in quantities}
+
+    def _prompt_bound(self, quantity: Quantity, inputs: Inputs, read: Mapping[str, Tensor]) -> Tensor:
+        """By its formula, or as it was read, whichever is less."""
+        if quantity.name in read and self.reads_alone(quantity):
+            return read[quantity.name] + self.rounding_beside
         formula, letters = self.prompt_formula(quantity), self.prompt_functions
         at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
         values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
         bound: Tensor = formula.bound(*values) * like
-        if not self._is_read(quantity, scope):
-            return bound
-        return torch.minimum(bound, self._read_bounds(quantity, inputs, scope)) + self.rounding_beside
+        return torch.minimum(bound, read[quantity.name]) + self.rounding_beside if quantity.name in read else bound
 
-    def _read_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        function = self.reading_of([quantity], scope)
+    def _read_bounds(self, quantities: Sequence[Quantity], inputs: Inputs, scope: str) -> dict[str, Tensor]:
+        """Of those that are read in that scope: of each derivation at once."""
         like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
-        numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
-        found: Tensor = self.runner.batched(function, {**inputs, **numbers})[quantity.name]
+        found: dict[str, Tensor] = {}
+        for group in self.read_together([each for each in quantities if self._is_read(each, scope)]):
+            function = self.reading_of(group, scope)
+            numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
+            found |= self.runner.batched(function, {**inputs, **numbers})
         return found
+
+    def read_together(self, quantities: Sequence[Quantity]) -> list[list[Quantity]]:
+        """Groups of quantities that one reading bounds, of some that are bounded in one scope."""
+        if self.theorem.bounds is not None:
+            return [list(quantities)] if quantities else []
+        return in_groups(quantities)
 
     @cached_property
     def rounding_beside(self) -> float:
@@ -509,15 +539,18 @@ class TheoremCase(Case):
         """
         return ABOVE_ROUNDING * self._estimated_rounding()
 
-    def reading_of(self, quantities: Sequence[Quantity], scope: str) -> "AtPrompt | OwnBounds":
-        """The bounds that one reading of their derivation gives at a prompt, on tensors, by quantity."""
+    def reading_of(self, quantities: Sequence[Quantity], scope: str | None) -> "AtPrompt | OwnBounds":
+        """The bounds that one reading of their derivation gives at a prompt, on tensors, by quantity.
+
+        Without a scope each prompt has to say whether its own is local (`IS_LOCAL`).
+        """
         names, own = [quantity.name for quantity in quantities], self.theorem.bounds
         key = (*names, scope)
-        if own is not None:
+        if own is not None and scope is not None:
             return OwnBounds(own.tensors if isinstance(own, Pair) else own, names, scope)
         if key not in self._readings:
             use = bounds_of(quantities, scope, by_rules=self.theorem.by_rules)
-            self._readings[key] = AtPrompt(self, quantities[0], use)
+            self._readings[key] = AtPrompt(self, quantities[0], use, scope_is_given=scope is None)
         return self._readings[key]
 
     def prompt_formula(self, quantity: Quantity) -> "PromptFormula":

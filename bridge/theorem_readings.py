@@ -29,7 +29,8 @@ ABOVE = 2.0**-40
 KINDS = (
     "an array, a number, a function, bs.Smooth, bs.Emulated(exact, emulated), or a tuple of these, one for each layer"
 )
-Use = Callable[[Operands], Any]
+IS_LOCAL = "scope_is_local"  # an argument, where the prompts of a batch differ in that
+Use = Callable[..., Any]  # of the operands
 Inputs = dict[str, Tensor]
 
 
@@ -49,23 +50,30 @@ class AtPrompt:
     """What `use` makes of the operands of one quantity: a function of what the functions of the theorem take, by name.
 
     On tensors if `bits` is None. Letters that the network knows better are arguments too, by the names in `letters`: a
-    batch may hold prompts of several networks.
+    batch may hold prompts of several networks. So is `IS_LOCAL` where the scope is given, which `use` takes second.
     """
 
     def __init__(
-        self, case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, bits: int | None = None
+        self,
+        case: "bridge.theorem_case.TheoremCase",
+        quantity: Quantity,
+        use: Use,
+        bits: int | None = None,
+        *,
+        scope_is_given: bool = False,
     ) -> None:
         assert case.theorem.handles is not None  # asked of theorems with handles
         self.handles: Function = case.theorem.handles
         self.role = f"{case.theorem.id}: the handles"
-        self.use, self.bits = use, bits
+        self.use, self.bits, self.scope_is_given = use, bits, scope_is_given
         self.letters = {f"letter_{place}": letter for place, letter in enumerate(case.network_letters)}
         self.at_prompt, self.worst = case.prompt_functions, dict(quantity.worst_case or {})
         params = {p.symbol: p.name for p in case.result.parameters if p.symbol is not None}
         self.whole = {s: x for s, name in params.items() if isinstance(x := case.runner.params.get(name), int)}
         self.real = {s: name for s, name in params.items() if isinstance(case.runner.params.get(name), float)}
         taken = [name for each in (self.handles, *self.at_prompt.values()) for name in arguments_of(each)]
-        names = dict.fromkeys([*taken, *self.real.values(), *self.letters])
+        given = [IS_LOCAL] if scope_is_given else []
+        names = dict.fromkeys([*taken, *self.real.values(), *self.letters, *given])
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
         self.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])
 
@@ -77,7 +85,8 @@ class AtPrompt:
                 f"{self.role} return {type(bound).__name__}; return a dict with an operand for each handle"
             )
         operands = {name: self._operand(name, each) for name, each in bound.items()}
-        return self.use(Operands(operands, self._letters(known), self.bits))
+        more = [known[IS_LOCAL].bool()] if self.scope_is_given else []
+        return self.use(Operands(operands, self._letters(known), self.bits), *more)
 
     def _operand(self, name: str, given: Any) -> Any:
         try:
@@ -250,14 +259,15 @@ def in_groups(quantities: Iterable[Quantity]) -> list[list[Quantity]]:
     return list(groups.values())
 
 
-def bounds_of(quantities: Sequence[Quantity], scope: str, *, by_rules: bool = True) -> Use:
+def bounds_of(quantities: Sequence[Quantity], scope: str | None, *, by_rules: bool = True) -> Use:
     """The bound of each quantity's step, an array without axes; infinite on tensors where nothing is known.
 
     The quantities share a reading. On tensors of one reading alone: there an attack asks for it at each of its steps.
+    Without a scope it is said with each prompt.
     """
 
-    def use(operands: Operands) -> dict[str, Any]:
-        derivation, steps, local = quantities[0].derivation, list(map(step_of, quantities)), scope == LOCAL
+    def use(operands: Operands, local: Any = scope == LOCAL) -> dict[str, Any]:
+        derivation, steps = quantities[0].derivation, list(map(step_of, quantities))
         assert derivation is not None  # it has handles
         if operands.bits is not None and by_rules:
             reading = read_errors(derivation, operands, steps, local=local)
@@ -285,14 +295,14 @@ def bound_on_balls(
 ) -> tuple[flint.arb | None, str]:
     """That of the first quantity, and a remark; None where the reading proves nothing at this prompt.
 
-    The others share its reading, and are asked for at the same prompt.
+    The others share its reading, and are read too where the prompt is not the first quantity's alone.
     """
-    quantity, key = quantities[0], (scope, bits, *(value.double().cpu().numpy().tobytes() for value in inputs.values()))
+    quantity, known = quantities[0], case.bounds_on_balls.at(inputs, scope, bits)
     try:
-        if quantity.name not in case.read_last.get(key, {}):
-            use = bounds_of(quantities, scope, by_rules=case.theorem.by_rules)
-            case.read_last = {key: at_prompt_on_balls(case, quantity, use, inputs, bits)}
-        found = case.read_last[key][quantity.name]
+        if quantity.name not in known:
+            use = bounds_of(quantities if known else [quantity], scope, by_rules=case.theorem.by_rules)
+            known |= at_prompt_on_balls(case, quantity, use, inputs, bits)
+        found = known[quantity.name]
     except TooLargeForExact:
         return None, "the reading of the derivation is too large for exact arithmetic; the bound is that of the rules"
     except BallsError as error:

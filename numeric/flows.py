@@ -14,6 +14,8 @@ import numpy as np
 from scipy.integrate import OdeSolution, solve_ivp
 from scipy.optimize import brentq
 
+from numeric.integration_error import IntegrationError
+
 Field = Callable[[np.ndarray], np.ndarray]  # (n,) to (n,)
 Jacobian = Callable[[np.ndarray], np.ndarray]  # (n,) to (n, n)
 Event = Callable[[np.ndarray], np.ndarray]  # (n, T) to (T,); it happens where this is positive
@@ -21,10 +23,6 @@ Event = Callable[[np.ndarray], np.ndarray]  # (n, T) to (T,); it happens where t
 MOST_EVALUATIONS = 15_000  # more than any run needs that LSODA's choice of method suits
 NEARER = 1e-6  # of the distance of two looks: about how far off the polynomial is
 LOOKS = 4  # an event is looked for at this many times in each step
-
-
-class IntegrationError(RuntimeError):
-    """An integration that did not reach its end. The message gives the last time and the reason."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ stays with the derivation, and the bound is conditional until the obligation is 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -281,11 +282,17 @@ def _extreme(expression: sp.Expr, x: sp.Symbol, low: sp.Expr, high: sp.Expr, *, 
     return expression.subs(x, low if (direction > 0) is least else high)
 
 
+@cache
+def _beyond(integer: bool | None) -> sp.Dummy:
+    """One letter for all questions, so that the answers of SymPy and `is_nonnegative` are found again."""
+    return sp.Dummy("m", nonnegative=True, integer=integer)
+
+
 def _clear_between(condition: Any, x: sp.Symbol, low: sp.Expr, high: sp.Expr) -> bool:
     """Whether a relation is clear for every x = low + m and x = high - m, m >= 0."""
     if not isinstance(condition, sp.Le | sp.Lt | sp.Ge | sp.Gt):
         return False
-    beyond = sp.Dummy("m", nonnegative=True, integer=x.is_integer)
+    beyond = _beyond(x.is_integer)
     gap = condition.gts - condition.lts
     for shifted in (gap.subs(x, low + beyond), gap.subs(x, high - beyond)):
         if shifted.is_positive or (isinstance(condition, sp.Le | sp.Ge) and is_nonnegative(shifted)):

@@ -60,10 +60,20 @@ def _nonnegative_by_terms(total: sp.Expr) -> bool:
 
 def _nonnegative_from_one(total: sp.Expr) -> bool:
     """A sum in which each whole number n >= 1 is written 1 + m, m >= 0."""
-    whole_numbers = [s for s in total.free_symbols if s.is_integer and s.is_positive]
-    shifts = {s: 1 + sp.Dummy(s.name, integer=True, nonnegative=True) for s in whole_numbers}
-    shifted = total.subs(shifts, simultaneous=True)
-    return bool(whole_numbers) and isinstance(shifted, sp.Expr) and _nonnegative_by_parts(shifted)
+    shifted = from_one(total)
+    return shifted != total and isinstance(shifted, sp.Expr) and _nonnegative_by_parts(shifted)
+
+
+def from_one(expression: sp.Expr) -> sp.Expr:
+    """The expression with each whole number n >= 1 written 1 + m, m >= 0."""
+    shifts = {s: _one_more(s) for s in expression.free_symbols if s.is_integer and s.is_positive}
+    return expression.subs(shifts) if shifts else expression
+
+
+@lru_cache(maxsize=256)
+def _one_more(number: sp.Symbol) -> sp.Expr:
+    """1 + m; for one number the same m in each question, so that the answers of SymPy are found again."""
+    return 1 + sp.Dummy(number.name, integer=True, nonnegative=True)
 
 
 def _nonnegative_product(product: sp.Mul) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy.optimize import minimize
 
 from bridge.lowering import LoweringError, lower
 from symbolic.inequalities import Inequality
@@ -78,6 +77,8 @@ def _with_check(function: Callable[[np.ndarray], np.ndarray], check: Check) -> C
 
 
 def _descend(function: Callable[[np.ndarray], np.ndarray], start: np.ndarray) -> np.ndarray:
+    from scipy.optimize import minimize  # takes a quarter of a second, and reading a claim needs nothing of it
+
     def objective(x: np.ndarray) -> float:
         value = float(function(np.clip(x, 0, 1)[None])[0])
         return value if np.isfinite(value) else 1e300

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
-from bridge.readings.arrays import Array
+from bridge.readings.arrays import Array, at_each
 from numeric.balls import BallArray
 from numeric.icgd.exact import run_exact_icgd
 
@@ -53,7 +53,7 @@ def measured(chain: Chain, points: Sequence[Array], x: Array, y: Array) -> dict[
     """The iterates, and the mean of ||G||^2 over all but the last."""
     near = [each.double() if isinstance(each, Tensor) else each for each in points]
     eta = chain.array(chain.setting.eta, like=x)
-    mappings = [(w - chain.values(w, x, y, ["w"])["w"]) / eta for w in near[:-1]]
+    mappings = at_each(lambda w: (w - chain.values(w, x, y, ["w"])["w"]) / eta, near[:-1])
     mean = torch.stack([(each * each).sum() for each in mappings]).mean()
     return {MAPPING: mean, **{f"path[{l}]": w for l, w in enumerate(near) if l}}  # noqa: E741 - the paper's letter
 

@@ -8,7 +8,6 @@ which holds w_GD^l. Both paths stay in W, whose own L_f and diameter cap L_l and
 Shapes, of one prompt: D_w weights, n tokens.
 """
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ import torch
 
 from bridge.icgd.chain import Chain
 from bridge.icgd.smoothness import Caps, smoothness_near
-from bridge.readings.arrays import Array, two_norm
+from bridge.readings.arrays import Array, at_each, two_norm
 from symbolic.calculus.numbers import evaluate
 from symbolic.icgd.symbols import eps, eta
 from symbolic.icgd.trajectory import L_f, one_descent, step_recursion
@@ -45,11 +44,15 @@ class Path:
 
     def gradient_errors(self, scope: str) -> list[Array]:
         """g_0, ..., g_{L-1}."""
-        return [self.chain.bounds(w, self.x, self.y, scope, ["gradient"])["gradient"] for w in self.points[:-1]]
 
-    def distances(self, scope: str) -> list[Array]:
-        """e_1, ..., e_L."""
-        gradients, step = self.gradient_errors(scope), step_recursion()
+        def at(w: Array) -> Array:
+            return self.chain.bounds(w, self.x, self.y, scope, ["gradient"])["gradient"]
+
+        return at_each(at, self.points[:-1])
+
+    def distances(self, gradients: Sequence[Array]) -> list[Array]:
+        """e_1, ..., e_L, knowing g_0, ..., g_{L-1}."""
+        step = step_recursion()
 
         def capped(distance: Array) -> Array:
             return torch.minimum(distance, torch.zeros_like(distance) + self.diameter)
@@ -62,7 +65,11 @@ class Path:
 
     def smoothness_along(self) -> list[Array]:
         """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
-        return [self.smoothness_near(w, two_norm(after - w)) for w, after in itertools.pairwise(self.points)]
+
+        def at(w: Array, after: Array) -> Array:
+            return self.smoothness_near(w, two_norm(after - w))
+
+        return at_each(at, self.points[:-1], self.points[1:])
 
     def smoothness_near(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""

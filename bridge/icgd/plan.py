@@ -58,4 +58,4 @@ def _plan_for(setting: Setting, eps: float, relus: int, relus_r1: int, R: float)
 def gradient_bound(layers: int) -> sp.Expr:
     """The derived bound in the paper's worst-case letters."""
     bound = chain.derive(sp.Integer(layers)).derivation.bound("gradient")
-    return bound.subs(chain.worst_case(), simultaneous=True)
+    return bound.xreplace(chain.worst_case())

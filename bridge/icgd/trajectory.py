@@ -109,10 +109,10 @@ def bounds(
     """Infinite for the mapping where the steps are not known to be short."""
     w, x, y = (each.detach() for each in (w, x, y))
     path = path_of(chain, emulation, iterates(w, x, y, emulation, L), x, y)
-    steepest = torch.stack(path.smoothness_along()).amax(0)
+    gradients, steepest = path.gradient_errors(scope), torch.stack(path.smoothness_along()).amax(0)
     short = chain.setting.eta * steepest <= 1
     infinite = torch.full_like(steepest, torch.inf)
-    return {MAPPING: torch.where(short, mapping_bound(path, scope), infinite), **distance_bound(path, scope)}
+    return {MAPPING: torch.where(short, mapping_bound(path, gradients), infinite), **distance_bound(path, gradients)}
 
 
 def exact_bounds(
@@ -120,7 +120,8 @@ def exact_bounds(
 ) -> dict[str, Any]:
     """The same, as a proof."""
     path = path_of(chain, emulation, exact_iterates(w, x, y, emulation, int(L)), x, y)
-    found: dict[str, Any] = {MAPPING: mapping_bound(path, scope), **distance_bound(path, scope)}
+    gradients = path.gradient_errors(scope)
+    found: dict[str, Any] = {MAPPING: mapping_bound(path, gradients), **distance_bound(path, gradients)}
     above = float(sum(each.error for each in (emulation.r, emulation.r1, emulation.u))) * ROUNDED_UP
     found = {name: bound * (1 + ROUNDED_UP) + above for name, bound in found.items()}
     steepest = ball_maximum([each.balls[0] for each in path.smoothness_along()])
@@ -136,14 +137,14 @@ def path_of(chain: Chain, emulation: Emulation, points: Sequence[Array], x: Arra
     return Path(chain, points, x, y, caps, smoothest, s.diameter)
 
 
-def distance_bound(path: Path, scope: str) -> dict[str, Array]:
-    return {f"path[{len(path.points) - 1}]": path.distances(scope)[-1]}
+def distance_bound(path: Path, gradients: Sequence[Array]) -> dict[str, Array]:
+    return {f"path[{len(path.points) - 1}]": path.distances(gradients)[-1]}
 
 
-def mapping_bound(path: Path, scope: str) -> Array:
+def mapping_bound(path: Path, gradients: Sequence[Array]) -> Array:
     """2 (f(w^0) - f(w^L)) / (eta L) + the mean of g_l^2: the sum of the descents, knowing both its ends."""
     first, last = (path.chain.risk(w, path.x, path.y) for w in (path.points[0], path.points[-1]))
-    return mean_of_descents(path.gradient_errors(scope), first - last, path.eta)
+    return mean_of_descents(gradients, first - last, path.eta)
 
 
 # The theorem.

@@ -17,7 +17,8 @@ import sympy as sp
 from bridge.export.numbers import plain
 from bridge.induction.trajectory import STRIDE
 from bridge.lowering import lower
-from numeric.flows import IntegrationError, Path, integrate
+from numeric.flows import Path, integrate
+from numeric.integration_error import IntegrationError
 from symbolic.induction import signs
 from symbolic.induction.training import FLOWS, h_star, sigma_init, v, v_star
 

@@ -21,7 +21,7 @@ from bridge.lowering import lower
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
 from bridge.study import DirectCase, Inputs, Study
-from numeric.flows import IntegrationError
+from numeric.integration_error import IntegrationError
 from symbolic.induction import head_limits, signs
 from symbolic.induction import trends as theory
 from symbolic.induction.training import FLOWS, check_flow, sigma_init, t, w_star

@@ -159,11 +159,13 @@ class TorchBackend(Backend):
         result = function(like, *tensors)
         if not isinstance(result, Tensor):
             result = torch.tensor(result, device=like.device, dtype=None if isinstance(result, bool) else like.dtype)
-        batches = (
+        batches = {
             tensor.shape[: tensor.ndim - len(argument.shape)]
             for argument, tensor in zip(arguments, tensors, strict=True)
-        )
-        return result.expand(torch.broadcast_shapes(*batches) + self._core_shape)
+        }
+        batch = batches.pop() if len(batches) == 1 else torch.broadcast_shapes(*batches)  # which is slow
+        shape = batch + self._core_shape
+        return result if result.shape == shape else result.expand(shape)
 
     def _like(self, arguments: Sequence[Argument], values: Sequence[Any]) -> Tensor:
         """An empty tensor of the dtype and device to compute in; mixtures are an error, never a silent promotion."""

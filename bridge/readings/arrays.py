@@ -3,6 +3,7 @@
 Shapes: ... tokens, m coordinates; a matrix carries its rows and columns last.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import flint
@@ -50,6 +51,13 @@ def applied(matrix: Array, x: Array) -> Array:
 def token_mean(x: Array) -> Array:
     """(..., n, m) to (..., m); a value without tokens counts as one token."""
     return torch.atleast_2d(x).mean(-2)
+
+
+def at_each(function: Callable[..., Array], *points: Sequence[Array]) -> list[Array]:
+    """The function at the first point of each sequence, at the second, ...: on tensors at all of them at once."""
+    if isinstance(points[0][0], torch.Tensor):
+        return list(torch.func.vmap(function)(*(torch.stack(list(each)) for each in points)))
+    return [function(*each) for each in zip(*points, strict=True)]
 
 
 def is_number(matrix: Any) -> bool:

@@ -6,6 +6,7 @@ from functools import singledispatch
 from typing import Any
 
 import sympy as sp
+import torch
 
 from bridge.readings.arrays import Array, largest, spectral_of_scaled
 from bridge.readings.errors import Error
@@ -40,12 +41,13 @@ class Enclosed:
 class Instance:
     """The operands, and what of them is used.
 
-    `local`: approximants at each argument, beside their supremum. `by_rules`: the bounds of the rules too, where the
+    `local`: approximants at each argument, beside their supremum; a tensor of one truth value where the prompts of a
+    batch differ in that. `by_rules`: the bounds of the rules too, where the
     letters in them are known.
     """
 
     operands: Operands
-    local: bool = True
+    local: bool | torch.Tensor = True
     by_rules: bool = True
 
     def within(self, step: Step) -> "Instance":

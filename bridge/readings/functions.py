@@ -91,15 +91,21 @@ class Smooth:
         """f_hat - f."""
         return self.emulated(*at) - self.exact(*at) if self.deviation is None else self.deviation(*at)
 
-    def spread(self, change: Array, error: Array, local: bool, *at: Array) -> tuple[Array, Array]:
-        """Centre and radius of (f_hat - f)(argument + dz), where |dz| <= change and `error` bounds |f_hat - f|."""
+    def spread(self, change: Array, error: Array, local: Any, *at: Array) -> tuple[Array, Array]:
+        """Centre and radius of (f_hat - f)(argument + dz), where |dz| <= change and `error` bounds |f_hat - f|.
+
+        `local`: from the deviation at the argument too; a bool, or a tensor of one.
+        """
         zero = torch.zeros_like(change)
         exact = self.approximate is None and self.deviation is None
-        if exact or not local or self.slope_error is None:
+        if exact or local is False or self.slope_error is None:
             return zero, zero + error
         here, moves = self.deviates(*at), self.slope_error * change
         low, high = torch.maximum(here - moves, zero - error), torch.minimum(here + moves, zero + error)
-        return (low + high) / 2, torch.relu(high - low) / 2
+        centre, radius = (low + high) / 2, torch.relu(high - low) / 2
+        if local is True:
+            return centre, radius
+        return torch.where(local, centre, zero), torch.where(local, radius, zero + error)
 
     def expansion(self, change: Array, *at: Array, call: Call = _called) -> tuple[Array, Array] | None:
         """f' at the argument, and the least known bound on the rest; None if no remainder is known.

@@ -16,7 +16,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Derivation, Norm, as_expr, rule_step
-from symbolic.signs import is_nonnegative
+from symbolic.signs import from_one, is_nonnegative
 
 
 # A column sum is at most the sum over the kinds of its entries of their number times their largest absolute value.
@@ -124,6 +124,4 @@ def largest(values: list[sp.Expr]) -> sp.Expr:
 
 
 def _at_most(left: sp.Expr, right: sp.Expr) -> bool:
-    counts = [s for s in (left - right).free_symbols if s.is_integer and s.is_positive]
-    shifts = {s: 1 + sp.Dummy(s.name, integer=True, nonnegative=True) for s in counts}
-    return bool(is_nonnegative(sp.expand((right - left).subs(shifts, simultaneous=True))))
+    return bool(is_nonnegative(sp.expand(from_one(right - left))))

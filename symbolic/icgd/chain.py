@@ -214,6 +214,7 @@ def recursions() -> Recursions:
     )
 
 
+@cache
 def before_layer(layer: sp.Expr, *, may_be_first: bool = False) -> Approximated:
     """p(layer - 1), the input of a layer: x, or the recursion over the hidden layers so far."""
     if layer == 1:
@@ -224,31 +225,37 @@ def before_layer(layer: sp.Expr, *, may_be_first: bool = False) -> Approximated:
     return iterate(INPUT, label("p", layer - 1), recursions().p, layer - 1, size=size)
 
 
+@cache
 def derive_hidden(layer: sp.Expr = j) -> Approximated:
     """p(layer) for 1 <= layer < N, closed."""
     return iterate(INPUT, label("p", layer), recursions().p, layer, size=sp.sqrt(K) * b_r)
 
 
+@cache
 def derive_output(depth: sp.Expr = N) -> Approximated:
     """p(N)."""
     return forward_layer(before_layer(depth, may_be_first=True), depth, weights=rho_N, width=d_y)
 
 
+@cache
 def derive_derivative(layer: sp.Expr = j, width: sp.Expr = K) -> Approximated:
     """r'(layer), sup norm."""
     return derivative_layer(before_layer(layer, may_be_first=width == d_y), layer, width=width)
 
 
+@cache
 def derive_loss_gradient(depth: sp.Expr = N) -> Approximated:
     """g."""
     return loss_gradient(derive_output(depth), "g")
 
 
+@cache
 def derive_last_signal(depth: sp.Expr = N) -> Approximated:
     """s(N)."""
     return last_signal(derive_derivative(depth, d_y), derive_loss_gradient(depth), depth)
 
 
+@cache
 def derive_signal(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
     """s(layer) for 1 <= layer < N, closed: N - 1 - layer hidden layers back from s(N - 1)."""
     top = depth - 1
@@ -268,12 +275,14 @@ def derive_signal(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
     return iterate(first, label("s", layer), backward, top - layer, size=size(layer))
 
 
+@cache
 def derive_block(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
     """A(layer) for 1 <= layer < N; a symbolic layer is at least 2 here, where the input x does not enter."""
     size = P_0 if layer == 1 else P_hat
     return block(derive_signal(layer, depth), before_layer(layer), layer, size=size)
 
 
+@cache
 def derive_last_block(depth: sp.Expr = N) -> Approximated:
     """A(N)."""
     before = before_layer(depth, may_be_first=True)

@@ -10,7 +10,7 @@ from bridge.cli.printable import MOST_QUOTED, message, printable, printable_json
 from bridge.cost import DAY, HOUR, LARGEST, LONGEST, MINUTE, Cost, LongRun, duration, sizes_of
 from bridge.extremes import explained
 from bridge.memory import GIGABYTE, available_bytes, gibibytes, require_memory
-from numeric.flows import IntegrationError
+from numeric.integration_error import IntegrationError
 from symbolic.statements import UsageError
 
 

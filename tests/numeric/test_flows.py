@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from numeric.flows import IntegrationError, integrate
+from numeric.flows import integrate
+from numeric.integration_error import IntegrationError
 
 STIFF = np.array([[-1000.0, 1.0], [0.0, -1e-3]])
 

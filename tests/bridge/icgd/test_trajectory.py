@@ -236,7 +236,8 @@ def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
 
     def at_one(w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple[list[torch.Tensor], ...]:
         found = path(case, iterates(w, x, y, emulation_of(case), 3), x, y)
-        return found.distances("prompt"), found.gradient_errors("prompt"), found.smoothness_along()
+        gradients = found.gradient_errors("prompt")
+        return found.distances(gradients), gradients, found.smoothness_along()
 
     first, errors, steepest = chain_of(case).batched(at_one, *(inputs[name] for name in "wxy"))
     assert torch.equal(first[0], eta * errors[0])

@@ -19,7 +19,7 @@ from bridge.induction.head_limits import limit_row, threshold
 from bridge.induction.head_path import HeadPath
 from bridge.induction.trends import TrendsCase, TrendsStudy
 from bridge.record import Row, Verdict
-from numeric.flows import IntegrationError
+from numeric.integration_error import IntegrationError
 from symbolic.induction import head_limits
 from symbolic.induction import trends as theory
 from symbolic.inequalities import Inequality

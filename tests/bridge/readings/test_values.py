@@ -118,3 +118,14 @@ def test_a_bound_by_rule_keeps_its_gradient_where_the_errors_are_not_0() -> None
     (gradient,) = torch.autograd.grad(bound, [near])
     difference = START.emulated[0] - START.exact[0]
     assert torch.allclose(gradient, difference / torch.linalg.vector_norm(difference))
+
+
+def test_prompts_of_one_batch_are_read_each_in_its_own_scope() -> None:
+    near = Smooth(torch.sin, lambda z: torch.sin(z) + 0.1 * z, error=1.0, slope_error=0.1)
+    change, error, at = torch.tensor([0.5, 0.5]), torch.tensor([1.0, 1.0]), torch.tensor([0.3, 0.3])
+    mixed = near.spread(change, error, torch.tensor([True, False]), at)
+    for found, local, of_range in zip(
+        mixed, near.spread(change, error, True, at), near.spread(change, error, False, at), strict=True
+    ):
+        assert found.tolist() == [float(local[0]), float(of_range[1])]
+        assert local[0] != of_range[0]

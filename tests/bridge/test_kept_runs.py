@@ -1,0 +1,22 @@
+"""What runs gave is found again at the same input and settings, and at no other."""
+
+import torch
+
+from bridge.kept_runs import MOST, KeptRuns
+
+
+def test_what_is_put_in_is_found_at_this_input_with_these_settings_alone() -> None:
+    kept: KeptRuns[int] = KeptRuns()
+    kept.at({"x": torch.ones(1, 2)}, 64)["out"] = 1
+    assert kept.at({"x": torch.ones(1, 2)}, 64) == {"out": 1}
+    assert kept.at({"x": torch.ones(1, 2)}, 128) == {}
+    assert kept.at({"x": torch.zeros(1, 2)}, 64) == {}
+    assert kept.at({"x": torch.ones(1, 2, dtype=torch.bfloat16)}, 64) == {"out": 1}
+
+
+def test_no_more_inputs_are_kept_than_a_few() -> None:
+    kept: KeptRuns[int] = KeptRuns()
+    for place in range(MOST + 1):
+        kept.at({"x": torch.tensor([float(place)])})["out"] = place
+    assert kept.at({"x": torch.tensor([0.0])}) == {}
+    assert kept.at({"x": torch.tensor([float(MOST)])}) == {"out": MOST}
