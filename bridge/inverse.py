@@ -45,9 +45,9 @@ class Solution:
     closed_form_conditions: tuple[str, ...] = ()
     note: str = ""
     of_error: bool = field(default=True)
-    chance: str = ""  # with which probability, or that it is an expectation
     result: str = ""
     automatic: tuple[str, ...] = ()
+    chance: str = ""  # with which probability, or that it is an expectation
 
     def __str__(self) -> str:
         """The sentences that the command prints."""
