@@ -141,9 +141,9 @@ def _apply(operation: op.Apply, step: Step, x: list[Emulated], at: Operands) -> 
         if function.derivatives and one and _known(lipschitz, at):
             slope = function.derivatives[0](argument, *beside) + torch.zeros_like(argument)
             yield Number(f"a slope of '{operation.function}'", at.number(lipschitz), _largest(slope))
-        if function.approximate is not None and operation.eps != 0 and _known(operation.eps, at):
-            apart = function.deviates(argument, *beside)
-            yield Number(f"the deviation of '{operation.function}'", at.number(operation.eps), _largest(apart))
+    if function.approximate is not None and operation.eps != 0 and _known(operation.eps, at):
+        apart = function.deviates(x[0].emulated, *beside)  # the rule takes it there alone
+        yield Number(f"the deviation of '{operation.function}'", at.number(operation.eps), _largest(apart))
 
 
 @numbers.register

@@ -240,6 +240,7 @@ def refuted_quantity(check: Callable[..., Witness]) -> Quantity:
         Kind.UPPER,
         Quantifier.FOR_ALL,
         printed=Printed(gradient_mapping_printed() if squared else path_printed(), erratum.citation),
+        scopes=(),
         construction="one linear neuron",
         remark=" ".join((check.__doc__ or "").split()).rstrip("."),
         erratum=erratum,
