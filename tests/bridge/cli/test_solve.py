@@ -74,7 +74,7 @@ def test_json(run: Command, asked: list[dict[str, Any]]) -> None:
     assert record["value"] == 7.600902376208978
     assert set(record) == {
         *("result", "name", "value", "bound", "requested", "quantity", "tier", "closed_form", "method", "params"),
-        *("closed_form_conditions", "conditions", "note", "of_error"),
+        *("closed_form_conditions", "conditions", "note", "of_error", "chance"),
     }
     assert record["conditions"][1] == {"statement": "L p <= 1", "kind": "obligation"}
 
