@@ -1,0 +1,166 @@
+"""What network and reference of a theorem make of inputs, in floats and on balls: their errors, and how they round."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import flint
+import torch
+from torch import Tensor
+
+from bridge.balls import BASE_BITS
+from bridge.budget import Budget
+from bridge.domains import Product
+from bridge.kept_runs import KeptRuns
+from bridge.premises import require_entries
+from bridge.running import Runner, distance, exact_distance
+from bridge.study import Case, Inputs, Objective
+from bridge.theorem import Theorem
+from bridge.transformer import Transformer
+from numeric.attack import NowhereFinite
+from numeric.balls import BallArray, float_above
+from numeric.exact_cost import TooLargeForExact
+from symbolic.statements import Kind, Quantity, UsageError
+
+ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
+
+BITS_APART = 64  # of exact runs, so that quantities whose bounds differ in size share one
+SHOWN = 6  # entries of an input in a message
+PROBES = 8  # inputs of the estimate of rounding
+
+
+class TheoremRuns(Case):
+    """A theorem at one point, as far as its functions go."""
+
+    theorem: Theorem
+    runner: Runner
+    domain: Product
+    _exact: KeptRuns[tuple[flint.arb, float]]
+    _floats: KeptRuns[tuple[Tensor, Tensor]]
+
+    def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
+        found, truth = self._in_float64(inputs, names) if attack else self._in_floats(inputs, names)
+        for name in () if attack else names:
+            self._require_defined("network", name, inputs, found[name], self.runner.exact_network)
+            self._require_defined("reference", name, inputs, truth[name], self.runner.exact_reference)
+            if name in self.theorem.entries:
+                entries = found[name][0].numel()
+                require_entries(self.result.id, name, self.theorem.entries[name], entries, self.values)
+        return {name: self.distance(name, found[name], truth[name]) for name in names}
+
+    def _in_float64(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        return self.runner.network(inputs, names, torch.float64), self.runner.reference(inputs, names)
+
+    # At one prompt the errors of several quantities are asked for, and their rounding: one run has them all.
+    def _in_floats(self, inputs: Inputs, names: Sequence[str]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """What network and reference make of these quantities, in the dtype of the case."""
+        if len(next(iter(inputs.values()))) > 1:
+            return self.runner.network(inputs, names, self.dtype), self.runner.reference(inputs, names)
+        known = self._floats.at(inputs)
+        missing = [name for name in names if name not in known]
+        if missing:
+            wanted = self._made_with(missing)
+            network, truth = self.runner.network(inputs, wanted, self.dtype), self.runner.reference(inputs, wanted)
+            known |= {name: (network[name].detach(), truth[name].detach()) for name in wanted}
+        return {name: known[name][0] for name in names}, {name: known[name][1] for name in names}
+
+    def search(self, objective: Objective, quantity: Quantity, budget: Budget) -> Inputs:
+        try:
+            return super().search(objective, quantity, budget)
+        except NowhereFinite as error:
+            raise UsageError(
+                f"{self.result.id}: the error of '{quantity.name}' is not finite in float64 at any input that the "
+                f"attack visited; take parameters of smaller size, or attack = 0"
+            ) from error
+
+    def _require_defined(self, role: str, name: str, inputs: Inputs, found: Tensor, exactly: ExactRun) -> None:
+        """Raises UsageError for an input at which this is no finite number, neither in floats nor in exact arithmetic.
+
+        A float run may overflow, in low precision soon: the exact run decides; float64, where that is too large.
+        """
+        undefined = (~found.reshape(len(found), -1).isfinite().all(1)).nonzero().flatten()
+        if len(undefined) == 0:
+            return
+        one = {key: value[int(undefined[0])] for key, value in inputs.items()}
+        try:
+            finite = bool(exactly(one, [name], BASE_BITS)[name].sup_norm().is_finite())
+        except TooLargeForExact:
+            finite = self.dtype is not torch.float64
+        if not finite:
+            at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
+            raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
+
+    # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
+    def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
+        bits = -(-(bits + self.theorem.exact_bits) // BITS_APART) * BITS_APART
+        found = self._exact.at(inputs, bits)
+        missing = [name for name in names if name not in found]
+        if missing:
+            found |= self._exactly(inputs, self._made_with(missing), bits)
+        return {name: found[name] for name in names}
+
+    def _made_with(self, names: Sequence[str]) -> list[str]:
+        """The names, with all other quantities whose errors the functions of their networks make too."""
+        keys = {self.runner.network_key(name) for name in names}
+        functions = {key for key in keys if not isinstance(self.theorem.networks[key], Transformer)}
+        others = [q.name for q in self.bounded() if q.scopes and self.runner.network_key(q.name) in functions]
+        return list(dict.fromkeys([*names, *others]))
+
+    def _exactly(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
+        one = self.members(inputs, bits)
+        network, reference = (run(one, names, bits) for run in (self.runner.exact_network, self.runner.exact_reference))
+        with torch.no_grad():
+            floats = self._in_floats(inputs, names)
+        found = {}
+        for name in names:
+            pairs = zip((network, reference), floats, strict=True)
+            apart = [self._exact_distance(name, balls[name], run[name][0], bits) for balls, run in pairs]
+            error = self._exact_distance(name, network[name], reference[name], bits)
+            found[name] = (error, float_above(sum(apart, flint.arb(0))))
+        return found
+
+    def members(self, inputs: Inputs, bits: int = BASE_BITS) -> dict[str, BallArray]:
+        """Elements of the domains, near the one prompt: floats may meet a domain up to a tolerance only."""
+        return self.domain.members({name: value[0] for name, value in inputs.items()}, bits)
+
+    def distance(self, name: str, found: Tensor, truth: Tensor) -> Tensor:
+        """The error of a quantity at each prompt, (B): in its norm, or by the distance of the theorem."""
+        if self.theorem.distance is None:
+            return distance(self._norm(name), name, found.double(), truth, tokens=self.theorem.tokens)
+        apart: Tensor = self.runner.batched(self.theorem.distance, {"found": found, "truth": truth})
+        return apart
+
+    def _exact_distance(self, name: str, found: BallArray, truth: BallArray | Tensor, bits: int) -> flint.arb:
+        if self.theorem.distance is None:
+            return exact_distance(self._norm(name), found, truth, tokens=self.theorem.tokens)
+        return self.runner.exact_number(self.theorem.distance, {"found": found, "truth": truth}, bits)
+
+    def _norm(self, name: str) -> str:
+        quantity = self.result.quantity(name)
+        if quantity.derivation is None:
+            raise UsageError(f"{self.result.id}: '{name}' has no derivation, so the norm of its error is not known")
+        return str(quantity.derivation.step(quantity.step or name).norm)
+
+    # An estimate refutes no identity: where its two sides cancel, rounding is as large as an error can be.
+    def rounding_estimate(self) -> float:
+        identities = [each for each in self.bounded() if each.kind is Kind.EXACT and each.scopes]
+        sizes = [self.trivial(each) for each in identities]
+        largest = [math.inf if size is None else float_above(size) for size in sizes]
+        return max(largest) if largest else self._estimated_rounding()
+
+    # A float64 run and a float32 run differ by the rounding of float32; that of float64 is smaller in the ratio of
+    # their precisions. A factor 16 for inputs where it is larger than at these.
+    def _estimated_rounding(self) -> float:
+        inputs = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
+        names = [quantity.name for quantity in self.bounded()]
+        with torch.no_grad():
+            runs = [self.runner.network(inputs, names, dtype) for dtype in (torch.float64, torch.float32)]
+        apart = [self.distance(name, *(run[name].double() for run in runs)).max() for name in names]
+        ratio = torch.finfo(self.dtype).eps / torch.finfo(torch.float32).eps
+        return 16 * ratio * float(torch.stack(apart).max())
+
+
+def _entries(value: Tensor) -> str:
+    """The entries, the first few of many."""
+    entries = ", ".join(f"{entry:.6g}" for entry in value.flatten()[:SHOWN].tolist())
+    return f"[{entries}{', ...' if value.numel() > SHOWN else ''}]"
