@@ -14,7 +14,7 @@ from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Quantity
 
 if TYPE_CHECKING:
-    import bridge.theorem_case
+    import bridge.theorem_bounds
 
 
 class OwnBounds:
@@ -33,7 +33,7 @@ class OwnBounds:
 
 
 def own_bound(
-    case: "bridge.theorem_case.TheoremCase", quantity: Quantity, scope: str, inputs: Any, bits: int
+    case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, scope: str, inputs: Any, bits: int
 ) -> Bound | None:
     """At one prompt, as a proof; None where that is too large for exact arithmetic."""
     given, known = case.theorem.bounds, case.bounds_on_balls.at(inputs, scope, bits)

@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from bridge.arguments import arguments_of, called_with
-from bridge.balls import bits_for
 from bridge.budget import BLOCK, Budget
 from bridge.check import Check, enclosed
 from bridge.check_rows import check_rows, replayed_check, settings_of
@@ -24,9 +23,6 @@ from bridge.faithful import NAME as FAITHFUL
 from bridge.faithful import faithful_rows, replayed_faithful
 from bridge.goals import Batch, Goal
 from bridge.kept_runs import KeptRuns
-from bridge.lowering import Lowered, lower
-from bridge.own_bounds import OwnBounds, own_bound
-from bridge.pair import Pair
 from bridge.premises import require_covered
 from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row, Verdict
@@ -34,29 +30,16 @@ from bridge.rows import refused_rows
 from bridge.running import Runner
 from bridge.study import SETTINGS, Case, Inputs, Refusal, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem, over_draws
-from bridge.theorem_networks import NetworkReadings
-from bridge.theorem_numbers import premises_at
-from bridge.theorem_readings import AtPrompt, Bindings, bindings, bound_on_balls, bounds_of, in_groups, shared_reading
-from bridge.theorem_runs import TheoremRuns
+from bridge.theorem_bounds import PromptFormula, TheoremBounds
+from bridge.theorem_readings import AtPrompt
 from bridge.transformer import Transformer
 from bridge.transformer_batch import LONGEST
-from bridge.verdicts import Bound, Checked
-from symbolic.statements import Quantity, Result, UsageError
+from symbolic.statements import Result, UsageError
 
 KEPT_SCORES = 6  # matrices of attention weights that autograd keeps, likewise
 KEPT = 20  # tensors of the size of a prompt that autograd keeps for each layer of a network, about
-READ_BITS = 64  # for bounds at a prompt that are smaller than those of the network, to 2^-60 of them
-ABOVE_ROUNDING = 64  # times the rounding
 RANDOM = "the inputs are named randomness: they are drawn by seeds, and not attacked"
 BATCHED = ("search", "errors", "prompt_bounds")  # what a batch does in place of a case
-
-
-@dataclass(frozen=True)
-class PromptFormula:
-    """A bound on tensors, and its letters in the order of its arguments."""
-
-    letters: tuple[sp.Symbol, ...]
-    bound: Lowered
 
 
 def _kept(value: Any) -> Any:
@@ -66,7 +49,7 @@ def _kept(value: Any) -> Any:
     return value if isinstance(value, int | str) else id(value)
 
 
-class TheoremCase(TheoremRuns):
+class TheoremCase(TheoremBounds):
     """One point. `weights` are those of this network, in float64."""
 
     def __init__(
@@ -90,7 +73,7 @@ class TheoremCase(TheoremRuns):
         self.checked = frozenset([*(c.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
-        require_covered(self.result.id, super().bounded(), self.domain.domains, called, self.values)
+        require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
         self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, {})
         self._prompt_formulas: dict[str, PromptFormula] = {}
@@ -140,33 +123,6 @@ class TheoremCase(TheoremRuns):
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
         return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
-
-    # Quantities, with the scopes that their readings add.
-
-    @cached_property
-    def bindings(self) -> Bindings:
-        """What the handles bind."""
-        if self.theorem.handles is None or self.refused is not None:
-            return Bindings()
-        return bindings(self, super().bounded(), self.sample(1, seed=0))
-
-    @cached_property
-    def _scoped(self) -> dict[str, Quantity]:
-        # A distance of the theorem's own is none of the norms in which steps are bounded; quantities of the point say
-        # their scopes themselves.
-        own = self.theorem.distance is not None or self.theorem.quantities is not None
-        found = Bindings() if own else self.bindings
-        scoped = {each.name: found.scopes(each) for each in self.result.quantities}
-        return {
-            each.name: each if scoped[each.name] == each.scopes else replace(each, scopes=scoped[each.name])
-            for each in self.result.quantities
-        }
-
-    def bounded(self) -> list[Quantity]:
-        return [self._scoped[each.name] for each in super().bounded()]
-
-    def quantity(self, name: str) -> Quantity:
-        return self._scoped[super().quantity(name).name]
 
     # Inputs.
 
@@ -241,202 +197,6 @@ class TheoremCase(TheoremRuns):
             self._lengths[transformer.tokens] = self.runner.tokens(transformer, on_device, torch.float64).shape[1]
         return self._lengths[transformer.tokens]
 
-    # Tiers.
-
-    def refusal(self, quantity: Quantity) -> Refusal | None:
-        return self.refused
-
-    def printed(self, quantity: Quantity) -> Bound | None:
-        letters = self.theorem.printed_letters
-        if quantity.printed is None or not self._has_values(quantity.printed.bound):
-            return None
-        if letters is None or (self.refused is not None and self.refused.verdict is Verdict.OUTSIDE):
-            return super().printed(quantity)
-        own = self.runner.called(letters, {"quantity": quantity.name})
-        return self._at_hand(quantity, "printed", Case.printed(self.with_letters(own), quantity))
-
-    def derived(self, quantity: Quantity) -> Bound | None:
-        expression = quantity.derived()
-        known = expression is not None and self._has_values(expression)
-        return self._at_hand(quantity, "derived", super().derived(quantity)) if known else None
-
-    def _has_values(self, expression: sp.Expr) -> bool:
-        """Whether letters have values that nothing could give where the network cannot be built."""
-        return self.refused is None or expression.free_symbols <= set(self.values)
-
-    def _at_hand(self, quantity: Quantity, tier: str, bound: Bound | None) -> Bound | None:
-        """The bound, outside its hypotheses where the theorem says so."""
-        if bound is None or self.theorem.outside is None or self.refused is not None or not quantity.scopes:
-            return bound
-        why = self.runner.called(self.theorem.outside, {"quantity": quantity.name, "tier": tier})
-        return replace(bound, outside=why) if why else bound
-
-    def instance(self, quantity: Quantity, scope: str, inputs: Inputs | None = None) -> Bound | None:
-        if scope not in quantity.scopes:
-            return None
-        if scope == "network" or inputs is None:
-            return self._at_hand(quantity, "instance", self._of_all_prompts(quantity))
-        return self._at_hand(quantity, "instance", self._at_prompt(quantity, scope, inputs))
-
-    def _of_all_prompts(self, quantity: Quantity) -> Bound | None:
-        """That of the derivation, or of its reading from norms, where that is less."""
-        if self.theorem.norms is None:
-            return super().instance(quantity, "network")
-        found = self._network_readings.bound(quantity)
-        if found is not None and not self.theorem.by_rules:
-            return Bound(found)
-        bound = None if found is None else super().instance(quantity, "network")
-        return None if bound is None or found is None else replace(bound, ball=_lesser(bound.ball, found))
-
-    @cached_property
-    def _network_readings(self) -> NetworkReadings:
-        return NetworkReadings(self)
-
-    def _at_prompt(self, quantity: Quantity, scope: str, inputs: Inputs) -> Bound | None:
-        if self.theorem.bounds is not None:
-            return own_bound(self, quantity, scope, inputs, READ_BITS + self.extra_bits)
-        if self._is_read(quantity, scope) and self.reads_alone(quantity):
-            found, remark = bound_on_balls(self, self._shown_with(quantity), scope, inputs, READ_BITS + self.extra_bits)
-            if found is not None:
-                return Bound(found, remark=remark)
-            bound = super().instance(quantity, scope, inputs)
-            return None if bound is None else replace(bound, remark=remark)
-        bound = super().instance(quantity, scope, inputs)
-        if bound is None or not self._is_read(quantity, scope):
-            return bound
-        bits = bits_for(bound.ball) + self.extra_bits
-        found, remark = bound_on_balls(self, [quantity], scope, inputs, bits)
-        bound = replace(bound, ball=bound.ball if found is None else _lesser(bound.ball, found), remark=remark)
-        read = quantity.name in self.bindings.read
-        return _resting_on(bound, premises_at(self, quantity, inputs)) if read else bound
-
-    def _shown_with(self, quantity: Quantity) -> list[Quantity]:
-        """The quantity, and those that are shown at the same prompts and share its reading."""
-        shown = self.bounded() if self.theorem.leading else []
-        same = [q for q in shown if q.name in self.bindings.read and shared_reading(q) == shared_reading(quantity)]
-        return [quantity, *(each for each in same if each.name != quantity.name)]
-
-    # Letters.
-
-    def _is_read(self, quantity: Quantity, scope: str) -> bool:
-        return scope != "network" and self.theorem.distance is None and self.is_bounded(quantity)
-
-    def is_bounded(self, quantity: Quantity) -> bool:
-        """Whether more than a formula bounds it at prompts."""
-        return self.theorem.bounds is not None or quantity.name in self.bindings.read
-
-    def reads_alone(self, quantity: Quantity) -> bool:
-        """Whether the reading of its derivation gives its bounds at prompts, and no formula."""
-        return self.theorem.bounds is not None or (not self.theorem.by_rules and quantity.name in self.bindings.read)
-
-    @property
-    def extra_bits(self) -> int:
-        """Beyond those that telling the bounds from 0 takes: what is read at a prompt may be far below them."""
-        return self.theorem.exact_bits + (READ_BITS if self.theorem.handles is not None else 0)
-
-    @property
-    def network_letters(self) -> Mapping[sp.Symbol, flint.arb]:
-        """The letters that this network knows better, at all of its prompts."""
-        return self._of_network
-
-    def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
-        if scope == "network" or inputs is None:
-            return dict(self._of_network)
-        one = self.members(inputs)
-        at_prompt = {letter: self.runner.exact_number(each, one) for letter, each in self.prompt_functions.items()}
-        return {**self._of_network, **at_prompt}
-
-    @cached_property
-    def _of_network(self) -> dict[sp.Symbol, flint.arb]:
-        found = {}
-        for letter, functions in self.theorem.knows.items():
-            of_network = [each for each in functions if self.theorem.scope_of(each) == "network"]
-            if of_network:
-                found[letter] = self.runner.exact_number(of_network[-1], {})
-        return found
-
-    @cached_property
-    def prompt_functions(self) -> dict[sp.Symbol, Function]:
-        return {
-            letter: each
-            for letter, functions in self.theorem.knows.items()
-            for each in functions
-            if self.theorem.scope_of(each) == "prompt"
-        }
-
-    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        return self._prompt_bound(quantity, inputs, self._read_bounds([quantity], inputs, scope))
-
-    def sample_bounds(self, quantities: Sequence[Quantity], inputs: Inputs, scope: str) -> dict[str, Tensor]:
-        if self.company is None:
-            return super().sample_bounds(quantities, inputs, scope)
-        read = self._read_bounds(quantities, inputs, scope)
-        return {quantity.name: self._prompt_bound(quantity, inputs, read) for quantity in quantities}
-
-    def _prompt_bound(self, quantity: Quantity, inputs: Inputs, read: Mapping[str, Tensor]) -> Tensor:
-        """By its formula, or as it was read, whichever is less."""
-        if quantity.name in read and self.reads_alone(quantity):
-            return read[quantity.name] + self.rounding_beside
-        formula, letters = self.prompt_formula(quantity), self.prompt_functions
-        at_prompt = {s: self.runner.batched(letters[s], inputs) for s in formula.letters if s in letters}
-        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
-        values = [at_prompt[s] if s in at_prompt else like * self.number(s) for s in formula.letters]
-        bound: Tensor = formula.bound(*values) * like
-        return torch.minimum(bound, read[quantity.name]) + self.rounding_beside if quantity.name in read else bound
-
-    def _read_bounds(self, quantities: Sequence[Quantity], inputs: Inputs, scope: str) -> dict[str, Tensor]:
-        """Of those that are read in that scope: of each derivation at once."""
-        like = next(iter(inputs.values())).double().new_ones(len(next(iter(inputs.values()))))
-        found: dict[str, Tensor] = {}
-        for group in self.read_together([each for each in quantities if self._is_read(each, scope)]):
-            function = self.reading_of(group, scope)
-            numbers = {name: like * self.number(letter) for name, letter in function.letters.items()}
-            found |= self.runner.batched(function, {**inputs, **numbers})
-        return found
-
-    def read_together(self, quantities: Sequence[Quantity]) -> list[list[Quantity]]:
-        """Groups of quantities that one reading bounds, of some that are bounded in one scope."""
-        if self.theorem.bounds is not None:
-            return [list(quantities)] if quantities else []
-        return in_groups(quantities)
-
-    @cached_property
-    def rounding_beside(self) -> float:
-        """What is added to a bound that is read at a prompt, for the attack alone.
-
-        Such a bound may be as small as an error: a ratio to it would say how inputs round, where errors are smallest.
-        """
-        return ABOVE_ROUNDING * self._estimated_rounding()
-
-    def reading_of(self, quantities: Sequence[Quantity], scope: str | None) -> "AtPrompt | OwnBounds":
-        """The bounds that one reading of their derivation gives at a prompt, on tensors, by quantity.
-
-        Without a scope each prompt has to say whether its own is local (`IS_LOCAL`).
-        """
-        names, own = [quantity.name for quantity in quantities], self.theorem.bounds
-        key = (*names, scope)
-        if own is not None and scope is not None:
-            return OwnBounds(own.tensors if isinstance(own, Pair) else own, names, scope)
-        if key not in self._readings:
-            use = bounds_of(quantities, scope, by_rules=self.theorem.by_rules)
-            self._readings[key] = AtPrompt(self, quantities[0], use, scope_is_given=scope is None)
-        return self._readings[key]
-
-    def prompt_formula(self, quantity: Quantity) -> "PromptFormula":
-        """The bound at a prompt, in the letters that are no integers; lowered once, as an attack asks at each step."""
-        if quantity.name not in self._prompt_formulas:
-            known = {*self.prompt_functions, *self._of_network}
-            worst = {s: x for s, x in (quantity.worst_case or {}).items() if s not in known}
-            whole = {s: x for s, x in self.values.items() if isinstance(x, int) and s not in self._of_network}
-            bound = quantity.general_bound().xreplace(worst).subs(whole)
-            letters = tuple(sorted(bound.free_symbols, key=str))
-            self._prompt_formulas[quantity.name] = PromptFormula(letters, lower(bound, "torch", args=letters))
-        return self._prompt_formulas[quantity.name]
-
-    def number(self, letter: sp.Symbol) -> float:
-        """A letter that is the same at every prompt."""
-        return float({**self.values, **self._of_network}[letter])
-
     # Checks.
 
     def constants(self) -> dict[str, Any]:
@@ -495,19 +255,3 @@ def shown(value: Any) -> Any:
     if isinstance(value, int | float | str):
         return value
     return " x ".join(map(str, np.shape(value))) + " matrix" if np.ndim(value) else value
-
-
-def _lesser(one: flint.arb, other: flint.arb) -> flint.arb:
-    """The lesser of two bounds, of which both hold; where balls overlap, the lesser upper end."""
-    return one if one.upper() <= other.upper() else other
-
-
-def _resting_on(bound: Bound, premises: Sequence[Checked]) -> Bound:
-    """The bound where these are decided."""
-    violated = (f"hypothesis violated: {each.statement}" for each in premises if each.holds is False)
-    return replace(
-        bound,
-        outside="; ".join(filter(None, [bound.outside, *violated])),
-        conditional=bound.conditional or any(each.holds is not True for each in premises),
-        checked=(*bound.checked, *premises),
-    )

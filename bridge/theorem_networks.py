@@ -11,13 +11,13 @@ from numeric.balls import working_precision
 from symbolic.statements import Quantity
 
 if TYPE_CHECKING:
-    import bridge.theorem_case
+    import bridge.theorem_bounds
 
 
 class NetworkReadings:
     """Of each derivation once, for all quantities that it derives."""
 
-    def __init__(self, case: "bridge.theorem_case.TheoremCase") -> None:
+    def __init__(self, case: "bridge.theorem_bounds.TheoremBounds") -> None:
         self.case = case
         self._read: dict[int, dict[str, Bounded]] = {}
 

@@ -17,13 +17,13 @@ from symbolic.derivation import Derivation
 from symbolic.statements import Quantity
 
 if TYPE_CHECKING:
-    import bridge.theorem_case
+    import bridge.theorem_bounds
 
 BEYOND = "the argument of step '{step}' stays where its function is known"
 Premises = tuple[Checked, ...]
 
 
-def premises_at(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, inputs: Inputs) -> Premises:
+def premises_at(case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, inputs: Inputs) -> Premises:
     """Those that do not hold at this prompt, and those that are open."""
     derivation, step = Derivation(steps_of(quantity)), step_of(quantity)
 

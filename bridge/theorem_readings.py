@@ -22,7 +22,7 @@ from symbolic.derivation import Step
 from symbolic.statements import Quantity, UsageError
 
 if TYPE_CHECKING:
-    import bridge.theorem_case
+    import bridge.theorem_bounds
 
 PROMPT, LOCAL = "prompt", "prompt, local"
 ABOVE = 2.0**-40
@@ -55,7 +55,7 @@ class AtPrompt:
 
     def __init__(
         self,
-        case: "bridge.theorem_case.TheoremCase",
+        case: "bridge.theorem_bounds.TheoremBounds",
         quantity: Quantity,
         use: Use,
         bits: int | None = None,
@@ -108,7 +108,7 @@ def _called(function: Function, known: Mapping[str, Any]) -> Any:
     return function(**{name: known[name] for name in arguments_of(function)})
 
 
-def at_prompt(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
+def at_prompt(case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, use: Use, inputs: Inputs) -> Any:
     """On tensors, at the one prompt of a batch of one."""
     function = AtPrompt(case, quantity, use)
     numbers = {name: torch.tensor(case.number(letter)).double() for name, letter in function.letters.items()}
@@ -116,7 +116,7 @@ def at_prompt(case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: 
 
 
 def at_prompt_on_balls(
-    case: "bridge.theorem_case.TheoremCase", quantity: Quantity, use: Use, inputs: Inputs, bits: int
+    case: "bridge.theorem_bounds.TheoremBounds", quantity: Quantity, use: Use, inputs: Inputs, bits: int
 ) -> Any:
     """The same on balls. Raises TooLargeForExact."""
     function, letters = AtPrompt(case, quantity, use, bits), case.network_letters
@@ -156,7 +156,7 @@ class Bindings:
         )
 
 
-def bindings(case: "bridge.theorem_case.TheoremCase", quantities: Iterable[Quantity], inputs: Inputs) -> Bindings:
+def bindings(case: "bridge.theorem_bounds.TheoremBounds", quantities: Iterable[Quantity], inputs: Inputs) -> Bindings:
     """From one prompt. Raises UsageError for handles that do not fit the derivations."""
     wanted = {each.name: handles_of(steps_of(each)) for each in quantities}
     handled = [each for each in quantities if wanted[each.name]]
@@ -178,7 +178,7 @@ def bindings(case: "bridge.theorem_case.TheoremCase", quantities: Iterable[Quant
 
 
 def _require_named(
-    case: "bridge.theorem_case.TheoremCase",
+    case: "bridge.theorem_bounds.TheoremBounds",
     wanted: Mapping[str, Mapping[str, str]],
     named: Mapping[str, str],
     bound: Mapping[str, Any],
@@ -291,7 +291,7 @@ def _above_kinks(bound: Any, operands: Operands) -> Any:
 
 
 def bound_on_balls(
-    case: "bridge.theorem_case.TheoremCase", quantities: Sequence[Quantity], scope: str, inputs: Inputs, bits: int
+    case: "bridge.theorem_bounds.TheoremBounds", quantities: Sequence[Quantity], scope: str, inputs: Inputs, bits: int
 ) -> tuple[flint.arb | None, str]:
     """That of the first quantity, and a remark; None where the reading proves nothing at this prompt.
 
