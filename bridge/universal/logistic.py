@@ -32,10 +32,13 @@ def shortfall(z: Any, tau: float, count: int) -> Any:
 def functions_of(name: str, radius: float, labels: float, tau_1: float, tau_2: float, n: int) -> dict[str, Smooth]:
     """The handles of a block or a path: its labels of that size, its predictions and its query within the radius."""
     count = int((2 / theory.eta).subs(theory.n, n))
-    gradient, prediction = theory.logistic_slope(theory.eta * theory.S, tau_1), theory.logistic_slope(theory.S, tau_2)
+    known = {theory.tau_1: sp.Rational(tau_1), theory.tau_2: sp.Rational(tau_2), theory.n: n}
 
-    def slope(formula: sp.Expr, size: float) -> float:
-        return float(formula.subs({theory.S: sp.Rational(size), theory.n: n}))
+    def slope(size: sp.Expr, tau: sp.Symbol) -> float:
+        return float(theory.logistic_slope(size, tau).subs(known))
+
+    def of_gradient(size: float) -> float:
+        return slope(theory.eta * sp.Rational(size), theory.tau_1)
 
     def of_label(z: Any) -> Any:
         return shortfall(z, tau_1, count)
@@ -43,8 +46,8 @@ def functions_of(name: str, radius: float, labels: float, tau_1: float, tau_2: f
     def of_prediction(z: Any) -> Any:
         return shortfall(z, tau_2, 2)
 
-    # tanh a - tanh b = sinh(a - b)/(cosh a cosh b). |a| <= |b| for the arguments of (the query, the prediction): the
-    # derivative is sech^2 a (1 - tanh^2 c) - sech^2 b, between -tanh^2 c and tanh^2 b.
+    # tanh a - tanh b = sinh(a - b)/(cosh a cosh b), a of y_hat = 2 tau_2 tanh c and b of the score itself, |a| <= |b|:
+    # the derivative, sech^2 a (1 - tanh^2 c) - sech^2 b, lies between -tanh^2 c and tanh^2 b.
     def of_query(z: Any) -> Any:
         moved, at = of_prediction(z) / tau_1 / count, z / tau_1 / count
         return count * (tau_1 * torch.sinh(moved) / torch.cosh(at) / torch.cosh(at + moved))
@@ -52,13 +55,13 @@ def functions_of(name: str, radius: float, labels: float, tau_1: float, tau_2: f
     def deviation(hat: Any, size: float, slope_error: float) -> Smooth:
         return Smooth(lambda z: 0 * z, hat, slope_error=slope_error, radius=size)
 
-    at_radius = slope(gradient, radius), slope(prediction, radius)
+    of_read = slope(sp.Rational(radius), theory.tau_2)
     return {
-        f"{name}_labels": deviation(of_label, labels, slope(gradient, labels)),
-        f"{name}_predictions": deviation(of_label, radius, at_radius[0]),
-        f"{name}_query": deviation(of_query, radius, max(at_radius)),
+        f"{name}_labels": deviation(of_label, labels, of_gradient(labels)),
+        f"{name}_predictions": deviation(of_label, radius, of_gradient(radius)),
+        f"{name}_query": deviation(of_query, radius, max(of_gradient(radius), of_read)),
         f"{name}_read": Smooth(
             lambda z: z, lambda z: z + of_prediction(z), [lambda z: 1 + 0 * z], {2: 0},
-            slope_error=at_radius[1], deviation=of_prediction, radius=radius,
+            slope_error=of_read, deviation=of_prediction, radius=radius,
         ),
     }  # fmt: skip

@@ -97,7 +97,7 @@ def _overflow(numbers: Mapping[str, Any], dtype: str) -> str:
         if largest > most:
             exponents = (int(theory.exponent_bits(sp.Rational(each))) for each in (largest, most))
             return (
-                f"V of {layer} holds {sp.sstr(weight)} = {plain(float(largest))}, and {dtype} ends at {plain(most)}: "
+                f"V of {layer} holds {sp.sstr(weight)} = {float(largest):.7g}, and {dtype} ends at {most:.7g}: "
                 "that takes {} bits of exponent, and it has {}".format(*exponents)
                 + f"; {name} = {plain(recommended({**numbers, name: 1}, dtype)[name])} is within it"
             )
@@ -105,11 +105,11 @@ def _overflow(numbers: Mapping[str, Any], dtype: str) -> str:
 
 
 def _nothing_held(numbers: Mapping[str, Any], dtype: str) -> str:
-    least = int(_at(theory.bits_of_a_block(), numbers))
+    least, bits = int(_at(theory.bits_of_a_block(), numbers)), min(numbers["bits"], FORMATS[dtype])
     return (
-        f"{dtype} holds nothing of a block at any tau: residual and rounding exceed what it computes with its "
-        f"{FORMATS[dtype]} bits; that takes {least}"
-        if least > FORMATS[dtype]
+        f"{bits} bits hold nothing of a block at any tau: residual and rounding exceed what it computes; that takes "
+        f"{least} bits"
+        if least > bits
         else ""
     )
 
