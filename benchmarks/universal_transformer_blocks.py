@@ -89,9 +89,7 @@ def _emulated(prompt: Prompt, name: str, states: Tensor) -> Emulated:
     own = functions(at.tau_1, at.tau_2, n, at.N, 3, B, P, at.lam)
     lam = torch.tensor(at.lam, dtype=torch.float64)
     bound = handles(prompt.x, prompt.y, states[0], at.directions, at.t, at.tau_ff, lam, n, at.N, own)
-    found = [
-        read(DERIVATIONS[name], Operands({**bound, "rho_0": state}, {}, None), [name])[name] for state in states
-    ]
+    found = [read(DERIVATIONS[name], Operands({**bound, "rho_0": state}, {}, None), [name])[name] for state in states]
     return Emulated(torch.stack([each.exact for each in found]), torch.stack([each.emulated for each in found]))
 
 

@@ -79,6 +79,7 @@ class SharedMap:
                 found = term if found is None else found + term
         return found
 
+
 class SharedFeedForward:
     def __init__(self, layer: FeedForward, dtype: torch.dtype, device: torch.device | str) -> None:
         self.inner, self.outer = (SharedMap(each, dtype, device) for each in (layer.inner, layer.outer))
@@ -101,7 +102,9 @@ class SharedAttention:
     def images(self, blocks: Blocks, length: int, products: Products) -> Iterator[Blocks]:
         batch = max(block.shape[0] for block in blocks.values())
         none = next(iter(blocks.values())).new_zeros(1, 1, 1)
-        scores = [self._scores(head, blocks, products, none).expand(batch, -1, length) for head in self.heads]  # (B, Q, L)
+        scores = [
+            self._scores(head, blocks, products, none).expand(batch, -1, length) for head in self.heads
+        ]  # (B, Q, L)
         rows = [each.shape[1] for each in scores]
         joined = torch.sigmoid(torch.cat(scores, 1)) / examples(length)  # (B, Q of all heads, L)
         weights = joined.split(rows, 1)

@@ -116,7 +116,9 @@ def _nothing_held(numbers: Mapping[str, Any], dtype: str) -> str:
 
 def _contradiction(numbers: Mapping[str, Any], dtype: str) -> str:
     least = {name: _bits_to_hold(name, numbers[name], numbers) for name in CHOSEN}
-    beyond = [f"{name} = {plain(numbers[name])} takes {bits} bits" for name, bits in least.items() if bits > FORMATS[dtype]]
+    beyond = [
+        f"{name} = {plain(numbers[name])} takes {bits} bits" for name, bits in least.items() if bits > FORMATS[dtype]
+    ]
     return (
         f"{', '.join(beyond)} for the rounding of a block to stay below what it computes: bits = {numbers['bits']} "
         f"chose tau, but the run is in {dtype}, whose {FORMATS[dtype]} bits decide; leave out bits, or give "
@@ -135,9 +137,7 @@ def eta(n: Any) -> Any:
     return found if isinstance(found, BallArray) else float(found)
 
 
-def setting(
-    directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any
-) -> numeric.Setting:
+def setting(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any) -> numeric.Setting:
     return numeric.Setting(directions, t, tau_ff, lam, eta(n), tau_1, tau_2, N)
 
 
@@ -175,9 +175,7 @@ def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, la
 # Readings.
 
 
-def functions(
-    tau_1: float, tau_2: float, n: int, N: int, L: int, B: float, P: float, lam: float
-) -> dict[str, Smooth]:
+def functions(tau_1: float, tau_2: float, n: int, N: int, L: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
     """By handle, each on the range of its step."""
     numbers = {"tau_1": tau_1, "tau_2": tau_2, "n": n, "N": N, "L": L, "B": B, "lam": lam}
     S = float(_at(WORST[theory.S], numbers))
@@ -262,9 +260,7 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     return Cost(memory, 1e-9 * runs * sizes["L"] * features + min(EXACT_SECONDS, 1e-4 * sizes["L"] * features))
 
 
-PATH = Transformer(
-    path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True
-)
+PATH = Transformer(path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True)
 TRANSFORMER = Theorem(
     STATEMENT,
     main="y_hat",

@@ -58,9 +58,7 @@ def _residual(rho: Approximated, radius: sp.Expr, scale: sp.Expr, of: str) -> Ap
         )
 
     def scores(name: str, dim: sp.Expr, matrix: str) -> Approximated:
-        found = linear_map(
-            rho, f"{name} of a {of}", operator_norm=scale, dim=dim, target=Norm.INF, matrix=matrix
-        )
+        found = linear_map(rho, f"{name} of a {of}", operator_norm=scale, dim=dim, target=Norm.INF, matrix=matrix)
         return replace(found, size=rho.size)  # |phi_i^T rho| <= ||phi_i||_inf ||rho||_1, and features are in [0, 1]
 
     examples = add(

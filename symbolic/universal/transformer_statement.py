@@ -135,8 +135,9 @@ TRANSFORMER = Result(
     id="universal.transformer",
     title="A transformer runs proximal gradient for the Lasso",
     citation=Citation(LI2025, "Lemma 4", "Appendix A.4, eq. (106)-(128)"),
-    claim=r"\rho^{(2t+1)} = \mathsf{ST}_{\eta\lambda}\Big(\rho^{(2t-1)} + \frac{2\eta}{N} \sum_{i=1}^N (y_i - "
-    r"\phi_i^\top \rho^{(2t-1)}) \phi_i\Big) + e_t, \qquad \hat y^{(2t+1)} = \phi_{N+1}^\top \rho^{(2t+1)} + \tilde e",
+    claim=r"\begin{gathered} \rho^{(2t+1)} = \mathsf{ST}_{\eta\lambda}\Big(\rho^{(2t-1)} + \frac{2\eta}{N} "
+    r"\sum_{i=1}^N (y_i - \phi_i^\top \rho^{(2t-1)}) \phi_i\Big) + e_t, \\ "
+    r"\hat y^{(2t+1)} = \phi_{N+1}^\top \rho^{(2t+1)} + \tilde e \end{gathered}",
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("n", n, "number of features", 4, integer=True),
