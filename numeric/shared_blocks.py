@@ -23,7 +23,7 @@ from numeric.construction import (
     OutputTap,
     StreamTap,
 )
-from numeric.maps import BlockMap, TensorAction, act_on_block, tensor_actions
+from numeric.maps import BlockMap, act_on_block, tensor_actions
 from numeric.stream import StreamError
 
 Blocks: TypeAlias = dict[str, Tensor]  # block name -> (B, R, block size); a missing block is zero

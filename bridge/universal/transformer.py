@@ -277,7 +277,8 @@ TRANSFORMER = Theorem(
             "y_residual": lambda y_residual: y_residual[-1],
         }, shared=True),
         "y_residual.printed": Transformer(
-            of_setting(lambda at: numeric.one_block(replace(at, printed=True))), state_tokens, {"y_residual.printed": lambda y_residual: y_residual[-1]}, shared=True
+            of_setting(lambda at: numeric.one_block(replace(at, printed=True))), state_tokens,
+            {"y_residual.printed": lambda y_residual: y_residual[-1]}, shared=True,
         ),
         "rho": PATH,
         "y_hat": PATH,

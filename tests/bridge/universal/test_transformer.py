@@ -143,8 +143,8 @@ def test_temperatures_stay_in_the_range_of_the_format():
     [
         (
             {"N": 1024, "tau_2": 16.0, "dtype": "float16"},
-            "V of Attn2 holds 4*N*tau_2 = 65536, and float16 ends at 65504: that takes 6 bits of exponent, and it has 5; "
-            "tau_2 = 2 is within it",
+            "V of Attn2 holds 4*N*tau_2 = 65536, and float16 ends at 65504: that takes 6 bits of exponent, and it has "
+            "5; tau_2 = 2 is within it",
         ),
         (
             {"bits": 53, "dtype": "float16"},
@@ -154,7 +154,8 @@ def test_temperatures_stay_in_the_range_of_the_format():
         ),
         (
             {"bits": 6},
-            "6 bits hold nothing of a block at any tau: residual and rounding exceed what it computes; that takes 7 bits",
+            "6 bits hold nothing of a block at any tau: residual and rounding exceed what it computes; that takes 7 "
+            "bits",
         ),
     ],
 )
