@@ -12,16 +12,18 @@ from symbolic.universal import transformer as theory
 LEVELS = (17, 15, 13, 11, 9, 7, 5, 3)  # of a continued fraction
 
 
-# tanh u = u/(1 + x) with x = u^2/(3 + u^2/(5 + ...)): u - tanh u = u x/(1 + x) does not cancel.
+# tanh u = u/(1 + x) with x = u^2/(3 + u^2/(5 + ...)): u - tanh u = u x/(1 + x) does not cancel. Its derivative is
+# tanh^2 u, so that autograd need not follow the fraction.
 def gap(u: Any) -> Any:
     """u - tanh u; on tensors to their precision, also near 0."""
-    direct: Any = u - torch.tanh(u)
     if isinstance(u, BallArray):
-        return direct
-    near, tail = u.clamp(-1, 1) ** 2, torch.full_like(u, float(LEVELS[0]))
+        return u - torch.tanh(u)
+    at = u.detach()
+    near, tail, tanh = at.clamp(-1, 1) ** 2, float(LEVELS[0]), torch.tanh(at)
     for odd in LEVELS[1:]:
         tail = odd + near / tail
-    return torch.where(u.abs() < 1, u * (near / tail) / (1 + near / tail), direct)
+    x = near / tail
+    return torch.where(at.abs() < 1, at * x / (1 + x), at - tanh) + tanh**2 * (u - at)
 
 
 def shortfall(z: Any, tau: float, count: int) -> Any:
