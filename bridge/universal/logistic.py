@@ -17,7 +17,7 @@ LEVELS = (17, 15, 13, 11, 9, 7, 5, 3)  # of a continued fraction
 def gap(u: Any) -> Any:
     """u - tanh u; on tensors to their precision, also near 0."""
     if isinstance(u, BallArray):
-        return u - torch.tanh(u)
+        return u - u.tanh()
     at = u.detach()
     near, tail, tanh = at.clamp(-1, 1) ** 2, float(LEVELS[0]), torch.tanh(at)
     for odd in LEVELS[1:]:
