@@ -1,19 +1,22 @@
-"""The PyTorch interpreters of the icgd network: structured (fast), and dense (every matrix of the paper, literally).
+"""The interpreters of the icgd network: structured (fast), and dense (every matrix of the paper, literally).
 
 Both compute the same function, up to rounding. In the structured one the tokens are a dictionary of blocks, a block
-that is missing is zero, and the blocks v[j], equal in all tokens by construction, are kept once.
+that is missing is zero, and the blocks v[j], equal in all tokens by construction, are kept once. It runs on tensors,
+and for one prompt on arrays of balls (`numeric.icgd.exact`).
 
-Shapes: B prompts, n examples, T tokens (n+1 inside; outside n, or n+1 where a query is given), D_w parameters, D width
-of the stream.
+Shapes: B prompts (no axis on balls), n examples, T tokens (n+1 inside; outside n, or n+1 where a query is given), D_w
+parameters, D width of the stream.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from numeric.balls import BallArray
 from numeric.construction import FeedForward, Head
 from numeric.families import (
     ActivationHeads,
@@ -30,15 +33,18 @@ from numeric.icgd.construction import IcgdConstruction
 from numeric.icgd.shape import Shape, require_sizes
 from numeric.stream import Stream, StreamError
 
+Array: TypeAlias = Any  # a tensor or an array of balls
+WHOLE = ("gradient", "w", "trajectory")  # the taps that are not of a token
+
 
 @dataclass
 class Tokens:
     """The n+1 tokens: `blocks` (B, n+1, size), the query last; `matrices` v[j] (B, rows, columns), equal in all."""
 
-    blocks: dict[str, Tensor]
-    matrices: dict[str, Tensor]
-    scores: dict[tuple[str, str], Tensor] = field(default_factory=dict)  # of p(j-1) with the rows of V_j
-    gradient: list[Tensor] = field(default_factory=list)  # of each V_j, (B, rows, columns)
+    blocks: dict[str, Array]
+    matrices: dict[str, Array]
+    scores: dict[tuple[str, str], Array] = field(default_factory=dict)  # of p(j-1) with the rows of V_j
+    gradient: list[Array] = field(default_factory=list)  # of each V_j, (B, rows, columns)
 
 
 class IcgdNetwork(nn.Module):
@@ -82,14 +88,7 @@ class IcgdNetwork(nn.Module):
         "trajectory" (B, steps, D_w) those after each step (only where steps > 1). Without `x_query` the query is 0.
         """
         wanted = self.construction.select_taps(None if taps is None else tuple(taps))
-        trajectory: list[Tensor] = []
-        found: dict[str, Tensor] = {}
-        last_query = slice(None) if x_query is not None else slice(-1)
-        for found in self.each_step(w, x, y, x_query):
-            trajectory.append(found["w"])
-        found["trajectory"] = torch.stack(trajectory, dim=1) if "trajectory" in wanted else found["w"]
-        per_example = set(wanted) - {"gradient", "w", "trajectory"}
-        return {name: found[name][:, last_query] if name in per_example else found[name] for name in wanted}
+        return collected(self.each_step(w, x, y, x_query), wanted, query=x_query is not None)
 
     def each_step(
         self,
@@ -100,19 +99,8 @@ class IcgdNetwork(nn.Module):
     ) -> Iterator[dict[str, Tensor]]:
         """The taps of one step after the other, with all n+1 tokens."""
         self._check_input(w, x, y, x_query)
-        query = x.new_zeros(x.shape[0], x.shape[2]) if x_query is None else x_query  # (B, d_x)
-        x = torch.cat([x, query[:, None]], dim=1)  # (B, n+1, d_x)
-        y = torch.cat([y, y.new_zeros(y.shape[0], 1, y.shape[2])], dim=1)  # (B, n+1, d_y): y = 0 at the query
-        yield from self._dense_steps(w, x, y) if self.dense else self._structured_steps(w, x, y)
-
-    def _structured_steps(self, w: Tensor, x: Tensor, y: Tensor) -> Iterator[dict[str, Tensor]]:
-        shape = self.construction.shape
-        for _ in range(self.construction.steps):
-            tokens = Tokens({"x": x, "y": y}, {f"v[{j}]": V for j, V in enumerate(shape.matrices(w), start=1)})
-            for layer in self.construction.block:
-                apply_layer(layer, tokens)
-            w = flat(tokens.matrices.values())  # (B, D_w)
-            yield {**tokens.blocks, "gradient": flat(tokens.gradient) / self.construction.eta, "w": w}
+        x, y = with_query(x, y, x_query)
+        yield from self._dense_steps(w, x, y) if self.dense else structured_steps(self.construction, w, x, y)
 
     def _dense_steps(self, w: Tensor, x: Tensor, y: Tensor) -> Iterator[dict[str, Tensor]]:
         stream, eta = self.construction.stream, self.construction.eta
@@ -146,7 +134,35 @@ class IcgdNetwork(nn.Module):
             )
 
 
+def with_query(x: Array, y: Array, x_query: Array | None) -> tuple[Array, Array]:
+    """(B, n+1, d_x) and (B, n+1, d_y): the query last (0 for None), with y = 0."""
+    query = torch.zeros_like(x[..., :1, :]) if x_query is None else x_query[..., None, :]
+    return torch.cat([x, query], dim=-2), torch.cat([y, torch.zeros_like(y[..., :1, :])], dim=-2)
+
+
+def collected(steps: Iterable[dict[str, Array]], wanted: Sequence[str], *, query: bool) -> dict[str, Array]:
+    """The wanted taps of the last of these steps, with the query if asked, and the parameters after each of them."""
+    trajectory: list[Array] = []
+    found: dict[str, Array] = {}
+    for found in steps:
+        trajectory.append(found["w"])
+    if "trajectory" in wanted:
+        found["trajectory"] = torch.stack(trajectory, dim=-2)
+    return {name: found[name] if query or name in WHOLE else found[name][..., :-1, :] for name in wanted}
+
+
 # The structured interpreter: one function a family. A block that a layer writes was 0 before, so that nothing is added.
+
+
+def structured_steps(construction: IcgdConstruction, w: Array, x: Array, y: Array) -> Iterator[dict[str, Array]]:
+    """The taps of one step after the other, with all n+1 tokens."""
+    for _ in range(construction.steps):
+        matrices = enumerate(construction.shape.matrices(w), start=1)
+        tokens = Tokens({"x": x, "y": y}, {f"v[{j}]": V for j, V in matrices})
+        for layer in construction.block:
+            apply_layer(layer, tokens)
+        w = flat(tokens.matrices.values())  # (B, D_w)
+        yield {**tokens.blocks, "gradient": flat(tokens.gradient) / construction.eta, "w": w}
 
 
 def apply_layer(layer: FamilyLayer, tokens: Tokens) -> None:
@@ -155,8 +171,7 @@ def apply_layer(layer: FamilyLayer, tokens: Tokens) -> None:
         tokens.blocks[layer.target] = masked_units(layer, tokens)
     elif isinstance(layer, BoxAndClear):
         # What is cleared stays readable as a tap: the next step starts from new tokens.
-        clipped = {name: tokens.matrices[name].clamp(-width, width) for name, width in layer.boxes}
-        tokens.matrices = clipped
+        tokens.matrices = {name: tokens.matrices[name].clamp(-width, width) for name, width in layer.boxes}
     elif isinstance(layer, FamilyAttention) and all(isinstance(each, ActivationHeads) for each in layer.families):
         activation_heads(layer, tokens)
     else:
@@ -187,33 +202,32 @@ def activation_heads(layer: FamilyAttention, tokens: Tokens) -> None:
         tokens.blocks.update({family.target: piece for family, piece in zip(sharing, pieces, strict=True)})
 
 
-def scores_of(family: ActivationHeads, tokens: Tokens) -> Float[Tensor, "B T K"]:
+def scores_of(family: ActivationHeads, tokens: Tokens) -> Array:
+    """(B, n+1, K)."""
     key = (family.matrix, family.source)
     if key not in tokens.scores:
         tokens.scores[key] = tokens.blocks[family.source] @ tokens.matrices[family.matrix].mT
     return tokens.scores[key]
 
 
-def masked_units(layer: MaskedUnits, tokens: Tokens) -> Float[Tensor, "B T K"]:
-    """The sum of ReLUs at the examples (t = 1); at the query (t = 0) the mask: 0 where ||a||_1 <= 1 settles it."""
+def masked_units(layer: MaskedUnits, tokens: Tokens) -> Array:
+    """The sum of ReLUs at the examples (t = 1), the mask at the query (t = 0): (B, n+1, d_y)."""
     t, y = tokens.blocks[layer.first], tokens.blocks[layer.second]  # (B, n+1, d_y)
-    examples = layer.relus(t[:, :-1], y[:, :-1])  # (B, n, d_y)
-    t, y = t[:, -1:], y[:, -1:]
-    masked = torch.maximum(t.detach().abs(), y.detach().abs()) <= layer.bound
-    query = torch.where(masked, torch.zeros_like(t), layer.literally(t, y, mask=0.0))  # (B, 1, d_y)
-    return torch.cat([examples, query], dim=1)  # (B, n+1, d_y)
+    examples = layer.relus(t[..., :-1, :], y[..., :-1, :])  # (B, n, d_y)
+    return torch.cat([examples, layer.masked(t[..., -1:, :], y[..., -1:, :])], dim=-2)
 
 
 def outer_product_heads(family: OuterProductHeads, tokens: Tokens) -> None:
     signal, source = tokens.blocks[family.signal], tokens.blocks[family.source]  # (B, n+1, K), (B, n+1, columns)
-    scale = float(family.scale / signal.shape[1])  # the attention layer divides by the number of tokens
-    update = (signal.mT @ source) * scale  # (B, K, columns)
+    exactly = family.scale / int(signal.shape[-2])  # the attention layer divides by the number of tokens
+    update = (signal.mT @ source) * (exactly if isinstance(signal, BallArray) else float(exactly))  # (B, K, columns)
     tokens.gradient.append(update)
     tokens.matrices[family.matrix] = tokens.matrices[family.matrix] - update
 
 
-def flat(matrices: Iterable[Tensor]) -> Float[Tensor, "B D_w"]:
-    return torch.cat([V.flatten(1) for V in matrices], dim=-1)
+def flat(matrices: Iterable[Array]) -> Array:
+    """(B, D_w)."""
+    return torch.cat([V.flatten(-2) for V in matrices], dim=-1)
 
 
 # The dense interpreter: the definitions, with full matrices.
