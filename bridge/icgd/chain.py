@@ -9,15 +9,15 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.icgd.setting import Setting
-from bridge.readings import Instance, Operands, Reading, Smooth, enclose, read, read_exact
+from bridge.readings import Instance, Operands, Reading, Smooth, enclose, read_exact
 from bridge.readings.arrays import Array
 from bridge.theorem_readings import LOCAL
 from numeric.balls import BallArray, float_above
+from numeric.icgd.reference import empirical_loss
 from symbolic.icgd import chain
 from symbolic.icgd.symbols import eta
 
@@ -51,11 +51,6 @@ class Chain:
         """
         return read_exact(self.derivation, self._at(w, x, y, functions or self.exact_functions), wanted)
 
-    def emulated(self, w: Array, x: Array, y: Array) -> dict[str, Array]:
-        """The same taps with the sums of ReLUs in the place of r, r' and u: what the network has to compute."""
-        found = read(self.derivation, self._at(w, x, y, self.functions))
-        return {name: each.emulated for name, each in found.items()}
-
     def reading(self, w: Array, x: Array, y: Array, scope: str, wanted: Sequence[str] = ()) -> Reading:
         """What is known of the errors of the steps at a prompt; on balls, as a proof."""
         at = Instance(self._at(w, x, y, self.functions), local=scope == LOCAL, by_rules=False)
@@ -70,17 +65,12 @@ class Chain:
         return found
 
     def risk(self, w: Array, x: Array, y: Array) -> Array:
-        """L_n(w) = (1/2n) sum_i sum_k loss(p_i(N)[k], y_i[k]) (wu2024, eq. (2.2))."""
-        last = chain.label("p", self.setting.shape.N)
-        return self._loss(self.values(w, x, y, [last])[last], y).sum() / (2 * x.shape[-2])
+        """L_n(w)."""
+        return empirical_loss(self.setting.shape, w, x, y, self.exact_functions["r"].exact, self._loss)
 
     @cached_property
     def _loss(self) -> Callable[..., Array]:
         return loss_formula(self.setting.loss)
-
-    def batched(self, function: Callable[..., Any], *arrays: Tensor) -> Any:
-        """The function at each prompt of a batch."""
-        return torch.func.vmap(function)(*arrays)
 
     # Operands.
 

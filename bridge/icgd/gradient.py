@@ -24,7 +24,7 @@ from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
 from numeric.balls import BallArray
-from numeric.icgd.reference import empirical_loss
+from numeric.icgd.reference import autograd_gradient
 from numeric.icgd.shape import Shape
 from symbolic.activations import activation as activation_named
 from symbolic.gradients import gradient_as_product, gradient_by_recursion
@@ -88,12 +88,7 @@ def by_form(form: str) -> Function:
 
 def autograd(w: Tensor, x: Tensor, y: Tensor, shape: Shape, r: ArrayFunction, ell: ArrayFunction) -> Tensor:
     """The same by automatic differentiation of L_n."""
-
-    def loss(at: Tensor) -> Tensor:
-        return empirical_loss(shape, at[None], x[None], y[None], r, ell)[0]
-
-    gradient: Tensor = torch.func.grad(loss)(w)
-    return gradient
+    return autograd_gradient(shape, w, x, y, r, ell)
 
 
 # Forward mode, by the definition of a derivative: moving V_j[a, b] by t moves z(j)[a] by t p(j-1)[b]; the tangent of

@@ -31,7 +31,7 @@ def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> di
     drawn = prompts(s.shape, n, s.B_v, s.B_x, s.B_y, samples, seed)
     x, y = drawn["x"], drawn["y"]
     w = torch.zeros_like(drawn["w"])
-    gradients = chain.batched(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"], w, x, y)
+    gradients = torch.func.vmap(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"])(w, x, y)
     worst = int(torch.linalg.vector_norm(gradients, dim=-1).argmax())
     return {"w": w[worst], "x": x[worst], "y": y[worst]}
 

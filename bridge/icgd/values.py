@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import flint
-import numpy as np
 import sympy as sp
 
 from bridge.balls import as_exact, evaluate_ball
@@ -20,14 +19,14 @@ from bridge.icgd.emulation import Emulation, Ranges, ranges
 from bridge.icgd.setting import Setting
 from bridge.readings.network import Bounded, FunctionBounds, MatrixNorms, OnRange
 from bridge.relu_sums import Interpolant
-from numeric.balls import ball_maximum, float_above, working_precision
+from numeric.balls import ball_maximum, float_above
+from numeric.families.norms import one_norm
 from symbolic.activations import Piece
 from symbolic.derivation import Norm
 from symbolic.icgd import chain, printed
 from symbolic.icgd import symbols as letters
 
 R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
-EXACT_BITS = 256  # of sums of float64 coefficients
 
 
 def problem_values(setting: Setting, n: int, eps: float | None = None) -> dict[sp.Symbol, Any]:
@@ -178,12 +177,6 @@ def error_on(found: Interpolant, reach: float) -> flint.arb:
 
 def _rational(number: float) -> sp.Rational:
     return sp.Rational(Fraction(float(number)))
-
-
-def one_norm(weights: np.ndarray) -> flint.arb:
-    """The sum of the absolute values of float64 coefficients, exactly."""
-    with working_precision(EXACT_BITS):
-        return sum((abs(flint.arb(weight)) for weight in weights.tolist()), start=flint.arb(0))
 
 
 def norms(emulation: Emulation) -> dict[str, Any]:

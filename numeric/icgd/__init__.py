@@ -3,7 +3,6 @@
 from numeric.icgd.construction import IcgdConstruction, icgd_construction
 from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.norms import LayerSize, NetworkSize, layer_sizes, network_size
 from numeric.icgd.reference import autograd_gradient, empirical_loss, predict
 from numeric.icgd.sampling import project, prompts, starts
 from numeric.icgd.shape import Shape
@@ -17,10 +16,6 @@ __all__ = [
     "predict",
     "empirical_loss",
     "autograd_gradient",
-    "LayerSize",
-    "NetworkSize",
-    "layer_sizes",
-    "network_size",
     "prompts",
     "starts",
     "project",

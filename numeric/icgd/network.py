@@ -1,50 +1,26 @@
 """The interpreters of the icgd network: structured (fast), and dense (every matrix of the paper, literally).
 
-Both compute the same function, up to rounding. In the structured one the tokens are a dictionary of blocks, a block
-that is missing is zero, and the blocks v[j], equal in all tokens by construction, are kept once. It runs on tensors,
-and for one prompt on arrays of balls (`numeric.icgd.exact`).
+Both compute the same function, up to rounding (numeric/families). The structured one keeps the blocks v[j], equal in
+all tokens by construction, once; it runs on tensors, and for one prompt on arrays of balls (`run_exact_icgd`).
 
 Shapes: B prompts (no axis on balls), n examples, T tokens (n+1 inside; outside n, or n+1 where a query is given), D_w
 parameters, D width of the stream.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from numeric.balls import BallArray
-from numeric.construction import FeedForward, Head
-from numeric.families import (
-    ActivationHeads,
-    BoxAndClear,
-    ElementwiseMultiplication,
-    FamilyAttention,
-    FamilyLayer,
-    HadamardHeads,
-    MaskedUnits,
-    OuterProductHeads,
-    TransposeHeads,
-)
+from numeric.families import Tokens, apply_layer, dense_layer
 from numeric.icgd.construction import IcgdConstruction
 from numeric.icgd.shape import Shape, require_sizes
 from numeric.stream import Stream, StreamError
 
 Array: TypeAlias = Any  # a tensor or an array of balls
 WHOLE = ("gradient", "w", "trajectory")  # the taps that are not of a token
-
-
-@dataclass
-class Tokens:
-    """The n+1 tokens: `blocks` (B, n+1, size), the query last; `matrices` v[j] (B, rows, columns), equal in all."""
-
-    blocks: dict[str, Array]
-    matrices: dict[str, Array]
-    scores: dict[tuple[str, str], Array] = field(default_factory=dict)  # of p(j-1) with the rows of V_j
-    gradient: list[Array] = field(default_factory=list)  # of each V_j, (B, rows, columns)
 
 
 class IcgdNetwork(nn.Module):
@@ -151,86 +127,22 @@ def collected(steps: Iterable[dict[str, Array]], wanted: Sequence[str], *, query
     return {name: found[name] if query or name in WHOLE else found[name][..., :-1, :] for name in wanted}
 
 
-# The structured interpreter: one function a family. A block that a layer writes was 0 before, so that nothing is added.
-
-
 def structured_steps(construction: IcgdConstruction, w: Array, x: Array, y: Array) -> Iterator[dict[str, Array]]:
     """The taps of one step after the other, with all n+1 tokens."""
     for _ in range(construction.steps):
         matrices = enumerate(construction.shape.matrices(w), start=1)
-        tokens = Tokens({"x": x, "y": y}, {f"v[{j}]": V for j, V in matrices})
-        for layer in construction.block:
+        tokens = Tokens({"x": x, "y": y}, {f"v[{j}]": V for j, V in matrices}, masked=1)
+        for layer in construction.block[:-1]:
             apply_layer(layer, tokens)
+        found = {**tokens.blocks, "gradient": flat(tokens.changes.values()) / construction.eta}
+        apply_layer(construction.block[-1], tokens)
         w = flat(tokens.matrices.values())  # (B, D_w)
-        yield {**tokens.blocks, "gradient": flat(tokens.gradient) / construction.eta, "w": w}
-
-
-def apply_layer(layer: FamilyLayer, tokens: Tokens) -> None:
-    """Write what the layer adds or changes into the tokens."""
-    if isinstance(layer, MaskedUnits):
-        tokens.blocks[layer.target] = masked_units(layer, tokens)
-    elif isinstance(layer, BoxAndClear):
-        # What is cleared stays readable as a tap: the next step starts from new tokens.
-        tokens.matrices = {name: tokens.matrices[name].clamp(-width, width) for name, width in layer.boxes}
-    elif isinstance(layer, FamilyAttention) and all(isinstance(each, ActivationHeads) for each in layer.families):
-        activation_heads(layer, tokens)
-    else:
-        for family in layer.families:
-            apply_family(family, tokens)
-
-
-def apply_family(family: object, tokens: Tokens) -> None:
-    blocks = tokens.blocks
-    if isinstance(family, HadamardHeads):
-        blocks[family.target] = blocks[family.factor] * blocks[family.signal]  # (B, n+1, K)
-    elif isinstance(family, TransposeHeads):
-        columns = blocks[family.signal] @ tokens.matrices[family.matrix]  # (B, n+1, K)
-        blocks[family.target] = blocks[family.factor] * columns
-    else:
-        assert isinstance(family, OuterProductHeads)  # the layer holds no other kind
-        outer_product_heads(family, tokens)
-
-
-def activation_heads(layer: FamilyAttention, tokens: Tokens) -> None:
-    """Families that share one sum of ReLUs look all their scores up at once."""
-    families = [family for family in layer.families if isinstance(family, ActivationHeads)]
-    for relus in {id(family.relus): family.relus for family in families}.values():
-        sharing = [family for family in families if family.relus is relus]
-        scores = [scores_of(family, tokens) for family in sharing]  # each (B, n+1, K)
-        values = relus(scores[0] if len(scores) == 1 else torch.cat(scores, dim=-1))  # (B, n+1, sum of K)
-        pieces = values.split([each.shape[-1] for each in scores], dim=-1)
-        tokens.blocks.update({family.target: piece for family, piece in zip(sharing, pieces, strict=True)})
-
-
-def scores_of(family: ActivationHeads, tokens: Tokens) -> Array:
-    """(B, n+1, K)."""
-    key = (family.matrix, family.source)
-    if key not in tokens.scores:
-        tokens.scores[key] = tokens.blocks[family.source] @ tokens.matrices[family.matrix].mT
-    return tokens.scores[key]
-
-
-def masked_units(layer: MaskedUnits, tokens: Tokens) -> Array:
-    """The sum of ReLUs at the examples (t = 1), the mask at the query (t = 0): (B, n+1, d_y)."""
-    t, y = tokens.blocks[layer.first], tokens.blocks[layer.second]  # (B, n+1, d_y)
-    examples = layer.relus(t[..., :-1, :], y[..., :-1, :])  # (B, n, d_y)
-    return torch.cat([examples, layer.masked(t[..., -1:, :], y[..., -1:, :])], dim=-2)
-
-
-def outer_product_heads(family: OuterProductHeads, tokens: Tokens) -> None:
-    signal, source = tokens.blocks[family.signal], tokens.blocks[family.source]  # (B, n+1, K), (B, n+1, columns)
-    exactly = family.scale / int(signal.shape[-2])  # the attention layer divides by the number of tokens
-    update = (signal.mT @ source) * (exactly if isinstance(signal, BallArray) else float(exactly))  # (B, K, columns)
-    tokens.gradient.append(update)
-    tokens.matrices[family.matrix] = tokens.matrices[family.matrix] - update
+        yield {**found, "w": w}
 
 
 def flat(matrices: Iterable[Array]) -> Array:
     """(B, D_w)."""
     return torch.cat([V.flatten(-2) for V in matrices], dim=-1)
-
-
-# The dense interpreter: the definitions, with full matrices.
 
 
 def embed(shape: Shape, stream: Stream, w: Tensor, x: Tensor, y: Tensor) -> Float[Tensor, "B T D"]:
@@ -246,32 +158,3 @@ def embed(shape: Shape, stream: Stream, w: Tensor, x: Tensor, y: Tensor) -> Floa
 def parameters_of_first_token(H: Tensor, stream: Stream) -> Float[Tensor, "B D_w"]:
     names = [name for name in stream.names if name.startswith("v[")]
     return torch.cat([H[:, 0, stream.slice(name)] for name in names], dim=-1)
-
-
-def dense_layer(layer: FamilyLayer, H: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
-    if isinstance(layer, MaskedUnits | BoxAndClear):
-        return dense_feed_forward(layer.feed_forward(), H)
-    change = torch.zeros_like(H)
-    for head in layer.heads():
-        change = change + dense_head(head, H, multiplication=isinstance(layer, ElementwiseMultiplication))
-    return H + change
-
-
-def dense_head(head: Head, H: Float[Tensor, "B T D"], multiplication: bool) -> Float[Tensor, "B T D"]:
-    """(1/n) (V H) relu((Q H)^T (K H)) (Definition 7), or (V H) gamma((Q H)^T (K H)) (Definition 6)."""
-    assert head.query is not None  # heads of families have a dot product
-    assert head.key is not None
-    queries, keys, values = (dense_map(H, each.dense()) for each in (head.query, head.key, head.value))
-    scores = queries @ keys.mT  # (B, T, T): <Q h_i, K h_s>
-    if multiplication:
-        return torch.diagonal(scores, dim1=-2, dim2=-1)[..., None] * values  # gamma keeps the diagonal
-    return torch.relu(scores) @ values / H.shape[1]
-
-
-def dense_feed_forward(layer: FeedForward, H: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
-    """H + W_2 relu(W_1 H) (Definition 8)."""
-    return H + dense_map(torch.relu(dense_map(H, layer.inner.dense())), layer.outer.dense())
-
-
-def dense_map(H: Float[Tensor, "B T S"], matrix: object) -> Float[Tensor, "B T D"]:
-    return H @ torch.as_tensor(matrix, dtype=H.dtype, device=H.device).T

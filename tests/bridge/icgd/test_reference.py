@@ -24,7 +24,7 @@ def chain_of(case: Case, eta: float = ETA) -> Chain:
 
 def values(case: Case, inputs: dict[str, Tensor], eta: float = ETA) -> dict[str, Tensor]:
     chain = chain_of(case, eta)
-    return chain.batched(chain.values, *(inputs[name] for name in "wxy"))
+    return torch.func.vmap(chain.values)(*(inputs[name] for name in "wxy"))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -89,4 +89,4 @@ def test_the_loss_is_that_of_the_paper() -> None:
     inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 3, seed=6)
     chain = chain_of(case)
     expected = empirical_loss(case.shape, **inputs, r=case.activation.r, loss=case.loss.loss)
-    assert np.allclose(chain.batched(chain.risk, *(inputs[name] for name in "wxy")), expected, rtol=1e-13)
+    assert np.allclose(torch.func.vmap(chain.risk)(*(inputs[name] for name in "wxy")), expected, rtol=1e-13)
