@@ -1,7 +1,7 @@
 """From the target accuracy of the gradient to those of the three sums of ReLUs, and to their numbers of ReLUs.
 
 The derived bound grows with each accuracy. The direction in which they are raised is the one that takes the fewest
-ReLUs to first order (symbolic.icgd.knobs.cheapest); how far is found by bisection on the bound itself.
+ReLUs to first order (`cheapest_split`); how far is found by bisection on the bound itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,10 +19,12 @@ from bridge.icgd.values import as_numbers, problem_values, suprema_values
 from bridge.relu_sums import MOST_RELUS, cells_for
 from numeric.balls import float_above
 from symbolic.approximation import hinge_count
+from symbolic.calculus import cheapest_split
 from symbolic.icgd import symbols as letters
-from symbolic.icgd.knobs import ACCURACIES, cheapest, derived_coefficients
 from symbolic.statements import UsageError
 
+ACCURACIES = (letters.eps_r, letters.eps_r1, letters.eps_l)
+TINY = 1e-40  # an accuracy at which a bound is its slope at 0
 FINEST = 1e-13  # below, the accuracy of r is lost in the rounding of float64 values of size 1
 BISECTIONS, PASSES = 60, 3
 HEADROOM = 1.01  # of the range, over what the accuracies of the last pass need
@@ -51,19 +53,20 @@ def accuracies_for(setting: Setting, eps: float, gradient_bound: sp.Expr) -> Acc
     return _affordable(setting, chosen)
 
 
+# The bound is (1/2) ||(h_1, ..., h_N)||_2, h_j a polynomial in the accuracies with coefficients >= 0 that vanishes with
+# them. Its part of first order is (1/2) ||A eps||_2 with A_ji = d h_j / d eps_i at 0, and by Minkowski ||A eps||_2 is
+# at most sum_i eps_i ||A_i||_2, A_i the i-th column. C_i = (1/2) ||A_i||_2 is thus the slope of the bound at 0 when
+# accuracy i alone is not perfect.
 def _on_ranges(setting: Setting, eps: float, gradient_bound: sp.Expr, needed: Ranges, cap: float) -> Accuracies:
     values = as_numbers({**problem_values(setting, 1), **suprema_values(setting, needed)})
 
     def at(accuracies: Mapping[sp.Symbol, float]) -> flint.arb:
-        exact = as_numbers({symbol: flint.arb(accuracy) for symbol, accuracy in accuracies.items()})
+        exact = as_numbers({symbol: flint.arb(accuracies.get(symbol, 0.0)) for symbol in ACCURACIES})
         return evaluate_ball(gradient_bound, {**values, **exact})
 
-    coefficients = {
-        symbol: _number(evaluate_ball(each, values))
-        for symbol, each in derived_coefficients(sp.Integer(setting.shape.N)).items()
-    }
-    split = cheapest(coefficients, _costs(setting, needed), eps)
-    direction = {symbol: float(split.direction[symbol]) for symbol in ACCURACIES}
+    coefficients = {symbol: _number(at({symbol: TINY}) / TINY) for symbol in ACCURACIES}
+    split = cheapest_split(coefficients, _costs(setting, needed), eps, power=sp.Rational(1, 2))
+    direction = {symbol: float(split.accuracies[symbol]) for symbol in ACCURACIES}
     direction[letters.eps_r] = min(direction[letters.eps_r], cap)
     scale = _largest_scale(lambda t: at({symbol: t * e for symbol, e in direction.items()}) <= eps)
     r, r1, u = (scale * direction[symbol] for symbol in ACCURACIES)

@@ -236,7 +236,7 @@ class MaskedUnits:
         return FeedForward(BlockMap(self.stream, hidden, inner), {}, outer, residual=True)
 
     def masked(self, t: Any, y: Any) -> Any:
-        """The sum where mask = 0: exactly 0 where ||a_m||_1 <= 1 settles it, else all its terms. On tensors or balls."""
+        """The sum where mask = 0: exactly 0 where ||a_m||_1 <= 1 settles it, else all its terms."""
         settled = torch.maximum(t.detach().abs(), y.detach().abs()) <= self.bound
         if isinstance(settled, Truth) and all(each is True for each in settled.entries.flat):
             return torch.zeros_like(t)

@@ -104,33 +104,17 @@ STEP_PARAMETERS = tuple(_PARAMETERS[name] for name in _ONE_DIMENSION)
 STEP_HYPOTHESES = _hypotheses(_ONE_DIMENSION)
 
 
-def _forward(network: Network) -> list[Quantity]:
-    return [*errors.forward(network), *counts.of_layer(network, "forward", "range_r")]
-
-
-def _derivative(network: Network) -> list[Quantity]:
-    return [*errors.derivative(network), *counts.of_layer(network, "derivative", "range_r1")]
-
-
-def _loss_gradient(network: Network) -> list[Quantity]:
-    return [*errors.loss_gradient(network), *counts.of_layer(network, "loss_gradient", "range_u")]
-
-
-def _backward(network: Network) -> list[Quantity]:
-    return [*errors.backward(network), errors.signal_size(network), *counts.of_layer(network, "backward")]
+_LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
+    "icgd.forward": lambda of: [*errors.forward(of), *counts.of_layer(of, "forward", "range_r")],
+    "icgd.derivative": lambda of: [*errors.derivative(of), *counts.of_layer(of, "derivative", "range_r1")],
+    "icgd.loss_gradient": lambda of: [*errors.loss_gradient(of), *counts.of_layer(of, "loss_gradient", "range_u")],
+    "icgd.backward": lambda of: [*errors.backward(of), errors.signal_size(of), *counts.of_layer(of, "backward")],
+}
 
 
 def _whole_step(network: Network) -> list[Quantity]:
     step = [*errors.step(network), errors.requested(network), *counts.of_layer(network, "step")]
     return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step, *counts.sizes(network)]
-
-
-_LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
-    "icgd.forward": _forward,
-    "icgd.derivative": _derivative,
-    "icgd.loss_gradient": _loss_gradient,
-    "icgd.backward": _backward,
-}
 
 
 @lru_cache(maxsize=64)
