@@ -7,8 +7,9 @@ import flint
 
 from bridge.check import Sides
 from bridge.icgd.emulation import Emulation
-from numeric.balls import ball_maximum
+from numeric.balls import ball_maximum, working_precision
 from numeric.families import FamilyLayer, layer_size
+from numeric.families.norms import EXACT_BITS
 
 
 def count(quantity: str, emulation: Emulation, n: int) -> Sides:
@@ -18,7 +19,8 @@ def count(quantity: str, emulation: Emulation, n: int) -> Sides:
 
 
 def _norm(layers: tuple[FamilyLayer, ...]) -> flint.arb:
-    return ball_maximum([layer_size(layer).norm for layer in layers])
+    with working_precision(EXACT_BITS):
+        return ball_maximum([layer_size(layer).norm for layer in layers])
 
 
 _COUNTED: Mapping[str, Callable[..., Any]] = {

@@ -4,7 +4,7 @@ from numeric.icgd.construction import IcgdConstruction, icgd_construction
 from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.reference import autograd_gradient, empirical_loss, predict
-from numeric.icgd.sampling import project, prompts, starts
+from numeric.icgd.sampling import prompts, starts
 from numeric.icgd.shape import Shape
 
 __all__ = [
@@ -18,5 +18,4 @@ __all__ = [
     "autograd_gradient",
     "prompts",
     "starts",
-    "project",
 ]

@@ -15,7 +15,8 @@ WIDE = Activation("3 tanh", lambda t: 3 * TANH.r(t), lambda t: 3 * TANH.r1(t), T
 
 
 def inputs_for(case: Case, count: int = 3, dtype: torch.dtype = torch.float64) -> dict[str, torch.Tensor]:
-    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, count, seed=0, dtype=dtype)
+    drawn = prompts(case.shape, case.n, B_V, B_X, B_Y, count, seed=0)
+    inputs = {name: value.to(dtype) for name, value in drawn.items()}
     return {**inputs, "x_query": inputs["x"].mean(dim=1).flip(-1)}
 
 
