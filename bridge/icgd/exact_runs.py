@@ -6,7 +6,6 @@ Each refutes the printed statement, or shows the repaired one in the run in whic
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy as sp
 from torch import Tensor
@@ -52,12 +51,14 @@ class ExactRun:
 RUNS = tuple(ExactRun(check, repaired) for check in theory.WITNESSES for repaired in (False, True))
 
 
-def run_of(inputs: dict[str, Any]) -> theory.Run:
-    """The run of these numbers. Raises UsageError for anything but pairs of whole numbers."""
+def run_of(inputs: dict[str, Tensor]) -> theory.Run:
+    """The run of these numbers. Raises UsageError for what is no pair of whole numbers, and as `Run.check`."""
     numbers = {}
     for name, pair in inputs.items():
-        whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair.flatten()]
-        if tuple(pair.shape) != (2,) or None in whole or whole[1] == 0:
+        whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair]
+        if None in whole or whole[1] == 0:
             raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, {PAIRS}")
         numbers[name] = sp.Rational(*whole)
-    return theory.run_of(numbers)
+    run = theory.Run(**numbers)
+    run.check()
+    return run
