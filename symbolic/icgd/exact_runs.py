@@ -27,8 +27,8 @@ MOST_STEPS = 1000  # of an exact run: its numbers grow with every step
 class Run:
     """Descent from 0 on L_n(w) = (x w - y)^2/2 over W = [-width, width]: one neuron r(t) = t, all examples are (x, y).
 
-    `steps` steps of size eta = `step`, each gradient with the error `accuracy`, n = `examples`. Everything is a rational
-    number, so that a run is exact.
+    `steps` steps of size eta = `step`, each gradient with the error `accuracy`, n = `examples`. All these are rational
+    numbers, so that a run is exact.
     """
 
     x: sp.Rational
