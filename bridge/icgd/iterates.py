@@ -4,7 +4,6 @@ Shapes, of one prompt: n examples, D_w weights.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -12,34 +11,19 @@ from torch import Tensor
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.readings.arrays import Array, at_each
-from numeric.balls import BallArray
-from numeric.icgd.exact import run_exact_icgd
 
 MAPPING = "gradient_mapping"
 
 
-def iterates(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, L: int) -> list[Tensor]:
-    """wbar^0 .. wbar^L."""
-    network, points = emulation.network(len(x), w.dtype, w.device), [w]
-    for _ in range(L):
-        points.append(network.run(points[-1][None], x[None], y[None], taps=("w",))["w"][0])
-    return points
+def iterates(w: Array, x: Array, y: Array, emulation: Emulation, L: int) -> list[Array]:
+    """wbar^0 .. wbar^L. Raises TooLargeForExact on balls."""
+    L, tap = int(L), "trajectory" if L > 1 else "w"
+    found = emulation.run(w, x, y, (tap,), steps=L)[tap]
+    return [w, *found.reshape(L, -1).unbind(0)]
 
 
-def exact_iterates(w: BallArray, x: BallArray, y: BallArray, emulation: Emulation, L: int) -> list[BallArray]:
-    """The same. Raises TooLargeForExact."""
-    found = run_exact_icgd(replace(emulation.construction(len(x)), steps=L), w, x, y, bits=w.bits)
-    return [w, *found["trajectory" if L > 1 else "w"].reshape(L, -1).unbind(0)]
-
-
-def network(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain: Chain, L: int) -> dict[str, Tensor]:
+def network(w: Array, x: Array, y: Array, emulation: Emulation, chain: Chain, L: int) -> dict[str, Array]:
     return measured(chain, iterates(w, x, y, emulation, L), x.double(), y.double())
-
-
-def exact_network(
-    w: BallArray, x: BallArray, y: BallArray, emulation: Emulation, chain: Chain, L: int
-) -> dict[str, BallArray]:
-    return measured(chain, exact_iterates(w, x, y, emulation, int(L)), x, y)
 
 
 def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain, L: int) -> dict[str, Tensor]:
@@ -51,7 +35,7 @@ def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain, L: int) -> dict[str,
 
 def measured(chain: Chain, points: Sequence[Array], x: Array, y: Array) -> dict[str, Array]:
     """The iterates, and the mean of ||G||^2 over all but the last."""
-    near = [each.double() if isinstance(each, Tensor) else each for each in points]
+    near = [each.double() for each in points]
     eta = chain.array(chain.setting.eta, like=x)
     mappings = at_each(lambda w: (w - chain.values(w, x, y, ["w"])["w"]) / eta, near[:-1])
     mean = torch.stack([(each * each).sum() for each in mappings]).mean()

@@ -1,5 +1,6 @@
 """The start w = 0 of Corollary 1.1: whether descent moves from there, and how far the network strays."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import flint
@@ -10,7 +11,7 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.check import Sides
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.iterates import exact_network, network, reference
+from bridge.icgd.iterates import network, reference
 from bridge.icgd.setting import Setting
 from bridge.icgd.smoothness import accuracy_here, smoothness_here
 from bridge.readings.arrays import Array
@@ -36,17 +37,12 @@ def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> di
     return {"w": w[worst], "x": x[worst], "y": y[worst]}
 
 
-def gradient_at_zero(w: Array, x: Array, y: Array, chain: Chain) -> Sides:
+def gradient_at_zero(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> Sides:
     """Its norm at one prompt; 0 wherever the derived bound is 0."""
-    _require_zero(w)
-    measured = float(torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"]))
-    w, x, y = (BallArray.exactly(each, BITS) for each in (w, x, y))
-    with working_precision(BITS):
-        exact = torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"]).balls[0]
-        rounding = float_above(abs(exact - flint.arb(measured)))
+    found = _sides(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"], w, x, y)
     moves = "0 is not a stationary point: gradient descent moves from there"
     still = "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
-    return Sides(found=exact, measured=measured, rounding=rounding, remark=still if exact == 0 else moves)
+    return replace(found, remark=still if found.found == 0 else moves)
 
 
 def path_from_zero_quantity(steps: int) -> Quantity:
@@ -54,26 +50,28 @@ def path_from_zero_quantity(steps: int) -> Quantity:
     return replace(last, name=ZERO_PATH, meaning=f"{last.meaning}, after {steps} steps from w = 0", scopes=())
 
 
-def path_from_zero(w: Array, x: Array, y: Array, emulation: Emulation, chain: Chain, L: int) -> Sides:
+def path_from_zero(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain: Chain, L: int) -> Sides:
     """L steps from 0, at one prompt."""
-    _require_zero(w)
-    last, setting = f"path[{L}]", chain.setting
-    measured = torch.linalg.vector_norm(
-        network(w, x, y, emulation, chain, L)[last] - reference(w, x, y, chain, L)[last]
-    )
+    setting, last = chain.setting, f"path[{L}]"
     letters = {theory.L_f: smoothness_here(setting, emulation), symbols.eps: accuracy_here(setting, emulation)}
     bound = evaluate_ball(theory.derive_path(L).error, {**letters, symbols.eta: as_exact(setting.eta)})
-    w, x, y = (BallArray.exactly(each, BITS) for each in (w, x, y))
-    try:
-        with working_precision(BITS):
-            apart = exact_network(w, x, y, emulation, chain, L)[last] - reference(w, x, y, chain, L)[last]
-            exact = torch.linalg.vector_norm(apart).balls[0]
-            rounding = float_above(abs(exact - flint.arb(float(measured))))
-    except TooLargeForExact:
-        return Sides(measured=float(measured), instance=bound, remark="too large for exact arithmetic")
-    return Sides(found=exact, measured=float(measured), instance=bound, rounding=rounding)
+
+    def apart(w: Array, x: Array, y: Array) -> Array:
+        return network(w, x, y, emulation, chain, L)[last] - reference(w, x, y, chain, L)[last]
+
+    return replace(_sides(apart, w, x, y), instance=bound)
 
 
-def _require_zero(w: Tensor) -> None:
+def _sides(vector: Callable[..., Array], w: Tensor, x: Tensor, y: Tensor) -> Sides:
+    """The 2-norm of the vector at the start w = 0, on floats and, if that is not too large, exactly."""
     if bool(w.any()):
         raise UsageError(f"icgd.trajectory: '{ZERO}' and '{ZERO_PATH}' are about the start w = 0; got another w")
+    measured = float(torch.linalg.vector_norm(vector(w, x, y)))
+    try:
+        with working_precision(BITS):
+            balls = (BallArray.exactly(each, BITS) for each in (w, x, y))
+            exact = torch.linalg.vector_norm(vector(*balls)).balls[0]
+            rounding = float_above(abs(exact - flint.arb(measured)))
+    except TooLargeForExact:
+        return Sides(measured=measured, remark="too large for exact arithmetic")
+    return Sides(found=exact, measured=measured, rounding=rounding)

@@ -29,14 +29,11 @@ from bridge.icgd.plan import plan_for
 from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
 from bridge.icgd.setting import Setting
 from bridge.icgd.values import derived_letters, norms, printed_letters
-from bridge.pair import Pair
 from bridge.readings.arrays import Array
 from bridge.record import Verdict
 from bridge.study import Refusal
 from bridge.theorem import Function, Theorem
 from bridge.theorem_readings import LOCAL
-from numeric.balls import BallArray
-from numeric.icgd.exact import run_exact_icgd
 from numeric.icgd.sampling import prompts, starts
 from numeric.icgd.shape import Shape
 from symbolic.activations import activation as activation_named
@@ -102,14 +99,8 @@ def refusal(plan: Any) -> Refusal | None:
     return plan if isinstance(plan, Refusal) else None
 
 
-def taps(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation) -> dict[str, Tensor]:
-    network = emulation.network(len(x), w.dtype, w.device)
-    found = {name: tap[0] for name, tap in network.run(w[None], x[None], y[None]).items()}
-    return found | sizes(emulation.setting.shape, found, w, x, y)
-
-
-def exact_taps(w: BallArray, x: BallArray, y: BallArray, emulation: Emulation) -> dict[str, BallArray]:
-    found = run_exact_icgd(emulation.construction(len(x)), w, x, y, bits=w.bits)
+def taps(w: Array, x: Array, y: Array, emulation: Emulation) -> dict[str, Array]:
+    found = emulation.run(w, x, y)
     return found | sizes(emulation.setting.shape, found, w, x, y)
 
 
@@ -125,18 +116,15 @@ def sizes(shape: Shape, taps: Mapping[str, Array], w: Array, x: Array, y: Array)
 
 def reference(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Array]:
     """The exact taps, and 0 for each size."""
-    return _beside_zeros(chain, chain.values(w, x, y), w, x, y)
+    found = chain.values(w, x, y)
+    covered = sizes(chain.setting.shape, found, w, x, y)
+    return found | {name: torch.zeros_like(each) for name, each in covered.items()}
 
 
 def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> dict[str, Tensor]:
     """What the taps would be if every secant erred as in the middle of its cell: smooth in the inputs."""
     found = chain.values(w, x, y, functions=chain.envelopes)
     return found | sizes(chain.setting.shape, found, w, x, y)
-
-
-def _beside_zeros(chain: Chain, found: dict[str, Array], w: Array, x: Array, y: Array) -> dict[str, Array]:
-    zeros = {name: torch.zeros_like(each) for name, each in sizes(chain.setting.shape, found, w, x, y).items()}
-    return found | zeros
 
 
 def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:
@@ -238,7 +226,7 @@ def theorem_of(result: Result) -> Theorem:
             "x": Rows(symbols.n, Ball(d_x, radius=symbols.B_x), or_fewer=True),
             "y": Rows(symbols.n, Ball(d_y, radius=symbols.B_y if "B_y" in names else DEFAULTS["B_y"]), or_fewer=True),
         },
-        network=Pair(tensors=taps, balls=exact_taps),
+        network=taps,
         reference=reference,
         built={
             **{name: function for name, function in UNNAMED.items() if name not in names},

@@ -28,15 +28,7 @@ from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.exact_runs import RUNS
 from bridge.icgd.gradient import box_of_weights
-from bridge.icgd.iterates import (
-    MAPPING,
-    envelope,
-    exact_iterates,
-    exact_network,
-    iterates,
-    network,
-    reference,
-)
+from bridge.icgd.iterates import MAPPING, envelope, iterates, network, reference
 from bridge.icgd.path import Path, mean_of_descents
 from bridge.icgd.plan import gradient_bound, plan_for
 from bridge.icgd.refutations import OPEN_SIZES
@@ -119,7 +111,7 @@ def exact_bounds(
     scope: str, w: BallArray, x: BallArray, y: BallArray, emulation: Emulation, chain: Chain, L: int
 ) -> dict[str, Any]:
     """The same, as a proof."""
-    path = path_of(chain, emulation, exact_iterates(w, x, y, emulation, int(L)), x, y)
+    path = path_of(chain, emulation, iterates(w, x, y, emulation, L), x, y)
     gradients = path.gradient_errors(scope)
     found: dict[str, Any] = {MAPPING: mapping_bound(path, gradients), **distance_bound(path, gradients)}
     above = float(sum(each.error for each in (emulation.r, emulation.r1, emulation.u))) * ROUNDED_UP
@@ -192,7 +184,7 @@ TRAJECTORY = Theorem(
         "x": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_x)),
         "y": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_y)),
     },
-    network=Pair(tensors=network, balls=exact_network),
+    network=network,
     reference=reference,
     built={
         **{name: step.UNNAMED[name] for name in ("d_x", "d_y")},
