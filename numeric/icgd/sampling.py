@@ -4,12 +4,13 @@ Shapes: C prompts, n examples, D_w parameters.
 """
 
 import torch
+from jaxtyping import Float64
 from torch import Tensor
 
 from numeric.icgd.shape import Shape
 
 Inputs = dict[str, Tensor]  # w (C, D_w), x (C, n, d_x), y (C, n, d_y)
-INSIDE = 1 - 2.0**-50  # of a radius: the roundings of a point on the sphere keep it in the ball
+INSIDE = 1 - 2.0**-50  # of a radius: what has at most this norm in floats lies in the ball exactly
 
 
 def prompts(shape: Shape, n: int, B_v: float, B_x: float, B_y: float, count: int, seed: int) -> Inputs:
@@ -17,8 +18,8 @@ def prompts(shape: Shape, n: int, B_v: float, B_x: float, B_y: float, count: int
     generator = torch.Generator().manual_seed(seed)
     return {
         "w": _signed(generator, count, shape.parameters) * torch.as_tensor(shape.box(B_v)),
-        "x": B_x * _in_unit_ball(generator, count, n, shape.d_x),
-        "y": B_y * _in_unit_ball(generator, count, n, shape.d_y),
+        "x": onto_ball(B_x * _in_unit_ball(generator, count, n, shape.d_x), B_x),
+        "y": onto_ball(B_y * _in_unit_ball(generator, count, n, shape.d_y), B_y),
     }
 
 
@@ -32,7 +33,14 @@ def starts(shape: Shape, n: int, B_v: float, B_x: float, B_y: float, restarts: i
     kinds = (_random_start, _corner_start, _aligned_start, _zero_start)
     drawn = [kinds[index % len(kinds)](generator, shape, n, B_v) for index in range(restarts)]
     stacked = {name: torch.stack([each[name] for each in drawn]) for name in ("w", "x", "y")}
-    return {**stacked, "x": B_x * stacked["x"], "y": B_y * stacked["y"]}
+    return {**stacked, "x": onto_ball(B_x * stacked["x"], B_x), "y": onto_ball(B_y * stacked["y"], B_y)}
+
+
+def onto_ball(tokens: Float64[Tensor, "*any d"], radius: float) -> Float64[Tensor, "*any d"]:
+    """Tokens inside the ball as they are, the others scaled to its sphere, and a few roundings inside of it."""
+    limit = radius * INSIDE
+    norms = torch.linalg.vector_norm(tokens, dim=-1, keepdim=True)  # (..., 1)
+    return tokens * torch.where(norms > limit, limit / norms, 1.0)
 
 
 def _random_start(generator: torch.Generator, shape: Shape, n: int, B_v: float) -> Inputs:
@@ -50,8 +58,8 @@ def _aligned_start(generator: torch.Generator, shape: Shape, n: int, B_v: float)
     # Entries a little inside the box, each by itself: equal rows would leave the gradients of a layer's rows equal.
     layers = zip(a[1:], a[:-1], shape.half_widths(B_v), strict=True)
     blocks = [width * torch.outer(out, into) * _shrunk(generator, len(out), len(into)) for out, into, width in layers]
-    x = INSIDE * _signs(generator, n, 1) * a[0] / shape.d_x**0.5
-    y = INSIDE * _signs(generator, n, 1) * a[-1] / shape.d_y**0.5
+    x = _signs(generator, n, 1) * a[0] / shape.d_x**0.5
+    y = _signs(generator, n, 1) * a[-1] / shape.d_y**0.5
     return {"w": torch.cat([block.flatten() for block in blocks]), "x": x, "y": y}
 
 
@@ -74,7 +82,7 @@ def _signs(generator: torch.Generator, *size: int) -> Tensor:
 
 def _on_unit_sphere(generator: torch.Generator, *size: int) -> Tensor:
     normal = torch.randn(size, generator=generator, dtype=torch.float64)
-    return INSIDE * normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
+    return normal / torch.linalg.vector_norm(normal, dim=-1, keepdim=True)
 
 
 def _in_unit_ball(generator: torch.Generator, *size: int) -> Tensor:
