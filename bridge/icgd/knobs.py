@@ -6,7 +6,6 @@ ReLUs to first order (`cheapest_split`); how far is found by bisection on the bo
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import flint
 import sympy as sp
@@ -73,23 +72,32 @@ def _on_ranges(setting: Setting, eps: float, gradient_bound: sp.Expr, needed: Ra
     return Accuracies(r, r1, u)
 
 
+def _curved(setting: Setting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Expr, sp.Symbol, float, flint.arb]]:
+    """What sums of ReLUs approximate: the accuracy's letter, f, its variable, half its range and sup |f''| there."""
+    r, t, R, outputs = setting.activation, setting.activation.t, needed.largest, needed.outputs
+    of_loss = [
+        (
+            piece.function,
+            piece.variable,
+            setting.argument_radius(piece, outputs),
+            setting.piece_supremum(piece, 2, outputs),
+        )
+        for piece in setting.pieces
+        if not piece.linear
+    ]
+    return [
+        (letters.eps_r, r.expr, t, R, setting.supremum(2, R)),
+        (letters.eps_r1, r.derivative(1), t, R, setting.supremum(3, R)),
+        *((letters.eps_l, *piece) for piece in of_loss),
+    ]
+
+
 def _costs(setting: Setting, needed: Ranges) -> dict[sp.Symbol, float]:
     """kappa = R sqrt(sup|f''| / 2): the cells that an accuracy of 1 takes; 0 for a u that is represented exactly."""
-    radius = needed.largest
-
-    def cost(reach: float, bend: flint.arb) -> float:
-        return reach * _number((bend / 2).sqrt()) if bend > 0 else 0.0
-
-    curved = [piece for piece in setting.pieces if not piece.linear]
-    loss = sum(
-        cost(setting.argument_radius(piece, needed.outputs), setting.piece_supremum(piece, 2, needed.outputs))
-        for piece in curved
-    )
-    return {
-        letters.eps_r: cost(radius, setting.supremum(2, radius)),
-        letters.eps_r1: cost(radius, setting.supremum(3, radius)),
-        letters.eps_l: float(loss),
-    }
+    costs = dict.fromkeys(ACCURACIES, 0.0)
+    for letter, _, _, reach, bend in _curved(setting, needed):
+        costs[letter] += reach * _number((bend / 2).sqrt()) if bend > 0 else 0.0
+    return costs
 
 
 def _number(ball: flint.arb) -> float:
@@ -120,18 +128,11 @@ def _affordable(setting: Setting, chosen: Accuracies) -> Accuracies | NotReprese
 
 
 def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
-    """The most ReLUs that one function takes."""
-    r, t = setting.activation, setting.activation.t
-    curved = [piece for piece in setting.pieces if not piece.linear]
-    asked: list[tuple[Any, sp.Symbol, float, float]] = [
-        (r.expr, t, needed.largest, chosen.eps_r),
-        (r.derivative(1), t, needed.largest, chosen.eps_r1),
-        *(
-            (piece.function, piece.variable, setting.argument_radius(piece, needed.outputs), chosen.eps_l / len(curved))
-            for piece in curved
-        ),
-    ]
-    return max(int(hinge_count(cells_for(*each))) for each in asked)
+    """The most ReLUs that one function takes; the pieces of u share its accuracy."""
+    functions = _curved(setting, needed)
+    shares = {letters.eps_r: chosen.eps_r, letters.eps_r1: chosen.eps_r1, letters.eps_l: chosen.eps_l}
+    shares[letters.eps_l] /= max(1, len(functions) - 2)
+    return max(int(hinge_count(cells_for(f, z, reach, shares[letter]))) for letter, f, z, reach, _ in functions)
 
 
 def _refused(chosen: Accuracies, relus: int) -> NotRepresentable:

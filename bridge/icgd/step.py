@@ -218,6 +218,8 @@ def theorem_of(result: Result) -> Theorem:
     names = {parameter.name for parameter in result.parameters}
     d_x, d_y = (symbols.d_x, symbols.d_y) if "d_x" in names else (symbols.d, symbols.d)
     counted = [each for each in result.quantities if not each.scopes and each.name not in SIZES]
+    # Errata of p[j] and r'[j] show where R is too small, those of s[j] and the gradient in refutations.
+    refuted = [each.name for each in result.quantities if each.erratum and each.name.startswith(("range_", "norm["))]
     return Theorem(
         statement=result,
         main=MAIN[result.id],
@@ -254,25 +256,11 @@ def theorem_of(result: Result) -> Theorem:
         envelope=envelope,
         leading=(LEADING,) if result.id in WHOLE_STEP else (),
         refutations=REFUTATIONS.get(result.id, ()),
-        refuted=REFUTED.get(result.id),
+        refuted=tuple(refuted),
         memory=bytes_of_one if "d_x" in names else lambda N, K, d, n: bytes_of_one(N, K, d, d, n),
         cost=partial(cost, result=result.id),
         searched=SEARCHED,
     )
-
-
-# Errata of p[j] and r'[j] show where R is too small; those of others, in their rows here.
-REFUTED = {
-    "icgd.forward": ("range_r", "norm[forward]"),
-    "icgd.derivative": ("range_r1", "norm[derivative]"),
-    "icgd.loss_gradient": ("range_u", "norm[loss_gradient]"),
-    "icgd.backward": (),
-    "icgd.step": (
-        *("range_r", "norm[forward]", "range_r1", "norm[derivative]"),
-        *("range_u", "norm[loss_gradient]", "norm[step]"),
-    ),
-    "icgd.dimensions": (),
-}
 
 
 @cache

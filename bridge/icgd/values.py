@@ -5,7 +5,6 @@ come from its own recursions (Lemmas 2 and 3), whose maximum is read to include 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -26,7 +25,7 @@ from symbolic.derivation import Norm
 from symbolic.icgd import chain, printed
 from symbolic.icgd import symbols as letters
 
-R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
+RANGE_R1 = "range_r1"  # printed with the B_r' of Lemma 3 itself
 
 
 def problem_values(setting: Setting, n: int, eps: float | None = None) -> dict[sp.Symbol, Any]:
@@ -106,58 +105,38 @@ def derived_letters(setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
 def printed_letters(quantity: str, setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
     """Accuracies and Lipschitz constants on the ranges that the paper asks for."""
     found = _on_paper(setting, plan)
-    return {letter: value for letter, value in found.items() if quantity != R_2 or letter is not letters.B_r1}
+    return {letter: value for letter, value in found.items() if quantity != RANGE_R1 or letter is not letters.B_r1}
 
 
-# B_r' of Lemma 6 is an upper bound of |r'|: where the recursion of Lemma 3 surely gives less, the supremum.
+# B_r' of Lemma 6 is an upper bound of |r'|: where the recursion of Lemma 3 surely gives less, the supremum. The sums of
+# ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the printed
+# bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
 @lru_cache(maxsize=8)
 def _on_paper(setting: Setting, plan: Any) -> Mapping[sp.Symbol, Any]:
-    values = {**problem_values(setting, 1), **derived_letters(setting, plan)}
-    asked = paper_ranges(values)
-    by_recursion, supremum = (flint.arb(values[letter]) for letter in (letters.B_r1, letters.b_r1))
-    slope = supremum if by_recursion * (1 + TIGHTNESS) < supremum else by_recursion
-    on_them = constants_on(setting, asked, plan if isinstance(plan, Emulation) else None)
-    return {**on_them, letters.B_r1: slope}
-
-
-@dataclass(frozen=True)
-class PaperRanges:
-    """R_1 and R_2 of Lemmas 2 and 3, R_3 of Lemma 4, rounded up."""
-
-    r: float
-    r1: float
-    u: float
-
-
-def paper_ranges(values: Mapping[sp.Symbol, Any]) -> PaperRanges:
-    """On which ranges the paper's eps_r, eps_r' and eps_l, and its Lipschitz constants, hold."""
-    exact = as_numbers(values)
-    found = (evaluate_ball(each.bound, exact) for each in (printed.RANGE_R, printed.RANGE_R1, printed.RANGE_U))
-    return PaperRanges(*(float_above(each) for each in found))
-
-
-# The sums of ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the
-# printed bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
-def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | None) -> dict[sp.Symbol, Any]:
-    """L_r, L_r', L_l and, with an emulation, eps_r, eps_r', eps_l on the paper's ranges, or on larger ones built on."""
+    known = as_numbers({**problem_values(setting, 1), **derived_letters(setting, plan)})
+    ranges = (printed.RANGE_R, printed.RANGE_R1, printed.RANGE_U)
+    R_1, R_2, R_3 = (float_above(evaluate_ball(each.bound, known)) for each in ranges)
+    emulation = plan if isinstance(plan, Emulation) else None
     built, built_u = (emulation.r.radius, emulation.u.radius_t) if emulation else (0.0, 0.0)
+    by_recursion, supremum = (flint.arb(known[letter]) for letter in (letters.B_r1, letters.b_r1))
     found = {
-        letters.L_r: setting.supremum(1, max(asked.r, built)),
-        letters.L_r1: setting.supremum(2, max(asked.r1, built)),
-        letters.L_l: setting.loss_supremum(1, max(asked.u, built_u)),
+        letters.L_r: setting.supremum(1, max(R_1, built)),
+        letters.L_r1: setting.supremum(2, max(R_2, built)),
+        letters.L_l: setting.loss_supremum(1, max(R_3, built_u)),
+        letters.B_r1: supremum if by_recursion * (1 + TIGHTNESS) < supremum else by_recursion,
     }
     if emulation is None:
         return found
-    pieces = ((part, _cube(piece, setting, asked.u)) for piece, part in emulation.u.interpolants)
+    pieces = ((part, _cube(piece, R_3)) for piece, part in emulation.u.interpolants)
     return {
         **found,
-        letters.eps_r: error_on(emulation.r, asked.r),
-        letters.eps_r1: error_on(emulation.r1, asked.r1),
+        letters.eps_r: error_on(emulation.r, R_1),
+        letters.eps_r1: error_on(emulation.r1, R_2),
         letters.eps_l: sum((error_on(part, reach) for part, reach in pieces), start=flint.arb(0)),
     }
 
 
-def _cube(piece: Piece, setting: Setting, side: float) -> float:
+def _cube(piece: Piece, side: float) -> float:
     """The largest absolute value of the piece's argument over |t|, |y| <= side."""
     return 2 * side if len(piece.argument.free_symbols) == 2 else side
 
