@@ -1,8 +1,9 @@
 """How smooth the empirical risk is: the Lipschitz constant L_f of w -> grad L_n(w) on the domain W, 2-norms (wu2024).
 
 Two points w, w_hat of W; V_j moves by Delta_j and sum_j ||Delta_j||^2 = ||w_hat - w||^2. Every error below is per unit
-of ||w_hat - w||, so that the error of the last step is L_f. The perturbation is shared out over the layers by
-Cauchy-Schwarz wherever two errors come from different layers; the depth N stays symbolic.
+of ||w_hat - w||, so that the norm of the blocks' errors is 2 L_f. The perturbation is shared out over the layers by
+Cauchy-Schwarz wherever two errors come from different layers. The rules are applied to one layer; what they give is run
+as recursions over the layers, with what is known of each (`layer_norms`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,51 +19,20 @@ from symbolic.calculus import (
     bilinear,
     given,
     linear_map,
-    mean,
     perturbed_function,
     perturbed_map,
     pooled_sum,
 )
-from symbolic.calculus.layers import either, iterate, recursion_from, stack
+from symbolic.calculus.layers import recursion_from
 from symbolic.calculus.numbers import evaluate, root
 from symbolic.derivation import Approximated
-from symbolic.icgd.symbols import (
-    P_0,
-    B_v,
-    B_x,
-    K,
-    L_l,
-    N,
-    P,
-    b_l,
-    b_r,
-    b_r1,
-    d_x,
-    d_y,
-    j,
-    nu,
-    rho,
-    rho_N,
-)
+from symbolic.icgd.symbols import K, L_l, P, b_r1, d_y, nu, rho, rho_N
 
 b_r2 = sp.Symbol("b_r2", nonnegative=True)  # sup of |r''| over [-R, R], a Lipschitz constant of r' there
-
-# W bounds the rows of V_j by B_v, and a matrix of K rows has a spectral norm of at most sqrt(K) times that.
-WORST_CASE = {
-    rho: sp.sqrt(K) * B_v,
-    rho_N: sp.sqrt(d_y) * B_v,
-    nu: B_v,
-    P_0: B_x,
-    P: sp.sqrt(K) * b_r,
-}
-
-_U = sp.sqrt(d_y) * b_l  # ||u(p(N), y)||_2
-_layer = sp.Symbol("l", integer=True, nonnegative=True)  # counts down from layer N - 2, as the index of a recursion
 
 # Of one layer: the errors of p(j-1) and of s(j+1), and the size of the latter.
 _MOVED, _CHANGED = sp.Dummy("c", nonnegative=True), sp.Dummy("f", nonnegative=True)
 _S = sp.Symbol("S", nonnegative=True)
-_X = given("x", dim=d_x, norm=Norm.TWO, size=P_0)
 _BELOW = given("p[j-1]", dim=K, norm=Norm.TWO, size=P, error=_MOVED)
 _ABOVE = given("s[j+1]", dim=K, norm=Norm.TWO, size=_S, error=_CHANGED)
 
@@ -83,15 +53,6 @@ def _forward_layer(below: Approximated, name: str, spectral: sp.Expr, rows: sp.E
 def _forward() -> LinearRecursion:
     """The errors of p(1), p(2), ... below the last layer."""
     return recursion_from(_BELOW, _forward_layer(_BELOW, "[j]", rho, K), pooled=True)
-
-
-def _hidden(layer: sp.Expr, name: str, *, none: Any = sp.false) -> Approximated:
-    """p(layer), 1 <= layer < N. Where `none` holds, there is no hidden layer and p(0) = x is meant."""
-    first = _forward_layer(_X, "[1]", rho, K)
-    if none == sp.false:
-        return iterate(first, name, _forward(), layer - 1, size=P)
-    deep = iterate(first, f"{name}, hidden", _forward(), layer - 1, size=P)
-    return either(_X, none, deep, name=name, reason="p(0) = x")
 
 
 # s_hat(j) - s(j) = r'(z_hat) * V_hat^T (s_hat(j+1) - s(j+1)) + r'(z_hat) * Delta^T s(j+1) + (r'(z_hat) - r'(z)) * q,
@@ -120,7 +81,7 @@ def _slopes(below: Approximated, name: str, rows: sp.Expr) -> Approximated:
 
 
 # s_hat(N) - s(N) = r'(z_hat) * (u_hat - u) + (r'(z_hat) - r'(z)) * u, and |u_hat - u| <= L_l |p_hat(N) - p(N)|.
-def _top(below: Approximated, size: sp.Expr = _U) -> Approximated:
+def _top(below: Approximated, size: sp.Expr) -> Approximated:
     """s(N) from p(N-1) = `below`; `size` bounds ||u||_2."""
     p = _forward_layer(below, "[N]", rho_N, d_y)
     u = perturbed_function(p, "g", lipschitz=L_l, size=size, reason="u is L_l-Lipschitz in t")
@@ -138,52 +99,6 @@ def _block(p: Approximated, s: Approximated, size: sp.Expr, name: str, rows: sp.
 
 def _sized(value: Approximated, size: sp.Expr) -> Approximated:
     return Approximated(value.name, value.dim, value.norm, size, value.derivation)
-
-
-def _family() -> tuple[Approximated, LinearRecursion, Approximated]:
-    """s(N-1), the recursion from there downwards, and s(N)."""
-    top = _top(_hidden(N - 1, "p[N-1]", none=sp.Lt(N, 2)))
-    below = _hidden(N - 2, "p[N-2]", none=sp.Lt(N, 3))
-    first = _backward_layer(top, below, "[N-1]", rho_N, b_r1 * _U, d_y)
-    layer = N - 2 - _layer  # m
-    one = _backward_layer(_ABOVE, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
-    return first, recursion_from(_ABOVE, one, index=_layer), top
-
-
-# ||s(N)|| <= b_r1 ||u||, ||s(j)|| <= b_r1 ||V_{j+1}|| ||s(j+1)||.
-def _signal(layer: sp.Expr) -> sp.Expr:
-    """The size of s(layer), 1 <= layer < N."""
-    return b_r1 * _U * (b_r1 * rho_N) * (b_r1 * rho) ** (N - 1 - layer)
-
-
-@cache
-def derive_smoothness() -> Approximated:
-    """The gradient of L_n under a perturbation of w of norm 1: its error is L_f, for symbolic N."""
-    first, recursion, top = _family()
-    below_top = _hidden(N - 1, "p[N-1]", none=sp.Lt(N, 2))
-    last = _block(below_top, top, b_r1 * _U, "[N]", d_y, K)
-
-    # A(j), 2 <= j < N, and s(1) from s(2), which is s(N) in a network of two layers.
-    generic = iterate(first, "s[j]", recursion, N - 1 - j, size=_signal(j))
-    middle = _block(_hidden(j - 1, "p[j-1]"), generic, _signal(j), "[j]", K, K)
-    bottom = _block(_X, _lowest(first, recursion), _signal(sp.Integer(1)), "[1]", K, d_x)
-    blocks = stack(bottom, middle, j, last, count=N, name="A")
-    average = mean(blocks, "mean A", reason="mean over the examples")
-    return linear_map(average, "gradient", operator_norm=sp.Rational(1, 2), dim=blocks.dim, reason="the half in L_n")
-
-
-def _lowest(first: Approximated, recursion: LinearRecursion) -> Approximated:
-    """s(1): s(N-1) where N = 2, else one layer below s(2)."""
-    size = _signal(N - 1 - sp.Max(N - 3, 0))  # of s(2), for N > 2
-    second = iterate(first, "s[2]", recursion, N - 3, size=size)
-    one = _backward_layer(second, _X, "[1], N > 2", rho, size, K)
-    return either(first, sp.Lt(N, 3), one, name="s[1]", reason="s(1) is s(N-1) where N = 2")
-
-
-def smoothness(depth: Any = N) -> sp.Expr:
-    """L_f in general symbols (rho, rho_N, nu, P_0, P, b_r1, b_r2, b_l, L_l, d_y), at symbolic or given depth."""
-    bound = derive_smoothness().error
-    return bound if depth == N else bound.subs(N, depth)
 
 
 def layer_norms(spectral: Any, row: Any, argument: Any, slope: Any, curvature: Any) -> dict[sp.Symbol, Any]:
