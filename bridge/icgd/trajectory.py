@@ -236,7 +236,7 @@ class TrajectoryStudy(TheoremStudy):
 
     def case_of(self, params: Mapping[str, Any], quantity: str) -> Case:
         def only(L: int) -> tuple[Quantity, ...]:
-            return _scoped((theory.quantity_of(quantity, L),), L)
+            return _scoped(theory.quantities_for(L, quantity), L)
 
         resolved, weights = self.point(params, 0)
         return TheoremCase(replace(self.theorem, quantities=only), resolved, weights, "float64", "cpu")

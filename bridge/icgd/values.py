@@ -5,7 +5,6 @@ come from its own recursions (Lemmas 2 and 3), whose maximum is read to include 
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -13,11 +12,10 @@ import flint
 import sympy as sp
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.enclosures import TIGHTNESS, supremum
+from bridge.enclosures import TIGHTNESS
 from bridge.icgd.emulation import Emulation, Ranges, ranges
 from bridge.icgd.setting import Setting
 from bridge.readings.network import Bounded, FunctionBounds, MatrixNorms, OnRange
-from bridge.relu_sums import Interpolant
 from numeric.balls import ball_maximum, float_above
 from numeric.families.norms import one_norm
 from symbolic.activations import Piece
@@ -57,15 +55,18 @@ def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:
         letters.L_r: setting.supremum(1, radius),
         letters.L_r1: setting.supremum(2, radius),
         letters.L_l: setting.loss_supremum(1, outputs),
-        letters.B_r: _by_recursion(setting, printed.RECURSION_R, 0),
-        letters.B_r1: _by_recursion(setting, printed.RECURSION_R1, 1),
+        letters.B_r: _by_recursion(setting, 0),
+        letters.B_r1: _by_recursion(setting, 1),
     }
 
 
-def _by_recursion(setting: Setting, recursion: printed.SupremumRecursion, order: int) -> flint.arb:
+def _by_recursion(setting: Setting, order: int) -> flint.arb:
     start, scale = flint.arb(setting.B_x), flint.arb(setting.B_v)
-    bounds = recursion.run(lambda R: setting.supremum(order, float_above(R)), start, scale, setting.shape.N)
-    return ball_maximum([flint.arb(bound) for bound in bounds])
+
+    def supremum(radius: flint.arb) -> flint.arb:
+        return setting.supremum(order, float_above(radius))
+
+    return ball_maximum(printed.largest_values(supremum, start, scale, setting.shape.N))
 
 
 def emulation_values(emulation: Emulation) -> dict[sp.Symbol, Any]:
@@ -130,32 +131,15 @@ def _on_paper(setting: Setting, plan: Any) -> Mapping[sp.Symbol, Any]:
     pieces = ((part, _cube(piece, R_3)) for piece, part in emulation.u.interpolants)
     return {
         **found,
-        letters.eps_r: error_on(emulation.r, R_1),
-        letters.eps_r1: error_on(emulation.r1, R_2),
-        letters.eps_l: sum((error_on(part, reach) for part, reach in pieces), start=flint.arb(0)),
+        letters.eps_r: emulation.r.error_within(R_1),
+        letters.eps_r1: emulation.r1.error_within(R_2),
+        letters.eps_l: sum((part.error_within(reach) for part, reach in pieces), start=flint.arb(0)),
     }
 
 
 def _cube(piece: Piece, side: float) -> float:
     """The largest absolute value of the piece's argument over |t|, |y| <= side."""
     return 2 * side if len(piece.argument.free_symbols) == 2 else side
-
-
-def error_on(found: Interpolant, reach: float) -> flint.arb:
-    """sup |relu_sum - function| over [-reach, reach], also where that is beyond the range it was built on."""
-    if reach <= found.radius:
-        return found.error
-    sums = found.relu_sum
-    largest, beyond = found.error, flint.arb(reach) - flint.arb(found.radius)
-    for end, (low, high) in ((0, (-reach, float(sums.knots[0]))), (-1, (float(sums.knots[-1]), reach))):
-        knot, value, slope = (_rational(array[end]) for array in (sums.knots, sums.values, sums.slopes))
-        line = value + slope * (found.symbol - knot)
-        largest = largest.max(supremum(found.function - line, found.symbol, low, high))
-    return largest + found.rounding + found.slope_rounding * beyond
-
-
-def _rational(number: float) -> sp.Rational:
-    return sp.Rational(Fraction(float(number)))
 
 
 def norms(emulation: Emulation) -> dict[str, Any]:

@@ -8,7 +8,6 @@ Maxima over the layers j in [N] are written by their value at an end, so that de
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
@@ -24,7 +23,6 @@ from symbolic.icgd.symbols import (
     B_r,
     B_r1,
     B_v,
-    B_x,
     B_y,
     K,
     L_l,
@@ -113,33 +111,17 @@ NORM_BACKWARD = Printed(sp.Integer(1), _cite("Lemma 5"))
 NORM_STEP = Printed(1 + 2 * eta * N * K, _cite("Theorem 1", _D7))
 
 
-@dataclass(frozen=True)
-class SupremumRecursion:
-    """B^j = max of |f(t)| over |t| <= scale B^(j-1), from B^0 = start; f is named, its suprema are the caller's."""
+def largest_values(supremum: Callable[[Any], Any], start: Any, scale: Any, depth: int) -> list[Any]:
+    """B^0, ..., B^depth of B_r (Lemma 2, f = r) and B_r' (Lemma 3, f = r'): B^0 = B_x = `start`, `scale` is B_v, and
 
-    function: str
-    start: sp.Expr
-    scale: sp.Expr
-    citation: Citation
+        B^j = max of |f(t)| over |t| <= B_v B^(j-1),    which `supremum(R)` gives over [-R, R], on numbers of any kind.
 
-    def run(self, supremum: Callable[[Any], Any], start: Any, scale: Any, depth: int) -> list[Any]:
-        """B^0, ..., B^depth on numbers of any kind; `supremum(R)` is the maximum of |f| over [-R, R]."""
-        bounds = [start]
-        for _ in range(depth):
-            bounds.append(supremum(scale * bounds[-1]))
-        return bounds
-
-    def latex(self) -> str:
-        name = rf"B_{{{self.function}}}"
-        return (
-            rf"{name}^{{j}} = \max_{{|t| \le {sp.latex(self.scale)} {name}^{{j-1}}}} |{self.function}(t)|, \qquad "
-            rf"{name}^{{0}} = {sp.latex(self.start)}, \qquad {name} = \max_j {name}^{{j}}"
-        )
-
-
-# The paper leaves open whether the maximum over j of B^j includes j = 0; it is read favourably: included.
-RECURSION_R = SupremumRecursion("r", B_x, B_v, _cite("Lemma 2"))
-RECURSION_R1 = SupremumRecursion("r'", B_x, B_v, _cite("Lemma 3"))
+    The paper leaves open whether its maximum over j includes j = 0; it is read favourably: included.
+    """
+    bounds = [start]
+    for _ in range(depth):
+        bounds.append(supremum(scale * bounds[-1]))
+    return bounds
 
 
 def with_outputs(printed: Printed, outputs: sp.Expr, citation: Citation | None = None) -> Printed:

@@ -87,11 +87,10 @@ def test_bounds_are_typed_as_they_stand() -> None:
 
 
 def test_the_recursions_of_the_suprema_are_run_as_printed() -> None:
-    of_r = printed.RECURSION_R.run(math.tanh, 1.2, 0.6, 2)
+    of_r = printed.largest_values(math.tanh, 1.2, 0.6, 2)
     assert of_r == [1.2, math.tanh(0.6 * 1.2), math.tanh(0.6 * math.tanh(0.6 * 1.2))]
     # tanh' is largest at 0, whatever the range: the recursion of Lemma 3 feeds 1 into itself.
-    assert printed.RECURSION_R1.run(lambda radius: 1.0, 1.2, 0.6, 3) == [1.2, 1.0, 1.0, 1.0]
-    assert r"B_{r'}^{j-1}" in printed.RECURSION_R1.latex()
+    assert printed.largest_values(lambda radius: 1.0, 1.2, 0.6, 3) == [1.2, 1.0, 1.0, 1.0]
 
 
 def test_theorem_5_reads_d_as_the_number_of_outputs() -> None:
