@@ -19,8 +19,7 @@ from bridge.readings.arrays import Array
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
 from numeric.balls import BallArray, float_above
 from numeric.icgd.construction import IcgdConstruction, icgd_construction
-from numeric.icgd.exact import run_exact_icgd
-from numeric.icgd.network import IcgdNetwork
+from numeric.icgd.network import IcgdNetwork, run_exact_icgd
 from symbolic.icgd import chain
 from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError

@@ -21,7 +21,7 @@ from bridge.cost import Cost
 from bridge.difference_quotients import enclosed_derivative
 from bridge.domains import Ball, Box, Concatenated, Rows
 from bridge.formula import ArrayFunction
-from bridge.icgd.formulas import activation_formula, loss_formula
+from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
 from numeric.icgd.reference import autograd_gradient

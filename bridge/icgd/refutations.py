@@ -4,8 +4,7 @@ import torch
 from torch import Tensor
 
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.formulas import activation_formula
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import Setting, activation_formula
 from bridge.refutation import Refutation
 from numeric.icgd.shape import Shape
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 import torch
 from torch import Tensor
@@ -16,7 +17,7 @@ from bridge.domains import Box
 from bridge.enclosures import supremum
 from bridge.export.numbers import plain
 from bridge.formula import ArrayFunction
-from bridge.icgd.formulas import activation_formula
+from bridge.icgd.setting import activation_formula
 from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
 from bridge.theorem import Function, Theorem
 from numeric.balls import float_above
@@ -101,9 +102,7 @@ def rate(function: ArrayFunction, R: float, eps: float) -> Sides:
         counts = [certified_sum(function, R, each).relu_sum.relus for each in accuracies]
     except UsageError as error:
         return Sides(remark=str(error))
-    steps, logs = (torch.tensor(each, dtype=torch.float64).log() for each in (RATE_STEPS, counts))
-    steps = steps - steps.mean()
-    fitted = float((steps * logs).sum() / (steps * steps).sum())
+    fitted = float(np.polyfit(np.log(RATE_STEPS), np.log(counts), 1)[0])
     return Sides(found=fitted, remark=f"fitted at eps in {{{', '.join(map(plain, accuracies))}}}")
 
 

@@ -1,35 +1,28 @@
 """The start w = 0 of Corollary 1.1: whether descent moves from there, and how far the network strays."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
-import flint
 import torch
 from torch import Tensor
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.check import Sides
+from bridge.check import Sides, sides_at
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.iterates import network, reference
 from bridge.icgd.setting import Setting
 from bridge.icgd.smoothness import accuracy_here, smoothness_here
 from bridge.readings.arrays import Array
-from numeric.balls import BallArray, float_above, working_precision
-from numeric.exact_cost import TooLargeForExact
-from numeric.icgd.sampling import prompts
 from symbolic.icgd import symbols
 from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity, UsageError
 
 ZERO, ZERO_PATH = "start.zero", "start.zero.path"
-BITS = 192
 
 
 def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> dict[str, Tensor]:
     """The prompt, of random ones, at which the gradient at w = 0 is largest."""
-    s = setting
-    drawn = prompts(s.shape, n, s.B_v, s.B_x, s.B_y, samples, seed)
+    drawn = setting.prompts(n, samples, seed)
     x, y = drawn["x"], drawn["y"]
     w = torch.zeros_like(drawn["w"])
     gradients = torch.func.vmap(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"])(w, x, y)
@@ -39,7 +32,8 @@ def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> di
 
 def gradient_at_zero(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> Sides:
     """Its norm at one prompt; 0 wherever the derived bound is 0."""
-    found = _sides(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"], w, x, y)
+    _require_zero(w)
+    found = sides_at(lambda *at: torch.linalg.vector_norm(chain.values(*at, ["gradient"])["gradient"]), w, x, y)
     moves = "0 is not a stationary point: gradient descent moves from there"
     still = "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
     return replace(found, remark=still if found.found == 0 else moves)
@@ -52,26 +46,18 @@ def path_from_zero_quantity(steps: int) -> Quantity:
 
 def path_from_zero(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain: Chain, L: int) -> Sides:
     """L steps from 0, at one prompt."""
+    _require_zero(w)
     setting, last = chain.setting, f"path[{L}]"
     letters = {theory.L_f: smoothness_here(setting, emulation), symbols.eps: accuracy_here(setting, emulation)}
     bound = evaluate_ball(theory.derive_path(L).error, {**letters, symbols.eta: as_exact(setting.eta)})
 
     def apart(w: Array, x: Array, y: Array) -> Array:
-        return network(w, x, y, emulation, chain, L)[last] - reference(w, x, y, chain, L)[last]
+        near, exact = network(w, x, y, emulation, chain, L), reference(w, x, y, chain, L)
+        return torch.linalg.vector_norm(near[last] - exact[last])
 
-    return replace(_sides(apart, w, x, y), instance=bound)
+    return replace(sides_at(apart, w, x, y), instance=bound)
 
 
-def _sides(vector: Callable[..., Array], w: Tensor, x: Tensor, y: Tensor) -> Sides:
-    """The 2-norm of the vector at the start w = 0, on floats and, if that is not too large, exactly."""
+def _require_zero(w: Tensor) -> None:
     if bool(w.any()):
         raise UsageError(f"icgd.trajectory: '{ZERO}' and '{ZERO_PATH}' are about the start w = 0; got another w")
-    measured = float(torch.linalg.vector_norm(vector(w, x, y)))
-    try:
-        with working_precision(BITS):
-            balls = (BallArray.exactly(each, BITS) for each in (w, x, y))
-            exact = torch.linalg.vector_norm(vector(*balls)).balls[0]
-            rounding = float_above(abs(exact - flint.arb(measured)))
-    except TooLargeForExact:
-        return Sides(measured=measured, remark="too large for exact arithmetic")
-    return Sides(found=exact, measured=measured, rounding=rounding)

@@ -34,7 +34,6 @@ from bridge.record import Verdict
 from bridge.study import Refusal
 from bridge.theorem import Function, Theorem
 from bridge.theorem_readings import LOCAL
-from numeric.icgd.sampling import prompts, starts
 from numeric.icgd.shape import Shape
 from symbolic.activations import activation as activation_named
 from symbolic.activations import loss as loss_named
@@ -135,16 +134,14 @@ def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:
 
 
 def random_prompts(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
-    s = setting
-    drawn = prompts(s.shape, n, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())
-    box = torch.as_tensor(s.shape.box(s.B_v))  # (D_w)
+    drawn = setting.prompts(n, count, generator.initial_seed())
+    box = torch.as_tensor(setting.shape.box(setting.B_v))  # (D_w)
     odd = torch.arange(count)[:, None] % 2 == 1  # (count, 1)
     return {**drawn, "w": torch.where(odd, torch.where(drawn["w"] < 0, -box, box), drawn["w"])}
 
 
 def one_token(count: int, generator: torch.Generator, setting: Setting) -> dict[str, Tensor]:
-    s = setting
-    return starts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())
+    return setting.starts(1, count, generator.initial_seed())
 
 
 # Bounds.
@@ -264,12 +261,8 @@ def theorem_of(result: Result) -> Theorem:
 
 
 @cache
-def _theorem(name: str) -> Theorem:
-    return theorem_of(getattr(theory, name))
-
-
 def __getattr__(name: str) -> Theorem:
     """FORWARD, DERIVATIVE, ...: to derive all quantities takes seconds, so that each is stated on first use."""
     if name not in theory.STATED:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return _theorem(name)
+    return theorem_of(getattr(theory, name))

@@ -28,7 +28,6 @@ from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.sampling import prompts
 from numeric.icgd.shape import Shape
 from symbolic.activations import activation
 from symbolic.icgd.chain import label
@@ -169,8 +168,8 @@ class TableCase(TheoremCase):
 
     def _prompts(self, count: int, generator: torch.Generator, setting: Setting) -> Inputs:
         """`count` seeded w in the interior of the box, STARTS at most, each with the table's prompt."""
-        s, count = setting, min(count, STARTS)
-        w = prompts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())["w"]
+        count = min(count, STARTS)
+        w = setting.prompts(1, count, generator.initial_seed())["w"]
         return {"w": w, "x": self._rows(self.data.x, count), "y": self._rows(self.data.y, count)}
 
     def _rows(self, values: np.ndarray, count: int) -> Tensor:

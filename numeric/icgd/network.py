@@ -7,13 +7,17 @@ Shapes: B prompts (no axis on balls), n examples, T tokens (n+1 inside; outside 
 parameters, D width of the stream.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
+from numeric.balls import BallArray, working_precision
+from numeric.balls.floats import floats_enclosed
+from numeric.exact_cost import DEFAULT_LIMIT, ExactCost, TooLargeForExact
 from numeric.families import Tokens, apply_layer, dense_layer
 from numeric.icgd.construction import IcgdConstruction
 from numeric.icgd.shape import Shape, require_sizes
@@ -91,15 +95,8 @@ class IcgdNetwork(nn.Module):
             yield {**found, "w": parameters_of_first_token(H, stream)}
 
     def _check_input(self, w: Tensor, x: Tensor, y: Tensor, x_query: Tensor | None) -> None:
-        shape, n, B = self.construction.shape, self.construction.n, w.shape[0]
-        expected = [
-            ("w", tuple(w.shape), (B, shape.parameters)),
-            ("x", tuple(x.shape), (B, n, shape.d_x)),
-            ("y", tuple(y.shape), (B, n, shape.d_y)),
-        ]
-        if x_query is not None:
-            expected.append(("x_query", tuple(x_query.shape), (B, shape.d_x)))
-        require_sizes("IcgdNetwork", expected)
+        given = {"w": w, "x": x, "y": y} | ({} if x_query is None else {"x_query": x_query})
+        require_inputs("IcgdNetwork", self.construction, given, w.shape[:1])
         kinds = {(each.dtype, each.device) for each in (w, x, y, x_query) if each is not None}
         if kinds != {(self.like.dtype, self.like.device)}:
             came = ", ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
@@ -108,6 +105,13 @@ class IcgdNetwork(nn.Module):
                 f"inputs of {came} for a network of {self.like.dtype} on {self.like.device}",
                 "Convert the inputs, or build the network with that dtype and device.",
             )
+
+
+def require_inputs(call: str, of: IcgdConstruction, given: Mapping[str, Array], batch: tuple[int, ...] = ()) -> None:
+    """Raises StreamError for inputs that do not have the construction's sizes."""
+    shape, n = of.shape, of.n
+    wanted = {"w": (shape.parameters,), "x": (n, shape.d_x), "y": (n, shape.d_y), "x_query": (shape.d_x,)}
+    require_sizes(call, [(name, tuple(each.shape), (*batch, *wanted[name])) for name, each in given.items()])
 
 
 def with_query(x: Array, y: Array, x_query: Array | None) -> tuple[Array, Array]:
@@ -158,3 +162,58 @@ def embed(shape: Shape, stream: Stream, w: Tensor, x: Tensor, y: Tensor) -> Floa
 def parameters_of_first_token(H: Tensor, stream: Stream) -> Float[Tensor, "B D_w"]:
     names = [name for name in stream.names if name.startswith("v[")]
     return torch.cat([H[:, 0, stream.slice(name)] for name in names], dim=-1)
+
+
+# On balls.
+
+
+class TooLargeForExactStep(TooLargeForExact):
+    """The exact steps would take more ball operations than the limit allows."""
+
+    def __init__(self, shape: Shape, tokens: int, steps: int, cost: ExactCost, limit: int) -> None:
+        ValueError.__init__(
+            self,
+            f"exact icgd on {shape}: {steps} steps on {tokens} tokens need {cost.operations:,} ball operations, "
+            f"the limit is {limit:,}. Take fewer examples, smaller layers or fewer steps, or pass a higher limit.",
+        )
+
+
+def exact_step_cost(shape: Shape, tokens: int, steps: int = 1) -> ExactCost:
+    """Ball operations of the network: three matrix products a layer, scalars at each neuron.
+
+    A sum of ReLUs at one ball, or a transcendental function, takes about as long as eight scalars; measured.
+    """
+    functions = 2 * sum(shape.widths[1:]) + shape.d_y
+    scalars = tokens * 8 * functions + 2 * shape.parameters
+    return ExactCost(products=steps * 3 * tokens * shape.parameters, scalars=steps * scalars)
+
+
+def run_exact_icgd(
+    construction: IcgdConstruction,
+    w: Float64[np.ndarray, " D_w"] | BallArray,
+    x: Float64[np.ndarray, "n d_x"] | BallArray,
+    y: Float64[np.ndarray, "n d_y"] | BallArray,
+    x_query: Float64[np.ndarray, " d_x"] | None = None,
+    bits: int = 128,
+    taps: Iterable[str] | None = None,
+    limit: int = DEFAULT_LIMIT,
+) -> dict[str, BallArray]:
+    """The taps of `IcgdNetwork.run` for one prompt, without the batch: p[j] (T, size), gradient and w (D_w), ...
+
+    Every ball contains the exact value for the given float64 inputs and coefficients. The network's scale
+    eta (n+1) / 2n and the mask's a - bound are real numbers and enter unrounded. Raises `TooLargeForExact` before
+    starting when the count of ball operations exceeds `limit`.
+    """
+    shape, n = construction.shape, construction.n
+    given = {"w": w, "x": x, "y": y} | ({} if x_query is None else {"x_query": x_query})
+    balls = {name: v if isinstance(v, BallArray) else BallArray.exactly(v, bits) for name, v in given.items()}
+    require_inputs(f"run_exact_icgd({shape})", construction, balls)
+    if not all(ball.is_finite() for each in balls.values() for ball in each.balls):
+        raise StreamError(f"run_exact_icgd({shape})", "an input that is not finite", "Give finite float64 numbers.")
+    wanted = construction.select_taps(None if taps is None else tuple(taps))
+    cost = exact_step_cost(shape, n + 1, construction.steps)
+    if cost.operations > limit:
+        raise TooLargeForExactStep(shape, n + 1, construction.steps, cost, limit)
+    with working_precision(bits), floats_enclosed(False):
+        tokens = with_query(balls["x"], balls["y"], balls.get("x_query"))
+        return collected(structured_steps(construction, balls["w"], *tokens), wanted, query=x_query is not None)

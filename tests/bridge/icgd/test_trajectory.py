@@ -12,9 +12,9 @@ from torch import Tensor
 
 from bridge import compare, replay
 from bridge.budget import Budget
-from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.icgd.iterates import iterates
 from bridge.icgd.path import Path
+from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
 from bridge.icgd.trajectory import TrajectoryStudy, path_of
 from bridge.measure import evidence_at
