@@ -17,7 +17,7 @@ from bridge.readings import Instance, Operands, Smooth, enclose, read_exact
 from bridge.readings.arrays import Array
 from bridge.theorem_readings import LOCAL
 from numeric.balls import BallArray, float_above
-from numeric.icgd.reference import empirical_loss
+from numeric.layered import empirical_loss
 from symbolic.icgd import chain
 from symbolic.icgd.symbols import eta
 

@@ -24,8 +24,7 @@ from bridge.formula import ArrayFunction
 from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
-from numeric.icgd.reference import autograd_gradient
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape, autograd_gradient
 from symbolic.activations import activation as activation_named
 from symbolic.gradients import gradient_as_product, gradient_by_recursion
 from symbolic.icgd import gradient as theory

@@ -16,7 +16,7 @@ from bridge.enclosures import supremum
 from bridge.formula import ArrayFunction
 from numeric.balls import BallArray, float_above
 from numeric.icgd import sampling
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from symbolic import activations
 from symbolic.activations import Activation, Loss, Piece
 

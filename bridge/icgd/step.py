@@ -34,7 +34,7 @@ from bridge.record import Verdict
 from bridge.study import Refusal
 from bridge.theorem import Function, Theorem
 from bridge.theorem_readings import LOCAL
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from symbolic.activations import activation as activation_named
 from symbolic.activations import loss as loss_named
 from symbolic.icgd import results as theory

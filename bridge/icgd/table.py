@@ -28,7 +28,7 @@ from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from symbolic.activations import activation
 from symbolic.icgd.chain import label
 from symbolic.statements import Quantity, Result, UsageError

@@ -20,7 +20,7 @@ from numeric.balls.floats import floats_enclosed
 from numeric.exact_cost import DEFAULT_LIMIT, ExactCost, TooLargeForExact
 from numeric.families import Tokens, apply_layer, dense_layer
 from numeric.icgd.construction import IcgdConstruction
-from numeric.icgd.shape import Shape, require_sizes
+from numeric.layered import Shape, require_sizes
 from numeric.stream import Stream, StreamError
 
 Array: TypeAlias = Any  # a tensor or an array of balls

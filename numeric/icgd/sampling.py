@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float64
 from torch import Tensor
 
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 
 Inputs = dict[str, Tensor]  # w (C, D_w), x (C, n, d_x), y (C, n, d_y)
 INSIDE = 1 - 2.0**-50  # of a radius: what has at most this norm in floats lies in the ball exactly

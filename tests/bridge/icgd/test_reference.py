@@ -8,7 +8,8 @@ from torch import Tensor
 from bridge.icgd.chain import Chain
 from bridge.icgd.setting import Setting
 from numeric.balls import BallArray
-from numeric.icgd import Shape, autograd_gradient, empirical_loss, prompts
+from numeric.icgd import prompts
+from numeric.layered import Shape, autograd_gradient, empirical_loss
 from symbolic.activations import activation, loss
 from tests.numeric.icgd.by_definition import exact_step
 from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, ETA, Case, close

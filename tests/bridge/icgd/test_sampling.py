@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bridge.theorem_case import TheoremCase
-from numeric.icgd import Shape
+from numeric.layered import Shape
 from tests.bridge.icgd.built import case_at
 
 SHAPE, B_V, B_X, B_Y = Shape(N=3, K=4, d_x=3, d_y=2), 1.3, 0.7, 0.9

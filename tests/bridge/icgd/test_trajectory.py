@@ -24,7 +24,7 @@ from bridge.theorem_readings import LOCAL
 from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.reference import autograd_gradient, empirical_loss
+from numeric.layered import autograd_gradient, empirical_loss
 from symbolic.activations import loss as loss_named
 from symbolic.errata import Weight
 from symbolic.icgd import exact_runs

@@ -17,8 +17,9 @@ from numeric.families import (
     TransposeHeads,
     layer_size,
 )
-from numeric.icgd import Shape, icgd_construction
+from numeric.icgd import icgd_construction
 from numeric.icgd.construction import token_stream
+from numeric.layered import Shape
 from numeric.maps import BlockMap
 from numeric.stream import Block, Stream, StreamError
 from tests.numeric.icgd.cases import B_V, CASES, ETA, SQUARE, TANH, build, interpolant, loss_sum
@@ -116,7 +117,7 @@ def test_numbers_that_make_no_network_are_refused():
         icgd_construction(shape, r, r, u, eta=0.0, B_v=B_V, n=1)
     with pytest.raises(StreamError, match="n=0, steps=1"):
         icgd_construction(shape, r, r, u, eta=1.0, B_v=B_V, n=0)
-    with pytest.raises(StreamError, match=r"B_v=0.0"):
+    with pytest.raises(StreamError, match=r"row_norm=0.0"):
         icgd_construction(shape, r, r, u, eta=1.0, B_v=0.0, n=1)
     with pytest.raises(StreamError, match=r"bound=0.5"):
         icgd_construction(shape, r, r, u, eta=1.0, B_v=B_V, n=1, bound=0.5)

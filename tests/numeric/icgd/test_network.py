@@ -4,8 +4,9 @@ import torch
 
 from numeric.exact_cost import TooLargeForExact
 from numeric.families import dense_layer
-from numeric.icgd import IcgdNetwork, Shape, prompts, run_exact_icgd, starts
+from numeric.icgd import IcgdNetwork, prompts, run_exact_icgd, starts
 from numeric.icgd.network import embed
+from numeric.layered import Shape
 from numeric.stream import StreamError
 from tests.counting import Tensors
 from tests.numeric.icgd.by_definition import as_floats, distance, exact_step, run_icgd_by_definition

@@ -3,7 +3,8 @@ from fractions import Fraction
 import pytest
 import torch
 
-from numeric.icgd import Shape, prompts, starts
+from numeric.icgd import prompts, starts
+from numeric.layered import Shape
 
 SHAPE, B_V, B_X, B_Y = Shape(N=3, K=4, d_x=3, d_y=2), 1.3, 0.7, 0.9
 
