@@ -123,8 +123,14 @@ def _largest_scale(holds: Callable[[float], bool]) -> float:
 
 def _affordable(setting: Setting, chosen: Accuracies) -> Accuracies | NotRepresentable:
     relus = _relus(setting, chosen, ranges(setting, chosen.eps_r))
-    affordable = chosen.eps_r >= FINEST and relus <= MOST_RELUS
-    return chosen if affordable else _refused(chosen, relus)
+    if chosen.eps_r >= FINEST and relus <= MOST_RELUS:
+        return chosen
+    bits = bits_for(flint.arb(chosen.eps_r)) - BASE_BITS + 53
+    reason = (
+        f"eps takes eps_r = {plain(chosen.eps_r)}, eps_r' = {plain(chosen.eps_r1)}, eps_l = {plain(chosen.eps_l)}: "
+        f"{relus:,} ReLUs for one function (at most {MOST_RELUS:,}) in numbers of {bits} bits"
+    )
+    return NotRepresentable(chosen, relus, reason)
 
 
 def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
@@ -133,12 +139,3 @@ def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
     shares = {letters.eps_r: chosen.eps_r, letters.eps_r1: chosen.eps_r1, letters.eps_l: chosen.eps_l}
     shares[letters.eps_l] /= max(1, len(functions) - 2)
     return max(int(hinge_count(cells_for(f, z, reach, shares[letter]))) for letter, f, z, reach, _ in functions)
-
-
-def _refused(chosen: Accuracies, relus: int) -> NotRepresentable:
-    bits = bits_for(flint.arb(chosen.eps_r)) - BASE_BITS + 53
-    reason = (
-        f"eps takes eps_r = {plain(chosen.eps_r)}, eps_r' = {plain(chosen.eps_r1)}, eps_l = {plain(chosen.eps_l)}: "
-        f"{relus:,} ReLUs for one function (at most {MOST_RELUS:,}) in numbers of {bits} bits"
-    )
-    return NotRepresentable(chosen, relus, reason)

@@ -28,10 +28,13 @@ def plan_for(
         raise UsageError(f"{id}: relus_r1 = {relus_r1} requires relus; give both or neither")
     if setting.activation.smoothness < NEEDED_DERIVATIVES:
         return Refusal(Verdict.OUTSIDE, _roughness(setting))
-    plan = _plan_for(setting, eps, relus, relus_r1, R)
+    try:
+        plan = _plan_for(setting, eps, relus, relus_r1, R)
+    except UsageError as error:
+        raise UsageError(f"{id}: {error}") from error
     if isinstance(plan, Emulation) and plan.short and not short:
         raise UsageError(
-            f"R = {plan.r.radius!r} is too small: the arguments of r and r' reach "
+            f"{id}: R = {plan.r.radius!r} is too small: the arguments of r and r' reach "
             f"{plain(plan.ranges.largest, 'derived', 'upper')} (range obligation of Lemmas 2 and 3); give at least "
             f"that, or 0 for the smallest sufficient range. icgd.forward and icgd.derivative run on a smaller one"
         )

@@ -74,11 +74,7 @@ def setting(
     return Setting(Shape(N, K, d_x, d_y), activation_named(activation), loss_named(loss), B_v, B_x, B_y, eta)
 
 
-def _single(default: Any) -> Any:
-    return default[0] if isinstance(default, tuple) else default
-
-
-DEFAULTS = {parameter.name: _single(parameter.default) for parameter in theory.STEP_PARAMETERS}
+DEFAULTS = {parameter.name: parameter.default for parameter in theory.STEP_PARAMETERS}
 UNNAMED: Mapping[str, Function] = {  # what a lemma does not mention is as in Theorem 1's defaults
     "d_x": lambda d: d,
     "d_y": lambda d: d,

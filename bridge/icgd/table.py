@@ -71,8 +71,7 @@ class DimensionsStudy(TheoremStudy):
     def __init__(self) -> None:
         super().__init__(step.DIMENSIONS)
 
-    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
-        return table_defaults(params, table)
+    data_defaults = staticmethod(table_defaults)
 
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "TableCase":
         """The step at the table's first n + 1 rows.

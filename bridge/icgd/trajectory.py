@@ -24,17 +24,17 @@ from bridge.cost import Cost
 from bridge.domains import Ball, Rows
 from bridge.enclosures import supremum
 from bridge.icgd import exact_runs as runs
+from bridge.icgd import iterates as steps
 from bridge.icgd import step
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
 from bridge.icgd.gradient import box_of_weights
-from bridge.icgd.iterates import MAPPING, envelope, iterates, network, reference
+from bridge.icgd.iterates import MAPPING, iterates
 from bridge.icgd.path import Path
 from bridge.icgd.plan import gradient_bound, plan_for
 from bridge.icgd.refutations import OPEN_SIZES
 from bridge.icgd.setting import Setting
 from bridge.icgd.smoothness import Caps, accuracy_here, gap_above, smoothness_here, smoothness_on_W
-from bridge.icgd.stationary import gradient_at_zero, path_from_zero, path_from_zero_quantity, zeros
 from bridge.icgd.values import as_numbers, derived_letters, problem_values, ranges_of
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
@@ -133,7 +133,7 @@ def quantities(L: int) -> tuple[Quantity, ...]:
 
 
 def _checked(L: int) -> tuple[Quantity, ...]:
-    return (theory.zero_quantity(), path_from_zero_quantity(L), *(run.quantity for run in runs.CHECKS))
+    return (theory.zero_quantity(), steps.path_from_zero_quantity(L), *(run.quantity for run in runs.CHECKS))
 
 
 def _scoped(quantities: tuple[Quantity, ...], steps: int) -> tuple[Quantity, ...]:
@@ -169,8 +169,8 @@ TRAJECTORY = Theorem(
         "x": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_x)),
         "y": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_y)),
     },
-    network=network,
-    reference=reference,
+    network=steps.network,
+    reference=steps.reference,
     built={
         **{name: step.UNNAMED[name] for name in ("d_x", "d_y")},
         "setting": step.setting,
@@ -192,13 +192,13 @@ TRAJECTORY = Theorem(
     bounds=Pair(tensors=bounds, balls=exact_bounds),
     exact_bits=64,
     checks=(
-        Check(theory.zero_quantity(), gradient_at_zero, zeros),
-        Check(path_from_zero_quantity(1), path_from_zero, zeros),
+        Check(theory.zero_quantity(), steps.gradient_at_zero, steps.zeros),
+        Check(steps.path_from_zero_quantity(1), steps.path_from_zero, steps.zeros),
         *runs.CHECKS,
     ),
     samples=step.random_prompts,
     starts=all_tokens,
-    envelope=envelope,
+    envelope=steps.envelope,
     refuted=tuple(run.name for run in runs.CHECKS if run.quantity.erratum is not None),
     memory=bytes_of_one,
     cost=cost,

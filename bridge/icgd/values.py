@@ -26,10 +26,10 @@ from symbolic.icgd import symbols as letters
 RANGE_R1 = "range_r1"  # printed with the B_r' of Lemma 3 itself
 
 
-def problem_values(setting: Setting, n: int, eps: float | None = None) -> dict[sp.Symbol, Any]:
+def problem_values(setting: Setting, n: int) -> dict[sp.Symbol, Any]:
     """Sizes, radii and the step, as they were given."""
     shape = setting.shape
-    values: dict[sp.Symbol, Any] = {
+    return {
         letters.N: shape.N,
         letters.K: shape.K,
         letters.d_x: shape.d_x,
@@ -41,7 +41,6 @@ def problem_values(setting: Setting, n: int, eps: float | None = None) -> dict[s
         letters.B_y: setting.B_y,
         letters.eta: setting.eta,
     }
-    return values if eps is None else {**values, letters.eps: eps}
 
 
 def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:

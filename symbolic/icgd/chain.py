@@ -214,20 +214,17 @@ def recursions() -> Recursions:
 
 
 @cache
+def derive_hidden(layer: sp.Expr = j, size: sp.Expr | None = None) -> Approximated:
+    """p(layer) for 1 <= layer < N, closed."""
+    return iterate(INPUT, label("p", layer), recursions().p, layer, size=size or sp.sqrt(K) * b_r)
+
+
 def before_layer(layer: sp.Expr, *, may_be_first: bool = False) -> Approximated:
     """p(layer - 1), the input of a layer: x, or the recursion over the hidden layers so far."""
     if layer == 1:
         return INPUT
-    size = sp.sqrt(K) * b_r
-    if may_be_first:
-        size = at_first_layer(layer, P_0, size)
-    return iterate(INPUT, label("p", layer - 1), recursions().p, layer - 1, size=size)
-
-
-@cache
-def derive_hidden(layer: sp.Expr = j) -> Approximated:
-    """p(layer) for 1 <= layer < N, closed."""
-    return iterate(INPUT, label("p", layer), recursions().p, layer, size=sp.sqrt(K) * b_r)
+    size = at_first_layer(layer, P_0, sp.sqrt(K) * b_r)
+    return derive_hidden(layer - 1, size if may_be_first else None)
 
 
 @cache

@@ -25,16 +25,6 @@ D4 = Citation(WU2024, "Appendix D.1", "(D.4)")
 D7 = Citation(WU2024, "Appendix D.7", "the blocks of the token")
 
 
-def printed_parameters(j: sp.Expr) -> sp.Expr:
-    """D_j of Lemma 15 exactly as printed: the cases in the order of the paper (at N = 1 they name j = 1 twice)."""
-    return sp.Piecewise(
-        (0, sp.Eq(j, 0)),
-        (d_x * K, sp.Eq(j, 1)),
-        ((j - 1) * K**2 + d_x * K, sp.And(sp.Ge(j, 2), sp.Le(j, N - 1))),
-        (PRINTED_TOTAL, sp.Eq(j, N)),
-    )
-
-
 PRINTED_TOTAL = (N - 2) * K**2 + (d_x + d_y) * K  # D_N, Lemma 15, the case j = N
 PRINTED_SLOPES = (N - 2) * K + d_y  # the length of r'_i in D.7, printed with d = d_x = d_y
 
