@@ -114,3 +114,12 @@ class Chain:
             "r'": Smooth(of_r[0], e.r1.relu_sum, tuple(of_r[1:]), {2: sup[3], 3: sup[4]}, **known(e.r1)),
             "u": Smooth(u, e.u.loss_sum, (u1,), {2: second}, **known(e.u)),
         }
+
+    @cached_property
+    def caps(self) -> tuple[float, float, float]:
+        """sup |r'|, sup |r''| and sup |du/dt| on W."""
+        s, e = self.setting, self.emulation
+        assert e is not None  # as for `functions`
+        suprema = (s.supremum(1, e.r.radius), s.supremum(2, e.r.radius), s.loss_supremum(1, e.ranges.outputs))
+        slope, bend, pull = map(float_above, suprema)
+        return slope, bend, pull

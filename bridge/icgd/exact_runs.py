@@ -4,7 +4,7 @@ Each refutes the printed statement, or shows the repaired one in the run in whic
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import sympy as sp
 from torch import Tensor
@@ -12,8 +12,6 @@ from torch import Tensor
 from bridge.check import Check, Sides
 from symbolic.icgd import exact_runs as theory
 from symbolic.statements import UsageError
-
-PAIRS = "numerator and denominator (not 0)"
 
 
 def check_of(witness: Callable[..., theory.Witness], *, repaired: bool) -> Check:
@@ -32,7 +30,7 @@ def check_of(witness: Callable[..., theory.Witness], *, repaired: bool) -> Check
             return Sides(found=found.repaired_attained, derived=found.repaired, rounding=0.0)
         return Sides(found=found.attained, printed=found.printed, rounding=0.0)
 
-    inputs = {name: [float(v.p), float(v.q)] for name, v in witness().run.numbers.items()}
+    inputs = {name: [float(v.p), float(v.q)] for name, v in asdict(witness().run).items()}
     return Check(stated, sides, inputs, params={})
 
 
@@ -42,7 +40,7 @@ def run_of(inputs: dict[str, Tensor]) -> theory.Run:
     for name, pair in inputs.items():
         whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair]
         if None in whole or whole[1] == 0:
-            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, {PAIRS}")
+            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, numerator and denominator (not 0)")
         numbers[name] = sp.Rational(*whole)
     run = theory.Run(**numbers)
     run.check()

@@ -77,7 +77,11 @@ def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> di
 def gradient_at_zero(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> Sides:
     """Its norm at one prompt; 0 wherever the derived bound is 0."""
     _require_zero(w)
-    found = sides_at(lambda *at: torch.linalg.vector_norm(chain.values(*at, ["gradient"])["gradient"]), w, x, y)
+
+    def size(w: Array, x: Array, y: Array) -> Array:
+        return torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"])
+
+    found = sides_at(size, w, x, y)
     moves = "0 is not a stationary point: gradient descent moves from there"
     still = "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
     return replace(found, remark=still if found.found == 0 else moves)

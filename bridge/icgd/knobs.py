@@ -63,7 +63,7 @@ def _on_ranges(setting: Setting, eps: float, gradient_bound: sp.Expr, needed: Ra
         exact = as_numbers({symbol: flint.arb(accuracies.get(symbol, 0.0)) for symbol in ACCURACIES})
         return evaluate_ball(gradient_bound, {**values, **exact})
 
-    coefficients = {symbol: _number(at({symbol: TINY}) / TINY) for symbol in ACCURACIES}
+    coefficients = {symbol: float_above(at({symbol: TINY}) / TINY) for symbol in ACCURACIES}
     split = cheapest_split(coefficients, _costs(setting, needed), eps, power=sp.Rational(1, 2))
     direction = {symbol: float(split.accuracies[symbol]) for symbol in ACCURACIES}
     direction[letters.eps_r] = min(direction[letters.eps_r], cap)
@@ -96,12 +96,8 @@ def _costs(setting: Setting, needed: Ranges) -> dict[sp.Symbol, float]:
     """kappa = R sqrt(sup|f''| / 2): the cells that an accuracy of 1 takes; 0 for a u that is represented exactly."""
     costs = dict.fromkeys(ACCURACIES, 0.0)
     for letter, _, _, reach, bend in _curved(setting, needed):
-        costs[letter] += reach * _number((bend / 2).sqrt()) if bend > 0 else 0.0
+        costs[letter] += reach * float_above((bend / 2).sqrt()) if bend > 0 else 0.0
     return costs
-
-
-def _number(ball: flint.arb) -> float:
-    return float_above(flint.arb(ball))
 
 
 def _largest_scale(holds: Callable[[float], bool]) -> float:

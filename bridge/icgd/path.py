@@ -16,7 +16,7 @@ import torch
 
 from bridge.icgd.chain import Chain
 from bridge.icgd.iterates import MAPPING
-from bridge.icgd.smoothness import Caps, smoothness_near
+from bridge.icgd.smoothness import smoothness_near
 from bridge.readings.arrays import Array, at_each, two_norm
 from symbolic.calculus.numbers import evaluate
 from symbolic.icgd.symbols import eps, eta
@@ -27,16 +27,14 @@ from symbolic.icgd.trajectory import L_f, one_descent, step_recursion
 class Path:
     """The iterates `points` = wbar^0, ..., wbar^L (D_w) at the prompt x (n, d_x), y (n, d_y), in a chain's arithmetic.
 
-    Of W: `caps` are sup |r'| and sup |du/dt|, `smoothest` an L_f, `diameter` the largest distance of two points.
+    `smoothest` is an L_f of W.
     """
 
     chain: Chain
     points: Sequence[Array]
     x: Array
     y: Array
-    caps: Caps
     smoothest: float
-    diameter: float
 
     @property
     def eta(self) -> Array:
@@ -55,7 +53,7 @@ class Path:
         step = step_recursion()
 
         def capped(distance: Array) -> Array:
-            return torch.minimum(distance, torch.zeros_like(distance) + self.diameter)
+            return torch.minimum(distance, torch.zeros_like(distance) + self.chain.setting.diameter)
 
         def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
             return lambda e: {eta: self.eta, eps: gradient, L_f: self.smoothness_near(w, e)}
@@ -83,5 +81,5 @@ class Path:
 
     def smoothness_near(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""
-        near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
+        near = smoothness_near(self.chain, w, self.x, self.y, radius)
         return torch.minimum(near, torch.zeros_like(near) + self.smoothest)

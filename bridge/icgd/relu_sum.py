@@ -106,10 +106,6 @@ def rate(function: ArrayFunction, R: float, eps: float) -> Sides:
     return Sides(found=fitted, remark=f"fitted at eps in {{{', '.join(map(plain, accuracies))}}}")
 
 
-def _check(name: str, sides: Function) -> Check:
-    return Check(theory.RELU_SUM.quantity(name), sides)
-
-
 RELU_SUM = Theorem(
     statement=theory.RELU_SUM,
     main="error",
@@ -118,7 +114,10 @@ RELU_SUM = Theorem(
     reference=reference,
     built=BUILT,
     knows=KNOWS,
-    checks=(_check("relus", count_of_relus), _check("one_norm", one_norm), _check("relus.rate", rate)),
+    checks=tuple(
+        Check(theory.RELU_SUM.quantity(name), sides)
+        for name, sides in (("relus", count_of_relus), ("one_norm", one_norm), ("relus.rate", rate))
+    ),
     starts=starts,
     searched={"R": (None, 1 << 7), "eps": (1e-8, None)},
 )

@@ -6,7 +6,7 @@ point they are enclosed by the values there.
 Shapes, of one prompt: n tokens, m coordinates of a layer.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import flint
@@ -60,23 +60,14 @@ def gap_above(setting: Setting, ranges: Ranges) -> flint.arb:
     return bound * d_y / 2
 
 
-@dataclass(frozen=True)
-class Caps:
-    """sup |r'| and sup |du/dt| on W."""
-
-    slope: flint.arb
-    pull: flint.arb
-
-
 # Every pair of points of W within `radius` of w. With c(j) the Lipschitz constant of p(j) in w, p(j) moves by at most
 # c(j) radius and each z(j)[k] by sqrt((row c(j-1))^2 + ||p(j-1)||^2) radius; r' is there at most
 # |r'(z)| + sup|r''| times that, and never above its supremum on W.
-def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, caps: Caps, radius: Array) -> Array:
+def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, radius: Array) -> Array:
     """L_f near w (D_w), at the prompt x (n, d_x), y (n, d_y): the mean over its tokens."""
     activation, loss = chain.functions["r"], chain.functions["u"]
     tokens = torch.zeros_like(two_norm(x))  # (n)
-    slope_cap, pull_cap = (tokens + float_above(cap) for cap in (caps.slope, caps.pull))
-    bend_cap = tokens + activation.suprema[2]
+    slope_cap, bend_cap, pull_cap = (tokens + cap for cap in chain.caps)
     near, p, c = tokens + radius, x, tokens
     layers = []
     for V in chain.setting.shape.matrices(w):

@@ -207,7 +207,9 @@ def bytes_of_one(N: int, K: int, d_x: int, d_y: int, n: int) -> int:
 # Theorems.
 
 
-def theorem_of(result: Result) -> Theorem:
+@cache
+def theorem_of(name: str) -> Theorem:
+    result = getattr(theory, name)
     names = {parameter.name for parameter in result.parameters}
     d_x, d_y = (symbols.d_x, symbols.d_y) if "d_x" in names else (symbols.d, symbols.d)
     counted = [each for each in result.quantities if not each.scopes and each.name not in SIZES]
@@ -256,9 +258,8 @@ def theorem_of(result: Result) -> Theorem:
     )
 
 
-@cache
 def __getattr__(name: str) -> Theorem:
     """FORWARD, DERIVATIVE, ...: to derive all quantities takes seconds, so that each is stated on first use."""
     if name not in theory.STATED:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return theorem_of(getattr(theory, name))
+    return theorem_of(name)

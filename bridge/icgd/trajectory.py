@@ -34,7 +34,7 @@ from bridge.icgd.path import Path
 from bridge.icgd.plan import gradient_bound, plan_for
 from bridge.icgd.refutations import OPEN_SIZES
 from bridge.icgd.setting import Setting
-from bridge.icgd.smoothness import Caps, accuracy_here, gap_above, smoothness_here, smoothness_on_W
+from bridge.icgd.smoothness import accuracy_here, gap_above, smoothness_here, smoothness_on_W
 from bridge.icgd.values import as_numbers, derived_letters, problem_values, ranges_of
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
@@ -120,20 +120,16 @@ def exact_bounds(
 def path_of(chain: Chain, emulation: Emulation, points: Sequence[Array], x: Array, y: Array) -> Path:
     """The iterates, with what is known of W."""
     s = chain.setting
-    caps = Caps(s.supremum(1, emulation.r.radius), s.loss_supremum(1, emulation.ranges.outputs))
     smoothest = float_above(smoothness_here(s, emulation).min(smoothness_on_W(s, emulation.ranges)))
-    return Path(chain, points, x, y, caps, smoothest, s.diameter)
+    return Path(chain, points, x, y, smoothest)
 
 
 # The theorem.
 
 
 def quantities(L: int) -> tuple[Quantity, ...]:
-    return (*_scoped(theory.quantities_for(L), L), *_checked(L))
-
-
-def _checked(L: int) -> tuple[Quantity, ...]:
-    return (theory.zero_quantity(), steps.path_from_zero_quantity(L), *(run.quantity for run in runs.CHECKS))
+    of_zero = (theory.zero_quantity(), steps.path_from_zero_quantity(L))
+    return (*_scoped(theory.quantities_for(L), L), *of_zero, *(check.quantity for check in runs.CHECKS))
 
 
 def _scoped(quantities: tuple[Quantity, ...], steps: int) -> tuple[Quantity, ...]:

@@ -1,7 +1,7 @@
 """Exact runs of one linear neuron in which a sentence of Corollary 1.1 or Lemma 14 (wu2024) fails as printed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -42,10 +42,6 @@ class Run:
     @classmethod
     def of(cls, **numbers: Any) -> "Run":
         return cls(**{name: sp.Rational(v) for name, v in {"accuracy": 0, "examples": 1, **numbers}.items()})
-
-    @property
-    def numbers(self) -> dict[str, sp.Rational]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def check(self) -> None:
         """Raises UsageError that names every condition of Lemma 14 that these numbers do not meet."""

@@ -8,6 +8,7 @@ Maxima over the layers j in [N] are written by their value at an end, so that de
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -124,6 +125,6 @@ def largest_values(supremum: Callable[[Any], Any], start: Any, scale: Any, depth
     return bounds
 
 
-def with_outputs(printed: Printed, outputs: sp.Expr, citation: Citation | None = None) -> Printed:
+def with_outputs(printed: Printed, outputs: sp.Expr) -> Printed:
     """Theorem 5 repeats Theorem 1 for d_x != d_y without constants: d stands for the number of outputs there."""
-    return Printed(printed.bound.subs(d, outputs), citation or printed.citation, printed.strict)
+    return replace(printed, bound=printed.bound.subs(d, outputs))

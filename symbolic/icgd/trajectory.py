@@ -149,7 +149,7 @@ def zero_quantity() -> Quantity:
     reason = "the size of the blocks A(j) = s(j) p(j-1)^T where every V_j is 0"
     derivation = Derivation((Step("start.zero", Norm.TWO, "size", bound, reason=reason, latex=_AT_ZERO),))
     meaning, domain = "gradient of the risk at w = 0, where the paper starts", "w = 0, ||x|| <= B_x, ||y|| <= B_y"
-    stated = (meaning, "2-norm", domain, Kind.UPPER, Quantifier.FOR_ALL, derivation, "start.zero", {})
+    stated: tuple[Any, ...] = (meaning, "2-norm", domain, Kind.UPPER, Quantifier.FOR_ALL, derivation, "start.zero", {})
     return Quantity("start.zero", _AT_ZERO, *stated, scopes=())
 
 
@@ -167,14 +167,8 @@ def quantities_for(steps: int, *wanted: str) -> tuple[Quantity, ...]:
 
 
 _L = Parameter("L", L, "number of steps of gradient descent", 4, integer=True)
-
-
 _DEFAULTS = {"N": 2, "eta": 0.05}  # with eta L_f <= 1
-
-
-def _with_default(parameter: Parameter) -> Parameter:
-    return replace(parameter, default=_DEFAULTS.get(parameter.name, parameter.default))
-
+_OF_A_STEP = (replace(p, default=_DEFAULTS.get(p.name, p.default)) for p in STEP_PARAMETERS)
 
 TRAJECTORY = Result(
     id="icgd.trajectory",
@@ -182,7 +176,7 @@ TRAJECTORY = Result(
     citation=_COROLLARY,
     claim=r"\|w^l - w_{\mathrm{GD}}^l\|_2 \le L_f^{-1} (1 + n L_f)^l \epsilon,\qquad "
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
-    parameters=(_L, *map(_with_default, STEP_PARAMETERS)),
+    parameters=(_L, *_OF_A_STEP),
     hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP_HYPOTHESES),
     quantities=(path_quantity(), gradient_mapping_quantity()),
     notation=NOTATION,
