@@ -189,14 +189,11 @@ def step(network: Network) -> list[Quantity]:
     diameter = 2 * sp.sqrt(neurons(d_y, depth)) * B_v  # of the box
     inside = "printed for the error inside the projection, which does not expand"
     of_weights = {"bound": printed.STEP_ERROR, "trivial": diameter, "remark": inside}
+    # As stated: accuracy eps was asked for, and the sums of ReLUs were chosen for it (relus = 0).
+    meaning = "error of one step, where the sums of ReLUs are those computed from eps"
+    asked = (r"\|\epsilon^{(l-1)}\|_2", meaning, norm, derivation)
     return [
         measured(network, "gradient", *gradient, norm, derivation, **of_gradient, erratum=errata.SQUARE_ROOT),
         measured(network, "w", *weights, norm, derivation, **of_weights, erratum=errata.SQUARE_ROOT),
+        measured(network, "w.requested", *asked, bound=printed.REQUESTED_STEP, step="w"),
     ]
-
-
-def requested(network: Network) -> Quantity:
-    """Theorem 1 as stated: accuracy eps was asked for, and the sums of ReLUs were chosen for it (relus = 0)."""
-    meaning = "error of one step, where the sums of ReLUs are those computed from eps"
-    about = (r"\|\epsilon^{(l-1)}\|_2", meaning, "2-norm", network.derivation(partial(chain.derive, network.depth)))
-    return measured(network, "w.requested", *about, bound=printed.REQUESTED_STEP, step="w")

@@ -5,7 +5,6 @@ one generic layer (`symbolic.gradients`), with symbolic depth and sizes, and so 
 """
 
 from functools import cache
-from typing import Any
 
 import sympy as sp
 
@@ -68,9 +67,9 @@ def _form(name: str, step: str, form: str, source: Citation) -> Quantity:
     """One form of the blocks against automatic differentiation."""
     meaning = f"difference of the gradient blocks by {form} from automatic differentiation"
     norm = "2-norm relative to the block's, sup over the blocks j"
-    stated: tuple[Any, ...] = (meaning, norm, _DOMAIN, Kind.EXACT, Quantifier.FOR_ALL, derive(), step, {})
+    stated = (meaning, norm, _DOMAIN, Kind.EXACT, Quantifier.FOR_ALL, derive(), step)
     latex, printed = rf"\sup_j \frac{{{_DISTANCE}}}{{{_SCALE}}}", Printed(sp.Integer(0), source)
-    return Quantity(name, latex, *stated, printed, scopes=("network",), trivial=sp.Integer(2))
+    return Quantity(name, latex, *stated, worst_case={}, printed=printed, scopes=("network",), trivial=sp.Integer(2))
 
 
 def _count(name: str, latex: str, meaning: str, printed: Printed, erratum: Erratum | None = None) -> Quantity:

@@ -113,7 +113,7 @@ _LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
 
 
 def _whole_step(network: Network) -> list[Quantity]:
-    step = [*errors.step(network), errors.requested(network), *counts.of_layer(network, "step")]
+    step = [*errors.step(network), *counts.of_layer(network, "step")]
     return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step, *counts.sizes(network)]
 
 

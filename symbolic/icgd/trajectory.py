@@ -149,8 +149,8 @@ def zero_quantity() -> Quantity:
     reason = "the size of the blocks A(j) = s(j) p(j-1)^T where every V_j is 0"
     derivation = Derivation((Step("start.zero", Norm.TWO, "size", bound, reason=reason, latex=_AT_ZERO),))
     meaning, domain = "gradient of the risk at w = 0, where the paper starts", "w = 0, ||x|| <= B_x, ||y|| <= B_y"
-    stated: tuple[Any, ...] = (meaning, "2-norm", domain, Kind.UPPER, Quantifier.FOR_ALL, derivation, "start.zero", {})
-    return Quantity("start.zero", _AT_ZERO, *stated, scopes=())
+    stated = (meaning, "2-norm", domain, Kind.UPPER, Quantifier.FOR_ALL, derivation)
+    return Quantity("start.zero", _AT_ZERO, *stated, worst_case={}, scopes=())
 
 
 def quantities_for(steps: int, *wanted: str) -> tuple[Quantity, ...]:
