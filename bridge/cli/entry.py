@@ -20,7 +20,7 @@ from bridge.cli.commands import app
 from bridge.cli.printable import message, printable
 
 BUG, USAGE, INTERRUPTED = 1, 2, 130
-OBJECTS = 200_000  # that are made between two collections: expressions are many small objects, few of them in cycles
+OBJECTS = 1_000_000  # that are made between two collections: expressions are many small objects, few of them in cycles
 
 # The exceptions that mean a usage error, by module. Named, not imported: importing torch for a class takes seconds.
 REFUSALS = {
