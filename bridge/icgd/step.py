@@ -115,28 +115,28 @@ def exact_taps(w: BallArray, x: BallArray, y: BallArray, emulation: Emulation) -
 
 def sizes(shape: Shape, taps: Mapping[str, Array], w: Array, x: Array, y: Array) -> dict[str, Array]:
     """What a range or a size has to cover, of the network itself."""
-    layers = range(1, shape.N + 1)
-    p = [x, *(taps[f"p[{j}]"] for j in layers)]
+    p = [x, *(taps[f"p[{j}]"] for j in range(1, shape.N + 1))]
     scores = torch.cat([(p[j] @ V.mT).flatten() for j, V in enumerate(shape.matrices(w))])
-    outputs = torch.cat([p[-1].flatten(), y.flatten()])
-    signals = torch.cat([taps[f"s[{j}]"].flatten() for j in layers])
-    return {"range_r": scores, "range_r1": scores, "range_u": outputs, "size_s": signals}
+    return {"range_r": scores, "range_r1": scores, **_outputs_and_signals(shape, taps, y)}
+
+
+def _outputs_and_signals(shape: Shape, taps: Mapping[str, Array], y: Array) -> dict[str, Array]:
+    outputs = torch.cat([taps[f"p[{shape.N}]"].flatten(), y.flatten()])
+    return {"range_u": outputs, "size_s": torch.cat([taps[f"s[{j}]"].flatten() for j in range(1, shape.N + 1)])}
 
 
 def reference(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Array]:
     """The exact taps, and 0 for each size."""
-    return _beside_zeros(chain, chain.values(w, x, y), w, x, y)
+    found = chain.values(w, x, y)
+    zeros = {name: torch.zeros_like(each) for name, each in _outputs_and_signals(chain.setting.shape, found, y).items()}
+    scores = zeros["size_s"]  # as many as signals
+    return found | zeros | {"range_r": scores, "range_r1": scores}
 
 
 def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> dict[str, Tensor]:
     """What the taps would be if every secant erred as in the middle of its cell: smooth in the inputs."""
     found = chain.values(w, x, y, functions=chain.envelopes)
     return found | sizes(chain.setting.shape, found, w, x, y)
-
-
-def _beside_zeros(chain: Chain, found: dict[str, Array], w: Array, x: Array, y: Array) -> dict[str, Array]:
-    zeros = {name: torch.zeros_like(each) for name, each in sizes(chain.setting.shape, found, w, x, y).items()}
-    return found | zeros
 
 
 def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:

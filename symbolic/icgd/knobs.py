@@ -47,8 +47,8 @@ def _column_norm(first: sp.Expr, hidden: sp.Expr, last: sp.Expr, accuracy: sp.Sy
 
 def _slope(bound: sp.Expr, accuracy: sp.Symbol) -> sp.Expr:
     """d bound / d accuracy where all accuracies are 0."""
-    alone = bound.subs({other: 0 for other in ACCURACIES if other != accuracy})
-    return sp.diff(alone, accuracy).subs(accuracy, 0)
+    alone = bound.xreplace({other: sp.S.Zero for other in ACCURACIES if other != accuracy})
+    return sp.diff(alone, accuracy).xreplace({accuracy: sp.S.Zero})
 
 
 @dataclass(frozen=True)
