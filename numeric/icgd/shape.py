@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,7 @@ class Shape:
         return np.repeat(self.half_widths(B_v), sizes)
 
 
+@lru_cache(maxsize=256)
 def _half_width(B_v: float, columns: int) -> float:
     width = B_v / math.sqrt(columns)
     while Fraction(width) ** 2 * columns > Fraction(B_v) ** 2:
