@@ -74,9 +74,13 @@ _LONGEST = RATIO ** (N - 1)
 B_s = sp.Max(1, _LONGEST) * B_r1 * B_l
 
 
+def _maximum(values: Sequence[sp.Expr]) -> sp.Expr:
+    return sp.Max(*values, evaluate=False)
+
+
 def _largest(inhomogeneous: sp.Expr, start: sp.Expr) -> sp.Expr:
     """max over m = 0 .. N - 1 of A (1 + ... + q^(m-1)) + q^m X: see the head of the file."""
-    return sp.Max(start, inhomogeneous * geometric_sum(RATIO, N - 1) + _LONGEST * start)
+    return _maximum([start, inhomogeneous * geometric_sum(RATIO, N - 1) + _LONGEST * start])
 
 
 E_s_r = _largest(L_r1 * E_r * P * B_s * B_v**2, B_l * L_r1 * B_v * E_r + B_r1 * L_l * E_r)
@@ -166,10 +170,6 @@ def over_layers(depth: int) -> dict[str, sp.Expr]:
     e_s_r1 = largest(lambda i: P * b_s * B_v * powers(RATIO, depth - i) + RATIO ** (depth - i) * B_l)
     e_s_l = largest(lambda i: RATIO ** (depth - i) * B_r1)
     return {"E_r": e_r, "B_s": b_s, "E_s^r": e_s_r, "E_s^r'": e_s_r1, "E_s^l": e_s_l}
-
-
-def _maximum(values: Sequence[sp.Expr]) -> sp.Expr:
-    return sp.Max(*values, evaluate=False)
 
 
 def with_outputs(printed: Printed, outputs: sp.Expr, citation: Citation | None = None) -> Printed:
