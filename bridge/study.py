@@ -219,7 +219,7 @@ class Case(ABC):
             for s in bound.free_symbols
         }
         values = {symbol: sp.Float(float(self.ball(symbol)), 30) for symbol in self.values if symbol in used}
-        worst = {symbol: bound.subs(values) for symbol, bound in (quantity.worst_case or {}).items()}
+        worst = {symbol: bound.xreplace(values) for symbol, bound in (quantity.worst_case or {}).items()}
         return derivation.slacks(measured, {**values, **worst})
 
     def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:

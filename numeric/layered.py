@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -79,6 +79,7 @@ class Shape:
         return np.repeat(self.half_widths(row_norm), [rows * columns for rows, columns in self.sizes])
 
 
+@lru_cache(maxsize=256)
 def _half_width(row_norm: float, columns: int) -> float:
     width = row_norm / math.sqrt(columns)
     while Fraction(width) ** 2 * columns > Fraction(row_norm) ** 2:

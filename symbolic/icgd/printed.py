@@ -73,7 +73,7 @@ B_s = sp.Max(1, _LONGEST) * B_r1 * B_l
 
 def _largest(inhomogeneous: sp.Expr, start: sp.Expr) -> sp.Expr:
     """max over m = 0 .. N - 1 of A (1 + ... + q^(m-1)) + q^m X: see the head of the file."""
-    return sp.Max(start, inhomogeneous * geometric_sum(RATIO, N - 1) + _LONGEST * start)
+    return sp.Max(start, inhomogeneous * geometric_sum(RATIO, N - 1) + _LONGEST * start, evaluate=False)
 
 
 E_s_r = _largest(L_r1 * E_r * P * B_s * B_v**2, B_l * L_r1 * B_v * E_r + B_r1 * L_l * E_r)
