@@ -191,8 +191,9 @@ class Balls:
         self.seen.count(self.seen.least, name)
         if numbers["local"] * (1 + 1e-12) < numbers["prompt"]:
             return
-        ways = [each for each in (self.local.by_enclosure(step), self.local.by_rule(step)) if each is not None]
-        if min(float(each.midpoint()) for each in ways) > numbers["prompt"] * (1 + 1e-12) + 1e-30:
+        ways = (way(step) for way in (self.local.by_enclosure, self.local.by_rule))
+        most = numbers["prompt"] * (1 + 1e-12) + 1e-30
+        if all(float(each.midpoint()) > most for each in ways if each is not None):
             self.seen.count(self.seen.least, "(prompt, where local alone is above it)")
 
     def _bounded(self, what: str, step: Step, less: Any, more: Any, quantity: str = "") -> None:
@@ -210,9 +211,10 @@ def _array(ball: flint.arb) -> BallArray:
 
 
 def _pairs(less: BallArray, more: BallArray) -> Iterator[tuple[flint.arb, flint.arb]]:
-    shape = np.broadcast_shapes(less.shape, more.shape)
-    left, right = (np.broadcast_to(each.entries, shape).ravel() for each in (less, more))
-    return zip(left.tolist(), right.tolist(), strict=True)
+    left, right = (each.entries for each in (less, more))
+    if left.shape != right.shape:
+        left, right = np.broadcast_arrays(left, right)
+    return zip(left.ravel().tolist(), right.ravel().tolist(), strict=True)
 
 
 # --- floats ----------------------------------------------------------------------------------------------------------
