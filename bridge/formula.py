@@ -51,7 +51,7 @@ def entry_by_entry(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], values: Sequen
         return entrywise(_lowered(expr, symbols, flint.ctx.prec))(*values)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) -> Lowered:
     """For tensors, or for balls of so many bits."""
     return lower(expr, "torch", args=symbols) if bits is None else lower(expr, "arb", args=symbols, bits=bits)
