@@ -5,7 +5,6 @@ import importlib
 import multiprocessing as mp
 import resource
 import signal
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 
 from benchmarks.mutants import lines
 from benchmarks.mutants.faults import Fault
-from benchmarks.mutants.trial import MEMORY, Report, serve, served
+from benchmarks.mutants.trial import MEMORY, Report, forget, serve, served
 from benchmarks.planted.footprint import Footprint, change, footprint
 from benchmarks.planted.kinds import ROOT, TARGETS
 from tests.bridge.readings import soundness
@@ -98,8 +97,7 @@ def _try(answer: Connection, fault: Fault, cases: Sequence[Case]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.setitimer(signal.ITIMER_PROF, ENDS)
     gc.freeze()  # objects of the parent are not garbage: collecting them would copy all of its memory
-    for name in [name for name in sys.modules if name.startswith(NEW)]:
-        del sys.modules[name]
+    forget(*NEW)
     serve(served(ROOT, fault.file, fault.source(ROOT)), Report())
     answer.send(_verdict(cases))
     answer.close()

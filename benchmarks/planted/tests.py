@@ -1,8 +1,10 @@
 """The faults that survive the programs, on the other tests of the readings: those numbered in the argument.
 
-A process of its own, in which nothing of the program is imported: each fault is tried in a fork of it.
+A process of its own, in which all but the readings is imported as the tests import it, with its types checked: each
+fault is tried in a fork of it.
 """
 
+import importlib
 import json
 import signal
 import subprocess
@@ -12,9 +14,11 @@ from collections.abc import Iterator, Sequence
 from benchmarks.mutants import trial, trials
 from benchmarks.mutants.faults import Fault
 from benchmarks.planted.kinds import ROOT, TARGETS, all_faults
+from tests.typechecking import check_while_running
 
 ABOUT = ("arrays", "enclosing", "extremes", "functions", "steps", "values")
 TESTS = tuple(f"tests/bridge/readings/test_{name}.py" for name in ABOUT)
+READINGS = "bridge.readings"
 LIMIT = 120.0  # seconds for one fault
 
 
@@ -38,11 +42,19 @@ def tried_on_tests(faults: Sequence[Fault]) -> Iterator[tuple[Fault, str]]:
         raise RuntimeError(f"the tests of the readings ended with {process.returncode}")
 
 
+def _preload() -> None:
+    trial.preload()
+    check_while_running()
+    importlib.import_module("boundsmith")
+    importlib.import_module(READINGS)
+    trial.forget(READINGS)
+
+
 def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that no child is left behind
     every = all_faults()
     wanted = [every[number] for number in json.loads(sys.argv[1])]
-    trial.preload()
+    _preload()
     clean = trials.clean_run(ROOT, TESTS, TARGETS)
     place = {fault: number for number, fault in enumerate(every)}
     for fault, each in trials.run_trials(ROOT, wanted, clean, jobs=1, limit=LIMIT):
