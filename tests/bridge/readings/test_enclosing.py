@@ -112,6 +112,19 @@ def test_a_soft_threshold_that_errs_below_0_jumps_at_0() -> None:
     assert torch.linalg.vector_norm(rest) <= found.two
 
 
+# 1/3 is no binary number: 0 that is computed as a difference would be a ball around 0, and its sign undecided.
+def test_what_a_soft_threshold_takes_to_0_is_0_in_balls() -> None:
+    x = given("x", dim=1, size=1, error=sp.Rational(1, 4))
+    once = soft_threshold(x, "once", threshold_error=sp.Rational(3, 4), threshold="t")
+    twice = soft_threshold(once, "twice", threshold_error=sp.Rational(3, 4), threshold="t").derivation
+    exact, threshold = BallArray.exactly(torch.ones(1)) / 3, BallArray.exactly(torch.full((1,), 0.5))
+    operands = {"x": Emulated(exact, exact + 0.25), "t": Emulated(threshold, threshold - 0.75)}
+    found = enclose(twice, Instance(Operands(operands, bits=128), by_rules=False)).steps["twice"]
+    assert (found.exact.midpoint().item(), found.exact.radius().item()) == (0, 0)
+    assert found.error.centre.midpoint().item() == pytest.approx(1 / 3 + 0.25 + 2 * 0.25)
+    assert found.error.centre.radius().item() < 1e-30
+
+
 def test_a_vector_maps_the_tokens_to_coordinates() -> None:
     tokens = given("tokens", dim=3, norm=Norm.INF, size=2, error=1)
     scores = linear_map(tokens, "scores", operator_norm=3, dim=5, matrix="query")
