@@ -163,14 +163,14 @@ def _monotone(x: Enclosed, function: Callable[[Array], Array]) -> Enclosed:
 def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     threshold, found = (at.operands.side(operation.threshold, emulated) for emulated in (False, True))
     around, exact = _monotone(x[0], lambda each: shrunk(each, found)), exactly(operation, x, at)
-    error, moved, zero = around.error, x[0].exact + x[0].error.centre, torch.zeros_like(exact)
+    moved, radius, zero = x[0].exact + x[0].error.centre, around.error.radius, torch.zeros_like(exact)
     # an approximate t < 0 makes S_t jump at 0, by 2 |t|
     jump = torch.where(abs(moved) <= x[0].error.radius, zero + 2 * torch.relu(-found), zero)
     if found is threshold and operation.error != 0:  # S_t moves by the error of t at most
         jump = jump + at.operands.number(operation.error)
-        error = Error(error.centre, error.radius + jump, one=lambda: around.error.one, two=lambda: around.error.two)
+        radius = radius + jump
     one, two = lambda: around.error.one + one_norm(jump), lambda: around.error.two + two_norm(jump)
-    return Enclosed(exact, Error(shrunk(moved, found) - exact, error.radius, one=one, two=two))
+    return Enclosed(exact, Error(shrunk(moved, found) - exact, radius, one=one, two=two))
 
 
 # e_(l+1) = A e_l + v, ||v|| <= offset: e_L = A^L e_0 + sum_l A^l v_l.

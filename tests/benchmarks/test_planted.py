@@ -4,12 +4,15 @@ import json
 import re
 import signal
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import benchmarks.planted.__main__ as command
+from benchmarks.mutants import record
 from benchmarks.mutants.faults import Fault
-from benchmarks.planted import programs, verdicts
+from benchmarks.planted import footprint, programs, verdicts
 from benchmarks.planted.kinds import all_faults
 from benchmarks.planted.verdicts import Verdicts
 from symbolic.statements import UsageError
@@ -112,3 +115,41 @@ def test_programs_find_an_enclosure_that_is_too_small_and_no_wider_one(
 ) -> None:
     monkeypatch.setattr(programs.soundness, "PROGRAMS", 4)
     assert programs.Programs.of_the_tests().tried(a_fault(line))[0] == verdict
+
+
+def numbers(centre: float, radius: float, bound: float) -> dict[tuple[str, str], Any]:
+    parts = {"centre": centre, "radius": radius, "one": 2 * radius, "two": 1.5 * radius}
+    shapes = {"one": (), "two": ()}
+    of_the_error = {("x", part): np.full(shapes.get(part, (2,)), value) for part, value in parts.items()}
+    return {("x", "exact"): np.ones(2), ("x", "bound"): np.array(bound), **of_the_error}
+
+
+def without_enclosure(bound: float) -> dict[tuple[str, str], Any]:
+    return {key: value for key, value in numbers(0, 1, bound).items() if key[1] in ("exact", "bound")}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        (numbers(0, 1, 1), numbers(0, 1, 1), "same"),
+        (numbers(0, 1, 1), numbers(0, 1.5, 1), "wider"),
+        (numbers(0, 1, 1), numbers(0, 1, 2), "wider"),
+        (numbers(0, 1, 1), numbers(0, 0.999, 1), "other"),
+        (numbers(0, 1, 1), numbers(0, 1, 0.999), "other"),
+        (numbers(0, 1, 1), numbers(0.5, 1, 1), "other"),
+        (numbers(0, 1, 1), numbers(0.5, 1.5, 1), "wider"),
+        (numbers(0, 1, 1), without_enclosure(1), "wider"),
+        (numbers(0, 1, 1), without_enclosure(0.5), "other"),
+        (without_enclosure(1), numbers(0, 1, 1), "other"),
+        (without_enclosure(1), without_enclosure(np.inf), "wider"),
+        (without_enclosure(np.inf), without_enclosure(np.inf), "same"),
+        (without_enclosure(np.inf), without_enclosure(1), "other"),
+    ],
+)
+def test_an_enclosure_is_wider_if_it_allows_whatever_was_allowed(before: Any, now: Any, expected: str) -> None:
+    assert footprint.change([before], [now]) == expected
+
+
+def test_what_is_listed_as_equivalent_is_a_fault() -> None:
+    possible = {fault.key for fault in all_faults()}
+    assert set(record.equivalents(command.EQUIVALENT)) <= possible
