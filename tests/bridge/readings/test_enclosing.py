@@ -1,5 +1,7 @@
 """Enclosures where no random program leads: a winner that may change, ties, and vectors."""
 
+import math
+
 import pytest
 import sympy as sp
 import torch
@@ -11,8 +13,11 @@ from numeric.balls import BallArray, BallsError, working_precision
 from symbolic.calculus import (
     Approximated,
     Norm,
+    add,
     attend,
     bilinear,
+    concatenate,
+    concentrate,
     contract,
     given,
     hard_max,
@@ -98,18 +103,39 @@ def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
         unit_vector(third)
 
 
-# S_t of t = -1 jumps from -1 to 1 at 0: x = 0.125 with an error of 0.25 downwards moves by 2.25, in all norms.
-def test_a_soft_threshold_that_errs_below_0_jumps_at_0() -> None:
+# S_t of t = -1 jumps from -1 to 1 at 0: x = 0.125 with an error of 0.25 downwards moves by 2.25, in all norms; and at 0
+# itself, x = 0.25 with the same error, it is 0.
+@pytest.mark.parametrize(("at", "moved"), [(0.125, -1.125), (0.25, 0.0), (-0.25, 0.0)])
+def test_a_soft_threshold_that_errs_below_0_jumps_at_0(at: float, moved: float) -> None:
     x = given("x", dim=2, norm=Norm.TWO, size=1, error=sp.Rational(1, 4))
     shrunk = soft_threshold(x, "s", threshold_error=1, threshold="t").derivation
-    exact, threshold = torch.full((2,), 0.125, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    exact, threshold = torch.full((2,), at, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
     known = Operands({"x": exact, "t": Emulated(threshold, threshold - 1)})
     found = enclose(shrunk, Instance(known, by_rules=False)).steps["s"].error
-    moved = torch.tensor([-1.125, 1.125], dtype=torch.float64) - exact  # the first coordinate errs by -1/4
-    rest = abs(moved - found.centre)
+    there = torch.tensor([moved, at + math.copysign(1, at)], dtype=torch.float64) - exact  # the first errs by 1/4
+    rest = abs(there - found.centre)
     assert bool((rest <= found.radius).all())
     assert rest.sum() <= found.one
     assert torch.linalg.vector_norm(rest) <= found.two
+
+
+# x = 0.25 + 0.125 moves to S_-1(-0.0625) = -1.0625: around the value that the jump is looked for at.
+def test_a_jump_is_looked_for_where_the_argument_is_moved_to() -> None:
+    x = given("x", dim=2, norm=Norm.TWO, size=1, error=sp.Rational(1, 8))
+    y = given("y", dim=2, norm=Norm.TWO, size=1)
+    moved = add(y, x, name="y + x")
+    shrunk = soft_threshold(moved, "s", threshold_error=1, threshold="t").derivation
+    threshold = torch.zeros(2, dtype=torch.float64)
+    exact, near = torch.full((2,), 0.25, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    operands = {
+        "x": torch.zeros(2, dtype=torch.float64),
+        "y": Emulated(exact, near),
+        "t": Emulated(threshold, threshold - 1),
+    }
+    found = enclose(shrunk, Instance(Operands(operands), by_rules=False)).steps["s"].error
+    there = torch.tensor([-1.125, 0.0], dtype=torch.float64) - exact
+    assert torch.linalg.vector_norm(there - found.centre) <= found.two
+    assert abs(there - found.centre).sum() <= found.one
 
 
 # 1/3 is no binary number: 0 that is computed as a difference would be a ball around 0, and its sign undecided.
@@ -170,11 +196,16 @@ def test_a_threshold_within_an_error_is_not_taken_for_exact() -> None:
     assert not emulates(shrunk.steps, known)
 
 
-def test_a_contraction_by_a_number() -> None:
+@pytest.mark.parametrize("q", [0.5, -0.5])
+def test_a_contraction_by_a_number(q: float) -> None:
+    """e_3 = q^3 e_0 + v_0 q^2 + v_1 q + v_2, where each v is within the offset."""
     start = given("w", dim=2, norm=Norm.TWO, size=1, error=1)
-    after = contract(start, "after", factor=sp.Rational(1, 2), offset=0, size=1, depth=3, matrix="q").derivation
-    known = Operands({"w": torch.zeros(2, dtype=torch.float64), "q": torch.tensor(0.5, dtype=torch.float64)})
-    assert enclose(after, Instance(known, by_rules=False)).bound("after").item() == pytest.approx(0.125)
+    known = Operands({"w": torch.zeros(2, dtype=torch.float64), "q": torch.tensor(q, dtype=torch.float64)})
+    for offset, expected in ((0, 0.125), (1, 0.125 + 1.75)):
+        size = 1 + 2 * offset
+        after = contract(start, "after", factor=sp.Rational(1, 2), offset=offset, size=size, depth=3, matrix="q")
+        found = enclose(after.derivation, Instance(known, by_rules=False))
+        assert found.bound("after").item() == pytest.approx(expected)
 
 
 def test_kinks_that_sympy_simplifies_away_have_no_derivatives() -> None:
@@ -220,3 +251,49 @@ def test_what_holds_no_weights_is_refused(exact: list[float], emulated: list[flo
     for bits in (None, 96):
         with pytest.raises(UsageError, match=f"outside the hypotheses: 'w' holds weights, but {words}"):
             at(weights, {"w": Emulated(exact, emulated)}, bits=bits)
+
+
+# The rule's own bound at the prompt as a whole, and the difference of the two weights at this one.
+@pytest.mark.parametrize(
+    ("local", "known", "exactly"), [(True, True, True), (False, True, False), (False, False, True)]
+)
+def test_softmax_weights_are_taken_from_the_winner_where_the_rule_does_not_say_more(
+    local: bool, known: bool, exactly: bool
+) -> None:
+    weights = concentrate("w", count=3, gap=margin, scores="s")
+    operands = Operands({"s": SCORES}, {margin: 0.75} if known else {})
+    found = enclose(weights.derivation, Instance(operands, local=local, by_rules=False)).steps["w"].error
+    difference = torch.softmax(SCORES, 0) - torch.tensor([0.0, 1.0, 0.0])
+    assert torch.equal(found.centre, difference if exactly else torch.zeros(3))
+    assert (found.radius.max() == 0) == exactly
+    assert (abs(difference) <= found.absolute).all()
+
+
+# (3 + 2)(5 + 4) - 15 = 30, which each of the ways to bound a product attains where there is one coordinate.
+@pytest.mark.parametrize("norm", list(Norm), ids=str)
+@pytest.mark.parametrize("kind", ["entrywise", "inner", "mean of outer products"])
+def test_a_product_of_numbers_attains_its_bound(kind: str, norm: Norm) -> None:
+    x, y = given("x", dim=1, norm=norm, size=3, error=2), given("y", dim=1, norm=norm, size=5, error=4)
+    product = bilinear(x, y, "x y", norm=norm, product=kind).derivation
+    operands = Operands({"x": torch.tensor([[3.0]]), "y": torch.tensor([[5.0]])})
+    found = enclose(product, Instance(operands, by_rules=False)).steps["x y"].error
+    for size in (found.absolute, found.one, found.two, *(found.norm(each) for each in Norm)):
+        assert size.item() == pytest.approx(30, rel=1e-12)
+
+
+def test_a_number_that_is_known_times_a_vector_errs_by_its_difference() -> None:
+    x, y = given("x", dim=4, norm=Norm.TWO, size=2), given("y", dim=1, norm=Norm.INF, size=1, error=sp.Rational(1, 4))
+    product = bilinear(x, y, "x y", norm=Norm.TWO, product="entrywise").derivation
+    ones = torch.ones(1, dtype=torch.float64)
+    operands = Operands({"x": torch.ones(4, dtype=torch.float64), "y": Emulated(ones, 1.25 * ones)})
+    found = enclose(product, Instance(operands, by_rules=False)).steps["x y"].error
+    assert (found.centre.tolist(), found.radius.tolist()) == ([0.25] * 4, [0.0] * 4)
+
+
+# Two steps of one operation, each with the number of its own.
+def test_weights_of_one_score_in_two_steps_have_each_their_bound() -> None:
+    first, second = (concentrate(name, count=3, gap=gap, scores="s") for name, gap in (("w", 1), ("v", 2)))
+    joined = concatenate(first, second, name="both").derivation
+    found = enclose(joined, Instance(Operands({"s": SCORES}), local=False, by_rules=False))
+    lost = {name: float(2 * 2 * sp.exp(-gap) / (1 + 2 * sp.exp(-gap))) for name, gap in (("w", 1), ("v", 2))}
+    assert {name: found.steps[name].error.one.item() for name in lost} == pytest.approx(lost)
