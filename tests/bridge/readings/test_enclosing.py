@@ -297,3 +297,16 @@ def test_weights_of_one_score_in_two_steps_have_each_their_bound() -> None:
     found = enclose(joined, Instance(Operands({"s": SCORES}), local=False, by_rules=False))
     lost = {name: float(2 * 2 * sp.exp(-gap) / (1 + 2 * sp.exp(-gap))) for name, gap in (("w", 1), ("v", 2))}
     assert {name: found.steps[name].error.one.item() for name in lost} == pytest.approx(lost)
+
+
+# Beyond 300 nothing is said: there e^300 in the place of e^400 would be too little for a key that is far behind.
+@pytest.mark.parametrize(("most", "lost"), [(400.0, 1.0), (300.0, None)])
+def test_a_score_that_may_move_far_gives_any_weight(most: float, lost: float | None) -> None:
+    x = given("x", dim=2, size=700, error=1)
+    scores = linear_map(x, "s", operator_norm=most, dim=2, matrix="A")
+    weights = softmax(scores, "w").derivation
+    matrix = torch.diag(torch.tensor([1.0, most], dtype=torch.float64))
+    operands = Operands({"x": torch.tensor([0.0, -700.0 / most]), "A": matrix})
+    found = enclose(weights, Instance(operands, by_rules=False)).steps["w"].error
+    assert found.radius[1] >= math.exp(most - 699) * (1 - 1e-9)  # from e^-700, by moves of -1 and of the most
+    assert lost is None or found.radius.tolist() == [lost, lost]

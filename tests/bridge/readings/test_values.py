@@ -5,6 +5,7 @@ import sympy as sp
 import torch
 
 from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose, read
+from bridge.readings.values import attended
 from symbolic.calculus import (
     Approximated,
     Norm,
@@ -129,3 +130,13 @@ def test_prompts_of_one_batch_are_read_each_in_its_own_scope() -> None:
     ):
         assert found.tolist() == [float(local[0]), float(of_range[1])]
         assert local[0] != of_range[0]
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (5, 2)], ids=str)
+def test_each_query_attends_to_the_values_of_its_own_prompt(batch: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    weights, values = (torch.rand(*batch, *shape, generator=generator) for shape in ((3,), (3, 4)))
+    expected = (weights.unsqueeze(-1) * values).sum(-2)
+    torch.testing.assert_close(attended(weights, values), expected)
+    queries = weights.unsqueeze(-2).expand(*batch, 6, 3)
+    torch.testing.assert_close(attended(queries, values), expected.unsqueeze(-2).expand(*batch, 6, 4))
