@@ -16,7 +16,10 @@ from benchmarks.mutants.faults import Fault
 from benchmarks.planted.kinds import ROOT, TARGETS, all_faults
 from tests.typechecking import check_while_running
 
-ABOUT = ("arrays", "enclosing", "extremes", "functions", "perturbed", "steps", "stops", "values")
+ABOUT = (
+    *("arrays", "enclosing", "extremes", "functions", "perturbed", "product_errors", "steps", "stops", "values"),
+    "weight_errors",
+)
 TESTS = tuple(f"tests/bridge/readings/test_{name}.py" for name in ABOUT)
 READINGS = "bridge.readings"
 LIMIT = 120.0  # seconds for one fault

@@ -1,4 +1,4 @@
-"""Enclosures where no random program leads: a winner that may change, ties, and vectors."""
+"""Enclosures where no random program leads: jumps, vectors for matrices, numbers for matrices."""
 
 import math
 
@@ -7,100 +7,17 @@ import sympy as sp
 import torch
 
 from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose
-from bridge.readings.arrays import unit_vector
 from bridge.readings.values import emulates
-from numeric.balls import BallArray, BallsError, working_precision
+from numeric.balls import BallArray
 from symbolic.calculus import (
-    Approximated,
     Norm,
     add,
-    attend,
-    bilinear,
-    concatenate,
-    concentrate,
     contract,
     given,
-    hard_max,
     linear_map,
     soft_threshold,
-    softmax,
-    softmax_to_hard_max,
 )
 from symbolic.statements import UsageError
-
-margin, e = sp.symbols("m e", positive=True)
-SCORES = torch.tensor([0.0, 1.0, -3.0], dtype=torch.float64)
-
-
-def scores() -> Approximated:
-    return given("s", dim=3, size=3, error=e)
-
-
-def winner(error: float) -> tuple[list[float], float]:
-    """Radii and 1-norm of the hard max of SCORES, each known up to the error; the margin is left open."""
-    derivation = hard_max(scores(), "w", margin=margin).derivation
-    known = Operands({"s": SCORES}, {e: error})
-    found = enclose(derivation, Instance(known, by_rules=False)).steps["w"].error
-    return found.radius.tolist(), found.one.item()
-
-
-def test_a_winner_that_leads_by_more_than_twice_the_error_stays() -> None:
-    assert winner(0.49) == ([0.0, 0.0, 0.0], 0.0)
-
-
-# At twice the error there may be a tie; the third score may not win, but nothing finer is said.
-@pytest.mark.parametrize("error", [0.5, 0.51, 10.0])
-def test_a_winner_that_may_change_is_enclosed_by_all_unit_vectors(error: float) -> None:
-    assert winner(error) == ([1.0, 1.0, 1.0], 2.0)
-
-
-@pytest.mark.parametrize(
-    ("moved", "lost"),
-    [([0.0, -1.0, -3.0], 1.0), ([1.5, 1.0, -3.0], 1.0), ([0.5, 1.0, -3.0], 0.0), ([0.0, 0.5, 0.0], 0.0)],
-)
-def test_a_winner_is_looked_for_where_the_scores_are_moved_to(moved: list[float], lost: float) -> None:
-    derivation = hard_max(scores(), "w", margin=margin).derivation
-    near = torch.tensor(moved, dtype=torch.float64)
-    found = enclose(derivation, Instance(Operands({"s": Emulated(SCORES, near)}), by_rules=False)).steps["w"].error
-    assert found.radius.tolist() == [lost] * 3
-
-
-# softmax(b s) of s = (0, 1, -3) against (0, 1, 0), without errors: 2 (1 - p) in the 1-norm.
-def test_softmax_in_place_of_hard_max_errs_by_the_weight_of_the_others() -> None:
-    derivation = softmax_to_hard_max(scores(), "w", margin=margin, inverse_temperature=2).derivation
-    found = enclose(derivation, Instance(Operands({"s": Emulated(SCORES, SCORES)}), by_rules=False)).steps["w"]
-    p = torch.softmax(2 * SCORES, 0)
-    assert torch.allclose(found.error.centre, p - torch.tensor([0.0, 1.0, 0.0]), rtol=0, atol=1e-15)
-    assert torch.equal(found.error.radius, torch.zeros(3))
-    assert found.error.norm(derivation.step("w").norm).item() == pytest.approx(2 * (1 - p[1].item()), rel=1e-14)
-
-
-# Two equal scores, errors of (e, -e): the weights become e^(+-e) / (e^e + e^-e), tanh(e) / 2 from 1/2 each.
-def test_equal_scores_attain_radii_and_1_norm() -> None:
-    equal = given("s", dim=2, size=1, error=e)
-    derivation = softmax(equal, "p").derivation
-    known = Operands({"s": BallArray.exactly(torch.zeros(2))}, {e: 0.75}, 128)
-    found = enclose(derivation, Instance(known, by_rules=False)).steps["p"].error
-    assert found.radius.midpoint().tolist() == pytest.approx([sp.tanh(0.75) / 2] * 2, rel=1e-15)
-    assert found.one.midpoint().item() == pytest.approx(float(sp.tanh(0.75)), rel=1e-15)
-
-
-TINY = 2.0**-60  # below a rounding of 1
-
-
-@pytest.mark.parametrize(
-    ("differences", "winner"), [([0.0, TINY], 1), ([TINY, 0.0], 0), ([0.0, 0.0], 0), ([-1.0, 0.0], 1)]
-)
-def test_the_winner_is_decided_in_balls_and_the_first_at_ties(differences: list[float], winner: int) -> None:
-    scores = BallArray.exactly(torch.ones(1, 2)) + BallArray.exactly(torch.tensor([differences], dtype=torch.float64))
-    with working_precision(128):
-        assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
-
-
-def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
-    third = BallArray.exactly(torch.ones(2)) / 3
-    with pytest.raises(BallsError, match="the largest score"):
-        unit_vector(third)
 
 
 # S_t of t = -1 jumps from -1 to 1 at 0: x = 0.125 with an error of 0.25 downwards moves by 2.25, in all norms; and at 0
@@ -165,28 +82,6 @@ def test_a_vector_maps_the_tokens_to_coordinates() -> None:
     assert torch.allclose(found.error.absolute, query.abs().sum().expand(5))  # attained by errors of its signs
 
 
-@pytest.mark.parametrize("bits", [None, 96])
-def test_a_number_times_a_vector_errs_in_each_coordinate(bits: int | None) -> None:
-    x = given("x", dim=4, norm=Norm.TWO, size=2)
-    y = given("y", dim=1, norm=Norm.INF, size=1, error=sp.Rational(1, 4))
-    product = bilinear(x, y, "x y", norm=Norm.TWO, product="entrywise")
-    known = {"x": torch.ones(4, dtype=torch.float64), "y": torch.ones(1, dtype=torch.float64)}
-    if bits is not None:
-        known = {name: BallArray.exactly(value, bits) for name, value in known.items()}
-    found = enclose(product.derivation, Instance(Operands(known, bits=bits), by_rules=False)).bound("x y")
-    value = found.item() if bits is None else float(found.balls[0])
-    assert value == pytest.approx(0.5, rel=1e-12)  # attained by y = 1.25
-
-
-def test_a_dominant_key_loses_weight_to_keys_that_floats_cannot_see_beside_it() -> None:
-    exact = torch.tensor([0.0, -60.0], dtype=torch.float64)
-    weights = softmax(given("s", dim=2, size=60, error=40), "w").derivation
-    found = enclose(weights, Instance(Operands({"s": exact}))).steps["w"].error
-    moved = torch.softmax(exact + torch.tensor([-40.0, 40.0]), 0) - torch.softmax(exact, 0)
-    assert (moved.abs() <= found.absolute + 1e-15).all()
-    assert found.norm(Norm.ONE) >= moved.abs().sum() - 1e-12
-
-
 def test_a_threshold_within_an_error_is_not_taken_for_exact() -> None:
     x = given("x", dim=3, size=2)
     shrunk = soft_threshold(x, "S(x)", threshold_error=sp.Rational(1, 8), threshold="t").derivation
@@ -224,19 +119,6 @@ def test_a_vector_of_another_norm_is_refused() -> None:
         at(scores, {"tokens": torch.ones(5, 3), "query": torch.ones(3)})
 
 
-# Ten floats 0.1 add up to more than 1, by 2^-54: beside weights that add up to 1, a value of 2^60 counts with 64.
-@pytest.mark.parametrize("bits", [96, 160])
-def test_weights_of_which_floats_miss_the_sum_are_enclosed(bits: int) -> None:
-    weights = given("w", dim=10, norm=Norm.ONE, size=1, error=sp.Rational(1, 2), probabilities=True)
-    values = given("v", dim=1, size=2**60)
-    average = attend(weights, values, "average")
-    known = {"w": [0.1] * 10, "v": [[2.0**60]] * 10}
-    with working_precision(bits):
-        missing = abs(float(1 - 10 * BallArray.exactly(torch.tensor(0.1)).balls[0]))
-    assert missing == 2.0**-54
-    assert at(average, known, bits=bits)["average"].bound >= 64
-
-
 @pytest.mark.parametrize(
     ("exact", "emulated", "words"),
     [
@@ -251,62 +133,3 @@ def test_what_holds_no_weights_is_refused(exact: list[float], emulated: list[flo
     for bits in (None, 96):
         with pytest.raises(UsageError, match=f"outside the hypotheses: 'w' holds weights, but {words}"):
             at(weights, {"w": Emulated(exact, emulated)}, bits=bits)
-
-
-# The rule's own bound at the prompt as a whole, and the difference of the two weights at this one.
-@pytest.mark.parametrize(
-    ("local", "known", "exactly"), [(True, True, True), (False, True, False), (False, False, True)]
-)
-def test_softmax_weights_are_taken_from_the_winner_where_the_rule_does_not_say_more(
-    local: bool, known: bool, exactly: bool
-) -> None:
-    weights = concentrate("w", count=3, gap=margin, scores="s")
-    operands = Operands({"s": SCORES}, {margin: 0.75} if known else {})
-    found = enclose(weights.derivation, Instance(operands, local=local, by_rules=False)).steps["w"].error
-    difference = torch.softmax(SCORES, 0) - torch.tensor([0.0, 1.0, 0.0])
-    assert torch.equal(found.centre, difference if exactly else torch.zeros(3))
-    assert (found.radius.max() == 0) == exactly
-    assert (abs(difference) <= found.absolute).all()
-
-
-# (3 + 2)(5 + 4) - 15 = 30, which each of the ways to bound a product attains where there is one coordinate.
-@pytest.mark.parametrize("norm", list(Norm), ids=str)
-@pytest.mark.parametrize("kind", ["entrywise", "inner", "mean of outer products"])
-def test_a_product_of_numbers_attains_its_bound(kind: str, norm: Norm) -> None:
-    x, y = given("x", dim=1, norm=norm, size=3, error=2), given("y", dim=1, norm=norm, size=5, error=4)
-    product = bilinear(x, y, "x y", norm=norm, product=kind).derivation
-    operands = Operands({"x": torch.tensor([[3.0]]), "y": torch.tensor([[5.0]])})
-    found = enclose(product, Instance(operands, by_rules=False)).steps["x y"].error
-    for size in (found.absolute, found.one, found.two, *(found.norm(each) for each in Norm)):
-        assert size.item() == pytest.approx(30, rel=1e-12)
-
-
-def test_a_number_that_is_known_times_a_vector_errs_by_its_difference() -> None:
-    x, y = given("x", dim=4, norm=Norm.TWO, size=2), given("y", dim=1, norm=Norm.INF, size=1, error=sp.Rational(1, 4))
-    product = bilinear(x, y, "x y", norm=Norm.TWO, product="entrywise").derivation
-    ones = torch.ones(1, dtype=torch.float64)
-    operands = Operands({"x": torch.ones(4, dtype=torch.float64), "y": Emulated(ones, 1.25 * ones)})
-    found = enclose(product, Instance(operands, by_rules=False)).steps["x y"].error
-    assert (found.centre.tolist(), found.radius.tolist()) == ([0.25] * 4, [0.0] * 4)
-
-
-# Two steps of one operation, each with the number of its own.
-def test_weights_of_one_score_in_two_steps_have_each_their_bound() -> None:
-    first, second = (concentrate(name, count=3, gap=gap, scores="s") for name, gap in (("w", 1), ("v", 2)))
-    joined = concatenate(first, second, name="both").derivation
-    found = enclose(joined, Instance(Operands({"s": SCORES}), local=False, by_rules=False))
-    lost = {name: float(2 * 2 * sp.exp(-gap) / (1 + 2 * sp.exp(-gap))) for name, gap in (("w", 1), ("v", 2))}
-    assert {name: found.steps[name].error.one.item() for name in lost} == pytest.approx(lost)
-
-
-# Beyond 300 nothing is said: there e^300 in the place of e^400 would be too little for a key that is far behind.
-@pytest.mark.parametrize(("most", "lost"), [(400.0, 1.0), (300.0, None)])
-def test_a_score_that_may_move_far_gives_any_weight(most: float, lost: float | None) -> None:
-    x = given("x", dim=2, size=700, error=1)
-    scores = linear_map(x, "s", operator_norm=most, dim=2, matrix="A")
-    weights = softmax(scores, "w").derivation
-    matrix = torch.diag(torch.tensor([1.0, most], dtype=torch.float64))
-    operands = Operands({"x": torch.tensor([0.0, -700.0 / most]), "A": matrix})
-    found = enclose(weights, Instance(operands, by_rules=False)).steps["w"].error
-    assert found.radius[1] >= math.exp(most - 699) * (1 - 1e-9)  # from e^-700, by moves of -1 and of the most
-    assert lost is None or found.radius.tolist() == [lost, lost]
