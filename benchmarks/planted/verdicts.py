@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks.mutants.faults import Fault
 from benchmarks.mutants.record import Key, fingerprint
@@ -26,7 +27,7 @@ class Verdicts:
 
     @classmethod
     def taken_up(cls, file: Path | None) -> "Verdicts":
-        """Those in the file. Those of the tests are dropped if a test has changed since.
+        """Those in the file, less those of tests that have changed; what survived some tests survived all of them.
 
         Raises UsageError if the readings or the programs have changed.
         """
@@ -36,8 +37,10 @@ class Verdicts:
         if content["sources"]["programs"] != now["programs"]:
             raise UsageError(f"{file}: its verdicts are of other readings or programs; give another file")
         by_programs = {tuple(key): (verdict, detail) for *key, verdict, detail in content["by_programs"]}
-        tested = content["by_tests"] if content["sources"]["tests"] == now["tests"] else []
-        return cls(file, by_programs, {tuple(key): test for *key, test in tested})
+        kept = {name for name, former in content["sources"]["tests"].items() if now["tests"].get(name) == former}
+        tested = {tuple(key): test for *key, test in content["by_tests"]}
+        found = {key: test for key, test in tested.items() if test.partition("::")[0] in kept}
+        return cls(file, by_programs, tested if kept == now["tests"].keys() else found)
 
     def store(self) -> None:
         """Written aside and renamed: the file is whole at any time."""
@@ -69,7 +72,10 @@ class Verdicts:
         return "equivalent" if verdict == "survived" and key in equivalent else verdict
 
 
-def sources() -> dict[str, str]:
-    """What the verdicts of the programs depend on, and those of the tests."""
+def sources() -> dict[str, Any]:
+    """What the verdicts of the programs depend on, and those of each file of tests."""
     files = [path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).glob("*.py")]
-    return {"programs": fingerprint(ROOT, [*files, *HARNESS]), "tests": fingerprint(ROOT, TESTS)}
+    return {
+        "programs": fingerprint(ROOT, [*files, *HARNESS]),
+        "tests": {test: fingerprint(ROOT, [test]) for test in TESTS},
+    }

@@ -75,18 +75,21 @@ def test_a_signal_ends_a_run_after_a_fault_and_another_run_goes_on_from_there(
     assert [each.name for each in tmp_path.iterdir()] == ["verdicts.json"]
 
 
-def test_verdicts_of_other_readings_are_refused_and_of_other_tests_dropped(tmp_path: Path) -> None:
+def test_verdicts_of_other_readings_are_refused_and_those_of_other_tests_dropped(tmp_path: Path) -> None:
     file = tmp_path / "verdicts.json"
-    found = Verdicts(file, {THIRD.key: ("survived", "no number changes")}, {THIRD.key: "a test"})
+    survived, (changed, unchanged, *_) = ("survived", "no number changes"), verdicts.TESTS
+    by_tests = {FIRST.key: f"{changed}::test", SECOND.key: f"{unchanged}::test", THIRD.key: ""}
+    found = Verdicts(file, dict.fromkeys(by_tests, survived), by_tests)
     found.store()
     assert Verdicts.taken_up(file) == found
-    assert found.of(ERRORS, {}) == {THIRD: "tests"}
+    assert found.of(ERRORS, {}) == {FIRST: "tests", SECOND: "tests", THIRD: "survived"}
     content = json.loads(file.read_text())
-    file.write_text(json.dumps(content | {"sources": content["sources"] | {"tests": "other"}}))
+    tests = content["sources"]["tests"] | {changed: "another"}
+    file.write_text(json.dumps(content | {"sources": content["sources"] | {"tests": tests}}))
     again = Verdicts.taken_up(file)
-    assert (again.by_programs, again.by_tests) == (found.by_programs, {})
-    assert again.untested(ERRORS) == [THIRD]
-    assert again.of(ERRORS, {THIRD.key: "a reason"}) == {THIRD: "equivalent"}
+    assert (again.by_programs, again.by_tests) == (found.by_programs, {SECOND.key: f"{unchanged}::test"})
+    assert again.untested(ERRORS) == [FIRST, THIRD]
+    assert again.of(ERRORS, {THIRD.key: "a reason"})[THIRD] == "equivalent"
     file.write_text(json.dumps(content | {"sources": content["sources"] | {"programs": "other"}}))
     with pytest.raises(UsageError, match="verdicts are of other readings"):
         Verdicts.taken_up(file)
