@@ -11,6 +11,7 @@ from symbolic.calculus import (
     Norm,
     apply_function,
     concatenate,
+    concentrate,
     contract,
     given,
     linear_map,
@@ -140,3 +141,12 @@ def test_each_query_attends_to_the_values_of_its_own_prompt(batch: tuple[int, ..
     torch.testing.assert_close(attended(weights, values), expected)
     queries = weights.unsqueeze(-2).expand(*batch, 6, 3)
     torch.testing.assert_close(attended(queries, values), expected.unsqueeze(-2).expand(*batch, 6, 4))
+
+
+@pytest.mark.parametrize("tokens", [(), (2,), (5, 2)], ids=str)
+def test_softmax_concentrates_over_the_keys(tokens: tuple[int, ...]) -> None:
+    scores = torch.tensor([0.0, 2.0, 1.0]).expand(*tokens, 3)
+    weights = concentrate("w", count=3, gap=1, scores="s").derivation
+    found = read(weights, Operands({"s": scores}))["w"]
+    torch.testing.assert_close(found.exact, torch.tensor([0.0, 1.0, 0.0]).expand(*tokens, 3))
+    torch.testing.assert_close(found.emulated, scores.exp() / scores.exp().sum(-1, keepdim=True))
