@@ -165,11 +165,16 @@ def test_a_score_that_may_move_far_gives_any_weight(most: float, lost: float | N
 # middle 7 they differ by (-5, 0, 5): 5/10 + 5/10 by key, or 5 times the 1-norm; |1 - S| 7; and max(1, S)/2.
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(
-    ("c", "one", "centre", "radius"),
-    [(0.25, None, 0.75, 1 + 1.75 + 0.625), (-0.25, None, -0.25, 1 + 1.75 + 0.5), (0.25, 0.1, 0.75, 0.5 + 1.75 + 0.625)],
+    ("c", "moves", "one", "centre", "radius"),
+    [
+        (0.25, 0.1, None, 0.75, 1 + 1.75 + 0.625),
+        (-0.25, 0.1, None, -0.25, 1 + 1.75 + 0.5),
+        (0.25, 0.1, 0.1, 0.75, 0.5 + 1.75 + 0.625),
+        (0.25, 1.5, None, 0.75, 15 + 1.75 + 0.625),
+    ],
 )
 def test_attention_adds_what_weights_and_values_err_by(
-    c: float, one: float | None, centre: float, radius: float, sign: float
+    c: float, moves: float, one: float | None, centre: float, radius: float, sign: float
 ) -> None:
     step = attend(
         given("w", dim=3, norm=Norm.ONE, size=1, error=1, probabilities=True), given("v", dim=1, size=12), "a"
@@ -177,7 +182,7 @@ def test_attention_adds_what_weights_and_values_err_by(
     (*_, last) = step.derivation.steps
     p, v = torch.tensor([0.25, 0.5, 0.25]), sign * torch.tensor([[1.0], [7.0], [12.0]])
     known = None if one is None else lambda: torch.tensor(one)
-    of_weights = Error(torch.tensor([c, 0.0, 0.0]), torch.tensor([0.1, 0.3, 0.1]), one=known)
+    of_weights = Error(torch.tensor([c, 0.0, 0.0]), torch.tensor([moves, 0.3, moves]), one=known)
     of_values = Error(sign * torch.tensor([[1.0], [0.0], [0.0]]), torch.tensor([[0.5], [0.25], [0.125]]))
     found = enclosed(
         last.operation, last, [Enclosed(p, of_weights), Enclosed(v, of_values)], Instance(Operands({}))
