@@ -133,3 +133,16 @@ def test_what_holds_no_weights_is_refused(exact: list[float], emulated: list[flo
     for bits in (None, 96):
         with pytest.raises(UsageError, match=f"outside the hypotheses: 'w' holds weights, but {words}"):
             at(weights, {"w": Emulated(exact, emulated)}, bits=bits)
+
+
+# 0.3 + (1e-20 - 0.3) is 0 in floats: S_-1 of it is 0, and of 1e-20 it is 1. In balls the side is known.
+@pytest.mark.parametrize("near", [0.0, 1e-20, -1e-20])
+@pytest.mark.parametrize("bits", [None, 128])
+def test_a_jump_that_rounding_may_take_the_argument_across_is_enclosed(near: float, bits: int | None) -> None:
+    x = given("x", dim=1, size=1, error=sp.Rational(1, 2))
+    shrunk = soft_threshold(x, "s", threshold_error=1, threshold="t")
+    row = at(shrunk, {"x": Emulated([0.3], [near]), "t": Emulated([0.0], [-1.0])}, bits=bits)["s"]
+    moved = math.copysign(1, near) if near else 0.0
+    assert row.error == pytest.approx(abs(moved - 0.3))
+    assert row.bound >= row.error
+    assert bits is None or row.bound == pytest.approx(row.error)

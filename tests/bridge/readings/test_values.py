@@ -48,6 +48,12 @@ def test_a_repeated_layer_without_an_operation_has_no_value_and_its_bound_goes_o
     assert row.bound == 0.125
 
 
+def test_where_a_layer_stops_is_named_and_not_what_comes_after() -> None:
+    row = at(repeat(start(), "y", lambda z: linear_map(unnamed(z), "same", operator_norm=1, dim=2, matrix="B"), 2),
+             {"x": START, "B": 1.0})["y"]  # fmt: skip
+    assert row.stopped == "in layer 1 'half' ('linear map' has no enclosure: without matrix= it names no operands)"
+
+
 @pytest.mark.parametrize("bits", [None, 128])
 def test_the_limit_of_an_iteration_has_no_value_and_its_bound_goes_on_by_rule(bits: int | None) -> None:
     row = at(limit(start()), {"x": START, "A": HALF}, bits=bits)["limit"]
