@@ -54,6 +54,12 @@ def test_where_a_layer_stops_is_named_and_not_what_comes_after() -> None:
     assert row.stopped == "in layer 1 'half' ('linear map' has no enclosure: without matrix= it names no operands)"
 
 
+def test_without_rules_nothing_is_known_of_a_step_without_an_enclosure() -> None:
+    half = enclose(unnamed(start()).derivation, Instance(Operands({"x": START}), by_rules=False))
+    assert half.bound("half") is None
+    assert half.bound("x") is not None
+
+
 @pytest.mark.parametrize("bits", [None, 128])
 def test_the_limit_of_an_iteration_has_no_value_and_its_bound_goes_on_by_rule(bits: int | None) -> None:
     row = at(limit(start()), {"x": START, "A": HALF}, bits=bits)["limit"]
