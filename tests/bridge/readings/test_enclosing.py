@@ -7,6 +7,8 @@ import sympy as sp
 import torch
 
 from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose
+from bridge.readings.enclosed import Enclosed, enclosed
+from bridge.readings.errors import Error
 from bridge.readings.values import emulates
 from numeric.balls import BallArray
 from symbolic.calculus import (
@@ -20,20 +22,26 @@ from symbolic.calculus import (
 from symbolic.statements import UsageError
 
 
-# S_t of t = -1 jumps from -1 to 1 at 0: x = 0.125 with an error of 0.25 downwards moves by 2.25, in all norms; and at 0
+# S_t of t = -2 jumps from -2 to 2 at 0: x = 0.125 with an error of 0.25 downwards moves by 4.25, in all norms; and at 0
 # itself, x = 0.25 with the same error, it is 0.
-@pytest.mark.parametrize(("at", "moved"), [(0.125, -1.125), (0.25, 0.0), (-0.25, 0.0)])
-def test_a_soft_threshold_that_errs_below_0_jumps_at_0(at: float, moved: float) -> None:
+@pytest.mark.parametrize("bits", [None, 128])
+@pytest.mark.parametrize(("at", "moved"), [(0.125, -2.125), (0.25, 0.0), (-0.25, 0.0)])
+def test_a_soft_threshold_that_errs_below_0_jumps_at_0(at: float, moved: float, bits: int | None) -> None:
     x = given("x", dim=2, norm=Norm.TWO, size=1, error=sp.Rational(1, 4))
-    shrunk = soft_threshold(x, "s", threshold_error=1, threshold="t").derivation
-    exact, threshold = torch.full((2,), at, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
-    known = Operands({"x": exact, "t": Emulated(threshold, threshold - 1)})
+    shrunk = soft_threshold(x, "s", threshold_error=2, threshold="t").derivation
+    exact, threshold = (torch.full((2,), each, dtype=torch.float64) for each in (at, 0.0))
+    near = threshold - 2
+    if bits is not None:
+        exact, threshold, near = (BallArray.exactly(each, bits) for each in (exact, threshold, near))
+    known = Operands({"x": exact, "t": Emulated(threshold, near)}, bits=bits)
     found = enclose(shrunk, Instance(known, by_rules=False)).steps["s"].error
-    there = torch.tensor([moved, at + math.copysign(1, at)], dtype=torch.float64) - exact  # the first errs by 1/4
-    rest = abs(there - found.centre)
-    assert bool((rest <= found.radius).all())
-    assert rest.sum() <= found.one
-    assert torch.linalg.vector_norm(rest) <= found.two
+    parts = (found.centre, found.radius, found.one, found.two)
+    centre, radius, one, two = parts if bits is None else (torch.tensor(each.midpoint()) for each in parts)
+    there = torch.tensor([moved, at + math.copysign(2, at)], dtype=torch.float64) - at  # the first errs by 1/4
+    rest = abs(there - centre)
+    assert bool((rest <= radius).all())
+    assert rest.sum() <= one
+    assert torch.linalg.vector_norm(rest) <= two
 
 
 # x = 0.25 + 0.125 moves to S_-1(-0.0625) = -1.0625: around the value that the jump is looked for at.
@@ -136,13 +144,33 @@ def test_what_holds_no_weights_is_refused(exact: list[float], emulated: list[flo
 
 
 # 0.3 + (1e-20 - 0.3) is 0 in floats: S_-1 of it is 0, and of 1e-20 it is 1. In balls the side is known.
-@pytest.mark.parametrize("near", [0.0, 1e-20, -1e-20])
+@pytest.mark.parametrize("exact", [0.3, -0.3])
+@pytest.mark.parametrize("near", [0.0, 1e-20, -1e-20, 0.2])
 @pytest.mark.parametrize("bits", [None, 128])
-def test_a_jump_that_rounding_may_take_the_argument_across_is_enclosed(near: float, bits: int | None) -> None:
-    x = given("x", dim=1, size=1, error=sp.Rational(1, 2))
+def test_a_jump_that_rounding_may_take_the_argument_across_is_enclosed(
+    exact: float, near: float, bits: int | None
+) -> None:
+    x = given("x", dim=1, size=1, error=1)
     shrunk = soft_threshold(x, "s", threshold_error=1, threshold="t")
-    row = at(shrunk, {"x": Emulated([0.3], [near]), "t": Emulated([0.0], [-1.0])}, bits=bits)["s"]
-    moved = math.copysign(1, near) if near else 0.0
-    assert row.error == pytest.approx(abs(moved - 0.3))
-    assert row.bound >= row.error
-    assert bits is None or row.bound == pytest.approx(row.error)
+    row = at(shrunk, {"x": Emulated([exact], [near]), "t": Emulated([0.0], [-1.0])}, bits=bits)["s"]
+    moved = near + math.copysign(1, near) if near else 0.0
+    assert row.error == pytest.approx(abs(moved - exact))
+    assert row.bound >= row.error * (1 - 1e-15)
+    assert (bits is None and abs(near) < 0.1) or row.bound == pytest.approx(row.error)
+
+
+def test_an_argument_that_is_0_up_to_rounding_may_lie_on_either_side_of_a_jump() -> None:
+    """And 0 itself: a sum of rounded numbers may miss it."""
+    x = given("x", dim=2, size=1, error=1)
+    last = soft_threshold(x, "s", threshold_error=1, threshold="t").derivation.steps[-1]
+    exact, centre = torch.tensor([-0.4112606797851575, 0.4112606797851575]), torch.tensor([0.41126067978515746])
+    before = Enclosed(exact, Error(torch.cat([centre, -centre]), torch.zeros(2)))
+    assert (exact + before.error.centre).tolist() == [-(2.0**-54), 2.0**-54]
+    threshold = torch.zeros(2)
+    operands = Operands({"t": Emulated(threshold, threshold - 1)})
+    found = enclosed(last.operation, last, [before], Instance(operands)).error
+    for moved in (-1.0, 0.0, 1.0):
+        rest = abs(moved - exact - found.centre)
+        assert (rest <= found.radius).all()
+        assert rest.sum() <= found.one
+        assert torch.linalg.vector_norm(rest) <= found.two
