@@ -159,17 +159,19 @@ def test_a_jump_that_rounding_may_take_the_argument_across_is_enclosed(
     assert (bits is None and abs(near) < 0.1) or row.bound == pytest.approx(row.error)
 
 
-def test_an_argument_that_is_0_up_to_rounding_may_lie_on_either_side_of_a_jump() -> None:
+@pytest.mark.parametrize("scale", [1.0, 2.0**60, 2.0**-60])
+def test_an_argument_that_is_0_up_to_rounding_may_lie_on_either_side_of_a_jump(scale: float) -> None:
     """And 0 itself: a sum of rounded numbers may miss it."""
     x = given("x", dim=2, size=1, error=1)
     last = soft_threshold(x, "s", threshold_error=1, threshold="t").derivation.steps[-1]
-    exact, centre = torch.tensor([-0.4112606797851575, 0.4112606797851575]), torch.tensor([0.41126067978515746])
+    exact = scale * torch.tensor([-0.4112606797851575, 0.4112606797851575])
+    centre = scale * torch.tensor([0.41126067978515746])
     before = Enclosed(exact, Error(torch.cat([centre, -centre]), torch.zeros(2)))
-    assert (exact + before.error.centre).tolist() == [-(2.0**-54), 2.0**-54]
+    assert (exact + before.error.centre).tolist() == [-scale * 2.0**-54, scale * 2.0**-54]
     threshold = torch.zeros(2)
-    operands = Operands({"t": Emulated(threshold, threshold - 1)})
+    operands = Operands({"t": Emulated(threshold, threshold - scale)})
     found = enclosed(last.operation, last, [before], Instance(operands)).error
-    for moved in (-1.0, 0.0, 1.0):
+    for moved in (-scale, 0.0, scale):
         rest = abs(moved - exact - found.centre)
         assert (rest <= found.radius).all()
         assert rest.sum() <= found.one
