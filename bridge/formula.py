@@ -61,7 +61,7 @@ def _as_tensors(values: Sequence[Any]) -> Sequence[Any]:
     return [torch.tensor(each, dtype=torch.float64) for each in values]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) -> Lowered:
     """For tensors, or for balls of so many bits."""
     return lower(expr, "torch", args=symbols) if bits is None else lower(expr, "arb", args=symbols, bits=bits)

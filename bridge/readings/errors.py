@@ -65,7 +65,7 @@ class Error:
         """At least the norm of what the error of each token differs from the centre by."""
         return {Norm.INF: lambda: largest(self.radius), Norm.ONE: lambda: self.one, Norm.TWO: lambda: self.two}[norm]()
 
-    @property
+    @cached_property
     def absolute(self) -> Array:
         """At least the absolute value of the error, coordinate by coordinate."""
         return abs(self.centre) + self.radius
