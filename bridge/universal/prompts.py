@@ -140,6 +140,6 @@ def number(bound: sp.Expr, letters: Mapping[sp.Symbol, Any]) -> float:
     return float(_lowered(bound, tuple(letters))(*letters.values()))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _lowered(bound: sp.Expr, letters: tuple[sp.Symbol, ...]) -> Callable[..., Any]:
-    return lower(bound, "mpmath", args=letters)
+    return lower(bound, "numpy", args=letters)
