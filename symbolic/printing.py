@@ -134,19 +134,18 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
     """The body of a display; a sum too wide for one line has its terms below each other.
 
     If that is still too wide, and names for repeated parts halve the width, such parts are named and the names are
-    defined below.
+    defined below; and if that does not do, wide sums and maxima inside others as well.
     """
     whole = _lines(left, relation, expression, notation)
     if _widest(whole) <= 2 * WIDEST:
         return whole
-    main, parts = with_names(expression, notation)
-    if not parts:
-        return whole
-    shown = [
-        _lines(left, relation, main, notation),
-        *(_lines(latex(name), "=", part, notation) for name, part in parts),
-    ]
-    if max(map(_widest, shown)) > _widest(whole) / 2:
+    for also in ((), _wide_parts(expression, notation)):
+        main, parts = with_names(expression, notation, also)
+        lines = [_lines(latex(name), "=", part, notation) for name, part in parts]
+        shown = [_lines(left, relation, main, notation), *lines]
+        if max(map(_widest, shown)) <= 2 * WIDEST:
+            break
+    if not parts or max(map(_widest, shown)) > _widest(whole) / 2:
         return whole
     return "\\begin{gathered}\n" + " \\\\\n".join(shown) + "\n\\end{gathered}"
 
@@ -174,14 +173,24 @@ def _widest(display: str) -> int:
     return max(letters(line) for line in display.split("\\\\"))
 
 
-def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
+def _wide_parts(expression: Any, notation: Notation | None) -> tuple[Any, ...]:
+    """The sums and maxima inside the expression that take more than a line."""
+    inside = {each for each in sp.preorder_traversal(expression) if each.is_Add or isinstance(each, sp.Max)}
+    wide = [each for each in inside - {expression} if letters(latex(each, notation)) > WIDEST]
+    return tuple(sorted(wide, key=sp.default_sort_key))
+
+
+def with_names(
+    expression: Any, notation: Notation | None = None, also: Sequence[Any] = ()
+) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
     """The expression by names of its repeated parts, and name and part in the order in which they build on each other.
 
-    A part that is hardly longer than a name is kept, and so is a part that contains the index of a sum.
+    Parts in `also` are named too. A part that is hardly longer than a name is kept, and so is a part that contains the
+    index of a sum.
     """
     taken = {str(symbol)[0] for symbol in expression.free_symbols} | {name[:1] for name in (notation or {}).values()}
     letter = next((each for each in NAMES if each not in taken), "")
-    found, (main,) = sp.cse(expression, symbols=sp.numbered_symbols("part"))
+    found, (main, *_) = sp.cse([expression, *also], symbols=sp.numbered_symbols("part"))
     known: dict[sp.Basic, sp.Basic] = {}
     parts: list[tuple[sp.Symbol, Any]] = []
     for symbol, part in found if letter else ():

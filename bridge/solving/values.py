@@ -134,7 +134,7 @@ def lattice_of(knob: sp.Symbol, hypotheses: Iterable[Hypothesis]) -> Lattice:
     return found
 
 
-def _modulus(each: sp.Mod) -> int:
+def _modulus(each: sp.Expr) -> int:
     return int(each.args[1]) if each.args[1].is_Integer else 1
 
 

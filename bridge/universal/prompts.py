@@ -29,6 +29,7 @@ RIVAL_ACCURACY = 1e-4  # of their duality gaps: any vector will do
 
 Function = Callable[[Any], Any]
 
+
 @lru_cache(maxsize=8)
 def points(d: int, count: int = POINTS) -> Tensor:
     return in_ball(count, d, torch.Generator().manual_seed(3))
@@ -128,7 +129,7 @@ def at_prompt(of: Prompt, rivals: list[Pool], delta: float) -> float:
 def emulation_at(of: Prompt) -> float:
     """|y_hat - phi^T rho_T| at most, by the largest label of the prompt."""
     at, largest = of.learner.at, float(of.y.abs().max())
-    known = {theory.N: at.N, theory.n: len(at.t), theory.L: of.learner.L, theory.B: largest}
+    known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, theory.B: largest}
     known |= {theory.S: 2 * largest**2 / at.lam, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2}
     return number(_EMULATION, known)
 

@@ -1,4 +1,4 @@
-"""Theorem 1 (li2025) as a theorem: features, examples and noise drawn anew by each seed, the transformer's risk judged."""
+"""Theorem 1 (li2025) as a theorem: features, examples and noise drawn anew by each seed, its risk judged."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -31,7 +31,8 @@ from symbolic.statements import UsageError
 
 BLOCKS = 400
 DEFAULTS = {
-    "n": 256, "L": 2 * BLOCKS + 1, "tau": 4.5, "lam": 0.01, "sigma": 0.0, "family": "union", "bumps": 2,
+    "n": 256, "L": 2 * BLOCKS + 1, "tau": 4.5, "lam": 0.005, "sigma": 0.0, "family": "union", "bumps": 2, "width": 2.0,
+    "slope": 2.0,
 }  # fmt: skip
 SPLITS, SHARE = 20, 0.8  # of the rows for the prompt
 EXACT, STEPS = 1e-13, 100_000  # duality gap and steps of the minimiser that is compared with scikit-learn's
@@ -64,8 +65,8 @@ class RiskStudy(TheoremStudy):
         if data.outside:
             raise UsageError(
                 f"{self.result.id}: the query of {table.source}, row {params['N'] + 1}, has the norm "
-                f"{data.query_norm:.6g} after scaling by the prompt, outside the unit ball; leave that row out, or take "
-                f"another N"
+                f"{data.query_norm:.6g} after scaling by the prompt, outside the unit ball; leave that row out, or "
+                f"take another N"
             )
         return RiskCase(self.theorem, resolved, table, data, seed)
 
@@ -139,9 +140,7 @@ class Fit:
 class RiskCase(TheoremCase):
     """The network at a table's prompt."""
 
-    def __init__(
-        self, theorem: Theorem, params: Mapping[str, Any], table: Table, data: ScaledTable, seed: int
-    ) -> None:
+    def __init__(self, theorem: Theorem, params: Mapping[str, Any], table: Table, data: ScaledTable, seed: int) -> None:
         self.table, self.data, self.seed = table.first(params["N"] + 1), data, seed
         why = Refusal(Verdict.OUTSIDE, f"f and the noise of {table.source} are unknown, and so is C_F")
         super().__init__(replace(theorem, refusal=lambda: why), params, {}, "float64", "cpu")
@@ -162,10 +161,9 @@ class RiskCase(TheoremCase):
         target = self._raw(torch.as_tensor(self.data.y_query))
         rows = [self._row("target", target, "the query's target")]
         for name, found in {"y_hat": self.fit.run[0], **self.fit.predictions}.items():
-            short = SHORT[name]
-            rows.append(self._row(short, self._raw(found.reshape(1)), MEANINGS[short]))
-            error = abs(rows[-1].measured - target)
-            rows.append(self._row(f"{short}.error", error, f"absolute error of: {MEANINGS[short]}"))
+            short, value = SHORT[name], self._raw(found.reshape(1))
+            rows.append(self._row(short, value, MEANINGS[short]))
+            rows.append(self._row(f"{short}.error", abs(value - target), f"absolute error of: {MEANINGS[short]}"))
         return rows
 
     def _raw(self, y: Tensor) -> float:
@@ -187,8 +185,8 @@ class RiskCase(TheoremCase):
         apart = max(fit.apart for fit, _, _ in fits)
         return [
             NamedTable(
-                title=f"R^2 on the held-out rows of {SPLITS} random splits; {moved} of these rows were outside the ball "
-                f"and moved to its sphere; the limit of the blocks is within {apart:.1g} of scikit-learn's Lasso",
+                title=f"R^2 on the held-out rows of {SPLITS} random splits; {moved} of these rows were outside the "
+                f"ball and moved to its sphere; the limit of the blocks is within {apart:.1g} of scikit-learn's Lasso",
                 columns=["predictor", "mean R^2", "least", "largest"],
                 rows=[[name, float(np.mean(each)), min(each), max(each)] for name, each in scores.items()],
             )
@@ -200,7 +198,7 @@ class RiskCase(TheoremCase):
         for seed in range(self.seed, self.seed + SPLITS):
             order = np.random.default_rng(seed).permutation(rows)
             prompt, held = np.split(order, [int(SHARE * rows)])
-            parts = [scaled(self._rows([*prompt, row]), 1.0, 1.0) for row in held]
+            parts = [scaled(self._rows(np.append(prompt, row)), 1.0, 1.0) for row in held]
             queries = torch.as_tensor(np.stack([each.x_query for each in parts]))
             norms = torch.linalg.vector_norm(queries, dim=1, keepdim=True)
             inside = torch.where(norms > 1, queries / norms * INSIDE, queries)
@@ -209,7 +207,7 @@ class RiskCase(TheoremCase):
             fit = Fit(at, torch.as_tensor(parts[0].x), torch.as_tensor(parts[0].y[:, 0]), inside)
             yield fit, targets, int((norms > 1).sum())
 
-    def _rows(self, places: list[int]) -> Table:
+    def _rows(self, places: np.ndarray) -> Table:
         return replace(self.table, features=self.table.features[places], targets=self.table.targets[places])
 
 

@@ -12,8 +12,8 @@ from bridge.universal.prompts import at_prompt, learner, number, points, prompt,
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import deep_network, with_idle
 from symbolic.universal import risk as theory
-from symbolic.universal.features import at_zero, covered, members, mass
-from symbolic.universal.lasso import F, lam
+from symbolic.universal.features import at_zero, covered, mass, members
+from symbolic.universal.lasso import F
 from symbolic.universal.risk_statement import RISK
 
 SIZES = (256, 1024, 4096)
@@ -77,22 +77,17 @@ def by_class(
 
 
 # lam = eps_pred/(8 U) and terms of eps_pred/8 each for eps_dis^2 and eps_opt; the rest is left to N.
-def sizes(
-    sigma: float, delta: float, tau: float, eps: float, d: int, members_of: Family, largest: float
-) -> NamedTable:
+def sizes(sigma: float, delta: float, tau: float, eps: float, d: int, members_of: Family, largest: float) -> NamedTable:
     """The n, L and N at which the derived bound of the exact iterates meets an accuracy, over those of (25)."""
     known = {**locals(), "N": 1}
     size, letters = members_of.constant, {members: len(members_of.members), theory.delta: delta}
-    logarithm = float(sp.log(covered()).subs({**letters, RISK.parameter("d").symbol: d, RISK.parameter("eps").symbol: eps}))
+    logarithm = float(
+        sp.log(covered()).subs({**letters, RISK.parameter("d").symbol: d, RISK.parameter("eps").symbol: eps})
+    )
     norm = number(theory.WORST[theory.U], {mass: members_of.mass, at_zero: members_of.at_zero})
     rows: Rows = []
-    for share in ACCURACIES:
-        wanted = share * largest**2
-        part = wanted / PARTS
-        n = least(lambda n: features_error({**known, "n": n}, members_of) ** 2 <= part, 2)
-        T = least(lambda T: n * norm**2 / T <= part, 1)
-        at = {**known, "n": n, "L": 2 * T + 1, "lam": part / norm}
-        N = least(lambda N: _holds({**at, "N": N}, members_of, largest, wanted), 1)
+    for wanted in (share * largest**2 for share in ACCURACIES):
+        n, T, N = _sizes_for(wanted, norm, known, members_of, largest)
         printed = size**2 * logarithm / wanted, (size * (size + sigma) / wanted) ** 2
         depth = n * size * (size + sigma) / wanted
         rows.append([wanted, n, n / printed[0], N, N / printed[1], 2 * T + 1, (2 * T + 1) / depth])
@@ -100,6 +95,17 @@ def sizes(
         title="Sizes at which the bound of T exact steps meets eps_pred, over those of (25) with constants 1",
         columns=["eps_pred", "n", "over (25a)", "N", "over (25b)", "L", "over (25c)"], rows=rows,
     )  # fmt: skip
+
+
+def _sizes_for(
+    wanted: float, norm: float, known: Mapping[str, Any], family: Family, largest: float
+) -> tuple[int, int, int]:
+    """n, T and N, each the least after those before it."""
+    part = wanted / PARTS
+    n = least(lambda n: features_error({**known, "n": n}, family) ** 2 <= part, 2)
+    T = least(lambda T: n * norm**2 / T <= part, 1)
+    at = {**known, "n": n, "L": 2 * T + 1, "lam": part / norm}
+    return n, T, least(lambda N: _holds({**at, "N": N}, family, largest, wanted), 1)
 
 
 def features_error(at: Mapping[str, Any], family: Family) -> float:

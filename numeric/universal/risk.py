@@ -3,6 +3,7 @@
 Shapes: N examples, Q queries, n features, m = n + 1 coordinates, K functions, d coordinates of x.
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,9 @@ class Learner:
     L: int
 
     @classmethod
-    def of(cls, features: Tensor, N: int, L: int, tau: float, lam: float, temperatures: tuple[float, float]) -> "Learner":
+    def of(
+        cls, features: Tensor, N: int, L: int, tau: float, lam: float, temperatures: tuple[float, float]
+    ) -> "Learner":
         """With features (n, 3 + d) and the printed step 1/(2n)."""
         eta = 1 / (2 * len(features))
         return cls(Setting(features[:, 3:], features[:, 0], tau, lam, eta, *temperatures, N), L)
@@ -70,7 +73,7 @@ def deep_network(d: int, seed: int) -> Callable[[Any], Any]:
     sizes = [d, *[WIDTH] * DEPTH, 1]
     layers = [
         GAIN * torch.randn(source, target, generator=generator, dtype=torch.float64) / source**0.5
-        for source, target in zip(sizes, sizes[1:], strict=False)
+        for source, target in itertools.pairwise(sizes)
     ]
 
     def value(x: Tensor) -> Tensor:

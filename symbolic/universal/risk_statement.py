@@ -25,10 +25,11 @@ from symbolic.universal.risk import NOISE, WORST, A, constant, e_y, moved, nu, r
 from symbolic.universal.transformer import B, L, N, R, S, bits, blocks, lam, n, tau_1, tau_2
 
 c = sp.Symbol("c", positive=True)  # of the paper's <~
+C_F, cover = sp.symbols("C_F cover", positive=True)  # the paper's letters
 _RATE = sp.sqrt(sp.log(N) / N)
-_COVER = constant**2 * sp.log(covered()) / n
-_PRINTED = c * ((_RATE + n / L) * constant * (constant + sigma) + _COVER)
-_BEFORE = c * (_RATE * constant * (constant + sigma) + constant**2 * (eps + n / L) + _COVER)  # (66)
+_COVER = C_F**2 * sp.log(cover) / n
+_PRINTED = c * ((_RATE + n / L) * C_F * (C_F + sigma) + _COVER)
+_BEFORE = c * (_RATE * C_F * (C_F + sigma) + C_F**2 * (eps + n / L) + _COVER)  # (66)
 _DOMAIN = "f in the class, x in the unit ball"
 
 
@@ -40,8 +41,9 @@ def _quantity(name: str, latex: str, meaning: str, derived: Approximated, **more
     return Quantity(name, latex, meaning, derivation=derived.derivation, **fields)  # type: ignore[arg-type]  # above
 
 
-def _printed(bound: sp.Expr, label: str, equation: str) -> Printed:
-    return Printed(bound, Citation(LI2025, label, equation), unspecified=(c,))
+def _printed(formula: sp.Expr, label: str, equation: str) -> Printed:
+    bound = formula.xreplace({C_F: constant, cover: covered()})
+    return Printed(bound, Citation(LI2025, label, equation), in_letters=formula, unspecified=(c,))
 
 
 def _quantities() -> tuple[Quantity, ...]:
@@ -52,13 +54,13 @@ def _quantities() -> tuple[Quantity, ...]:
             printed=_printed(_PRINTED, "Theorem 1", "eq. (24)"),
         ),
         _quantity(
-            "risk.iterate", r"E (\phi_{N+1}^\top \rho_T - f(x_{N+1}))^2", "risk of T exact steps", risk.derive_iterate(),
-            trivial=F**2, printed=_printed(_BEFORE, "Section 4", "eq. (66)"),
+            "risk.iterate", r"E (\phi_{N+1}^\top \rho_T - f(x_{N+1}))^2", "risk of T exact steps",
+            risk.derive_iterate(), trivial=F**2, printed=_printed(_BEFORE, "Section 4", "eq. (66)"),
         ),
         _quantity(
             "emulation", r"|\hat y_{N+1} - \phi_{N+1}^\top \rho_T|", "transformer against T exact steps",
             risk.derive_emulation(), norm="absolute value", randomness=EXAMPLES,
-            printed=_printed(c * sp.sqrt(_RATE) * constant, "Lemma 4", "eq. (59b)"),
+            printed=_printed(c * sp.sqrt(_RATE) * C_F, "Lemma 4", "eq. (59b)"),
         ),
         _quantity(
             "prompt", r"\text{risk}/\text{bound at the prompt}", "risk of the transformer over its bound at the prompt",
@@ -115,7 +117,9 @@ RISK = Result(
     ),
     quantities=_quantities(),
     notation={
-        lam: r"\lambda", sigma: r"\sigma", delta: r"\delta", tau: r"\tau", eps: r"\varepsilon", tau_1: r"\tau_1",
+        C_F: r"C_{\mathcal F}", cover: r"|\mathcal N_\varepsilon|", at_zero: r"\sup_f |f(0)|",
+        members: r"|\mathcal F|", lam: r"\lambda", sigma: r"\sigma", delta: r"\delta", tau: r"\tau",
+        eps: r"\varepsilon", tau_1: r"\tau_1",
         tau_2: r"\tau_2", mass: r"\tilde C_{\mathcal F}", nu: r"\nu", moved: r"\|\rho_T - \rho^\star\|_1",
         A: r"\|\rho_T\|_1", U: r"\|\rho^\star\|_1", e_y: r"e_{\hat y}", eps_dis: r"\varepsilon_{\mathrm{dis}}",
         eps_opt: r"\varepsilon_{\mathrm{opt}}",
@@ -124,8 +128,10 @@ RISK = Result(
         mass: "C_F - sup |f(0)|", at_zero: "sup |f(0)|", members: "functions of the class, which is finite",
         F: "sup |f|", U: "1-norm of rho*", B: "largest |y_i|", R: "largest 1-norm of the exact iterates",
         S: "largest |phi_i^T rho| over the iterates of the network and the exact ones",
-        nu: "noise level of a prompt", moved: "1-norm of rho_T - rho*", A: "1-norm of rho_T", e_y: "|y_hat - phi^T rho_T|",
+        nu: "noise level of a prompt", moved: "1-norm of rho_T - rho*", A: "1-norm of rho_T",
+        e_y: "|y_hat - phi^T rho_T|",
         eps_dis: "sup |f - phi^T rho*|", eps_opt: "duality gap of rho_T", rivals: "vectors in the place of rho*",
+        C_F: "sup |f(0)| and the mass", cover: "size of the cover",
         c: "unspecified in the paper: the constant of its <~",
     },
     formulas=(

@@ -14,14 +14,17 @@ from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
 from symbolic.printing import WIDEST, equation, letters, with_names
 from symbolic.statements import Quantity, Result
+from symbolic.universal import risk
 from symbolic.universal import transformer as path
 
 ALL = list(results().values())
 RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
+OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
 LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
+    **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]
@@ -195,6 +198,16 @@ def test_repeated_parts_of_a_wide_formula_are_named_and_the_index_of_a_sum_stays
         for name, named in reversed(parts):
             main = main.subs(name, named)
         assert main == total
+
+
+def test_wide_parts_inside_others_are_named() -> None:
+    x = sp.Symbol("x", positive=True)
+    inside = [sp.Add(*((k + x) ** place / (place + x) for k in range(2, 12))) for place in (3, 5)]
+    shown = equation("f", "=", sp.sqrt(sp.Max(*inside)) * sp.exp(inside[0]))
+    assert max(letters(line) for line in shown.split("\\\\")) <= 2 * WIDEST
+    main, parts = with_names(sp.sqrt(inside[1]), None, inside[1:])
+    assert main == sp.sqrt(parts[0][0])
+    assert parts[0][1] == inside[1]
 
 
 def test_listing_derives_no_formula() -> None:
