@@ -4,6 +4,7 @@ The law of x is uniform on points of the ball, so that the expectation over the 
 Shapes: S points of the law, N examples, m = n + 1 coordinates.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -65,8 +66,12 @@ class Prompt:
         return self.learner.predictions(self.x, self.y[None], self.x_law)[0][0]
 
     @cached_property
+    def iterates(self) -> Tensor:
+        return self.learner.iterates(self.x, self.y)
+
+    @property
     def iterate(self) -> Tensor:
-        return self.learner.iterate(self.x, self.y)
+        return self.iterates[-1]
 
     @cached_property
     def phi_law(self) -> Tensor:
@@ -126,12 +131,14 @@ def at_prompt(of: Prompt, rivals: list[Pool], delta: float) -> float:
     )  # fmt: skip
 
 
+# With S = 2 R, predictions of the network stay within S if the error is at most R.
 def emulation_at(of: Prompt) -> float:
-    """|y_hat - phi^T rho_T| at most, by the largest label of the prompt."""
-    at, largest = of.learner.at, float(of.y.abs().max())
-    known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, theory.B: largest}
-    known |= {theory.S: 2 * largest**2 / at.lam, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2}
-    return number(_EMULATION, known)
+    """|y_hat - phi^T rho_T| at most, by the largest label of the prompt and the largest 1-norm R of its iterates."""
+    at, largest = of.learner.at, float(of.iterates.abs().sum(1).max())
+    known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, theory.B: float(of.y.abs().max())}
+    known |= {theory.S: 2 * largest, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2}
+    found = number(_EMULATION, known)
+    return found if found <= largest else math.inf
 
 
 _AT_PROMPT, _EMULATION = theory.derive_at_prompt().error, theory.derive_emulation().error

@@ -60,11 +60,14 @@ class Learner:
             found = SharedNetwork(transformer.transformer(self.at, self.L)).run(tokens, ("rho", "y_hat"))
         return found["y_hat"][:, -1, 0].reshape(K, Q), found["rho"][:, -1].reshape(K, Q, -1)
 
-    def iterate(self, x: Tensor, y: Tensor) -> Tensor:
-        """rho_T of exact steps, (m), for examples x (N, d), y (N)."""
-        steps = transformer.blocks_of(self.L)
-        found: Tensor = transformer.proximal_path(self.features(x), y, self.at.eta, self.at.lam, steps)
-        return found
+    def iterates(self, x: Tensor, y: Tensor) -> Tensor:
+        """rho_1, ..., rho_T of exact steps, (T, m), for examples x (N, d), y (N)."""
+        phi, eta = self.features(x), self.at.eta
+        rho, found = torch.zeros_like(phi[0]), []
+        for _ in range(transformer.blocks_of(self.L)):
+            rho = transformer.soft_threshold(transformer.gradient_step(rho, phi, y, eta), eta * self.at.lam)
+            found.append(rho)
+        return torch.stack(found)
 
 
 def deep_network(d: int, seed: int) -> Callable[[Any], Any]:

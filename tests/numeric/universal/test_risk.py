@@ -5,6 +5,7 @@ import torch
 
 from numeric.stream import StreamError
 from numeric.universal.risk import Learner, deep_network, with_idle
+from numeric.universal.transformer import proximal_path
 
 N, n, d, T = 24, 6, 3, 8
 GENERATOR = torch.Generator().manual_seed(5)
@@ -30,7 +31,7 @@ def test_the_idle_feature_is_0_on_the_ball_and_its_coefficient_stays_0() -> None
     sphere = torch.nn.functional.normalize(ball(200), dim=1)
     assert (of.features(sphere)[:, n - 1] == 0).all()
     assert (of.features(sphere)[:, n] == 1).all()
-    assert of.iterate(x, torch.sin(x[:, 0]))[n - 1] == 0
+    assert (of.iterates(x, torch.sin(x[:, 0]))[:, n - 1] == 0).all()
 
 
 # The squares of the entries of phi add up to at most n: the printed step 1/(2n) is at most 1/smoothness.
@@ -49,7 +50,9 @@ def test_predictions_are_those_of_exact_steps() -> None:
     assert y_hat.shape == (2, 5)
     assert rho.shape == (2, 5, n + 1)
     for k in range(2):
-        exact = of.iterate(x, y[k])
+        exact = of.iterates(x, y[k])[-1]
+        steps = proximal_path(of.features(x), y[k], of.at.eta, of.at.lam, T)
+        assert torch.equal(exact, steps)
         assert torch.allclose(y_hat[k], of.features(queries) @ exact, atol=1e-6)
         assert torch.allclose(rho[k], exact.expand(5, -1), atol=1e-6)
     assert (y_hat[0] - y_hat[1]).abs().max() > 0.01
