@@ -108,7 +108,7 @@ class Lattice:
     def at(self, k: Number) -> int:
         return self.start + self.step * int(k)
 
-    def nearest(self, value: float) -> int:
+    def nearest(self, value: Number) -> int:
         return self.at(round((value - self.start) / self.step))
 
     def within(self, interval: Interval) -> Interval:
