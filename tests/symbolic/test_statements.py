@@ -200,16 +200,6 @@ def test_repeated_parts_of_a_wide_formula_are_named_and_the_index_of_a_sum_stays
         assert main == total
 
 
-def test_wide_parts_inside_others_are_named() -> None:
-    x = sp.Symbol("x", positive=True)
-    inside = [sp.Add(*((k + x) ** place / (place + x) for k in range(2, 12))) for place in (3, 5)]
-    shown = equation("f", "=", sp.sqrt(sp.Max(*inside)) * sp.exp(inside[0]))
-    assert max(letters(line) for line in shown.split("\\\\")) <= 2 * WIDEST
-    main, parts = with_names(sp.sqrt(inside[1]), None, inside[1:])
-    assert main == sp.sqrt(parts[0][0])
-    assert parts[0][1] == inside[1]
-
-
 def test_listing_derives_no_formula() -> None:
     code = (
         "import sys; from symbolic.catalogue import results; "
