@@ -345,6 +345,7 @@ class Study(ABC):
     `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
     the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
     from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
+    `settings` are those of a run where none are given, in the place of the general ones.
     `cost` says what a point takes: every parameter that work grows with has a part in it.
     """
 
@@ -355,6 +356,7 @@ class Study(ABC):
     fixed: tuple[str, ...] = ()
     automatic: tuple[str, ...] = ()
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType({})
+    settings: Mapping[str, int] = MappingProxyType({})
     sha256: str | None = None  # of the file that the theorem was read from
     inequalities: tuple[Inequality, ...] = ()  # at every parameter, for `certify`
 

@@ -77,6 +77,7 @@ class Theorem:
     name) and completes them by those that they imply, which `implied` names. `cost` estimates a point from its sizes,
     and `searched` limits the range in which a parameter is solved for. `tables`, functions of parameters and weights,
     stand under the rows.
+    `settings` are those of a run where none are given: fewer `samples`, where each takes long.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
     place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
@@ -124,6 +125,7 @@ class Theorem:
     implied: tuple[str, ...] = ()
     entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
     tables: tuple[Function, ...] = ()  # each gives a NamedTable
+    settings: Mapping[str, int] = field(default_factory=dict)
     quantities: Callable[..., Sequence[Quantity]] | None = None
     refusal: Callable[..., Refusal | None] | None = None
     outside: Callable[..., str] | None = None

@@ -28,6 +28,7 @@ class TheoremStudy(Study):
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
         self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
         self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
+        self.settings = theorem.settings
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
         functions += [each for each in (theorem.letters, theorem.norms) if each is not None]
