@@ -36,7 +36,7 @@ _HOMES = {
     ),
     "symbolic.calculus": (
         *("add", "apply_function", "attend", "best_shares", "bilinear", "bounded_iterates", "change_norm"),
-        *("concatenate", "concentrate"),
+        *("cheapest_split", "concatenate", "concentrate"),
         *("confine", "contract", "converge", "correct", "cover", "descend", "descent_lemma", "either", "evolve"),
         *("exclude", "expected_mean", "given", "gradient_descent", "hard_max", "heads_as_linear", "iterate"),
         *("knob_for", "line_at_zero"),

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import torch
 
 from numeric.families import ElementwiseMultiplication, FamilyAttention
-from numeric.icgd import IcgdConstruction, IcgdNetwork, Shape, autograd_gradient, icgd_construction, prompts
+from numeric.icgd import IcgdConstruction, IcgdNetwork, icgd_construction, prompts
+from numeric.layered import Shape, autograd_gradient
 from numeric.relu_sums import LossSum, ReluSum, uniform_knots
 
 B_V, B_X, B_Y, ETA = 1.0, 1.0, 0.8, 0.5

@@ -8,23 +8,22 @@ Interrupted, it prints its counts so far; with `--resume FILE` they are stored, 
 """
 
 import argparse
-import signal
+import gc
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import torch
 
 from benchmarks.mutants.record import fingerprint
+from benchmarks.signals import noting_signals
 from tests.bridge.readings.soundness import Soundness, sound
 from tests.bridge.readings.stored import stored, taken_up
 
 ROOT = Path(__file__).parents[1]
 READ = ("bridge/readings", "symbolic/calculus", "tests/bridge/readings", "tests/symbolic/fuzzing")
 VIOLATIONS = 5  # shown before the run stops
-ENDING = (signal.SIGTERM, signal.SIGINT)
 EVERY = 500  # programs between two lines of progress
 
 
@@ -32,6 +31,8 @@ def main() -> int:
     options = _options()
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
+    gc.freeze()  # what is imported is not garbage
+    gc.set_threshold(50_000, 20, 100)
     started = time.perf_counter()
     found = run(options)
     print(found.table())
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> Soundness:
         if options.resume:
             stored(options.resume, found, which)
 
-    with _noting_signals() as asked, suppress(_Stopped):
+    with noting_signals() as asked, suppress(_Stopped):
         sound(options.programs, options.seed, watch=watch, **given)
     store(found)
     return found
@@ -90,18 +91,6 @@ def _sources() -> list[str]:
 def _counts(found: Soundness) -> str:
     steps = sum(found.steps.values())
     return f"{found.programs} programs, {found.instances} instances, {steps} steps, {len(found.breaches)} violations"
-
-
-@contextmanager
-def _noting_signals() -> Iterator[list[int]]:
-    """The signals that asked for an end: a program is read to its end, so that no count is of half of one."""
-    asked: list[int] = []
-    former = {each: signal.signal(each, lambda number, _: asked.append(number)) for each in ENDING}
-    try:
-        yield asked
-    finally:
-        for each, handler in former.items():
-            signal.signal(each, handler)
 
 
 if __name__ == "__main__":

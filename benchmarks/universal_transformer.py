@@ -7,6 +7,7 @@ from functools import partial
 
 import torch
 
+from benchmarks.universal_transformer_blocks import Prompt, blocks, blocks_in_balls
 from bridge.universal.transformer import FORMATS, resolve
 from numeric.network import Network
 from numeric.shared_blocks import SharedNetwork
@@ -22,8 +23,34 @@ def main() -> None:
     structured()
     literal(64, 16, 10, repeats=3)
     literal(N, n, 2, repeats=1)
+    with torch.inference_mode():
+        every_block()
     for name in FORMATS:
         recommended(name)
+
+
+def every_block() -> None:
+    """Each block of all beside the exact step from its own state: tau over six decades, four formats, and balls."""
+    print(f"  each of {T} blocks, N = {N}, n = {n}, against the exact step from its state, in the sup norm:")
+    for decade in range(6):
+        shown("float64", 10.0**decade / 1000, 10.0**decade)
+    for name, bits in FORMATS.items():
+        chosen = resolve({"N": N, "n": n, "L": 2 * T + 1, "lam": LAM, "bits": bits}, 0, name)
+        shown(name, chosen["tau_1"], chosen["tau_2"])
+    found = blocks_in_balls(made(8, 8, 2.0, 2.0**12), 10)
+    words = "; ".join(f"{name} {error:.2g}, at most {bound:.2g}" for name, (error, bound) in found.items())
+    print(f"  in balls, each of 10 blocks, N = n = 8: {words}")
+
+
+def shown(name: str, tau_1: float, tau_2: float) -> None:
+    found = blocks(made(N, n, tau_1, tau_2), T, getattr(torch, name))
+    words = "; ".join(f"{quantity} {each}" for quantity, each in found.items())
+    print(f"  {name}, tau_1 = {tau_1:g}, tau_2 = {tau_2:g}: {words}")
+
+
+def made(N: int, n: int, tau_1: float, tau_2: float) -> Prompt:
+    x, y, _, _ = prompt(N, n)
+    return Prompt(x, y, setting(N, n, tau_1, tau_2))
 
 
 def prompt(N: int, n: int) -> tuple[torch.Tensor, ...]:
@@ -70,7 +97,7 @@ def literal(N: int, n: int, T: int, repeats: int) -> None:
 
 def recommended(name: str) -> None:
     """Errors at the recommended temperatures, and the best of a scan over powers of 4, each layer at its own."""
-    dtype, at = getattr(torch, name), resolve({"N": N, "n": n, "L": 2 * T + 1, "bits": FORMATS[name]}, 0)
+    dtype, at = getattr(torch, name), resolve({"N": N, "n": n, "L": 2 * T + 1, "lam": LAM}, 0, name)
     own = errors(dtype, at["tau_1"], at["tau_2"])
     scan = [errors(dtype, at["tau_1"] * 4.0**k, at["tau_2"] * 4.0**k) for k in range(-4, 5)]
     best = [min(x for x in each if x == x) for each in zip(*scan, strict=True)]

@@ -10,12 +10,14 @@ from typing import Any
 
 import flint
 import sympy as sp
+import torch
 
 from bridge.balls import BASE_BITS, as_exact
 from bridge.record import Verdict
 from bridge.verdicts import EQUAL_BITS
-from numeric.balls import working_precision
+from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
+from numeric.exact_cost import TooLargeForExact
 from symbolic.statements import Kind, Order, Quantity
 
 PROVABLE = ("printed", "derived", "instance")
@@ -82,6 +84,20 @@ class Check:
     @property
     def name(self) -> str:
         return self.quantity.name
+
+
+def sides_at(number: Callable[..., Any], *inputs: torch.Tensor, bits: int = 192) -> Sides:
+    """A number of these inputs, by a function that runs on tensors and on balls: as floats give it, and exactly.
+
+    The float alone where balls are too much work.
+    """
+    measured = float(number(*inputs))
+    try:
+        with working_precision(bits):
+            exact = number(*(BallArray.exactly(each, bits) for each in inputs)).balls[0]
+            return Sides(exact, measured, rounding=float_above(abs(exact - flint.arb(measured))))
+    except TooLargeForExact:
+        return Sides(measured=measured, remark="too large for exact arithmetic")
 
 
 def as_ball(number: Number) -> flint.arb:

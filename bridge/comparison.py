@@ -61,9 +61,9 @@ def compare(
     `result` is a `Theorem`, the id of a result, or the path of a Python file that holds a theorem (`own.py`,
     `own.py:NAME` where it holds several).
     `params` take the result's parameters; a list or tuple of values spans a grid. `samples` random inputs (256 by
-    default) are drawn per point, `attack` gradient steps (100) taken from each of `restarts` starts (12; 0 steps: no
-    attack). The same seed (0) and dtype (float64) give the same record. What a result without inputs has no use for is
-    refused.
+    default, fewer where each takes long) are drawn per point, `attack` gradient steps (100) taken from each of
+    `restarts` starts (12; 0 steps: no attack). The same seed (0) and dtype (float64) give the same record. What a
+    result without inputs has no use for is refused.
 
     Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
     `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
@@ -77,7 +77,7 @@ def compare(
     result_id = study.result.id
     asked = {"samples": samples, "attack": attack, "restarts": restarts, "seed": seed}
     given: dict[str, Any] = {name: number for name, number in asked.items() if number is not None}
-    budget = Budget(**_whole_numbers(**{**DEFAULTS, **given}))
+    budget = Budget(**_whole_numbers(**{**DEFAULTS, **study.settings, **given}))
     given |= {} if dtype is None else {"dtype": dtype}
     dtype = "float64" if dtype is None else dtype
     torch_dtype(dtype), torch_device(device)

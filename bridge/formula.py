@@ -7,20 +7,23 @@ from typing import Any
 
 import flint
 import sympy as sp
+import torch
 
 from bridge.lowering import Lowered, lower
 from numeric.balls import BallArray, working_precision
 from numeric.balls.elementwise import entrywise
+from numeric.balls.integers import ExactInteger
 from symbolic.statements import UsageError
 
 
 class ArrayFunction:
     """ArrayFunction(expr, *symbols): a scalar expression as a function of its symbols, entry by entry (they broadcast).
 
-    On tensors it is differentiable and keeps dtype and device; on arrays of balls it encloses the exact value at their
-    precision. The symbols are the arguments, in the order given (by default all of them, sorted by name), by position
-    or by name: where their names are those of parameters, weights and inputs, it serves as network, reference or letter
-    of a theorem. Conventions at kinks are those of `lower`.
+    On tensors it is differentiable and keeps dtype and device (numbers alone give a float64); on arrays of balls, and
+    of the whole numbers of a run on balls, it encloses the exact value at their precision. The symbols are the
+    arguments, in the order given (by default all of them, sorted by name), by position or by name: where their names
+    are those of parameters, weights and inputs, it serves as network, reference or letter of a theorem. Conventions at
+    kinks are those of `lower`.
 
     Raises UsageError for what is no scalar expression.
     """
@@ -44,14 +47,21 @@ class ArrayFunction:
 
 def entry_by_entry(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], values: Sequence[Any]) -> Any:
     """The expression at tensors, or at arrays of balls, in the order of its symbols."""
-    bits = [each.bits for each in values if isinstance(each, BallArray)]
-    if not bits:
-        return _lowered(expr, symbols, None)(*values)
-    with working_precision(max(*bits, flint.ctx.prec)):
+    if not any(isinstance(each, BallArray | ExactInteger) for each in values):
+        return _lowered(expr, symbols, None)(*_as_tensors(values))
+    bits = (each.bits for each in values if isinstance(each, BallArray))
+    with working_precision(max([flint.ctx.prec, *bits])):
         return entrywise(_lowered(expr, symbols, flint.ctx.prec))(*values)
 
 
-@lru_cache(maxsize=1024)
+# torch makes float32 of a Python number.
+def _as_tensors(values: Sequence[Any]) -> Sequence[Any]:
+    if any(isinstance(each, torch.Tensor) for each in values):
+        return values
+    return [torch.tensor(each, dtype=torch.float64) for each in values]
+
+
+@lru_cache(maxsize=8192)
 def _lowered(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], bits: int | None) -> Lowered:
     """For tensors, or for balls of so many bits."""
     return lower(expr, "torch", args=symbols) if bits is None else lower(expr, "arb", args=symbols, bits=bits)

@@ -13,7 +13,7 @@ from bridge.solving.dependence import may_depend, parameters_of
 from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
 from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
 from bridge.solving.tiers import check_tier
-from bridge.solving.values import Interval, Number, grid_of, interval_of, ties_of
+from bridge.solving.values import WHOLE, Interval, Number, grid_of, interval_of, lattice_of, ties_of
 from bridge.study import Study, checked_number
 from numeric.balls import float_above
 from symbolic.statements import Kind, Parameter, Quantity, UsageError
@@ -210,9 +210,10 @@ def _usable(curve: Curve, probe: Probe) -> float | None:
 
 def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Found:
     interval, within = _interval(study, curve, knob), _affordable(study, knob)
-    grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties))
+    lattice = WHOLE if knob.symbol is None or not knob.integer else lattice_of(knob.symbol, study.result.hypotheses)
+    grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties), lattice=lattice)
     try:
-        return Search(curve.at, grid, error, integer=knob.integer).run()
+        return Search(curve.at, grid, error, integer=knob.integer, lattice=lattice).run()
     except UnchangedError:
         raise UsageError(
             f"solve: the {curve.tier} bound of '{curve.quantity}' does not depend on {knob.name}: it is the same at "

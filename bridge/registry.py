@@ -45,6 +45,7 @@ PLACES = {
     "universal.proximal": ("universal.proximal", "PROXIMAL"),
     "universal.features": ("universal.features", "FEATURES"),
     "universal.transformer": ("universal.transformer", "TRANSFORMER"),
+    "universal.risk": ("universal.risk_data", "RiskStudy"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

@@ -58,6 +58,19 @@ class Interpolant:
         """Of a cell."""
         return 2 * self.radius / self.relu_sum.cells
 
+    # Beyond the radius a sum of ReLUs continues its last line, which float64 coefficients move as they move its slope.
+    def error_within(self, reach: float) -> flint.arb:
+        """sup |relu_sum - function| over [-reach, reach], also where that is beyond the radius it was built on."""
+        if reach <= self.radius:
+            return self.error
+        sums, largest = self.relu_sum, self.error
+        for end, (low, high) in ((0, (-reach, float(sums.knots[0]))), (-1, (float(sums.knots[-1]), reach))):
+            knot, value, slope = (_exact(float(array[end])) for array in (sums.knots, sums.values, sums.slopes))
+            line = value + slope * (self.symbol - knot)
+            largest = largest.max(supremum(self.function - line, self.symbol, low, high))
+        beyond = flint.arb(reach) - flint.arb(self.radius)
+        return largest + self.rounding + self.slope_rounding * beyond
+
 
 @dataclass(frozen=True, eq=False)
 class LossInterpolant:

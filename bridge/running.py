@@ -84,25 +84,28 @@ class Runner:
 
         `inputs` may hold parameters and weights too: those of each prompt.
         """
-        fixed, names = self._as_tensors(dtype), arguments_of(function)
+        names, role = arguments_of(function), self.role(function)
+        fixed = self._as_tensors(names, dtype)
         # Copies: a function that changes its argument in place must not change the sample.
         given = {name: value.to(dtype, copy=True) for name, value in inputs.items() if name in names}
 
         def at_one(prompt: dict[str, Tensor]) -> Any:
             known = {**fixed, **prompt}
             found = function(**{name: known[name] for name in names})
-            return _as_arrays(self.role(function), found, dtype, self.device)
+            return _as_arrays(role, found, dtype, self.device)
 
-        with called_for(self.role(function), function):
+        with called_for(role, function):
             if not given:
                 return _repeated(at_one({}), inputs)
-            return torch.func.vmap(at_one, chunk_size=self.part)(given)
+            fits = self.part is None or len(next(iter(given.values()))) <= self.part
+            return torch.func.vmap(at_one, chunk_size=None if fits else self.part)(given)
 
     def at_one(self, function: Function, prompt: Mapping[str, Tensor]) -> Any:
         """The function at one prompt, as it returns; numbers are tensors without dimensions."""
-        known = {**self._as_tensors(torch.float64), **prompt}
+        names = arguments_of(function)
+        known = {**self._as_tensors(names, torch.float64), **prompt}
         with called_for(self.role(function), function):
-            return function(**{name: known[name] for name in arguments_of(function)})
+            return function(**{name: known[name] for name in names})
 
     def exactly(self, function: Function, prompt: Arrays, bits: int) -> Any:
         """The same on balls. Raises TooLargeForExact."""
@@ -120,12 +123,16 @@ class Runner:
         """How many prompts run at once; None: all."""
         return max(1, LARGEST_PART // self.bytes_of_one) if self.bytes_of_one else None
 
-    def _as_tensors(self, dtype: torch.dtype) -> dict[str, Any]:
+    def _as_tensors(self, names: Sequence[str], dtype: torch.dtype) -> dict[str, Any]:
+        """The parameters and weights of these names, and what is built."""
         numbers = {
             name: torch.tensor(value, dtype=torch.float64, device=self.device) if isinstance(value, float) else value
             for name, value in self.params.items()
+            if name in names
         }
-        weights = {name: value.to(self.device, dtype, copy=True) for name, value in self.weights.items()}
+        weights = {
+            name: value.to(self.device, dtype, copy=True) for name, value in self.weights.items() if name in names
+        }
         return numbers | weights | self.built
 
     def exact_number(self, function: Function, inputs: Arrays, bits: int = BASE_BITS) -> flint.arb:

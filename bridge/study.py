@@ -219,7 +219,7 @@ class Case(ABC):
             for s in bound.free_symbols
         }
         values = {symbol: sp.Float(float(self.ball(symbol)), 30) for symbol in self.values if symbol in used}
-        worst = {symbol: bound.subs(values) for symbol, bound in (quantity.worst_case or {}).items()}
+        worst = {symbol: bound.xreplace(values) for symbol, bound in (quantity.worst_case or {}).items()}
         return derivation.slacks(measured, {**values, **worst})
 
     def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:
@@ -345,6 +345,7 @@ class Study(ABC):
     `through_network` those that change a bound by way of the network that is built (a number of ReLUs), whether or not
     the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
     from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
+    `settings` are those of a run where none are given, in the place of the general ones.
     `cost` says what a point takes: every parameter that work grows with has a part in it.
     """
 
@@ -355,6 +356,7 @@ class Study(ABC):
     fixed: tuple[str, ...] = ()
     automatic: tuple[str, ...] = ()
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType({})
+    settings: Mapping[str, int] = MappingProxyType({})
     sha256: str | None = None  # of the file that the theorem was read from
     inequalities: tuple[Inequality, ...] = ()  # at every parameter, for `certify`
 

@@ -73,14 +73,17 @@ class Theorem:
     the bounds from 0 takes, for what nearly cancels; `exact_limit` is the most ball operations of an exact run.
     `memory` gives, from parameters, the bytes that one prompt takes: prompts run in parts that fit. `starts` takes
     `count` and a torch `generator` beside parameters and weights, and gives the inputs, (count, ...) each, where the
-    attack starts; without it they come from the domains. `resolve` completes given parameters by those that they imply,
-    which `implied` names. `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter
-    is solved for. `tables`, functions of parameters and weights, stand under the rows.
+    attack starts; without it they come from the domains. `resolve` takes given parameters and the seed (and `dtype`, by
+    name) and completes them by those that they imply, which `implied` names. `cost` estimates a point from its sizes,
+    and `searched` limits the range in which a parameter is solved for. `tables`, functions of parameters and weights,
+    stand under the rows.
+    `settings` are those of a run where none are given: fewer `samples`, where each takes long.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
     place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
-    what is built is None there where it cannot be. `outside` takes `quantity` and `tier` and gives the hypothesis that
-    the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
+    what is built is None there where it cannot be. It may take `dtype`, the name of the format that the network runs
+    in; so may `tables`. `outside` takes `quantity` and `tier` and gives the hypothesis that the bound does not meet, in
+    words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
     they are known; `printed_letters` takes the name of a `quantity` and gives those that mean something else in its
     printed bound than in the derived one. `idle` names the parameters that nothing depends on there, `automatic` those
     of which 0 means: computed from the others, `fixed` those that are never solved for.
@@ -116,12 +119,13 @@ class Theorem:
     exact_limit: int = DEFAULT_LIMIT
     memory: Function | None = None
     starts: Function | None = None
-    resolve: Callable[[Mapping[str, Any], int], Mapping[str, Any]] | None = None
+    resolve: Callable[..., Mapping[str, Any]] | None = None
     cost: Callable[[Mapping[str, float], Budget | None], Cost] | None = None
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
     implied: tuple[str, ...] = ()
     entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
     tables: tuple[Function, ...] = ()  # each gives a NamedTable
+    settings: Mapping[str, int] = field(default_factory=dict)
     quantities: Callable[..., Sequence[Quantity]] | None = None
     refusal: Callable[..., Refusal | None] | None = None
     outside: Callable[..., str] | None = None

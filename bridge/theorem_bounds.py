@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import flint
 import sympy as sp
@@ -41,6 +41,7 @@ class TheoremBounds(TheoremRuns):
     """A theorem at one point, as far as its derivations go."""
 
     refused: Refusal | None
+    _derived: dict[tuple[str, bool], Bound | None]
     _prompt_formulas: dict[str, PromptFormula]
     _readings: dict[tuple[str | None, ...], AtPrompt]
     bounds_on_balls: KeptRuns[Any]
@@ -86,7 +87,19 @@ class TheoremBounds(TheoremRuns):
         own = self.runner.called(letters, {"quantity": quantity.name})
         return self._at_hand(quantity, "printed", Case.printed(self.with_letters(own), quantity))
 
+    def with_letters(self, letters: Mapping[sp.Symbol, Any]) -> Self:
+        other = super().with_letters(letters)
+        other._derived = {}
+        return other
+
+    # Each search for a quantity asks for it, and each of its rows.
     def derived(self, quantity: Quantity) -> Bound | None:
+        key = quantity.name, bool(quantity.scopes)
+        if key not in self._derived:
+            self._derived[key] = self._derive(quantity)
+        return self._derived[key]
+
+    def _derive(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()
         known = expression is not None and self._has_values(expression)
         return self._at_hand(quantity, "derived", super().derived(quantity)) if known else None

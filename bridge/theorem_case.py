@@ -75,7 +75,8 @@ class TheoremCase(TheoremBounds):
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
-        self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, {})
+        self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, self._of_run)
+        self._derived = {}
         self._prompt_formulas: dict[str, PromptFormula] = {}
         self._exact, self._floats = KeptRuns(), KeptRuns()
         self._readings: dict[tuple[str | None, ...], AtPrompt] = {}
@@ -96,6 +97,7 @@ class TheoremCase(TheoremBounds):
     def floats_enclosed(self) -> "TheoremCase":
         other = copy.copy(self)
         other.__dict__.pop("_of_network", None)
+        other._derived = {}
         other.runner, other._exact, other.bounds_on_balls = self.runner.with_floats_enclosed(), KeptRuns(), KeptRuns()
         other.values = {**self.values, **other._own_letters()}
         return other
@@ -232,8 +234,12 @@ class TheoremCase(TheoremBounds):
                 return replayed_check(self, check, inputs)
         return super().replay_check(name, inputs)
 
+    @property
+    def _of_run(self) -> dict[str, str]:
+        return {"dtype": str(self.dtype).removeprefix("torch.")}
+
     def tables(self) -> list[NamedTable]:
-        return [self.runner.called(table, {}) for table in self.theorem.tables]
+        return [self.runner.called(table, self._of_run) for table in self.theorem.tables]
 
     def within(self, budget: Budget) -> Budget:
         return budget if self.attackable else budget.without_attack()

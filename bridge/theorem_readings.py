@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import flint
@@ -43,6 +43,16 @@ def steps_of(quantity: Quantity) -> tuple[Step, ...]:
     return () if quantity.derivation is None else quantity.derivation.leading_to(step_of(quantity))
 
 
+def letters_in(thing: Any) -> set[sp.Symbol]:
+    """The symbols in expressions, steps and operations, and in the derivations inside of these."""
+    if isinstance(thing, sp.Basic):
+        return set(thing.free_symbols)
+    if isinstance(thing, Mapping | str) or not (is_dataclass(thing) or isinstance(thing, Iterable)):
+        return set()
+    parts = [getattr(thing, each.name) for each in fields(thing)] if is_dataclass(thing) else thing
+    return set().union(*map(letters_in, parts))
+
+
 # Functions of a prompt.
 
 
@@ -67,7 +77,10 @@ class AtPrompt:
         self.role = f"{case.theorem.id}: the handles"
         self.use, self.bits, self.scope_is_given = use, bits, scope_is_given
         self.letters = {f"letter_{place}": letter for place, letter in enumerate(case.network_letters)}
-        self.at_prompt, self.worst = case.prompt_functions, dict(quantity.worst_case or {})
+        self.worst = dict(quantity.worst_case or {})
+        assert quantity.derivation is not None  # it has handles
+        read = letters_in(quantity.derivation.steps) | letters_in(self.worst.values())
+        self.at_prompt = {letter: each for letter, each in case.prompt_functions.items() if letter in read}
         params = {p.symbol: p.name for p in case.result.parameters if p.symbol is not None}
         self.whole = {s: x for s, name in params.items() if isinstance(x := case.runner.params.get(name), int)}
         self.real = {s: name for s, name in params.items() if isinstance(case.runner.params.get(name), float)}

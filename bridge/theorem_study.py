@@ -1,5 +1,6 @@
 """A theorem as the engine runs it: parameters resolved, weights drawn, one case for each point of the grid."""
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ class TheoremStudy(Study):
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
         self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
         self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
+        self.settings = theorem.settings
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
         functions += [each for each in (theorem.letters, theorem.norms) if each is not None]
@@ -43,13 +45,17 @@ class TheoremStudy(Study):
         return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
-        return TheoremCase(self.theorem, *self.point(params, seed), dtype, device)
+        return TheoremCase(self.theorem, *self.point(params, seed, dtype), dtype, device)
 
-    def point(self, params: Mapping[str, Any], seed: int) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def point(
+        self, params: Mapping[str, Any], seed: int, dtype: str = "float64"
+    ) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """The parameters, all of them, and the weights. `params` may hold the weights of a witness."""
         known = {name: value for name, value in params.items() if name in self.theorem.recorded}
         own = {name: value for name, value in params.items() if name not in known}
-        resolved = self.resolved(own if self.theorem.resolve is None else self.theorem.resolve(own, seed))
+        resolve = self.theorem.resolve
+        run = {"dtype": dtype} if resolve is not None and "dtype" in inspect.signature(resolve).parameters else {}
+        resolved = self.resolved(own if resolve is None else resolve(own, seed, **run))
         self._require_memory(resolved)
         weights: dict[str, Tensor] = {}
         for name in self.theorem.weights:

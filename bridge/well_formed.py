@@ -22,6 +22,7 @@ OF_CHECKS = {"samples", "attack", "restarts", "seed"}  # settings that a check m
 OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
 OF_BOUNDS = ("scope",)  # what bounds at a prompt take
+OF_RUN = ("dtype",)  # what a refusal and a table take beside parameters and weights
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -109,7 +110,8 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.starts, OF_STARTS),
         (theorem.samples, OF_STARTS),
         (theorem.distance, OF_DISTANCE),
-        (theorem.refusal, ()),
+        (theorem.refusal, OF_RUN),
+        *((table, OF_RUN) for table in theorem.tables),
         (theorem.norms, ()),
         (theorem.letters, ()),
         (theorem.outside, OF_QUANTITIES),

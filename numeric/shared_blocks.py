@@ -6,7 +6,7 @@ declared. The result is that of `Network`, up to rounding.
 Shapes: B batch, L tokens, R rows of a block (L, or 1 for all tokens), Q rows of a query, s and t sizes of blocks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import torch
@@ -15,7 +15,6 @@ from torch import Tensor
 
 from numeric.attention import examples
 from numeric.construction import (
-    Attention,
     Construction,
     FeedForward,
     Head,
@@ -23,12 +22,106 @@ from numeric.construction import (
     LogisticAttention,
     OutputTap,
     StreamTap,
-    Tap,
 )
-from numeric.maps import BlockMap, BlockPair, TensorAction, act_on_block, tensor_actions
+from numeric.maps import BlockMap, act_on_block, tensor_actions
 from numeric.stream import StreamError
 
 Blocks: TypeAlias = dict[str, Tensor]  # block name -> (B, R, block size); a missing block is zero
+
+
+class Products:
+    """Dot products of the rows of two blocks, each computed once as long as the two are those of the stream."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[Tensor, Tensor, Tensor]] = {}
+
+    def of(self, queries: Float[Tensor, "#B Q s"], keys: Float[Tensor, "#B R s"]) -> Float[Tensor, "B Q R"]:
+        place = id(queries), id(keys)
+        if place not in self._known:
+            self._known[place] = queries, keys, queries @ keys.mT
+        return self._known[place][2]
+
+    def keep(self, blocks: Blocks) -> None:
+        """Forgets what other blocks than these enter."""
+        here = set(map(id, blocks.values()))
+        self._known = {place: known for place, known in self._known.items() if here.issuperset(place)}
+
+
+class SharedMap:
+    """A block map, its weights rounded to a dtype."""
+
+    def __init__(self, block_map: BlockMap, dtype: torch.dtype, device: torch.device | str) -> None:
+        self.source, self.target = block_map.source, block_map.target
+        self.terms = [(name, read, w) for (name, read), w in tensor_actions(block_map, dtype, device).items()]
+        self.read = tuple(dict.fromkeys(read for _, read, _ in self.terms))
+        written = dict.fromkeys(name for name, _, _ in self.terms)
+        # values are mapped before the average where their image is narrower than what it is computed from
+        self.narrows = sum(map(self.source.size, self.read)) > sum(map(self.target.size, written))
+
+    def __call__(self, blocks: Blocks) -> Blocks:
+        images: Blocks = {}
+        for name, source, weight in self.terms:
+            if source in blocks:
+                image = act_on_block(weight, blocks[source])  # (B, R, t)
+                images[name] = images[name] + image if name in images else image
+        return images
+
+    # <W_Q h_i, W_K h_j> = <W_K^T W_Q h_i, h_j>: the key's map is applied to the queries, of which there are fewer.
+    def scores(self, queries: Blocks, blocks: Blocks, products: Products) -> Float[Tensor, "B Q R"] | None:
+        """Of these queries and the keys that the map makes; None if they are all 0."""
+        found = None
+        for name, source, weight in self.terms:
+            if name in queries and source in blocks:
+                if isinstance(weight, float):
+                    term = products.of(queries[name], blocks[source]) * weight  # (B, Q, R)
+                else:
+                    term = products.of(_transposed(weight, queries[name]), blocks[source])
+                found = term if found is None else found + term
+        return found
+
+
+class SharedFeedForward:
+    def __init__(self, layer: FeedForward, dtype: torch.dtype, device: torch.device | str) -> None:
+        self.inner, self.outer = (SharedMap(each, dtype, device) for each in (layer.inner, layer.outer))
+        self.bias = _rows_of(layer.inner_bias, dtype, device)
+
+    def images(self, blocks: Blocks, length: int, products: Products) -> Iterator[Blocks]:
+        inner = _sum(self.inner(blocks), self.bias)
+        yield self.outer({name: torch.relu(block) for name, block in inner.items()})
+
+
+class SharedAttention:
+    """(1/N) sum_j sigma(scores) W_V h_j of each head. All heads average a block together, which is read once."""
+
+    def __init__(self, layer: LogisticAttention, dtype: torch.dtype, device: torch.device | str) -> None:
+        maps = {id(each): SharedMap(each, dtype, device) for head in layer.heads for each in _maps(head)}
+        self.heads = [tuple(maps[id(each)] for each in _maps(head)[:-1]) for head in layer.heads]
+        self.values = [maps[id(head.value)] for head in layer.heads]
+        self.averaged = tuple(dict.fromkeys(name for each in self.values if not each.narrows for name in each.read))
+
+    def images(self, blocks: Blocks, length: int, products: Products) -> Iterator[Blocks]:
+        batch = max(block.shape[0] for block in blocks.values())
+        none = next(iter(blocks.values())).new_zeros(1, 1, 1)
+        scores = [
+            self._scores(head, blocks, products, none).expand(batch, -1, length) for head in self.heads
+        ]  # (B, Q, L)
+        rows = [each.shape[1] for each in scores]
+        joined = torch.sigmoid(torch.cat(scores, 1)) / examples(length)  # (B, Q of all heads, L)
+        weights = joined.split(rows, 1)
+        averages = {name: _averaged(joined, blocks[name]).split(rows, 1) for name in self.averaged if name in blocks}
+        for place, value in enumerate(self.values):
+            if value.narrows:
+                yield {name: _averaged(weights[place], block) for name, block in value(blocks).items()}
+            else:
+                yield value({name: each[place] for name, each in averages.items()})
+
+    @staticmethod
+    def _scores(head: Sequence[SharedMap], blocks: Blocks, products: Products, none: Tensor) -> Float[Tensor, "B Q R"]:
+        if not head:
+            return none
+        query, key = head
+        found = key.scores(query(blocks), blocks, products)
+        return none if found is None else found
 
 
 class SharedNetwork:
@@ -41,106 +134,55 @@ class SharedNetwork:
         self, construction: Construction, dtype: torch.dtype = torch.float64, device: torch.device | str = "cpu"
     ) -> None:
         self.construction, self.dtype, self.device = construction, dtype, device
-        self._weights: dict[int, dict[BlockPair, TensorAction]] = {}
-        self._narrow: dict[int, bool] = {}
-        for layer in construction.layers:
-            if isinstance(layer, Attention) and not isinstance(layer, LogisticAttention):
-                raise StreamError("SharedNetwork", f"a layer of {type(layer).__name__}", "Run it with Network.")
+        made = {id(layer): layer for layer in construction.layers}
+        own = {key: self._layer(layer) for key, layer in made.items()}
+        self.layers = [own[id(layer)] for layer in construction.layers]
+        self.embedding, self.readout = (
+            SharedMap(each, dtype, device) for each in (construction.embedding.map, construction.readout)
+        )
+        self.bias = _rows_of(construction.embedding.bias, dtype, device)
+
+    def _layer(self, layer: Layer) -> SharedFeedForward | SharedAttention:
+        if isinstance(layer, FeedForward):
+            return SharedFeedForward(layer, self.dtype, self.device)
+        if isinstance(layer, LogisticAttention):
+            return SharedAttention(layer, self.dtype, self.device)
+        raise StreamError("SharedNetwork", f"a layer of {type(layer).__name__}", "Run it with Network.")
 
     def run(self, x: Float[Tensor, "B L d"], taps: Sequence[str] | None = None) -> dict[str, Tensor]:
         """The output under "output", and the taps of these names (all of them for None)."""
         self._check_input(x)
-        selected, found = self.construction.select_taps(None if taps is None else tuple(taps)), dict[str, Tensor]()
-        source = self.construction.source
-        inputs = {name: x[..., source.slice(name)] for name in source.names}
-        embedding = self.construction.embedding
-        blocks = self._with_bias(self._image(embedding.map, inputs), embedding.bias)
-        self._record(found, selected, 0, blocks, x)
-        for number, layer in enumerate(self.construction.layers, start=1):
-            blocks = self._after(layer, blocks, x.shape[1])
-            self._record(found, selected, number, blocks, x)
-        readout = self._image(self.construction.readout, blocks)
-        output = torch.cat([_rows(readout, name, size, x) for name, size in _sizes(self.construction.readout)], -1)
+        after = self._taps_by_layer(taps)
+        found, source = dict[str, Tensor](), self.construction.source
+        blocks = _sum(self.embedding({name: x[..., source.slice(name)] for name in source.names}), self.bias)
+        products = Products()
+        for number in range(len(self.layers) + 1):
+            if number:
+                blocks = self.after(number, blocks, x.shape[1], products)
+            for name, tap in after.get(number, ()):
+                rows = _rows(blocks, tap.block, self.construction.stream(number).size(tap.block), x)
+                found[name] = rows[:, self.construction.first_query(number, x.shape[1]) :]
+        readout = self.readout(blocks)
+        output = torch.cat([_rows(readout, each.name, each.size, x) for each in self.readout.target.blocks], -1)
         return {**found, "output": output[:, -1] if self.construction.last_token_only else output}
 
-    def _record(
-        self, found: dict[str, Tensor], selected: Mapping[str, Tap], number: int, at: Blocks, x: Tensor
-    ) -> None:
-        for name, tap in selected.items():
-            if isinstance(tap, StreamTap) and tap.layer == number:
-                rows = _rows(at, tap.block, self.construction.stream(number).size(tap.block), x)
-                found[name] = rows[:, self.construction.first_query(number, x.shape[1]) :]
-            elif not isinstance(tap, StreamTap | OutputTap):
-                raise StreamError("SharedNetwork.run", f"the tap {name!r} of scores", "Run it with Network.")
-
-    def _after(self, layer: Layer, blocks: Blocks, length: int) -> Blocks:
-        if isinstance(layer, FeedForward):
-            inner = self._with_bias(self._image(layer.inner, blocks), layer.inner_bias)
-            images = [self._image(layer.outer, {name: torch.relu(block) for name, block in inner.items()})]
-        else:
-            images = self._attended(layer.heads, blocks, length)
-        after = dict(blocks) if layer.residual else {}
-        for image in images:
+    def after(self, number: int, blocks: Blocks, length: int, products: Products) -> Blocks:
+        """The blocks after layer `number`, from those before it."""
+        found = dict(blocks) if self.construction.layers[number - 1].residual else {}
+        for image in self.layers[number - 1].images(blocks, length, products):
             for name, block in image.items():
-                after[name] = after[name] + block if name in after else block
-        return after
+                found[name] = found[name] + block if name in found else block
+        products.keep(found)
+        return found
 
-    def _attended(self, heads: Sequence[Head], blocks: Blocks, length: int) -> list[Blocks]:
-        """(1/N) sum_j sigma(scores) W_V h_j of each head. All heads average a block together, which is read once."""
-        batch = max(block.shape[0] for block in blocks.values())
-        scores = [self._scores(head, blocks).expand(batch, -1, length) for head in heads]  # (B, Q, L)
-        rows = [each.shape[1] for each in scores]
-        joined = torch.sigmoid(torch.cat(scores, 1)) / examples(length)  # (B, Q of all heads, L)
-        wide = [head.value for head in heads if not self._narrows(head.value)]
-        averaged = {source for value in wide for _, source in value.action} & set(blocks)
-        averages = {name: _summed(joined, blocks[name]).split(rows, 1) for name in averaged}
-        weights, images = joined.split(rows, 1), list[Blocks]()
-        for place, head in enumerate(heads):
-            if self._narrows(head.value):
-                values = self._image(head.value, blocks)
-                images.append({name: _summed(weights[place], block) for name, block in values.items()})
-            else:
-                images.append(self._image(head.value, {name: each[place] for name, each in averages.items()}))
-        return images
-
-    # <W_Q h_i, W_K h_j> = <W_K^T W_Q h_i, h_j>: the key's map is applied to the queries, of which there are fewer.
-    def _scores(self, head: Head, blocks: Blocks) -> Float[Tensor, "B Q R"]:
-        if head.query is None or head.key is None:
-            return next(iter(blocks.values())).new_zeros(1, 1, 1)
-        queries = self._image(head.query, blocks)
-        terms = [
-            _transposed(weight, queries[name]) @ blocks[source].mT  # (B, Q, R)
-            for (name, source), weight in self._actions(head.key).items()
-            if name in queries and source in blocks
-        ]
-        return sum(terms[1:], start=terms[0]) if terms else next(iter(blocks.values())).new_zeros(1, 1, 1)
-
-    def _image(self, block_map: BlockMap, blocks: Blocks) -> Blocks:
-        images: Blocks = {}
-        for (name, source), weight in self._actions(block_map).items():
-            if source in blocks:
-                image = act_on_block(weight, blocks[source])  # (B, R, t)
-                images[name] = images[name] + image if name in images else image
-        return images
-
-    def _actions(self, block_map: BlockMap) -> dict[BlockPair, TensorAction]:
-        if id(block_map) not in self._weights:
-            self._weights[id(block_map)] = tensor_actions(block_map, self.dtype, self.device)
-        return self._weights[id(block_map)]
-
-    def _narrows(self, value: BlockMap) -> bool:
-        """Whether the image is narrower than what it is computed from, so that values are mapped before the average."""
-        if id(value) not in self._narrow:
-            read = {source for _, source in value.action}
-            sizes = sum(map(value.source.size, read)), sum(map(value.target.size, value.written))
-            self._narrow[id(value)] = sizes[0] > sizes[1]
-        return self._narrow[id(value)]
-
-    def _with_bias(self, blocks: Blocks, bias: Mapping[str, object]) -> Blocks:
-        rows = {
-            name: torch.tensor(each, dtype=self.dtype, device=self.device)[None, None] for name, each in bias.items()
-        }
-        return {**blocks, **{name: blocks[name] + row if name in blocks else row for name, row in rows.items()}}
+    def _taps_by_layer(self, taps: Sequence[str] | None) -> dict[int, list[tuple[str, StreamTap]]]:
+        found: dict[int, list[tuple[str, StreamTap]]] = {}
+        for name, tap in self.construction.select_taps(None if taps is None else tuple(taps)).items():
+            if isinstance(tap, StreamTap):
+                found.setdefault(tap.layer, []).append((name, tap))
+            elif not isinstance(tap, OutputTap):
+                raise StreamError("SharedNetwork.run", f"the tap {name!r} of scores", "Run it with Network.")
+        return found
 
     def _check_input(self, x: Tensor) -> None:
         width = self.construction.source.width
@@ -150,8 +192,17 @@ class SharedNetwork:
             raise StreamError(f"SharedNetwork({self.construction.name!r})", got, remedy)
 
 
-def _sizes(block_map: BlockMap) -> list[tuple[str, int]]:
-    return [(block.name, block.size) for block in block_map.target.blocks]
+def _maps(head: Head) -> tuple[BlockMap, ...]:
+    """Query and key, if it has them, and value."""
+    return (head.value,) if head.query is None or head.key is None else (head.query, head.key, head.value)
+
+
+def _rows_of(bias: Mapping[str, object], dtype: torch.dtype, device: torch.device | str) -> Blocks:
+    return {name: torch.tensor(each, dtype=dtype, device=device)[None, None] for name, each in bias.items()}
+
+
+def _sum(blocks: Blocks, more: Blocks) -> Blocks:
+    return {**blocks, **{name: blocks[name] + each if name in blocks else each for name, each in more.items()}}
 
 
 def _rows(blocks: Blocks, name: str, size: int, x: Tensor) -> Float[Tensor, "B L s"]:
@@ -160,13 +211,11 @@ def _rows(blocks: Blocks, name: str, size: int, x: Tensor) -> Float[Tensor, "B L
     return block.expand(x.shape[0], x.shape[1], size)
 
 
-def _summed(weights: Float[Tensor, "B Q L"], block: Float[Tensor, "B R s"]) -> Float[Tensor, "B Q s"]:
+def _averaged(weights: Float[Tensor, "B Q L"], block: Float[Tensor, "B R s"]) -> Float[Tensor, "B Q s"]:
     return weights @ block if block.shape[1] == weights.shape[2] else weights.sum(-1, keepdim=True) * block
 
 
-def _transposed(weight: TensorAction, queries: Float[Tensor, "B Q t"]) -> Float[Tensor, "B Q s"]:
-    if isinstance(weight, float):
-        return queries * weight
+def _transposed(weight: Tensor | tuple[Tensor, Tensor], queries: Float[Tensor, "B Q t"]) -> Float[Tensor, "B Q s"]:
     if isinstance(weight, tuple):
         left, right = weight
         return queries @ left @ right

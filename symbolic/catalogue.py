@@ -131,6 +131,7 @@ PLACES = {
     "universal.proximal": ("universal.proximal", "PROXIMAL"),
     "universal.features": ("universal.features", "FEATURES"),
     "universal.transformer": ("universal.transformer_statement", "TRANSFORMER"),
+    "universal.risk": ("universal.risk_statement", "RISK"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

@@ -15,6 +15,7 @@ from sympy.core.relational import Relational
 
 from symbolic.signs import branches, is_nonnegative, monotone
 
+LONG, POINT, CLEARLY = 60, 1024, 1e-6  # operations; a value of all letters; below 0 by more than any rounding
 UNFACTORED = (sp.Sum, sp.Product, sp.Piecewise, sp.Max, sp.Min)  # where factors of a difference are slow to find
 
 
@@ -205,6 +206,20 @@ def unless(excepted: Any, obligation: Obligation) -> Obligation:
     return Obligation(f"{obligation.statement}, unless {sp.sstr(excepted)}", condition, obligation.discharged_by)
 
 
+# A long expression takes seconds to expand, and one point often shows that its sign is not clear.
+def _negative_somewhere(gap: sp.Expr) -> bool:
+    """Whether a long gap is negative where all letters, if they may be any whole numbers, are 1, or all are POINT."""
+    letters, short = gap.free_symbols, gap.count_ops() <= LONG
+    if short or gap.has(sp.Sum, sp.Product) or not all(map(_any_whole_number, letters)):
+        return False
+    values = (sp.N(gap.xreplace(dict.fromkeys(letters, sp.Integer(at)))) for at in (1, POINT))
+    return any(each.is_Float and each < -CLEARLY for each in values)
+
+
+def _any_whole_number(letter: sp.Symbol) -> bool:
+    return bool(letter.is_nonnegative) and letter.is_even is None and letter.is_prime is None
+
+
 # A gap that is at least another one, which is >= 0 (or > 0) by hypothesis, is so too.
 def follows_from(condition: Any, hypothesis: Any) -> bool:
     """Whether a relation clearly follows from another one; False where that is not clear."""
@@ -212,7 +227,10 @@ def follows_from(condition: Any, hypothesis: Any) -> bool:
         return True
     if not all(isinstance(each, sp.Le | sp.Lt | sp.Ge | sp.Gt) for each in (condition, hypothesis)):
         return False
-    spare = sp.expand(condition.gts - condition.lts - (hypothesis.gts - hypothesis.lts))
+    spare = condition.gts - condition.lts - (hypothesis.gts - hypothesis.lts)
+    if _negative_somewhere(spare):
+        return False
+    spare = sp.expand(spare)
     if isinstance(condition, sp.Lt | sp.Gt) and isinstance(hypothesis, sp.Le | sp.Ge):
         return bool(spare.is_positive)
     return bool(is_nonnegative(spare))

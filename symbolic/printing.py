@@ -37,6 +37,11 @@ ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega
 NAMES = "suyzbcd"  # for repeated parts: the first letter that no symbol of the formula begins with
 WORTH_A_NAME = 12  # letters
 INDENT = 24  # letters of a left side
+PAGE = 64  # letters in a row that fit the text of an 11pt article
+LISTED = 5  # letters by which an item of a list is indented
+MOST_NAMES = 12
+WIDER = re.compile(r"\\sqrt|\\sum|\\left|\\le\b|\\ge\b|\\text|\\min|\\max|\\log|[-+=]")  # each by about a letter
+ROW_END = re.compile(r"\\\\(?![^{]*\\end\{cases\})")  # not those inside of cases
 WIDEST = 66  # letters on a line of a display; a longer sum is broken between its terms
 UNSEEN = re.compile(r"\\(?:left|right|[,;:!]|(?:sqrt|frac|text|mathcal|dot|tilde)(?![a-z]))|[{}^_ ]")
 
@@ -130,12 +135,90 @@ def letters(formula: str) -> int:
     return len(re.sub(r"\\[a-zA-Z]+", "x", UNSEEN.sub("", formula)))
 
 
-def equation(left: str, relation: str, expression: Any, notation: Notation | None = None) -> str:
+def row_letters(formula: str) -> int:
+    """The same of what LaTeX sets in a row: of a fraction, the longer of its two parts; of cases, the longest."""
+    cases = re.sub(r"\\begin\{cases\}(.*?)\\end\{cases\}", lambda m: max(m[1].split(r"\\"), key=letters), formula)
+    start = cases.rfind(r"\frac{")  # one that contains no other
+    while start >= 0:
+        above = _group(cases, start + len(r"\frac"))
+        below = _group(cases, start + len(r"\frac") + len(above))
+        longer = max(above, below, key=letters)
+        cases = cases[:start] + longer[1:-1] + cases[start + len(r"\frac") + len(above) + len(below) :]
+        start = cases.rfind(r"\frac{")
+    return letters(cases) + len(WIDER.findall(cases))
+
+
+def _group(formula: str, start: int) -> str:
+    """From the brace that opens there to the one that closes it."""
+    depth = 0
+    for place in range(start, len(formula)):
+        depth += (formula[place] == "{") - (formula[place] == "}")
+        if depth == 0:
+            return formula[start : place + 1]
+    return formula[start:]
+
+
+def equation(left: str, relation: str, expression: Any, notation: Notation | None = None, indented: int = 0) -> str:
     """The body of a display; a sum too wide for one line has its terms below each other.
 
     If that is still too wide, and names for repeated parts halve the width, such parts are named and the names are
-    defined below.
+    defined below. So are the longest parts of what is wider than the page, less `indented` letters.
     """
+    most = PAGE - indented
+    for found in (_equation(left, relation, expression, notation), _lines(left, relation, expression, notation, most)):
+        if _widest_row(found) <= most:
+            return found
+    main, parts = _shortened(left, relation, expression, notation, most)
+    shown = _lines(left, relation, main, notation, most)
+    return _with_definitions(shown, parts, notation, most) if parts else shown
+
+
+def _with_definitions(
+    main: str, parts: Sequence[tuple[sp.Symbol, Any]], notation: Notation | None, most: int | None = None
+) -> str:
+    shown = [main, *(_lines(latex(name), "=", part, notation, most) for name, part in parts)]
+    return "\\begin{gathered}\n" + " \\\\\n".join(shown) + "\n\\end{gathered}"
+
+
+# Each turn names the longest part that fits a line, so that what is left is shorter.
+def _shortened(
+    left: str, relation: str, expression: Any, notation: Notation | None, most: int
+) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
+    """The expression and names of its longest parts, with which each line has at most so many letters in a row."""
+    main, parts = with_names(expression, notation)
+    letter = _letter(expression, notation)
+    lines = [(main, left)] + [(part, latex(name)) for name, part in parts]
+    for place in range(len(parts), len(parts) + MOST_NAMES) if letter else ():
+        wide = next(
+            (each for each, of in lines if _widest_row(_lines(of, relation, each, notation, most)) > most), None
+        )
+        part = None if wide is None else _longest_part(wide, notation, most)
+        if part is None:
+            break
+        name = sp.Symbol(f"{letter}_{place + 1}", **part.assumptions0)
+        lines = [(each.xreplace({part: name}), of) for each, of in lines] + [(part, latex(name))]
+        parts.append((name, part))
+    names = [name for name, _ in parts]
+    return lines[0][0], list(zip(names, [each for each, _ in lines[1:]], strict=True))
+
+
+def _longest_part(expression: Any, notation: Notation | None, most: int) -> Any:
+    """The longest that fits a line and contains no index of a sum; None if none is worth a name."""
+    terms = expression.args if isinstance(expression, sp.Add) else (expression,)
+    inner = (part for term in terms for part in sp.preorder_traversal(term) if part not in (term, expression))
+    known = [(row_letters(latex(part, notation)), place, part) for place, part in enumerate(inner)
+             if isinstance(part, sp.Add | sp.Mul | sp.Function | sp.Piecewise)
+             and part.free_symbols <= expression.free_symbols]  # fmt: skip
+    fitting = [each for each in known if WORTH_A_NAME < each[0] <= most - WORTH_A_NAME]
+    return max(fitting, key=lambda each: (each[0], -each[1]))[2] if fitting else None
+
+
+def _widest_row(display: str) -> int:
+    plain = re.sub(r"\\(?:begin|end)\{(?:gathered|aligned)\}|&", "", display)
+    return max(row_letters(line) for line in ROW_END.split(plain))
+
+
+def _equation(left: str, relation: str, expression: Any, notation: Notation | None) -> str:
     whole = _lines(left, relation, expression, notation)
     if _widest(whole) <= 2 * WIDEST:
         return whole
@@ -148,22 +231,28 @@ def equation(left: str, relation: str, expression: Any, notation: Notation | Non
     ]
     if max(map(_widest, shown)) > _widest(whole) / 2:
         return whole
-    return "\\begin{gathered}\n" + " \\\\\n".join(shown) + "\n\\end{gathered}"
+    return _with_definitions(shown[0], parts, notation)
 
 
-def _lines(left: str, relation: str, expression: Any, notation: Notation | None) -> str:
+def _lines(left: str, relation: str, expression: Any, notation: Notation | None, most: int | None = None) -> str:
+    """`most`: letters in a row."""
+
+    def fits(line: str, margin: int = 0) -> bool:
+        in_a_row = most is None or margin + row_letters(line) <= most
+        return in_a_row and margin + letters(line) <= WIDEST
+
     whole = rf"{left} {relation} {latex(expression, notation)}"
     terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
     # A left side that is long, or that precedes a long term, has its own line.
     apart = letters(left) > INDENT or (len(terms) < 2 and letters(whole) > 2 * WIDEST)
-    if letters(whole) <= WIDEST or (len(terms) < 2 and not apart):
+    if fits(whole) or (len(terms) < 2 and not apart):
         return whole
     indent, margin = (rf"&{left} \\" + "\n&\\quad ", 2) if apart else (rf"{left} &", letters(left))
     lines = [""]
     for term in terms:
         signed = latex(term, notation)
         signed = signed if signed.startswith("-") or lines == [""] else f"+ {signed}"
-        if lines[-1] and margin + letters(f"{lines[-1]}{signed}") > WIDEST:
+        if lines[-1] and not fits(f"{lines[-1]}{signed}", margin):
             lines.append("")
         lines[-1] = f"{lines[-1]} {signed}".strip()
     body = " \\\\\n&\\quad ".join(lines)
@@ -179,8 +268,7 @@ def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, 
 
     A part that is hardly longer than a name is kept, and so is a part that contains the index of a sum.
     """
-    taken = {str(symbol)[0] for symbol in expression.free_symbols} | {name[:1] for name in (notation or {}).values()}
-    letter = next((each for each in NAMES if each not in taken), "")
+    letter = _letter(expression, notation)
     found, (main,) = sp.cse(expression, symbols=sp.numbered_symbols("part"))
     known: dict[sp.Basic, sp.Basic] = {}
     parts: list[tuple[sp.Symbol, Any]] = []
@@ -194,6 +282,12 @@ def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, 
         known[symbol] = name
         parts.append((name, written))
     return main.xreplace(known), parts
+
+
+def _letter(expression: Any, notation: Notation | None) -> str:
+    """Of the names of parts; "" if all are taken."""
+    taken = {str(symbol)[0] for symbol in expression.free_symbols} | {name[:1] for name in (notation or {}).values()}
+    return next((each for each in NAMES if each not in taken), "")
 
 
 def printed_latex(quantity: Quantity, printed: Printed, notation: Notation | None = None) -> str:
@@ -241,11 +335,13 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     words = escape(derived_words(quantity))
     derived, obtained = quantity.derived(), f"{words[0].upper()}{words[1:]}:"
     if derived is not None:
-        worst = ", ".join(
-            f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in quantity.bound_at.items()
-        )
-        lines += [f"{obtained.removesuffix(':')}{', at the worst case ' if worst else ''}{worst}:"]
+        at = quantity.bound_at
+        short = {letter: x for letter, x in at.items() if row_letters(latex(x, notation)) <= PAGE / 2}
+        worst = [f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in short.items()]
+        worst += [f"${latex(letter, notation)}$ as below" for letter in at if letter not in short]
+        lines += [f"{obtained.removesuffix(':')}{', at the worst case ' if worst else ''}{', '.join(worst)}:"]
         lines += [rf"\[ {equation(quantity.latex_symbol, ours, derived, notation)} \]"]
+        lines += [rf"\[ {equation(latex(s, notation), '=', x, notation)} \]" for s, x in at.items() if s not in short]
     if quantity.closed_form is not None:
         display = equation(quantity.latex_symbol, ours, quantity.closed_form, notation)
         lines += [obtained, rf"\[ {display} \]"]
@@ -311,7 +407,7 @@ def _step_item(step: Step, names: Notation) -> str:
     owed = "".join(
         f" {_obligation_words(o)}: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in _stated(step)
     )
-    formula = rf"\[ {step_latex(step)} \le {latex(step.local, names)} \]"
+    formula = rf"\[ {equation(step_latex(step), RELATIONS[Kind.UPPER], step.local, names, LISTED)} \]"
     chances = "".join(f" {_event_words(event, names)}." for event in step.events)
     return rf"\item {escape(step.rule)}:{reason}{source}.{chances}{owed}{formula}" + _layer_items(step, names)
 

@@ -87,6 +87,12 @@ def serve(fault: Served, report: Report) -> None:
     sys.meta_path.insert(0, _Finder([fault], report))
 
 
+def forget(*packages: str) -> None:
+    """What is imported anew."""
+    for name in [name for name in sys.modules if name.startswith(packages)]:
+        del sys.modules[name]
+
+
 def _run(
     answer: Connection, root: Path, files: Sequence[str], options: Sequence[str], report: Report, plugin: object
 ) -> None:

@@ -1,18 +1,23 @@
 """The command line of `python -m benchmarks.planted`."""
 
 import argparse
+import gc
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
 
 import torch
 
 import benchmarks.planted
-from benchmarks.mutants import faults, lines, record
+from benchmarks.mutants import faults, record
 from benchmarks.mutants.faults import Fault
 from benchmarks.planted.kinds import ROOT, TARGETS, all_faults
-from benchmarks.planted.programs import cases_of_the_tests, tried, without_fault
-from benchmarks.planted.tests import found_by_tests
+from benchmarks.planted.programs import Programs
+from benchmarks.planted.tests import tried_on_tests
+from benchmarks.planted.verdicts import Verdicts
+from benchmarks.signals import noting_signals
 
 EQUIVALENT = ROOT / "benchmarks" / "planted_equivalent.toml"
 VERDICTS = ("found", "tests", "survived", "wider", "equivalent")
@@ -22,20 +27,21 @@ def main() -> int:
     options = _options()
     torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
+    gc.set_threshold(50_000, 20, 100)
     every = [fault for fault in all_faults() if options.only in " ".join(fault.key[:3])]
     drawn = faults.draw(every, options.count, options.seed) if options.count else every
     print(f"{len(drawn)} faults of {len(every)} in {len(TARGETS)} files", flush=True)
     started, reasons = time.perf_counter(), record.equivalents(EQUIVALENT)
-    verdicts = {fault: "equivalent" for fault in drawn if fault.key in reasons and not options.listed}
-    verdicts |= by_programs([fault for fault in drawn if fault not in verdicts])
-    verdicts |= {fault: "equivalent" for fault in drawn if verdicts[fault] == "survived" and fault.key in reasons}
-    for fault, test in found_by_tests([fault for fault in drawn if verdicts[fault] == "survived"]):
-        verdicts[fault] = "tests"
-        print(f"{fault.operator:14s} {fault.file}:{fault.line}  {test}")
-    for fault in drawn:
-        if verdicts[fault] == "survived":
+    listed = [] if options.listed else [fault for fault in drawn if fault.key in reasons]
+    found = Verdicts.taken_up(options.resume)
+    with noting_signals() as asked:
+        by_programs(found, [fault for fault in drawn if fault not in listed], asked)
+        by_tests(found, [fault for fault in drawn if fault not in listed], asked)
+    verdicts = dict.fromkeys(listed, "equivalent") | found.of(drawn, reasons)
+    for fault, verdict in verdicts.items():
+        if verdict == "survived":
             print(f"\n{fault.diff()}")
-    print(f"\n{table(verdicts)}\n{time.perf_counter() - started:.0f} s")
+    print(f"\n{table(verdicts)}\n{len(verdicts)} of {len(drawn)} faults, {time.perf_counter() - started:.0f} s")
     return 1 if score(Counter(verdicts.values())) < options.at_least else 0
 
 
@@ -46,22 +52,35 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="seed of the draw")
     parser.add_argument("--only", default="", help="faults whose file, function or operator contains this")
     parser.add_argument("--listed", action="store_true", help="try those listed as equivalent as well")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="verdicts are read from there, and stored there")
     parser.add_argument("--at-least", type=float, default=0.95, help="score below which the exit code is 1")
     return parser.parse_args()
 
 
-def by_programs(drawn: list[Fault]) -> dict[Fault, str]:
-    """The verdicts of the programs."""
-    cases, verdicts = cases_of_the_tests(), dict[Fault, str]()
-    before, reached = without_fault(cases)
-    print(f"{len(cases)} programs", flush=True)
-    for fault in drawn:
-        wanted = lines.of_edit(ROOT, fault)
-        places = [place for place, ran in enumerate(reached) if wanted is None or wanted & ran[fault.file]]
-        verdict, detail = tried(fault, cases, before, places) if places else ("survived", "no program comes here")
-        verdicts[fault] = verdict
+def by_programs(found: Verdicts, drawn: list[Fault], asked: list[int]) -> None:
+    """The verdicts of the programs, until `asked` to end."""
+    if not (remaining := found.untried(drawn)):
+        return
+    programs = Programs.of_the_tests()
+    for fault in remaining:
+        if asked:
+            return
+        verdict, detail = found.by_programs[fault.key] = programs.tried(fault)
+        found.store()
         print(f"{verdict:10s} {fault.operator:14s} {fault.file}:{fault.line}  {detail}", flush=True)
-    return verdicts
+
+
+def by_tests(found: Verdicts, drawn: list[Fault], asked: list[int]) -> None:
+    """The tests that find what survives the programs, until `asked` to end."""
+    remaining = [] if asked else found.untested(drawn)
+    for fault, test in tried_on_tests(remaining):
+        found.by_tests[fault.key] = test
+        found.store()
+        print(
+            f"{'tests' if test else 'survived':10s} {fault.operator:14s} {fault.file}:{fault.line}  {test}", flush=True
+        )
+        if asked:
+            return
 
 
 def score(verdicts: Counter[str]) -> float:
@@ -69,7 +88,7 @@ def score(verdicts: Counter[str]) -> float:
     return found / max(1, found + verdicts["survived"])
 
 
-def table(verdicts: dict[Fault, str]) -> str:
+def table(verdicts: Mapping[Fault, str]) -> str:
     """By operator and by file, and in all."""
     row = "{:32s}" + " {:>10s}" * (len(VERDICTS) + 1)
     shown = [row.format("", *VERDICTS, "score")]

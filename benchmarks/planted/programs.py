@@ -5,50 +5,84 @@ import importlib
 import multiprocessing as mp
 import resource
 import signal
-import sys
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.mutants import lines
 from benchmarks.mutants.faults import Fault
-from benchmarks.mutants.trial import MEMORY, Report, serve, served
+from benchmarks.mutants.trial import MEMORY, Report, forget, serve, served
 from benchmarks.planted.footprint import Footprint, change, footprint
 from benchmarks.planted.kinds import ROOT, TARGETS
 from tests.bridge.readings import soundness
 from tests.bridge.readings.checking import Balls, Derived
 from tests.symbolic.fuzzing.fuzzer import library
+from tests.symbolic.fuzzing.program import Program
 
 ENDS = 300  # seconds of processor time for one fault
 NEW = ("bridge.readings", "tests.bridge.readings")  # what is imported anew with the fault
-Case = tuple[Any, int, frozenset[str]]
 
 
-def cases_of_the_tests() -> list[Case]:
-    programs, moves = soundness.PROGRAMS, soundness.READABLE
-    drawn = (soundness.instances_of(programs, seed, library(), moves) for seed in soundness.SEEDS)
-    return [case for each in drawn for case in each]
+@dataclass(frozen=True)
+class Case:
+    """A program at an instance: without a fault its numbers, the lines of the readings that run, and the seconds."""
+
+    number: int
+    program: Program
+    instance: tuple[int, frozenset[str]]
+    before: Footprint
+    lines: lines.Lines
+    seconds: float
+
+    @property
+    def in_floats(self) -> bool:
+        return self.number % soundness.IN_FLOATS == 0
+
+    def reached(self, file: str, wanted: set[int] | None) -> bool:
+        return wanted is None or bool(wanted & self.lines[file])
 
 
-def without_fault(cases: list[Case]) -> tuple[list[Footprint], list[lines.Lines]]:
-    """What each program says, and the lines of the readings that it runs."""
-    said, reached = [], []
-    for place, (program, *instance) in enumerate(cases):
-        with lines.running(ROOT, TARGETS) as ran:
-            balls = Balls(Derived(program), *instance)
-            balls.check()
-            said.append(footprint(balls))
-            if place % soundness.IN_FLOATS == 0:
-                soundness.check_in_floats(balls)
-        reached.append(ran)
-    return said, reached
+@dataclass(frozen=True)
+class Programs:
+    """The programs of the tests, the quickest first."""
+
+    cases: Sequence[Case]
+
+    @classmethod
+    def of_the_tests(cls) -> "Programs":
+        programs, moves = soundness.PROGRAMS, soundness.READABLE
+        drawn = (soundness.instances_of(programs, seed, library(), moves) for seed in soundness.SEEDS)
+        every = enumerate(case for each in drawn for case in each)
+        cases = [_without_fault(number, program, instance) for number, (program, *instance) in every]
+        return cls(sorted(cases, key=lambda case: case.seconds))
+
+    def tried(self, fault: Fault) -> tuple[str, str]:
+        """The verdict on the programs that run the changed lines, and what showed it."""
+        wanted = lines.of_edit(ROOT, fault)
+        cases = [case for case in self.cases if case.reached(fault.file, wanted)]
+        return _tried(fault, cases) if cases else ("survived", "no program runs this line")
 
 
-def tried(fault: Fault, cases: list[Case], before: list[Footprint], places: Sequence[int]) -> tuple[str, str]:
-    """The verdict on the programs at these places, and what showed it."""
+def _without_fault(number: int, program: Program, instance: Sequence[Any]) -> Case:
+    point, hidden = instance
+    with lines.running(ROOT, TARGETS) as ran:
+        balls = Balls(Derived(program), point, hidden)
+        started = time.process_time()
+        said = footprint(balls)
+        seconds = time.process_time() - started
+        balls.check()
+        case = Case(number, program, (point, hidden), said, ran, seconds)
+        if case.in_floats:
+            soundness.check_in_floats(balls)
+    return case
+
+
+def _tried(fault: Fault, cases: Sequence[Case]) -> tuple[str, str]:
     context: Any = mp.get_context("fork")
     answer, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_try, args=(theirs, fault, cases, before, places))
+    child = context.Process(target=_try, args=(theirs, fault, cases))
     child.start()
     theirs.close()
     try:
@@ -59,31 +93,31 @@ def tried(fault: Fault, cases: list[Case], before: list[Footprint], places: Sequ
     return verdict
 
 
-def _try(answer: Connection, fault: Fault, cases: list[Case], before: list[Footprint], places: Sequence[int]) -> None:
+def _try(answer: Connection, fault: Fault, cases: Sequence[Case]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.setitimer(signal.ITIMER_PROF, ENDS)
     gc.freeze()  # objects of the parent are not garbage: collecting them would copy all of its memory
-    for name in [name for name in sys.modules if name.startswith(NEW)]:
-        del sys.modules[name]
+    forget(*NEW)
     serve(served(ROOT, fault.file, fault.source(ROOT)), Report())
-    answer.send(_verdict(cases, before, places))
+    answer.send(_verdict(cases))
     answer.close()
 
 
-def _verdict(cases: list[Case], before: list[Footprint], places: Sequence[int]) -> tuple[str, str]:
-    place, changes = 0, set()
+def _verdict(cases: Sequence[Case]) -> tuple[str, str]:
+    where, changes = "import", set()
     try:
         anew = importlib.import_module("tests.bridge.readings.soundness")
-        for place in places:
-            program, *instance = cases[place]
-            balls = anew.Balls(anew.Derived(program), *instance)
-            changes.add(change(before[place], footprint(balls)))
-            if changes != {"same"}:
+        for case in cases:
+            where = f"program {case.number}"
+            balls = anew.Balls(anew.Derived(case.program), *case.instance)
+            changed = change(case.before, footprint(balls))
+            if changed != "same":
                 balls.check()
-            if place % anew.IN_FLOATS == 0:
+            if case.in_floats:
                 anew.check_in_floats(balls)
+            changes.add(changed)
     except Exception as error:
-        return "found", f"program {place}: {type(error).__name__} {error}".splitlines()[0]
+        return "found", f"{where}: {type(error).__name__} {error}".splitlines()[0]
     if changes == {"same"}:
         return "survived", "no number changes"
     return ("survived", "other bounds, none violated") if "other" in changes else ("wider", "")

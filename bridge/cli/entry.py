@@ -4,6 +4,7 @@
 confirm the file. 2: a usage error. 130: interrupted.
 """
 
+import gc
 import importlib.metadata
 import os
 import platform
@@ -19,6 +20,7 @@ from bridge.cli.commands import app
 from bridge.cli.printable import message, printable
 
 BUG, USAGE, INTERRUPTED = 1, 2, 130
+OBJECTS = 1_000_000  # that are made between two collections: expressions are many small objects, few of them in cycles
 
 # The exceptions that mean a usage error, by module. Named, not imported: importing torch for a class takes seconds.
 REFUSALS = {
@@ -32,6 +34,7 @@ REFUSALS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `boundsmith` with these arguments (by default the process's); returns the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    gc.set_threshold(OBJECTS)
     if _reopen_closed_streams():
         _print_error("boundsmith: error: standard output is closed, so nothing can be printed; `> /dev/null` drops it.")
         return USAGE

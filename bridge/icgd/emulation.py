@@ -6,8 +6,8 @@ covers the largest of these ranges, and the one for u the outputs |t| <= beta(R)
 taken as it is; if it is too small, the emulation is `short` and bounds what lies inside alone.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import sympy as sp
@@ -15,10 +15,11 @@ import torch
 
 from bridge.balls import as_exact, evaluate_ball
 from bridge.icgd.setting import Setting
+from bridge.readings.arrays import Array
 from bridge.relu_sums import Interpolant, LossInterpolant, interpolate, loss_interpolants
-from numeric.balls import float_above
+from numeric.balls import BallArray, float_above
 from numeric.icgd.construction import IcgdConstruction, icgd_construction
-from numeric.icgd.network import IcgdNetwork
+from numeric.icgd.network import IcgdNetwork, run_exact_icgd
 from symbolic.icgd import chain
 from symbolic.icgd import symbols as letters
 from symbolic.statements import UsageError
@@ -116,9 +117,19 @@ class Emulation:
         s, sums = self.setting, (self.r.relu_sum, self.r1.relu_sum, self.u.loss_sum)
         return icgd_construction(s.shape, *sums, eta=s.eta, B_v=s.B_v, n=n, bound=self.mask_bound)
 
+    def run(self, w: Array, x: Array, y: Array, taps: Sequence[str] | None = None, steps: int = 1) -> dict[str, Array]:
+        """The network's taps at one prompt: on tensors in their dtype, on balls exactly. Raises TooLargeForExact."""
+        if isinstance(w, BallArray):
+            return run_exact_icgd(replace(self.construction(len(x)), steps=steps), w, x, y, bits=w.bits, taps=taps)
+        network = self._network(len(x), steps, w.dtype, w.device)
+        return {name: tap[0] for name, tap in network.run(w[None], x[None], y[None], taps=taps).items()}
+
     @cached_property
-    def network(self) -> Callable[[int, torch.dtype, torch.device], IcgdNetwork]:
-        return lru_cache(maxsize=16)(lambda n, dtype, device: IcgdNetwork(self.construction(n), dtype, device))
+    def _network(self) -> Callable[[int, int, torch.dtype, torch.device], IcgdNetwork]:
+        def built(n: int, steps: int, dtype: torch.dtype, device: torch.device) -> IcgdNetwork:
+            return IcgdNetwork(replace(self.construction(n), steps=steps), dtype, device)
+
+        return lru_cache(maxsize=16)(built)
 
 
 def with_relus(setting: Setting, relus: int, relus_r1: int = 0, reach: float = 0.0) -> Emulation:

@@ -3,61 +3,48 @@
 Each refutes the printed statement, or shows the repaired one in the run in which it is closest.
 """
 
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
 
 import sympy as sp
 from torch import Tensor
 
-from bridge.check import Sides
+from bridge.check import Check, Sides
 from symbolic.icgd import exact_runs as theory
-from symbolic.statements import Quantity, UsageError
-
-PAIRS = "numerator and denominator (not 0)"
+from symbolic.statements import UsageError
 
 
-@dataclass(frozen=True)
-class ExactRun:
-    """The sides of a check, as a function of the run's numbers: pairs of whole numbers, numerator and denominator."""
+def check_of(witness: Callable[..., theory.Witness], *, repaired: bool) -> Check:
+    """Of the run's numbers, each a pair of whole numbers, numerator and denominator."""
+    stated = theory.refuted_quantity(witness)
+    if repaired:
+        name, remark = f"{stated.name}.repaired", "the repaired statement, in a run of its own"
+        stated = replace(stated, name=name, remark=remark, erratum=None, printed=None)
 
-    check: Callable[..., theory.Witness]
-    repaired: bool
+    def sides(
+        x: Tensor, y: Tensor, width: Tensor, step: Tensor, accuracy: Tensor, steps: Tensor, examples: Tensor
+    ) -> Sides:
+        of = {"width": width, "step": step, "accuracy": accuracy, "steps": steps, "examples": examples}
+        found = witness(run_of({"x": x, "y": y, **of}))
+        if repaired:
+            return Sides(found=found.repaired_attained, derived=found.repaired, rounding=0.0)
+        return Sides(found=found.attained, printed=found.printed, rounding=0.0)
 
-    @property
-    def quantity(self) -> Quantity:
-        stated = theory.refuted_quantity(self.check)
-        if not self.repaired:
-            return stated
-        remark = "the repaired statement, in a run of its own"
-        return replace(stated, name=f"{stated.name}.repaired", remark=remark, erratum=None, printed=None)
-
-    @property
-    def inputs(self) -> dict[str, list[float]]:
-        return {name: [float(v.p), float(v.q)] for name, v in self.check().run.numbers.items()}
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return inspect.Signature([inspect.Parameter(name, keyword) for name in self.inputs])
-
-    def __call__(self, **numbers: Tensor) -> Sides:
-        witness = self.check(run_of(numbers))
-        if self.repaired:
-            return Sides(found=witness.repaired_attained, derived=witness.repaired, rounding=0.0)
-        return Sides(found=witness.attained, printed=witness.printed, rounding=0.0)
+    inputs = {name: [float(v.p), float(v.q)] for name, v in asdict(witness().run).items()}
+    return Check(stated, sides, inputs, params={})
 
 
-RUNS = tuple(ExactRun(check, repaired) for check in theory.WITNESSES for repaired in (False, True))
-
-
-def run_of(inputs: dict[str, Any]) -> theory.Run:
-    """The run of these numbers. Raises UsageError for anything but pairs of whole numbers."""
+def run_of(inputs: dict[str, Tensor]) -> theory.Run:
+    """The run of these numbers. Raises UsageError for what is no pair of whole numbers, and as `Run.check`."""
     numbers = {}
     for name, pair in inputs.items():
-        whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair.flatten()]
-        if tuple(pair.shape) != (2,) or None in whole or whole[1] == 0:
-            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, {PAIRS}")
+        whole = [int(v) if bool(v == v.round()) and abs(float(v)) < 2.0**53 else None for v in pair]
+        if None in whole or whole[1] == 0:
+            raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, numerator and denominator (not 0)")
         numbers[name] = sp.Rational(*whole)
-    return theory.run_of(numbers)
+    run = theory.Run(**numbers)
+    run.check()
+    return run
+
+
+CHECKS = tuple(check_of(witness, repaired=repaired) for witness in theory.WITNESSES for repaired in (False, True))

@@ -10,22 +10,21 @@ Shapes, of one prompt: n examples, D_w parameters; a layer is rows x cols, its g
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import flint
 import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.array_algebra import ArrayAlgebra
 from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
+from bridge.difference_quotients import enclosed_derivative
 from bridge.domains import Ball, Box, Concatenated, Rows
 from bridge.formula import ArrayFunction
-from bridge.icgd.formulas import activation_formula, loss_formula
+from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.pair import Pair
 from bridge.theorem import Function, Theorem
-from numeric.balls import BallArray
-from numeric.icgd.reference import empirical_loss
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape, autograd_gradient
 from symbolic.activations import activation as activation_named
 from symbolic.gradients import gradient_as_product, gradient_by_recursion
 from symbolic.icgd import gradient as theory
@@ -36,34 +35,6 @@ EXACT_LIMIT = 200_000_000  # ball operations for one prompt, at the bits below: 
 EXACT_BITS = 512  # saturated slopes are tiny, and norms relative
 FLOOR = 2.0**-500
 Array = Any  # a tensor or an array of balls
-
-
-class ArrayAlgebra:
-    """Matrices (..., rows, cols) that broadcast: tensors or arrays of balls."""
-
-    def __init__(self, r: ArrayFunction, r1: ArrayFunction, like: Array) -> None:
-        self.activation, self.slope = r, r1
-        self._like = like
-
-    def product(self, left: Array, right: Array) -> Array:
-        return left @ right
-
-    def transpose(self, matrix: Array) -> Array:
-        return matrix.mT
-
-    def hadamard(self, left: Array, right: Array) -> Array:
-        return left * right
-
-    def diagonal(self, column: Array) -> Array:
-        return torch.diag_embed(column[..., 0])  # (..., rows, rows)
-
-    def kronecker(self, left: Array, right: Array) -> Array:
-        entries = left[..., :, None, :, None] * right[..., None, :, None, :]  # (..., a, b, c, d)
-        a, b, c, d = entries.shape[-4:]
-        return entries.reshape(*entries.shape[:-4], a * b, c * d)
-
-    def identity(self, size: int) -> Array:
-        return torch.eye(size, dtype=self._like.dtype, device=self._like.device)
 
 
 # ---- the derived formulas
@@ -88,12 +59,7 @@ def by_form(form: str) -> Function:
 
 def autograd(w: Tensor, x: Tensor, y: Tensor, shape: Shape, r: ArrayFunction, ell: ArrayFunction) -> Tensor:
     """The same by automatic differentiation of L_n."""
-
-    def loss(at: Tensor) -> Tensor:
-        return empirical_loss(shape, at[None], x[None], y[None], r, ell)[0]
-
-    gradient: Tensor = torch.func.grad(loss)(w)
-    return gradient
+    return autograd_gradient(shape, w, x, y, r, ell)
 
 
 # Forward mode, by the definition of a derivative: moving V_j[a, b] by t moves z(j)[a] by t p(j-1)[b]; the tangent of
@@ -120,22 +86,13 @@ def slope_quotient(activation: Any, z: Array) -> Array:
     """r'(z) enclosed by a difference quotient of r; where r has no three derivatives, by r' itself."""
     if activation_named(activation).smoothness < 3:
         return activation_formula(activation, 1)(z)
-    return _quotient(activation_formula(activation), activation_formula(activation, 3), z)
+    return enclosed_derivative(activation_formula(activation), activation_formula(activation, 3), z)
 
 
 def loss_quotient(loss: Any, p: Array, y: Array) -> Array:
     """d ell / dt at (p, y) enclosed by a difference quotient of the loss."""
     ell, third = loss_formula(loss), loss_formula(loss, 3)
-    return _quotient(lambda t: ell(t, y), lambda t: third(t, y), p)
-
-
-# Taylor: (f(z + h) - f(z - h)) / 2h = f'(z) + h^2/6 f'''(xi) with |xi - z| <= h. Remainder and rounding are alike in
-# size where h is the cube root of the precision.
-def _quotient(f: Callable[[Array], Array], third: Callable[[Array], Array], z: Array) -> Array:
-    h = BallArray([flint.arb(2) ** -(z.bits // 3)], (), z.bits)
-    around = BallArray([flint.arb(0, 1)], (), z.bits)  # [-1, 1]
-    remainder = abs(third(z + h * around)) * h * h / 6
-    return (f(z + h) - f(z - h)) / (2 * h) + remainder * around
+    return enclosed_derivative(lambda t: ell(t, y), lambda t: third(t, y), p)
 
 
 # ---- distance, sizes, counts

@@ -1,5 +1,7 @@
 """L steps of the network and of projected gradient descent from one start, on tensors and on balls.
 
+Corollary 1.1 starts at w = 0: whether descent moves from there, and how far the network strays, are checks.
+
 Shapes, of one prompt: n examples, D_w weights.
 """
 
@@ -9,37 +11,30 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from bridge.balls import as_exact, evaluate_ball
+from bridge.check import Sides, sides_at
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
+from bridge.icgd.setting import Setting
+from bridge.icgd.smoothness import accuracy_here, smoothness_here
 from bridge.readings.arrays import Array, at_each
-from numeric.balls import BallArray
-from numeric.icgd.exact import run_exact_icgd
+from symbolic.icgd import symbols
+from symbolic.icgd import trajectory as theory
+from symbolic.statements import Quantity, UsageError
 
 MAPPING = "gradient_mapping"
+ZERO, ZERO_PATH = "start.zero", "start.zero.path"
 
 
-def iterates(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, L: int) -> list[Tensor]:
-    """wbar^0 .. wbar^L."""
-    network, points = emulation.network(len(x), w.dtype, w.device), [w]
-    for _ in range(L):
-        points.append(network.run(points[-1][None], x[None], y[None], taps=("w",))["w"][0])
-    return points
+def iterates(w: Array, x: Array, y: Array, emulation: Emulation, L: int) -> list[Array]:
+    """wbar^0 .. wbar^L. Raises TooLargeForExact on balls."""
+    L, tap = int(L), "trajectory" if L > 1 else "w"
+    found = emulation.run(w, x, y, (tap,), steps=L)[tap]
+    return [w, *found.reshape(L, -1).unbind(0)]
 
 
-def exact_iterates(w: BallArray, x: BallArray, y: BallArray, emulation: Emulation, L: int) -> list[BallArray]:
-    """The same. Raises TooLargeForExact."""
-    found = run_exact_icgd(replace(emulation.construction(len(x)), steps=L), w, x, y, bits=w.bits)
-    return [w, *found["trajectory" if L > 1 else "w"].reshape(L, -1).unbind(0)]
-
-
-def network(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain: Chain, L: int) -> dict[str, Tensor]:
+def network(w: Array, x: Array, y: Array, emulation: Emulation, chain: Chain, L: int) -> dict[str, Array]:
     return measured(chain, iterates(w, x, y, emulation, L), x.double(), y.double())
-
-
-def exact_network(
-    w: BallArray, x: BallArray, y: BallArray, emulation: Emulation, chain: Chain, L: int
-) -> dict[str, BallArray]:
-    return measured(chain, exact_iterates(w, x, y, emulation, int(L)), x, y)
 
 
 def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain, L: int) -> dict[str, Tensor]:
@@ -51,7 +46,7 @@ def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain, L: int) -> dict[str,
 
 def measured(chain: Chain, points: Sequence[Array], x: Array, y: Array) -> dict[str, Array]:
     """The iterates, and the mean of ||G||^2 over all but the last."""
-    near = [each.double() if isinstance(each, Tensor) else each for each in points]
+    near = [each.double() for each in points]
     eta = chain.array(chain.setting.eta, like=x)
     mappings = at_each(lambda w: (w - chain.values(w, x, y, ["w"])["w"]) / eta, near[:-1])
     mean = torch.stack([(each * each).sum() for each in mappings]).mean()
@@ -64,3 +59,53 @@ def reference(w: Array, x: Array, y: Array, chain: Chain, L: int) -> dict[str, A
     for l in range(1, int(L) + 1):  # noqa: E741 - the paper's letter
         w = found[f"path[{l}]"] = chain.values(w, x, y, ["w"])["w"]
     return found
+
+
+# The start w = 0.
+
+
+def zeros(samples: int, seed: int, setting: Setting, n: int, chain: Chain) -> dict[str, Tensor]:
+    """The prompt, of random ones, at which the gradient at w = 0 is largest."""
+    drawn = setting.prompts(n, samples, seed)
+    x, y = drawn["x"], drawn["y"]
+    w = torch.zeros_like(drawn["w"])
+    gradients = torch.func.vmap(lambda w, x, y: chain.values(w, x, y, ["gradient"])["gradient"])(w, x, y)
+    worst = int(torch.linalg.vector_norm(gradients, dim=-1).argmax())
+    return {"w": w[worst], "x": x[worst], "y": y[worst]}
+
+
+def gradient_at_zero(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> Sides:
+    """Its norm at one prompt; 0 wherever the derived bound is 0."""
+    _require_zero(w)
+
+    def size(w: Array, x: Array, y: Array) -> Array:
+        return torch.linalg.vector_norm(chain.values(w, x, y, ["gradient"])["gradient"])
+
+    found = sides_at(size, w, x, y)
+    moves = "0 is not a stationary point: gradient descent moves from there"
+    still = "0 is a stationary point: projected gradient descent from it never moves, and the statement holds vacuously"
+    return replace(found, remark=still if found.found == 0 else moves)
+
+
+def path_from_zero_quantity(steps: int) -> Quantity:
+    last = theory.path_quantity(steps, name=f"path[{steps}]")
+    return replace(last, name=ZERO_PATH, meaning=f"{last.meaning}, after {steps} steps from w = 0", scopes=())
+
+
+def path_from_zero(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation, chain: Chain, L: int) -> Sides:
+    """L steps from 0, at one prompt."""
+    _require_zero(w)
+    setting, last = chain.setting, f"path[{L}]"
+    letters = {theory.L_f: smoothness_here(setting, emulation), symbols.eps: accuracy_here(setting, emulation)}
+    bound = evaluate_ball(theory.derive_path(L).error, {**letters, symbols.eta: as_exact(setting.eta)})
+
+    def apart(w: Array, x: Array, y: Array) -> Array:
+        near, exact = network(w, x, y, emulation, chain, L), reference(w, x, y, chain, L)
+        return torch.linalg.vector_norm(near[last] - exact[last])
+
+    return replace(sides_at(apart, w, x, y), instance=bound)
+
+
+def _require_zero(w: Tensor) -> None:
+    if bool(w.any()):
+        raise UsageError(f"icgd.trajectory: '{ZERO}' and '{ZERO_PATH}' are about the start w = 0; got another w")

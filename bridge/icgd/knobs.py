@@ -1,12 +1,11 @@
 """From the target accuracy of the gradient to those of the three sums of ReLUs, and to their numbers of ReLUs.
 
 The derived bound grows with each accuracy. The direction in which they are raised is the one that takes the fewest
-ReLUs to first order (symbolic.icgd.knobs.cheapest); how far is found by bisection on the bound itself.
+ReLUs to first order (`cheapest_split`); how far is found by bisection on the bound itself.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import flint
 import sympy as sp
@@ -19,10 +18,12 @@ from bridge.icgd.values import as_numbers, problem_values, suprema_values
 from bridge.relu_sums import MOST_RELUS, cells_for
 from numeric.balls import float_above
 from symbolic.approximation import hinge_count
+from symbolic.calculus import cheapest_split
 from symbolic.icgd import symbols as letters
-from symbolic.icgd.knobs import ACCURACIES, cheapest, derived_coefficients
 from symbolic.statements import UsageError
 
+ACCURACIES = (letters.eps_r, letters.eps_r1, letters.eps_l)
+TINY = 1e-40  # an accuracy at which a bound is its slope at 0
 FINEST = 1e-13  # below, the accuracy of r is lost in the rounding of float64 values of size 1
 BISECTIONS, PASSES = 60, 3
 HEADROOM = 1.01  # of the range, over what the accuracies of the last pass need
@@ -51,46 +52,52 @@ def accuracies_for(setting: Setting, eps: float, gradient_bound: sp.Expr) -> Acc
     return _affordable(setting, chosen)
 
 
+# The bound is (1/2) ||(h_1, ..., h_N)||_2, h_j a polynomial in the accuracies with coefficients >= 0 that vanishes with
+# them. Its part of first order is (1/2) ||A eps||_2 with A_ji = d h_j / d eps_i at 0, and by Minkowski ||A eps||_2 is
+# at most sum_i eps_i ||A_i||_2, A_i the i-th column. C_i = (1/2) ||A_i||_2 is thus the slope of the bound at 0 when
+# accuracy i alone is not perfect.
 def _on_ranges(setting: Setting, eps: float, gradient_bound: sp.Expr, needed: Ranges, cap: float) -> Accuracies:
     values = as_numbers({**problem_values(setting, 1), **suprema_values(setting, needed)})
 
     def at(accuracies: Mapping[sp.Symbol, float]) -> flint.arb:
-        exact = as_numbers({symbol: flint.arb(accuracy) for symbol, accuracy in accuracies.items()})
+        exact = as_numbers({symbol: flint.arb(accuracies.get(symbol, 0.0)) for symbol in ACCURACIES})
         return evaluate_ball(gradient_bound, {**values, **exact})
 
-    coefficients = {
-        symbol: _number(evaluate_ball(each, values))
-        for symbol, each in derived_coefficients(sp.Integer(setting.shape.N)).items()
-    }
-    split = cheapest(coefficients, _costs(setting, needed), eps)
-    direction = {symbol: float(split.direction[symbol]) for symbol in ACCURACIES}
+    coefficients = {symbol: float_above(at({symbol: TINY}) / TINY) for symbol in ACCURACIES}
+    split = cheapest_split(coefficients, _costs(setting, needed), eps, power=sp.Rational(1, 2))
+    direction = {symbol: float(split.accuracies[symbol]) for symbol in ACCURACIES}
     direction[letters.eps_r] = min(direction[letters.eps_r], cap)
     scale = _largest_scale(lambda t: at({symbol: t * e for symbol, e in direction.items()}) <= eps)
     r, r1, u = (scale * direction[symbol] for symbol in ACCURACIES)
     return Accuracies(r, r1, u)
 
 
+def _curved(setting: Setting, needed: Ranges) -> list[tuple[sp.Symbol, sp.Expr, sp.Symbol, float, flint.arb]]:
+    """What sums of ReLUs approximate: the accuracy's letter, f, its variable, half its range and sup |f''| there."""
+    r, t, R, outputs = setting.activation, setting.activation.t, needed.largest, needed.outputs
+    of_loss = [
+        (
+            piece.function,
+            piece.variable,
+            setting.argument_radius(piece, outputs),
+            setting.piece_supremum(piece, 2, outputs),
+        )
+        for piece in setting.pieces
+        if not piece.linear
+    ]
+    return [
+        (letters.eps_r, r.expr, t, R, setting.supremum(2, R)),
+        (letters.eps_r1, r.derivative(1), t, R, setting.supremum(3, R)),
+        *((letters.eps_l, *piece) for piece in of_loss),
+    ]
+
+
 def _costs(setting: Setting, needed: Ranges) -> dict[sp.Symbol, float]:
     """kappa = R sqrt(sup|f''| / 2): the cells that an accuracy of 1 takes; 0 for a u that is represented exactly."""
-    radius = needed.largest
-
-    def cost(reach: float, bend: flint.arb) -> float:
-        return reach * _number((bend / 2).sqrt()) if bend > 0 else 0.0
-
-    curved = [piece for piece in setting.pieces if not piece.linear]
-    loss = sum(
-        cost(setting.argument_radius(piece, needed.outputs), setting.piece_supremum(piece, 2, needed.outputs))
-        for piece in curved
-    )
-    return {
-        letters.eps_r: cost(radius, setting.supremum(2, radius)),
-        letters.eps_r1: cost(radius, setting.supremum(3, radius)),
-        letters.eps_l: float(loss),
-    }
-
-
-def _number(ball: flint.arb) -> float:
-    return float_above(flint.arb(ball))
+    costs = dict.fromkeys(ACCURACIES, 0.0)
+    for letter, _, _, reach, bend in _curved(setting, needed):
+        costs[letter] += reach * float_above((bend / 2).sqrt()) if bend > 0 else 0.0
+    return costs
 
 
 def _largest_scale(holds: Callable[[float], bool]) -> float:
@@ -112,29 +119,19 @@ def _largest_scale(holds: Callable[[float], bool]) -> float:
 
 def _affordable(setting: Setting, chosen: Accuracies) -> Accuracies | NotRepresentable:
     relus = _relus(setting, chosen, ranges(setting, chosen.eps_r))
-    affordable = chosen.eps_r >= FINEST and relus <= MOST_RELUS
-    return chosen if affordable else _refused(chosen, relus)
-
-
-def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
-    """The most ReLUs that one function takes."""
-    r, t = setting.activation, setting.activation.t
-    curved = [piece for piece in setting.pieces if not piece.linear]
-    asked: list[tuple[Any, sp.Symbol, float, float]] = [
-        (r.expr, t, needed.largest, chosen.eps_r),
-        (r.derivative(1), t, needed.largest, chosen.eps_r1),
-        *(
-            (piece.function, piece.variable, setting.argument_radius(piece, needed.outputs), chosen.eps_l / len(curved))
-            for piece in curved
-        ),
-    ]
-    return max(int(hinge_count(cells_for(*each))) for each in asked)
-
-
-def _refused(chosen: Accuracies, relus: int) -> NotRepresentable:
+    if chosen.eps_r >= FINEST and relus <= MOST_RELUS:
+        return chosen
     bits = bits_for(flint.arb(chosen.eps_r)) - BASE_BITS + 53
     reason = (
         f"eps takes eps_r = {plain(chosen.eps_r)}, eps_r' = {plain(chosen.eps_r1)}, eps_l = {plain(chosen.eps_l)}: "
         f"{relus:,} ReLUs for one function (at most {MOST_RELUS:,}) in numbers of {bits} bits"
     )
     return NotRepresentable(chosen, relus, reason)
+
+
+def _relus(setting: Setting, chosen: Accuracies, needed: Ranges) -> int:
+    """The most ReLUs that one function takes; the pieces of u share its accuracy."""
+    functions = _curved(setting, needed)
+    shares = {letters.eps_r: chosen.eps_r, letters.eps_r1: chosen.eps_r1, letters.eps_l: chosen.eps_l}
+    shares[letters.eps_l] /= max(1, len(functions) - 2)
+    return max(int(hinge_count(cells_for(f, z, reach, shares[letter]))) for letter, f, z, reach, _ in functions)

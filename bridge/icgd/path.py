@@ -10,13 +10,13 @@ Shapes, of one prompt: D_w weights, n tokens.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 import torch
 
 from bridge.icgd.chain import Chain
-from bridge.icgd.smoothness import Caps, smoothness_near
+from bridge.icgd.iterates import MAPPING
+from bridge.icgd.smoothness import smoothness_near
 from bridge.readings.arrays import Array, at_each, two_norm
 from symbolic.calculus.numbers import evaluate
 from symbolic.icgd.symbols import eps, eta
@@ -27,16 +27,14 @@ from symbolic.icgd.trajectory import L_f, one_descent, step_recursion
 class Path:
     """The iterates `points` = wbar^0, ..., wbar^L (D_w) at the prompt x (n, d_x), y (n, d_y), in a chain's arithmetic.
 
-    Of W: `caps` are sup |r'| and sup |du/dt|, `smoothest` an L_f, `diameter` the largest distance of two points.
+    `smoothest` is an L_f of W.
     """
 
     chain: Chain
     points: Sequence[Array]
     x: Array
     y: Array
-    caps: Caps
     smoothest: float
-    diameter: float
 
     @property
     def eta(self) -> Array:
@@ -55,13 +53,23 @@ class Path:
         step = step_recursion()
 
         def capped(distance: Array) -> Array:
-            return torch.minimum(distance, torch.zeros_like(distance) + self.diameter)
+            return torch.minimum(distance, torch.zeros_like(distance) + self.chain.setting.diameter)
 
         def at(w: Array, gradient: Array) -> Callable[[Array], Mapping[sp.Symbol, Array]]:
             return lambda e: {eta: self.eta, eps: gradient, L_f: self.smoothness_near(w, e)}
 
         first = capped(evaluate(step.offset, {eta: self.eta, eps: gradients[0]}))  # both start at the same point
         return step.run_at(list(map(at, self.points[1:-1], gradients[1:])), first, cap=capped)
+
+    # The mapping: the sum of the descents, knowing both its ends, is 2 (f(w^0) - f(w^L)) / (eta L) + the mean of g_l^2.
+    def bounds(self, scope: str) -> dict[str, Array]:
+        """On the last distance, and on the mean of ||G||^2 where the steps are short."""
+        gradients, lemma = self.gradient_errors(scope), one_descent()
+        first, last = (self.chain.risk(w, self.x, self.y) for w in (self.points[0], self.points[-1]))
+        offsets = [evaluate(lemma.offset, {eta: self.eta, eps: gradient}) for gradient in gradients]
+        decreases = [evaluate(lemma.decrease, {eta: self.eta})] * len(gradients)
+        mapping = lemma.run(decreases, offsets, first - last)
+        return {MAPPING: mapping, f"path[{len(gradients)}]": self.distances(gradients)[-1]}
 
     def smoothness_along(self) -> list[Array]:
         """An L_f of each segment from wbar^l to wbar^{l+1}: what the descent lemma asks to be at most 1/eta."""
@@ -73,12 +81,5 @@ class Path:
 
     def smoothness_near(self, w: Array, radius: Array) -> Array:
         """L_f within `radius` of w, and never above that of W."""
-        near = smoothness_near(self.chain, w, self.x, self.y, self.caps, radius)
+        near = smoothness_near(self.chain, w, self.x, self.y, radius)
         return torch.minimum(near, torch.zeros_like(near) + self.smoothest)
-
-
-def mean_of_descents(gradients: Sequence[Array], fall: Array, step: Any) -> Array:
-    """The mean of ||G||^2 over steps with these errors of the gradient, in which f falls by `fall`."""
-    lemma = one_descent()
-    offsets = [evaluate(lemma.offset, {eta: step, eps: gradient}) for gradient in gradients]
-    return lemma.run([evaluate(lemma.decrease, {eta: step})] * len(gradients), offsets, fall)

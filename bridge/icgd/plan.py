@@ -28,10 +28,18 @@ def plan_for(
         raise UsageError(f"{id}: relus_r1 = {relus_r1} requires relus; give both or neither")
     if setting.activation.smoothness < NEEDED_DERIVATIVES:
         return Refusal(Verdict.OUTSIDE, _roughness(setting))
-    plan = _plan_for(setting, eps, relus, relus_r1, R)
+    plan: Plan
+    try:
+        if relus:
+            plan = with_relus(setting, relus, relus_r1, R)
+        else:
+            chosen = accuracies_for(setting, eps, gradient_bound(setting.shape.N))
+            plan = chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen, R)
+    except UsageError as error:
+        raise UsageError(f"{id}: {error}") from error
     if isinstance(plan, Emulation) and plan.short and not short:
         raise UsageError(
-            f"R = {plan.r.radius!r} is too small: the arguments of r and r' reach "
+            f"{id}: R = {plan.r.radius!r} is too small: the arguments of r and r' reach "
             f"{plain(plan.ranges.largest, 'derived', 'upper')} (range obligation of Lemmas 2 and 3); give at least "
             f"that, or 0 for the smallest sufficient range. icgd.forward and icgd.derivative run on a smaller one"
         )
@@ -45,13 +53,6 @@ def _roughness(setting: Setting) -> str:
         f"Theorem 1 asks for {NEEDED_DERIVATIVES} continuous derivatives of r, and Lemma 3 approximates r' by sums of "
         f"ReLUs; {found.name} has {found.smoothness}, and no continuous function is uniformly near its derivative"
     )
-
-
-def _plan_for(setting: Setting, eps: float, relus: int, relus_r1: int, R: float) -> Emulation | NotRepresentable:
-    if relus:
-        return with_relus(setting, relus, relus_r1, R)
-    chosen = accuracies_for(setting, eps, gradient_bound(setting.shape.N))
-    return chosen if isinstance(chosen, NotRepresentable) else with_accuracies(setting, chosen, R)
 
 
 @lru_cache(maxsize=64)

@@ -4,10 +4,9 @@ import torch
 from torch import Tensor
 
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.formulas import activation_formula
-from bridge.icgd.setting import Setting
+from bridge.icgd.setting import Setting, activation_formula
 from bridge.refutation import Refutation
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 
 OPEN_SIZES = ("relus", "R", "relus_r1")  # 0 means: computed from the others
 

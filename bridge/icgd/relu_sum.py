@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 import torch
 from torch import Tensor
@@ -16,7 +17,7 @@ from bridge.domains import Box
 from bridge.enclosures import supremum
 from bridge.export.numbers import plain
 from bridge.formula import ArrayFunction
-from bridge.icgd.formulas import activation_formula
+from bridge.icgd.setting import activation_formula
 from bridge.relu_sums import Interpolant, curvature, grid_of_kinks, interpolate
 from bridge.theorem import Function, Theorem
 from numeric.balls import float_above
@@ -101,14 +102,8 @@ def rate(function: ArrayFunction, R: float, eps: float) -> Sides:
         counts = [certified_sum(function, R, each).relu_sum.relus for each in accuracies]
     except UsageError as error:
         return Sides(remark=str(error))
-    steps, logs = (torch.tensor(each, dtype=torch.float64).log() for each in (RATE_STEPS, counts))
-    steps = steps - steps.mean()
-    fitted = float((steps * logs).sum() / (steps * steps).sum())
+    fitted = float(np.polyfit(np.log(RATE_STEPS), np.log(counts), 1)[0])
     return Sides(found=fitted, remark=f"fitted at eps in {{{', '.join(map(plain, accuracies))}}}")
-
-
-def _check(name: str, sides: Function) -> Check:
-    return Check(theory.RELU_SUM.quantity(name), sides)
 
 
 RELU_SUM = Theorem(
@@ -119,7 +114,10 @@ RELU_SUM = Theorem(
     reference=reference,
     built=BUILT,
     knows=KNOWS,
-    checks=(_check("relus", count_of_relus), _check("one_norm", one_norm), _check("relus.rate", rate)),
+    checks=tuple(
+        Check(theory.RELU_SUM.quantity(name), sides)
+        for name, sides in (("relus", count_of_relus), ("one_norm", one_norm), ("relus.rate", rate))
+    ),
     starts=starts,
     searched={"R": (None, 1 << 7), "eps": (1e-8, None)},
 )

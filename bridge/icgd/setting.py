@@ -6,14 +6,18 @@ suprema over ranges, certified by Arb and rounded up.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import flint
 import sympy as sp
 import torch
 
 from bridge.enclosures import supremum
+from bridge.formula import ArrayFunction
 from numeric.balls import BallArray, float_above
-from numeric.icgd.shape import Shape
+from numeric.icgd import sampling
+from numeric.layered import Shape
+from symbolic import activations
 from symbolic.activations import Activation, Loss, Piece
 
 
@@ -49,8 +53,18 @@ class Setting:
     def argument_radius(self, piece: Piece, output_radius: float) -> float:
         """The largest absolute value of t, y or t - y."""
         t, y = self.loss.t, self.loss.y
-        radii = {t: output_radius, y: self.B_y, t - y: _sum_above(output_radius, self.B_y)}
-        return radii[piece.argument]
+        of_difference = float_above(flint.arb(output_radius) + flint.arb(self.B_y))
+        return {t: output_radius, y: self.B_y, t - y: of_difference}[piece.argument]
+
+    # Prompts.
+
+    def prompts(self, n: int, count: int, seed: int) -> sampling.Inputs:
+        """`count` random ones of n examples."""
+        return sampling.prompts(self.shape, n, self.B_v, self.B_x, self.B_y, count, seed)
+
+    def starts(self, n: int, count: int, seed: int) -> sampling.Inputs:
+        """Those from which an attack starts."""
+        return sampling.starts(self.shape, n, self.B_v, self.B_x, self.B_y, count, seed)
 
     @cached_property
     def diameter(self) -> float:
@@ -63,5 +77,13 @@ class Setting:
         return self.loss.pieces()
 
 
-def _sum_above(a: float, b: float) -> float:
-    return float_above(flint.arb(a) + flint.arb(b))
+def activation_formula(activation: Any, order: int = 0) -> ArrayFunction:
+    """r^(order), a function of t. Raises UsageError for an unknown name."""
+    chosen = activation if isinstance(activation, Activation) else activations.activation(activation)
+    return ArrayFunction(chosen.derivative(order), chosen.t)
+
+
+def loss_formula(loss: Any, order: int = 0) -> ArrayFunction:
+    """d^order ell / dt^order of one coordinate, a function of t and y. Raises UsageError for an unknown name."""
+    chosen = loss if isinstance(loss, Loss) else activations.loss(loss)
+    return ArrayFunction(chosen.derivative(order), chosen.t, chosen.y)

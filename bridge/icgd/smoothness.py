@@ -6,42 +6,30 @@ point they are enclosed by the values there.
 Shapes, of one prompt: n tokens, m coordinates of a layer.
 """
 
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
 import flint
 import sympy as sp
 import torch
 
-from bridge.balls import as_exact, evaluate_ball
+from bridge.balls import as_exact
 from bridge.enclosures import range_of
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation, Ranges
 from bridge.icgd.setting import Setting
-from bridge.icgd.values import as_numbers, norms, problem_values, ranges_of, suprema_values
+from bridge.icgd.values import norms, ranges_of
 from bridge.readings.arrays import Array, applied, joint, largest, spectral, two_norm
 from bridge.readings.network import Bounds, bound_network
 from numeric.balls import float_above
 from symbolic.icgd.chain import derive_layers
-from symbolic.icgd.smoothness import WORST_CASE, b_r2, layer_norms, moved_by, run_smoothness, smoothness
+from symbolic.icgd.smoothness import layer_norms, moved_by, run_smoothness
 from symbolic.icgd.symbols import eta
 
 
 def smoothness_on_W(setting: Setting, ranges: Ranges) -> flint.arb:
     """L_f of the worst network in W, one bound for all layers."""
-    expression = _of_the_worst(setting.shape.N)
-    values = {
-        **problem_values(setting, 1),
-        **suprema_values(setting, ranges),
-        b_r2: setting.supremum(2, ranges.largest),
-    }
-    return evaluate_ball(expression, as_numbers(values))
-
-
-@cache
-def _of_the_worst(layers: int) -> sp.Expr:
-    return smoothness(layers).subs(WORST_CASE, simultaneous=True)
+    return smoothness_of_layers(setting, replace(ranges, arguments=(ranges.largest,) * setting.shape.N))
 
 
 def smoothness_of_layers(setting: Setting, ranges: Ranges) -> flint.arb:
@@ -72,23 +60,14 @@ def gap_above(setting: Setting, ranges: Ranges) -> flint.arb:
     return bound * d_y / 2
 
 
-@dataclass(frozen=True)
-class Caps:
-    """sup |r'| and sup |du/dt| on W."""
-
-    slope: flint.arb
-    pull: flint.arb
-
-
 # Every pair of points of W within `radius` of w. With c(j) the Lipschitz constant of p(j) in w, p(j) moves by at most
 # c(j) radius and each z(j)[k] by sqrt((row c(j-1))^2 + ||p(j-1)||^2) radius; r' is there at most
 # |r'(z)| + sup|r''| times that, and never above its supremum on W.
-def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, caps: Caps, radius: Array) -> Array:
+def smoothness_near(chain: Chain, w: Array, x: Array, y: Array, radius: Array) -> Array:
     """L_f near w (D_w), at the prompt x (n, d_x), y (n, d_y): the mean over its tokens."""
     activation, loss = chain.functions["r"], chain.functions["u"]
     tokens = torch.zeros_like(two_norm(x))  # (n)
-    slope_cap, pull_cap = (tokens + float_above(cap) for cap in (caps.slope, caps.pull))
-    bend_cap = tokens + activation.suprema[2]
+    slope_cap, bend_cap, pull_cap = (tokens + cap for cap in chain.caps)
     near, p, c = tokens + radius, x, tokens
     layers = []
     for V in chain.setting.shape.matrices(w):

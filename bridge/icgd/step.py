@@ -29,16 +29,12 @@ from bridge.icgd.plan import plan_for
 from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
 from bridge.icgd.setting import Setting
 from bridge.icgd.values import derived_letters, norms, printed_letters
-from bridge.pair import Pair
 from bridge.readings.arrays import Array
 from bridge.record import Verdict
 from bridge.study import Refusal
 from bridge.theorem import Function, Theorem
 from bridge.theorem_readings import LOCAL
-from numeric.balls import BallArray
-from numeric.icgd.exact import run_exact_icgd
-from numeric.icgd.sampling import prompts, starts
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from symbolic.activations import activation as activation_named
 from symbolic.activations import loss as loss_named
 from symbolic.icgd import results as theory
@@ -78,11 +74,7 @@ def setting(
     return Setting(Shape(N, K, d_x, d_y), activation_named(activation), loss_named(loss), B_v, B_x, B_y, eta)
 
 
-def _single(default: Any) -> Any:
-    return default[0] if isinstance(default, tuple) else default
-
-
-DEFAULTS = {parameter.name: _single(parameter.default) for parameter in theory.STEP_PARAMETERS}
+DEFAULTS = {parameter.name: parameter.default for parameter in theory.STEP_PARAMETERS}
 UNNAMED: Mapping[str, Function] = {  # what a lemma does not mention is as in Theorem 1's defaults
     "d_x": lambda d: d,
     "d_y": lambda d: d,
@@ -102,14 +94,8 @@ def refusal(plan: Any) -> Refusal | None:
     return plan if isinstance(plan, Refusal) else None
 
 
-def taps(w: Tensor, x: Tensor, y: Tensor, emulation: Emulation) -> dict[str, Tensor]:
-    network = emulation.network(len(x), w.dtype, w.device)
-    found = {name: tap[0] for name, tap in network.run(w[None], x[None], y[None]).items()}
-    return found | sizes(emulation.setting.shape, found, w, x, y)
-
-
-def exact_taps(w: BallArray, x: BallArray, y: BallArray, emulation: Emulation) -> dict[str, BallArray]:
-    found = run_exact_icgd(emulation.construction(len(x)), w, x, y, bits=w.bits)
+def taps(w: Array, x: Array, y: Array, emulation: Emulation) -> dict[str, Array]:
+    found = emulation.run(w, x, y)
     return found | sizes(emulation.setting.shape, found, w, x, y)
 
 
@@ -125,18 +111,15 @@ def sizes(shape: Shape, taps: Mapping[str, Array], w: Array, x: Array, y: Array)
 
 def reference(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Array]:
     """The exact taps, and 0 for each size."""
-    return _beside_zeros(chain, chain.values(w, x, y), w, x, y)
+    found = chain.values(w, x, y)
+    covered = sizes(chain.setting.shape, found, w, x, y)
+    return found | {name: torch.zeros_like(each) for name, each in covered.items()}
 
 
 def envelope(w: Tensor, x: Tensor, y: Tensor, chain: Chain) -> dict[str, Tensor]:
     """What the taps would be if every secant erred as in the middle of its cell: smooth in the inputs."""
     found = chain.values(w, x, y, functions=chain.envelopes)
     return found | sizes(chain.setting.shape, found, w, x, y)
-
-
-def _beside_zeros(chain: Chain, found: dict[str, Array], w: Array, x: Array, y: Array) -> dict[str, Array]:
-    zeros = {name: torch.zeros_like(each) for name, each in sizes(chain.setting.shape, found, w, x, y).items()}
-    return found | zeros
 
 
 def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:
@@ -147,16 +130,14 @@ def operands(w: Array, x: Array, y: Array, chain: Chain) -> dict[str, Any]:
 
 
 def random_prompts(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
-    s = setting
-    drawn = prompts(s.shape, n, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())
-    box = torch.as_tensor(s.shape.box(s.B_v))  # (D_w)
+    drawn = setting.prompts(n, count, generator.initial_seed())
+    box = torch.as_tensor(setting.shape.box(setting.B_v))  # (D_w)
     odd = torch.arange(count)[:, None] % 2 == 1  # (count, 1)
     return {**drawn, "w": torch.where(odd, torch.where(drawn["w"] < 0, -box, box), drawn["w"])}
 
 
 def one_token(count: int, generator: torch.Generator, setting: Setting) -> dict[str, Tensor]:
-    s = setting
-    return starts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())
+    return setting.starts(1, count, generator.initial_seed())
 
 
 # Bounds.
@@ -226,10 +207,14 @@ def bytes_of_one(N: int, K: int, d_x: int, d_y: int, n: int) -> int:
 # Theorems.
 
 
-def theorem_of(result: Result) -> Theorem:
+@cache
+def theorem_of(name: str) -> Theorem:
+    result = getattr(theory, name)
     names = {parameter.name for parameter in result.parameters}
     d_x, d_y = (symbols.d_x, symbols.d_y) if "d_x" in names else (symbols.d, symbols.d)
     counted = [each for each in result.quantities if not each.scopes and each.name not in SIZES]
+    # Errata of p[j] and r'[j] show where R is too small, those of s[j] and the gradient in refutations.
+    refuted = [each.name for each in result.quantities if each.erratum and each.name.startswith(("range_", "norm["))]
     return Theorem(
         statement=result,
         main=MAIN[result.id],
@@ -238,7 +223,7 @@ def theorem_of(result: Result) -> Theorem:
             "x": Rows(symbols.n, Ball(d_x, radius=symbols.B_x), or_fewer=True),
             "y": Rows(symbols.n, Ball(d_y, radius=symbols.B_y if "B_y" in names else DEFAULTS["B_y"]), or_fewer=True),
         },
-        network=Pair(tensors=taps, balls=exact_taps),
+        network=taps,
         reference=reference,
         built={
             **{name: function for name, function in UNNAMED.items() if name not in names},
@@ -266,34 +251,15 @@ def theorem_of(result: Result) -> Theorem:
         envelope=envelope,
         leading=(LEADING,) if result.id in WHOLE_STEP else (),
         refutations=REFUTATIONS.get(result.id, ()),
-        refuted=REFUTED.get(result.id),
+        refuted=tuple(refuted),
         memory=bytes_of_one if "d_x" in names else lambda N, K, d, n: bytes_of_one(N, K, d, d, n),
         cost=partial(cost, result=result.id),
         searched=SEARCHED,
     )
 
 
-# Errata of p[j] and r'[j] show where R is too small; those of others, in their rows here.
-REFUTED = {
-    "icgd.forward": ("range_r", "norm[forward]"),
-    "icgd.derivative": ("range_r1", "norm[derivative]"),
-    "icgd.loss_gradient": ("range_u", "norm[loss_gradient]"),
-    "icgd.backward": (),
-    "icgd.step": (
-        *("range_r", "norm[forward]", "range_r1", "norm[derivative]"),
-        *("range_u", "norm[loss_gradient]", "norm[step]"),
-    ),
-    "icgd.dimensions": (),
-}
-
-
-@cache
-def _theorem(name: str) -> Theorem:
-    return theorem_of(getattr(theory, name))
-
-
 def __getattr__(name: str) -> Theorem:
     """FORWARD, DERIVATIVE, ...: to derive all quantities takes seconds, so that each is stated on first use."""
     if name not in theory.STATED:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return _theorem(name)
+    return theorem_of(name)

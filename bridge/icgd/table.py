@@ -28,8 +28,7 @@ from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.sampling import prompts
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from symbolic.activations import activation
 from symbolic.icgd.chain import label
 from symbolic.statements import Quantity, Result, UsageError
@@ -72,8 +71,7 @@ class DimensionsStudy(TheoremStudy):
     def __init__(self) -> None:
         super().__init__(step.DIMENSIONS)
 
-    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
-        return table_defaults(params, table)
+    data_defaults = staticmethod(table_defaults)
 
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "TableCase":
         """The step at the table's first n + 1 rows.
@@ -169,8 +167,8 @@ class TableCase(TheoremCase):
 
     def _prompts(self, count: int, generator: torch.Generator, setting: Setting) -> Inputs:
         """`count` seeded w in the interior of the box, STARTS at most, each with the table's prompt."""
-        s, count = setting, min(count, STARTS)
-        w = prompts(s.shape, 1, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())["w"]
+        count = min(count, STARTS)
+        w = setting.prompts(1, count, generator.initial_seed())["w"]
         return {"w": w, "x": self._rows(self.data.x, count), "y": self._rows(self.data.y, count)}
 
     def _rows(self, values: np.ndarray, count: int) -> Tensor:
@@ -194,26 +192,24 @@ class TableCase(TheoremCase):
         """Prediction for the query and risk after L steps, from a seeded w and from w = 0, beside the mean."""
         start = self.sample(1, budget.seed)["w"]  # (1, D_w)
         exact, from_zero = self.learnt_exactly(start), self.learnt_exactly(torch.zeros_like(start))
-        shown = _QueryRows(self, budget)
         rows = [
-            *shown.target(),
-            *shown.prediction("mean", float(self.data.centre[0]), "baseline: the mean of the prompt's targets"),
-            *shown.prediction("exact", self.raw(exact), f"prediction after L = {self.steps} exact steps"),
-            shown.risk("start", self.risk(start), "before the first step"),
-            shown.risk("exact", self.risk(exact.w), "after the exact steps"),
+            self._row("target", self._target, "the query's target"),
+            *self._with_error("mean", float(self.data.centre[0]), "baseline: the mean of the prompt's targets"),
+            *self._with_error("exact", self.raw(exact), f"prediction after L = {self.steps} exact steps"),
+            self._risk_row("start", start, "before the first step"),
+            self._risk_row("exact", exact.w, "after the exact steps"),
         ]
-        if self.chain.emulation is None:
-            return rows
-        network, zero = self.learnt_in_context(start), self.learnt_in_context(torch.zeros_like(start))
-        depth = f"prediction of the (2N+4) L + N = {self.layers_to_prediction} layers"
-        apart = abs(self.raw(network) - self.raw(exact))
-        return [
-            *rows,
-            *shown.prediction("network", self.raw(network), depth),
-            shown.row("difference", apart, "distance of the network's prediction from that of the exact steps"),
-            *shown.prediction("from_zero", self.raw(zero), f"{depth} from w = 0", **shown.at_zero(from_zero, zero)),
-            shown.risk("network", self.risk(network.w), "after the network's steps"),
-        ]
+        if self.chain.emulation is not None:
+            network, zero = self.learnt_in_context(start), self.learnt_in_context(torch.zeros_like(start))
+            depth = f"prediction of the (2N+4) L + N = {self.layers_to_prediction} layers"
+            apart = abs(self.raw(network) - self.raw(exact))
+            rows += [
+                *self._with_error("network", self.raw(network), depth),
+                self._row("difference", apart, "distance of the network's prediction from that of the exact steps"),
+                *self._with_error("from_zero", self.raw(zero), f"{depth} from w = 0", *_at_zero(from_zero, zero)),
+                self._risk_row("network", network.w, "after the network's steps"),
+            ]
+        return [row.model_copy(update={"seed": budget.seed}) for row in rows]
 
     @property
     def layers_to_prediction(self) -> int:
@@ -250,68 +246,48 @@ class TableCase(TheoremCase):
         """The prediction in the units of the table."""
         return float(self.data.in_raw_units(learnt.prediction[0].double().cpu().numpy())[0])
 
+    @property
+    def _target(self) -> float:
+        return float(self.data.in_raw_units(self.data.y_query)[0])
+
     @torch.no_grad()
     def risk(self, w: Tensor) -> float:
         """L_n(w) of the scaled prompt."""
         x, y = (each[0].double() for each in self.prompt.values())
         return float(self.chain.risk(w[0].double(), x, y))
 
-
-@dataclass(frozen=True)
-class _QueryRows:
-    """The rows of predictions at the query, with their remarks."""
-
-    case: TableCase
-    budget: Budget
-
-    def target(self) -> list[Row]:
-        return [self.row("target", self._target, "the query's target")]
-
-    @property
-    def _target(self) -> float:
-        data = self.case.data
-        return float(data.in_raw_units(data.y_query)[0])
-
-    def prediction(self, name: str, value: float, meaning: str, flag: str = "", remark: str = "") -> list[Row]:
+    def _with_error(self, name: str, value: float, meaning: str, flag: str = "", remark: str = "") -> list[Row]:
         """The prediction and its absolute error."""
-        error = abs(value - self._target)
-        return [
-            self.row(name, value, meaning, flag, remark),
-            self.row(f"{name}.error", error, f"absolute error of: {meaning}", flag, remark),
-        ]
+        error, of = abs(value - self._target), f"absolute error of: {meaning}"
+        return [self._row(name, value, meaning, flag, remark), self._row(f"{name}.error", error, of, flag, remark)]
 
-    def risk(self, name: str, value: float, meaning: str) -> Row:
-        domain = f"prompt of {self.case.data.source}, scaled"
-        return self._row(f"prediction.risk.{name}", value, "risk L_n", domain, f"risk L_n on the prompt {meaning}")
+    def _risk_row(self, name: str, w: Tensor, when: str) -> Row:
+        domain = f"prompt of {self.data.source}, scaled"
+        stated = {"norm": "risk L_n", "domain": domain, "meaning": f"risk L_n on the prompt {when}"}
+        return self._exact_row(f"prediction.risk.{name}", self.risk(w), stated)
 
-    def at_zero(self, exact: Learnt, network: Learnt) -> dict[str, str]:
-        """Flag and remark of the start w = 0, from both runs."""
-        if bool((exact.w != 0).any()):
-            return {"remark": "Corollary 1.1 starts at w = 0"}
-        why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there: no exact step moves"
-        moved = float(network.w.double().abs().max())
-        return {"flag": "w = 0 is stationary", "remark": f"{why}; the network's largest weight is {plain(moved)}"}
-
-    def row(self, name: str, value: float, meaning: str, flag: str = "", remark: str = "") -> Row:
-        data = self.case.data
-        by_network = name.startswith(("network", "difference", "from_zero"))
+    def _row(self, name: str, value: float, meaning: str, flag: str = "", remark: str = "") -> Row:
+        data, by_network = self.data, name.startswith(("network", "difference", "from_zero"))
         beyond = "the sums of ReLUs are certified for ||x||_2 <= B_x" if data.outside and by_network else ""
-        remarks = "; ".join(filter(None, [remark, data.remark, beyond]))
         flags = [*filter(None, [flag]), *(["query outside B_x"] if data.outside else [])]
-        domain = f"the query of {data.source}, with the {self.case.n} rows before it as prompt"
-        row = self._row(f"prediction.{name}", value, "units of the target", domain, meaning)
-        return row.model_copy(update={"remark": remarks, "flags": {"measured": flags} if flags else {}})
+        stated = {
+            "norm": "units of the target",
+            "domain": f"the query of {data.source}, with the {self.n} rows before it as prompt",
+            "meaning": meaning,
+            "remark": "; ".join(filter(None, [remark, data.remark, beyond])),
+            "flags": {"measured": flags} if flags else {},
+        }
+        return self._exact_row(f"prediction.{name}", value, stated)
 
-    def _row(self, name: str, value: float, norm: str, domain: str, meaning: str) -> Row:
-        return Row(
-            quantity=name,
-            kind="exact",
-            quantifier="on this table",
-            params=dict(self.case.params),
-            measured=value,
-            norm=norm,
-            domain=domain,
-            meaning=meaning,
-            seed=self.budget.seed,
-            samples=1,
-        )
+    def _exact_row(self, name: str, value: float, stated: Mapping[str, Any]) -> Row:
+        about = {"kind": "exact", "quantifier": "on this table", "params": dict(self.params), "samples": 1}
+        return Row.model_validate({"quantity": name, "measured": value, **about, **stated})
+
+
+def _at_zero(exact: Learnt, network: Learnt) -> tuple[str, str]:
+    """Flag and remark of the start w = 0, from both runs."""
+    if bool((exact.w != 0).any()):
+        return "", "Corollary 1.1 starts at w = 0"
+    why = "Corollary 1.1 starts at w = 0; with r(0) = 0 and N >= 2 the gradient vanishes there: no exact step moves"
+    moved = float(network.w.double().abs().max())
+    return "w = 0 is stationary", f"{why}; the network's largest weight is {plain(moved)}"

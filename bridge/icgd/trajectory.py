@@ -23,26 +23,18 @@ from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Ball, Rows
 from bridge.enclosures import supremum
+from bridge.icgd import exact_runs as runs
+from bridge.icgd import iterates as steps
 from bridge.icgd import step
 from bridge.icgd.chain import Chain
 from bridge.icgd.emulation import Emulation
-from bridge.icgd.exact_runs import RUNS
 from bridge.icgd.gradient import box_of_weights
-from bridge.icgd.iterates import (
-    MAPPING,
-    envelope,
-    exact_iterates,
-    exact_network,
-    iterates,
-    network,
-    reference,
-)
-from bridge.icgd.path import Path, mean_of_descents
+from bridge.icgd.iterates import MAPPING, iterates
+from bridge.icgd.path import Path
 from bridge.icgd.plan import gradient_bound, plan_for
 from bridge.icgd.refutations import OPEN_SIZES
 from bridge.icgd.setting import Setting
-from bridge.icgd.smoothness import Caps, accuracy_here, gap_above, smoothness_here, smoothness_on_W
-from bridge.icgd.stationary import gradient_at_zero, path_from_zero, path_from_zero_quantity, zeros
+from bridge.icgd.smoothness import accuracy_here, gap_above, smoothness_here, smoothness_on_W
 from bridge.icgd.values import as_numbers, derived_letters, problem_values, ranges_of
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
@@ -52,7 +44,6 @@ from bridge.theorem_case import TheoremCase
 from bridge.theorem_readings import LOCAL
 from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray, ball_maximum, float_above
-from numeric.icgd.sampling import starts
 from symbolic.icgd import exact_runs, symbols
 from symbolic.icgd import trajectory as theory
 from symbolic.statements import Quantity
@@ -109,21 +100,18 @@ def bounds(
     """Infinite for the mapping where the steps are not known to be short."""
     w, x, y = (each.detach() for each in (w, x, y))
     path = path_of(chain, emulation, iterates(w, x, y, emulation, L), x, y)
-    gradients, steepest = path.gradient_errors(scope), torch.stack(path.smoothness_along()).amax(0)
-    short = chain.setting.eta * steepest <= 1
-    infinite = torch.full_like(steepest, torch.inf)
-    return {MAPPING: torch.where(short, mapping_bound(path, gradients), infinite), **distance_bound(path, gradients)}
+    found, steepest = path.bounds(scope), torch.stack(path.smoothness_along()).amax(0)
+    short, infinite = chain.setting.eta * steepest <= 1, torch.full_like(steepest, torch.inf)
+    return found | {MAPPING: torch.where(short, found[MAPPING], infinite)}
 
 
 def exact_bounds(
     scope: str, w: BallArray, x: BallArray, y: BallArray, emulation: Emulation, chain: Chain, L: int
 ) -> dict[str, Any]:
     """The same, as a proof."""
-    path = path_of(chain, emulation, exact_iterates(w, x, y, emulation, int(L)), x, y)
-    gradients = path.gradient_errors(scope)
-    found: dict[str, Any] = {MAPPING: mapping_bound(path, gradients), **distance_bound(path, gradients)}
+    path = path_of(chain, emulation, iterates(w, x, y, emulation, L), x, y)
     above = float(sum(each.error for each in (emulation.r, emulation.r1, emulation.u))) * ROUNDED_UP
-    found = {name: bound * (1 + ROUNDED_UP) + above for name, bound in found.items()}
+    found = {name: bound * (1 + ROUNDED_UP) + above for name, bound in path.bounds(scope).items()}
     steepest = ball_maximum([each.balls[0] for each in path.smoothness_along()])
     short = bool(flint.arb(chain.setting.eta) * steepest <= 1)
     return found if short else {**found, MAPPING: "hypothesis not verified: eta L_f <= 1 along the path"}
@@ -132,30 +120,16 @@ def exact_bounds(
 def path_of(chain: Chain, emulation: Emulation, points: Sequence[Array], x: Array, y: Array) -> Path:
     """The iterates, with what is known of W."""
     s = chain.setting
-    caps = Caps(s.supremum(1, emulation.r.radius), s.loss_supremum(1, emulation.ranges.outputs))
     smoothest = float_above(smoothness_here(s, emulation).min(smoothness_on_W(s, emulation.ranges)))
-    return Path(chain, points, x, y, caps, smoothest, s.diameter)
-
-
-def distance_bound(path: Path, gradients: Sequence[Array]) -> dict[str, Array]:
-    return {f"path[{len(path.points) - 1}]": path.distances(gradients)[-1]}
-
-
-def mapping_bound(path: Path, gradients: Sequence[Array]) -> Array:
-    """2 (f(w^0) - f(w^L)) / (eta L) + the mean of g_l^2: the sum of the descents, knowing both its ends."""
-    first, last = (path.chain.risk(w, path.x, path.y) for w in (path.points[0], path.points[-1]))
-    return mean_of_descents(gradients, first - last, path.eta)
+    return Path(chain, points, x, y, smoothest)
 
 
 # The theorem.
 
 
 def quantities(L: int) -> tuple[Quantity, ...]:
-    return (*_scoped(theory.quantities_for(L), L), *_checked(L))
-
-
-def _checked(L: int) -> tuple[Quantity, ...]:
-    return (theory.zero_quantity(), path_from_zero_quantity(L), *(run.quantity for run in RUNS))
+    of_zero = (theory.zero_quantity(), steps.path_from_zero_quantity(L))
+    return (*_scoped(theory.quantities_for(L), L), *of_zero, *(check.quantity for check in runs.CHECKS))
 
 
 def _scoped(quantities: tuple[Quantity, ...], steps: int) -> tuple[Quantity, ...]:
@@ -165,8 +139,7 @@ def _scoped(quantities: tuple[Quantity, ...], steps: int) -> tuple[Quantity, ...
 
 
 def all_tokens(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
-    s = setting
-    return starts(s.shape, n, s.B_v, s.B_x, s.B_y, count, generator.initial_seed())
+    return setting.starts(n, count, generator.initial_seed())
 
 
 def bytes_of_one(N: int, K: int, d: int, n: int, L: int) -> int:
@@ -192,8 +165,8 @@ TRAJECTORY = Theorem(
         "x": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_x)),
         "y": Rows(symbols.n, Ball(symbols.d, radius=symbols.B_y)),
     },
-    network=Pair(tensors=network, balls=exact_network),
-    reference=reference,
+    network=steps.network,
+    reference=steps.reference,
     built={
         **{name: step.UNNAMED[name] for name in ("d_x", "d_y")},
         "setting": step.setting,
@@ -215,14 +188,14 @@ TRAJECTORY = Theorem(
     bounds=Pair(tensors=bounds, balls=exact_bounds),
     exact_bits=64,
     checks=(
-        Check(theory.zero_quantity(), gradient_at_zero, zeros),
-        Check(path_from_zero_quantity(1), path_from_zero, zeros),
-        *(Check(run.quantity, run, run.inputs, params={}) for run in RUNS),
+        Check(theory.zero_quantity(), steps.gradient_at_zero, steps.zeros),
+        Check(steps.path_from_zero_quantity(1), steps.path_from_zero, steps.zeros),
+        *runs.CHECKS,
     ),
     samples=step.random_prompts,
     starts=all_tokens,
-    envelope=envelope,
-    refuted=tuple(run.quantity.name for run in RUNS if run.quantity.erratum is not None),
+    envelope=steps.envelope,
+    refuted=tuple(run.name for run in runs.CHECKS if run.quantity.erratum is not None),
     memory=bytes_of_one,
     cost=cost,
     searched=MappingProxyType({**step.SEARCHED, "K": (None, 1 << 12)}),  # the sums of ReLUs grow with K
@@ -244,7 +217,7 @@ class TrajectoryStudy(TheoremStudy):
 
     def case_of(self, params: Mapping[str, Any], quantity: str) -> Case:
         def only(L: int) -> tuple[Quantity, ...]:
-            return _scoped((theory.quantity_of(quantity, L),), L)
+            return _scoped(theory.quantities_for(L, quantity), L)
 
         resolved, weights = self.point(params, 0)
         return TheoremCase(replace(self.theorem, quantities=only), resolved, weights, "float64", "cpu")

@@ -5,35 +5,31 @@ come from its own recursions (Lemmas 2 and 3), whose maximum is read to include 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import flint
-import numpy as np
 import sympy as sp
 
 from bridge.balls import as_exact, evaluate_ball
-from bridge.enclosures import TIGHTNESS, supremum
+from bridge.enclosures import TIGHTNESS
 from bridge.icgd.emulation import Emulation, Ranges, ranges
 from bridge.icgd.setting import Setting
 from bridge.readings.network import Bounded, FunctionBounds, MatrixNorms, OnRange
-from bridge.relu_sums import Interpolant
-from numeric.balls import ball_maximum, float_above, working_precision
+from numeric.balls import ball_maximum, float_above
+from numeric.families.norms import one_norm
 from symbolic.activations import Piece
 from symbolic.derivation import Norm
 from symbolic.icgd import chain, printed
 from symbolic.icgd import symbols as letters
 
-R_2 = "range_r1"  # printed with the B_r' of Lemma 3 itself
-EXACT_BITS = 256  # of sums of float64 coefficients
+RANGE_R1 = "range_r1"  # printed with the B_r' of Lemma 3 itself
 
 
-def problem_values(setting: Setting, n: int, eps: float | None = None) -> dict[sp.Symbol, Any]:
+def problem_values(setting: Setting, n: int) -> dict[sp.Symbol, Any]:
     """Sizes, radii and the step, as they were given."""
     shape = setting.shape
-    values: dict[sp.Symbol, Any] = {
+    return {
         letters.N: shape.N,
         letters.K: shape.K,
         letters.d_x: shape.d_x,
@@ -45,7 +41,6 @@ def problem_values(setting: Setting, n: int, eps: float | None = None) -> dict[s
         letters.B_y: setting.B_y,
         letters.eta: setting.eta,
     }
-    return values if eps is None else {**values, letters.eps: eps}
 
 
 def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:
@@ -59,15 +54,18 @@ def suprema_values(setting: Setting, ranges: Ranges) -> dict[sp.Symbol, Any]:
         letters.L_r: setting.supremum(1, radius),
         letters.L_r1: setting.supremum(2, radius),
         letters.L_l: setting.loss_supremum(1, outputs),
-        letters.B_r: _by_recursion(setting, printed.RECURSION_R, 0),
-        letters.B_r1: _by_recursion(setting, printed.RECURSION_R1, 1),
+        letters.B_r: _by_recursion(setting, 0),
+        letters.B_r1: _by_recursion(setting, 1),
     }
 
 
-def _by_recursion(setting: Setting, recursion: printed.SupremumRecursion, order: int) -> flint.arb:
+def _by_recursion(setting: Setting, order: int) -> flint.arb:
     start, scale = flint.arb(setting.B_x), flint.arb(setting.B_v)
-    bounds = recursion.run(lambda R: setting.supremum(order, float_above(R)), start, scale, setting.shape.N)
-    return ball_maximum([flint.arb(bound) for bound in bounds])
+
+    def supremum(radius: flint.arb) -> flint.arb:
+        return setting.supremum(order, float_above(radius))
+
+    return ball_maximum(printed.largest_values(supremum, start, scale, setting.shape.N))
 
 
 def emulation_values(emulation: Emulation) -> dict[sp.Symbol, Any]:
@@ -107,83 +105,40 @@ def derived_letters(setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
 def printed_letters(quantity: str, setting: Setting, plan: Any) -> dict[sp.Symbol, Any]:
     """Accuracies and Lipschitz constants on the ranges that the paper asks for."""
     found = _on_paper(setting, plan)
-    return {letter: value for letter, value in found.items() if quantity != R_2 or letter is not letters.B_r1}
+    return {letter: value for letter, value in found.items() if quantity != RANGE_R1 or letter is not letters.B_r1}
 
 
-# B_r' of Lemma 6 is an upper bound of |r'|: where the recursion of Lemma 3 surely gives less, the supremum.
+# B_r' of Lemma 6 is an upper bound of |r'|: where the recursion of Lemma 3 surely gives less, the supremum. The sums of
+# ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the printed
+# bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
 @lru_cache(maxsize=8)
 def _on_paper(setting: Setting, plan: Any) -> Mapping[sp.Symbol, Any]:
-    values = {**problem_values(setting, 1), **derived_letters(setting, plan)}
-    asked = paper_ranges(values)
-    by_recursion, supremum = (flint.arb(values[letter]) for letter in (letters.B_r1, letters.b_r1))
-    slope = supremum if by_recursion * (1 + TIGHTNESS) < supremum else by_recursion
-    on_them = constants_on(setting, asked, plan if isinstance(plan, Emulation) else None)
-    return {**on_them, letters.B_r1: slope}
-
-
-@dataclass(frozen=True)
-class PaperRanges:
-    """R_1 and R_2 of Lemmas 2 and 3, R_3 of Lemma 4, rounded up."""
-
-    r: float
-    r1: float
-    u: float
-
-
-def paper_ranges(values: Mapping[sp.Symbol, Any]) -> PaperRanges:
-    """On which ranges the paper's eps_r, eps_r' and eps_l, and its Lipschitz constants, hold."""
-    exact = as_numbers(values)
-    found = (evaluate_ball(each.bound, exact) for each in (printed.RANGE_R, printed.RANGE_R1, printed.RANGE_U))
-    return PaperRanges(*(float_above(each) for each in found))
-
-
-# The sums of ReLUs are built on the range R that suffices (or is asked for), which may be smaller than the paper's: the
-# printed bounds take their errors on the larger of the two. Beyond R a sum of ReLUs continues its last line.
-def constants_on(setting: Setting, asked: PaperRanges, emulation: Emulation | None) -> dict[sp.Symbol, Any]:
-    """L_r, L_r', L_l and, with an emulation, eps_r, eps_r', eps_l on the paper's ranges, or on larger ones built on."""
+    known = as_numbers({**problem_values(setting, 1), **derived_letters(setting, plan)})
+    ranges = (printed.RANGE_R, printed.RANGE_R1, printed.RANGE_U)
+    R_1, R_2, R_3 = (float_above(evaluate_ball(each.bound, known)) for each in ranges)
+    emulation = plan if isinstance(plan, Emulation) else None
     built, built_u = (emulation.r.radius, emulation.u.radius_t) if emulation else (0.0, 0.0)
+    by_recursion, supremum = (flint.arb(known[letter]) for letter in (letters.B_r1, letters.b_r1))
     found = {
-        letters.L_r: setting.supremum(1, max(asked.r, built)),
-        letters.L_r1: setting.supremum(2, max(asked.r1, built)),
-        letters.L_l: setting.loss_supremum(1, max(asked.u, built_u)),
+        letters.L_r: setting.supremum(1, max(R_1, built)),
+        letters.L_r1: setting.supremum(2, max(R_2, built)),
+        letters.L_l: setting.loss_supremum(1, max(R_3, built_u)),
+        letters.B_r1: supremum if by_recursion * (1 + TIGHTNESS) < supremum else by_recursion,
     }
     if emulation is None:
         return found
-    pieces = ((part, _cube(piece, setting, asked.u)) for piece, part in emulation.u.interpolants)
+    pieces = ((part, _cube(piece, R_3)) for piece, part in emulation.u.interpolants)
     return {
         **found,
-        letters.eps_r: error_on(emulation.r, asked.r),
-        letters.eps_r1: error_on(emulation.r1, asked.r1),
-        letters.eps_l: sum((error_on(part, reach) for part, reach in pieces), start=flint.arb(0)),
+        letters.eps_r: emulation.r.error_within(R_1),
+        letters.eps_r1: emulation.r1.error_within(R_2),
+        letters.eps_l: sum((part.error_within(reach) for part, reach in pieces), start=flint.arb(0)),
     }
 
 
-def _cube(piece: Piece, setting: Setting, side: float) -> float:
+def _cube(piece: Piece, side: float) -> float:
     """The largest absolute value of the piece's argument over |t|, |y| <= side."""
     return 2 * side if len(piece.argument.free_symbols) == 2 else side
-
-
-def error_on(found: Interpolant, reach: float) -> flint.arb:
-    """sup |relu_sum - function| over [-reach, reach], also where that is beyond the range it was built on."""
-    if reach <= found.radius:
-        return found.error
-    sums = found.relu_sum
-    largest, beyond = found.error, flint.arb(reach) - flint.arb(found.radius)
-    for end, (low, high) in ((0, (-reach, float(sums.knots[0]))), (-1, (float(sums.knots[-1]), reach))):
-        knot, value, slope = (_rational(array[end]) for array in (sums.knots, sums.values, sums.slopes))
-        line = value + slope * (found.symbol - knot)
-        largest = largest.max(supremum(found.function - line, found.symbol, low, high))
-    return largest + found.rounding + found.slope_rounding * beyond
-
-
-def _rational(number: float) -> sp.Rational:
-    return sp.Rational(Fraction(float(number)))
-
-
-def one_norm(weights: np.ndarray) -> flint.arb:
-    """The sum of the absolute values of float64 coefficients, exactly."""
-    with working_precision(EXACT_BITS):
-        return sum((abs(flint.arb(weight)) for weight in weights.tolist()), start=flint.arb(0))
 
 
 def norms(emulation: Emulation) -> dict[str, Any]:

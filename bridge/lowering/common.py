@@ -74,7 +74,7 @@ class Lowered:
         self.args = tuple(argument.name for argument in arguments)
         self.backend = backend.name
         self.source = source
-        self._title = shortened(expr)
+        self._expr = expr
         self._backend = backend
         self._arguments = tuple(arguments)
         self._function = function
@@ -99,7 +99,7 @@ class Lowered:
         return [given[name] for name in self.args]
 
     def __repr__(self) -> str:
-        return f"<{self.backend} function of ({', '.join(self.args)}): {self._title}>"
+        return f"<{self.backend} function of ({', '.join(self.args)}): {shortened(self._expr)}>"
 
 
 def check_matrix_shape(argument: Argument, shape: Sequence[int]) -> None:

@@ -154,8 +154,11 @@ class TorchBackend(Backend):
         self._core_shape = core_shape
 
     def call(self, function: Callable[..., Any], arguments: Sequence[Argument], values: Sequence[Any]) -> Any:
-        like = self._like(arguments, values)
-        tensors = [_converted(like, *pair) for pair in zip(arguments, values, strict=True)]
+        if self._dtype is None and self._device is None and _are_alike(arguments, values):
+            like, tensors = torch.empty((), dtype=values[0].dtype, device=values[0].device), list(values)
+        else:
+            like = self._like(arguments, values)
+            tensors = [_converted(like, *pair) for pair in zip(arguments, values, strict=True)]
         result = function(like, *tensors)
         if not isinstance(result, Tensor):
             result = torch.tensor(result, device=like.device, dtype=None if isinstance(result, bool) else like.dtype)
@@ -182,6 +185,19 @@ class TorchBackend(Backend):
         }
         dtype = self._dtype or (dtypes.pop() if len(dtypes) == 1 else torch.get_default_dtype())
         return torch.empty((), dtype=dtype, device=self._device or (devices.pop() if devices else None))
+
+
+def _are_alike(arguments: Sequence[Argument], values: Sequence[Any]) -> bool:
+    """Whether all are numbers in tensors of one floating dtype on one device, as at each step of an attack."""
+    first = values[0] if values else None
+    return isinstance(first, Tensor) and all(
+        isinstance(each, Tensor)
+        and each.is_floating_point()
+        and each.dtype == first.dtype
+        and each.device == first.device
+        and not argument.shape
+        for argument, each in zip(arguments, values, strict=True)
+    )
 
 
 def _converted(like: Tensor, argument: Argument, value: Any) -> Tensor:

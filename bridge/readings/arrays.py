@@ -53,6 +53,11 @@ def token_mean(x: Array) -> Array:
     return torch.atleast_2d(x).mean(-2)
 
 
+def rounding(size: Array) -> Array:
+    """What the rounding of a few operations on floats of that size stays far below; balls are not rounded."""
+    return 0 * size if isinstance(size, BallArray) else 2.0**-40 * size
+
+
 def at_each(function: Callable[..., Array], *points: Sequence[Array]) -> list[Array]:
     """The function at the first point of each sequence, at the second, ...: on tensors at all of them at once."""
     if isinstance(points[0][0], torch.Tensor):
@@ -75,7 +80,9 @@ def spectral(a: Array) -> Array:
         return _largest_singular_value(a)
     unit = _divisor(torch.amax(abs(a.detach()), (-2, -1)))
     scaled = a / unit[..., None, None]
-    return unit * _by_squaring(scaled @ scaled.mT if a.shape[-2] <= a.shape[-1] else scaled.mT @ scaled)
+    gram = scaled @ scaled.mT if a.shape[-2] <= a.shape[-1] else scaled.mT @ scaled
+    size = _size(gram.diagonal(dim1=-2, dim2=-1))
+    return unit * size.sqrt() * _by_squaring((gram / size[..., None, None]).to(_working(gram)))
 
 
 def spectral_of_scaled(rows: Array, matrix: Array) -> Array:
@@ -85,16 +92,17 @@ def spectral_of_scaled(rows: Array, matrix: Array) -> Array:
         return spectral(rows.unsqueeze(-1) * matrix)
     sizes = _divisor(torch.amax(abs(matrix.detach()), -1))  # (m,): M, in float32, would be 0 for small matrices
     rows, matrix = rows * sizes, matrix / sizes.unsqueeze(-1)
-    unit = _divisor(torch.amax(abs(rows.detach()), -1))
     gram = matrix @ matrix.mT
-    working = _working(gram)
-    scaled, gram = (rows / unit.unsqueeze(-1)).to(working), gram.to(working)
-    return unit * _by_squaring(scaled.unsqueeze(-1) * gram * scaled.unsqueeze(-2))
+    unit = _divisor(torch.amax(abs(rows.detach()), -1))
+    scaled = rows / unit.unsqueeze(-1)
+    root = _size(scaled**2 * gram.diagonal()).sqrt()
+    scaled, gram = (each.to(_working(gram)) for each in (scaled / root.unsqueeze(-1), gram))
+    return unit * root * _by_squaring(scaled.unsqueeze(-1) * gram * scaled.unsqueeze(-2))
 
 
 EXACT_SIDE, FLOAT32_SIDE = 8, 128  # up to so many rows
-HALVES = ((0, 3), (3, 2))  # squarings done and to do where the trace is made 1, so that nothing underflows
-ROOT = 0.5 / 2**5
+SQUARINGS = 4
+ROOT = 0.5 / 2**SQUARINGS
 
 
 def _largest_singular_value(a: torch.Tensor) -> torch.Tensor:
@@ -104,23 +112,26 @@ def _largest_singular_value(a: torch.Tensor) -> torch.Tensor:
 
 
 # With s_1 >= s_2 >= ... the singular values of A and M = A A^T, ||M^q||_F = (s_1^(4q) + ... + s_m^(4q))^(1/2): its root
-# of order 2q, here q = 32, is between s_1 and m^(1/(4q)) s_1.
+# of order 2q, here q = 16, is between s_1 and m^(1/(4q)) s_1.
 # Rounding to float32, u = 2^-24: the computed P^T P is within m u ||P||_F^2 <= m^2 u ||P||_2^2 of the exact one, and
 # ||P^T P||_2 = ||P||_2^2. A relative error in the j-th square counts 2^-(j+1) times in the root, so that all of them
-# lower it by less than m^2 u, and those of M and of the divisions (3 m u ||M||_2) by less than as much again for m > 8.
+# lower it by less than m^2 u, and those of M (5 m u ||M||_2) by less than as much again for m > 8.
 def _by_squaring(gram: torch.Tensor) -> torch.Tensor:
-    """At least ||A||_2, for M = A A^T with entries of at most moderate size, (..., m, m) to (...)."""
-    m, power = gram.shape[-1], gram.to(_working(gram))
-    found: Array = 1.0
-    for done, count in HALVES:
-        trace = power.diagonal(dim1=-2, dim2=-1).sum(-1, dtype=torch.float64)
-        found = found * _divisor(trace) ** (0.5 / 2**done)
-        power = power / _divisor(trace).to(power.dtype)[..., None, None]
-        for _ in range(count):
-            power = power.mT @ power
+    """At least ||A||_2, for M = A A^T of `_size` 1, (..., m, m) to (...)."""
+    power = gram
+    for _ in range(SQUARINGS):
+        power = power.mT @ power
     norm = torch.linalg.matrix_norm(power).double()
-    above = 1 + m**2 * 2.0**-23 if power.dtype == torch.float32 else 1.0
-    return torch.where(norm > 0, above * found * _divisor(norm) ** ROOT, norm)
+    above = 1 + gram.shape[-1] ** 2 * 2.0**-23 if gram.dtype == torch.float32 else 1.0
+    return torch.where(norm > 0, above * _divisor(norm) ** ROOT, norm)
+
+
+# The largest M_ii is at most ||M||_2, and that at most the trace, at most m M_ii: divided by the root of their product,
+# ||M||_2 is between m^(-1/2) and m^(1/2), and the square of ||M^16||_F neither overflows nor underflows in float32.
+def _size(diagonal: torch.Tensor) -> torch.Tensor:
+    """Of M, (..., m) to (...): what to divide M by before it is squared."""
+    held = diagonal.detach()
+    return _divisor((torch.amax(held, -1) * held.sum(-1)).sqrt())
 
 
 def _working(a: torch.Tensor) -> torch.dtype:

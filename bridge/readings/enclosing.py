@@ -20,6 +20,7 @@ from bridge.readings.arrays import (
     joint,
     largest,
     one_norm,
+    rounding,
     spectral,
     token_mean,
     two_norm,
@@ -153,26 +154,30 @@ def _clip(operation: op.Clip, step: Step, x: list[Enclosed], at: Instance) -> En
 
 
 def _monotone(x: Enclosed, function: Callable[[Array], Array]) -> Enclosed:
-    exact, moved, r = function(x.exact), x.exact + x.error.centre, x.error.radius
-    at_centre = function(moved)
-    radius = torch.maximum(function(moved + r) - at_centre, at_centre - function(moved - r))
+    exact, (at_centre, radius) = function(x.exact), _between(function, x.exact + x.error.centre, x.error.radius)
     return Enclosed(exact, Error(at_centre - exact, radius, one=lambda: x.error.one, two=lambda: x.error.two))
 
 
+def _between(function: Callable[[Array], Array], middle: Array, r: Array) -> tuple[Array, Array]:
+    """A function that does not decrease: its value at the middle, and by how much it differs within r of it."""
+    found = function(middle)
+    return found, torch.maximum(function(middle + r) - found, found - function(middle - r))
+
+
+# An approximate t < 0 makes S_t jump at 0, by 2 |t|. What rounding may take across 0 is enclosed on both sides.
 @enclosed.register
 def _soft_threshold(operation: op.SoftThreshold, step: Step, x: list[Enclosed], at: Instance) -> Enclosed:
     threshold, found = (at.operands.side(operation.threshold, emulated) for emulated in (False, True))
-    around = _monotone(x[0], lambda each: shrunk(each, found))
-    difference = shrunk(x[0].exact, found) - shrunk(x[0].exact, threshold)
-    error, moved, zero = around.error, x[0].exact + x[0].error.centre, torch.zeros_like(x[0].exact)
-    # an approximate t < 0 makes S_t jump at 0, by 2 |t|
-    jump = torch.where(abs(moved) <= x[0].error.radius, zero + 2 * torch.relu(-found), zero)
+    exact, error, moved = exactly(operation, x, at), x[0].error, x[0].exact + x[0].error.centre
+    slack, zero = rounding(abs(x[0].exact) + abs(error.centre)), torch.zeros_like(exact)
+    jump = torch.where(abs(moved) <= error.radius + slack, 2 * torch.relu(-found) + zero, zero)
+    reach = error.radius + torch.where(jump > 0, slack, zero)
+    at_centre, radius = _between(lambda each: shrunk(each, found), moved, reach)
     if found is threshold and operation.error != 0:  # S_t moves by the error of t at most
         jump = jump + at.operands.number(operation.error)
-        error = Error(error.centre, error.radius + jump, one=lambda: around.error.one, two=lambda: around.error.two)
-    one, two = lambda: around.error.one + one_norm(jump), lambda: around.error.two + two_norm(jump)
-    shifted = Error(error.centre + difference, error.radius, one=one, two=two)
-    return Enclosed(around.exact - difference, shifted)
+        radius = radius + jump
+    one, two = lambda: error.one + one_norm(jump), lambda: error.two + two_norm(jump)
+    return Enclosed(exact, Error(at_centre - exact, radius, one=one, two=two))
 
 
 # e_(l+1) = A e_l + v, ||v|| <= offset: e_L = A^L e_0 + sum_l A^l v_l.

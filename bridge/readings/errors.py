@@ -19,6 +19,8 @@ class Error:
     on demand from what is given for them.
     """
 
+    exact = False  # whether there is none: the value is known exactly
+
     def __init__(self, centre: Array, radius: Array, *, one: Radius | None = None, two: Radius | None = None) -> None:
         self.centre, self.radius = centre, radius
         self._one, self._two = one, two
@@ -26,7 +28,9 @@ class Error:
     @classmethod
     def none(cls, like: Array) -> "Error":
         zero = torch.zeros_like(like)
-        return cls(zero, zero)
+        found = cls(zero, zero)
+        found.exact = True
+        return found
 
     @classmethod
     def within(cls, norm: Norm, bound: Array, like: Array) -> "Error":
@@ -61,7 +65,7 @@ class Error:
         """At least the norm of what the error of each token differs from the centre by."""
         return {Norm.INF: lambda: largest(self.radius), Norm.ONE: lambda: self.one, Norm.TWO: lambda: self.two}[norm]()
 
-    @property
+    @cached_property
     def absolute(self) -> Array:
         """At least the absolute value of the error, coordinate by coordinate."""
         return abs(self.centre) + self.radius
@@ -77,6 +81,8 @@ class Error:
 # |A u| is at most |A| r, ||A_i||_2 ||u||_2 and max_k |A_ik| ||u||_1 in row i.
 def mapped(error: Error, matrix: Array) -> Error:
     """Of A x, (..., m) to (..., k)."""
+    if error.exact:
+        return Error.none(applied(matrix, error.centre))
     size = abs(matrix)
     radius = torch.minimum(applied(size, error.radius), error.two.unsqueeze(-1) * two_norm(matrix))
     if error.has_one:

@@ -188,8 +188,23 @@ def _read(derivation: Derivation, known: Bounds, wanted: Iterable[str]) -> tuple
             here = f"step '{step.name}' ({step.rule}) has no bound for all prompts"
             stopped[step.name] = stopped[missing[0]] if missing else here
         else:
+            _require_dim(step, result.dim, known)
             found[step.name] = result
     return found, stopped
+
+
+def _require_dim(step: Step, dim: int, known: Bounds) -> None:
+    """Raises UsageError for a bound on another number of coordinates than the step has."""
+    stated = None if step.dim is None else _whole(step.dim, known)
+    if stated not in (None, dim):
+        raise UsageError(f"step '{step.name}' has {stated} coordinates, and the Bounded for it {dim}")
+
+
+def _require_equal_dims(step: Step, x: list[Bounded]) -> None:
+    """Raises UsageError for premises of different numbers of coordinates."""
+    if len({each.dim for each in x}) > 1:
+        dims = ", ".join(f"'{name}' has {each.dim}" for name, each in zip(step.premises, x, strict=True))
+        raise UsageError(f"step '{step.name}' takes values with as many coordinates: {dims}")
 
 
 @singledispatch
@@ -203,9 +218,6 @@ def _given(operation: op.Given, step: Step, x: list[Bounded], known: Bounds) -> 
     if operation.name not in known.operands:
         return None
     found: Bounded = known.operand(step, operation.name, Bounded, "a Bounded(...)")
-    stated = None if step.dim is None else _whole(step.dim, known)
-    if stated not in (None, found.dim):
-        raise UsageError(f"step '{step.name}' has {stated} coordinates, and the Bounded for it {found.dim}")
     return found.in_norm(step.norm)
 
 
@@ -262,6 +274,8 @@ _SUBMULTIPLICATIVE = {
 @bounded.register
 def _product(operation: op.Product, step: Step, x: list[Bounded], known: Bounds) -> Bounded | None:
     a, b = x
+    if operation.kind is op.ProductKind.INNER:
+        _require_equal_dims(step, x)
     if (a.norm, b.norm, step.norm) not in _SUBMULTIPLICATIVE[operation.kind]:
         return None
     if operation.kind is op.ProductKind.ENTRYWISE and a.dim not in (1, b.dim):
@@ -274,6 +288,7 @@ def _product(operation: op.Product, step: Step, x: list[Bounded], known: Bounds)
 
 @bounded.register
 def _combination(operation: op.Combination, step: Step, x: list[Bounded], known: Bounds) -> Bounded:
+    _require_equal_dims(step, x)
     factors = [abs(known.number(step, each)) for each in operation.coefficients]
 
     def total(numbers: Iterable[Ball]) -> Ball:

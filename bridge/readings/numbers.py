@@ -115,18 +115,20 @@ def _norm(what: str, given: sp.Expr, source: str, matrix: Array, step: Step, at:
 
 # Each direction v shows ||A v|| / ||v||. Unit vectors attain the norm from the 1-norm, rows that to the sup norm from
 # the 2-norm and their signs from the sup norm, and the first singular vector the spectral one. The best of them in
-# floats is taken.
+# floats is taken. Divided by a power of 2, entries below 1e-162 have squares too.
 def norm_below(matrix: Array, source: Norm, target: Norm) -> Array:
     """At most the norm of the matrix from `source` to `target`; equal to it from 1, to inf, and from 2 to 2."""
     on_balls = isinstance(matrix, BallArray)
     middle = matrix.midpoint() if on_balls else matrix.detach().cpu().numpy()
+    unit = 2.0 ** (np.frexp(np.abs(middle).max())[1] - 1)
+    middle = middle / unit
     first = np.linalg.svd(middle, full_matrices=False)[2][:1]
     rows = np.concatenate([np.eye(middle.shape[1]), middle, np.sign(middle), first])
     rows = rows[np.abs(rows).max(-1) > 0]
     gains = np.linalg.norm(rows @ middle.T, ORDERS[target], -1) / np.linalg.norm(rows, ORDERS[source], -1)
     best = rows[gains.argmax()]
     direction = BallArray.exactly(best, matrix.bits) if on_balls else torch.as_tensor(best).to(matrix)
-    return NORMS[target](direction @ matrix.mT) / NORMS[source](direction)
+    return unit * (NORMS[target](direction @ (matrix / unit).mT) / NORMS[source](direction))
 
 
 ORDERS = {Norm.ONE: 1, Norm.TWO: 2, Norm.INF: np.inf}

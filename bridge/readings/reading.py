@@ -125,12 +125,14 @@ class Reading:
         """The bound of the step's rule, at the bounds of its premises and the letters of the instance."""
         if isinstance(step.operation, Given) and isinstance(self.at.operands.bound.get(step.operation.name), Emulated):
             return None  # the pair is the error, up to rounding of the number that was declared
+        if not self.at.by_rules:
+            return None
         local = step.local
         known = {name: self._bounds[name] for name in step.premises if name in self._bounds}
         if step.pooled:  # the errors at hand may come from a smaller perturbation, which the step does not know
             local, known = self.derivation.bound(step.name), {}
         errors = {error_symbol(name): flat_at_zero(bound) for name, bound in known.items()}
-        if not self.at.by_rules or local.free_symbols - set(errors) - set(self.at.operands.letters):
+        if local.free_symbols - set(errors) - set(self.at.operands.letters):
             return None
         return self.at.within(step).operands.scalar(local, errors)
 

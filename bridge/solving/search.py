@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bridge.solving.probes import Probe, State
-from bridge.solving.values import Grid, Number
+from bridge.solving.values import WHOLE, Grid, Lattice, Number
 
 SAME = 1e-9  # relative: two bounds as close as that count as equal
 CLOSE = 1e-12  # relative width at which a place counts as located
@@ -61,8 +61,10 @@ class Found:
 class Search:
     """The search for one error along one knob."""
 
-    def __init__(self, at: Callable[[Number], Probe], grid: Grid, error: float, *, integer: bool) -> None:
-        self._at, self.grid, self.error, self.integer = at, grid, error, integer
+    def __init__(
+        self, at: Callable[[Number], Probe], grid: Grid, error: float, *, integer: bool, lattice: Lattice = WHOLE
+    ) -> None:
+        self._at, self.grid, self.error, self.integer, self.lattice = at, grid, error, integer, lattice
         self.seen: dict[Number, Probe] = {}
 
     def run(self) -> Found:
@@ -202,8 +204,8 @@ class Search:
             value = start + share * (end - start)
         low, high = min(start, end), max(start, end)
         if self.integer:
-            whole = round(value)
-            return min(max(whole, low + 1), high - 1) if high - low > 1 else low
+            whole, step = self.lattice.nearest(value), self.lattice.step
+            return min(max(whole, low + step), high - step) if high - low > step else low
         return min(max(value, low), high)
 
     def _apart(self, start: Number, end: Number) -> float:
@@ -213,7 +215,7 @@ class Search:
 
     def _close(self, start: Number, end: Number, width: float = CLOSE) -> bool:
         if self.integer:
-            return abs(end - start) <= 1
+            return abs(end - start) <= self.lattice.step
         return abs(end - start) <= width * max(abs(start), abs(end))
 
     # Why there is no answer.

@@ -99,6 +99,46 @@ def _whole(interval: Interval) -> Interval:
 
 
 @dataclass(frozen=True)
+class Lattice:
+    """The whole numbers start + step k."""
+
+    step: int = 1
+    start: int = 0
+
+    def at(self, k: Number) -> int:
+        return self.start + self.step * int(k)
+
+    def nearest(self, value: Number) -> int:
+        return self.at(round((value - self.start) / self.step))
+
+    def within(self, interval: Interval) -> Interval:
+        """The k whose numbers lie in the interval."""
+        low, high = (
+            (end - self.start) / self.step if math.isfinite(end) else end for end in (interval.low, interval.high)
+        )
+        return _whole(Interval(low, high, interval.low_open, interval.high_open))
+
+
+WHOLE = Lattice()
+
+
+def lattice_of(knob: sp.Symbol, hypotheses: Iterable[Hypothesis]) -> Lattice:
+    """The residue class to which equalities such as (L - 1)/2 = floor((L - 1)/2) restrict a whole number."""
+    found = WHOLE
+    for condition in (h.condition for h in hypotheses if h.condition.free_symbols == {knob}):
+        if isinstance(condition, sp.Eq) and condition.has(sp.floor, sp.Mod) and found == WHOLE:
+            denominators = [each.q for each in condition.atoms(sp.Rational)]
+            step = math.lcm(*map(int, denominators), *map(_modulus, condition.atoms(sp.Mod)))
+            residues = [r for r in range(step) if condition.subs(knob, r) == sp.true]
+            found = Lattice(step, residues[0]) if len(residues) == 1 else found
+    return found
+
+
+def _modulus(each: sp.Expr) -> int:
+    return int(each.args[1]) if each.args[1].is_Integer else 1
+
+
+@dataclass(frozen=True)
 class Tie:
     """A parameter that a hypothesis, an equality, ties to the knob."""
 
@@ -151,11 +191,22 @@ class Grid:
     more: tuple[Number, ...]
 
 
-def grid_of(interval: Interval, within: Interval, default: Any, *, integer: bool, tied: bool = False) -> Grid:
+def grid_of(
+    interval: Interval,
+    within: Interval,
+    default: Any,
+    *,
+    integer: bool,
+    tied: bool = False,
+    lattice: Lattice = WHOLE,
+) -> Grid:
     """Powers of 2 times a unit away from the default, towards both ends of the interval; small whole numbers at first.
 
-    `within` is the range that a search can afford; its ends are not approached.
+    `within` is the range that a search can afford; its ends are not approached. Whole numbers are those of `lattice`.
     """
+    if lattice != WHOLE:
+        places = grid_of(lattice.within(interval), lattice.within(within), None, integer=True)
+        return Grid(tuple(map(lattice.at, places.first)), tuple(map(lattice.at, places.more)))
     sides = _whole_numbers(interval, within) if integer else _reals(interval, within, default, tied)
     return Grid(*(tuple(sorted(v for v in side if v in interval and v in within)) for side in sides))
 

@@ -1,6 +1,9 @@
 """Lemma 4 (li2025) as a theorem: a block from any state, and T blocks from 0, beside exact proximal gradient steps."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import flint
@@ -12,10 +15,14 @@ from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, Rows, Sphere
 from bridge.export.numbers import plain
+from bridge.formats import DTYPES
+from bridge.formula import ArrayFunction
 from bridge.readings import Smooth
-from bridge.record import NamedTable
+from bridge.record import NamedTable, Verdict
+from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
+from bridge.universal.logistic import functions_of
 from numeric.balls import BallArray
 from numeric.universal import transformer as numeric
 from symbolic.statements import UsageError
@@ -23,33 +30,51 @@ from symbolic.universal import transformer as theory
 from symbolic.universal.transformer_statement import TRANSFORMER as STATEMENT
 from symbolic.universal.transformer_statement import WORST
 
-FORMATS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+INFO = {name: torch.finfo(getattr(torch, name)) for name in DTYPES}
+FORMATS = {name: 1 - round(math.log2(info.eps)) for name, info in INFO.items()}  # bits of a significand
 CHOSEN = ("tau_1", "tau_2")
-LEVELS = (17, 15, 13, 11, 9, 7, 5, 3)  # of a continued fraction
 SEARCHES, EXACT_SECONDS = 10, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
+ETA = ArrayFunction(theory.eta, theory.n)
+OWN_SCORE = theory.R, theory.B, theory.n, theory.N, theory.L, theory.tau_1, theory.tau_2
+LARGEST_SCORE = ArrayFunction(theory.largest_score(theory.R), *OWN_SCORE)
 
 
-# Parameters.
+# Formats.
 
 
-def resolve(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """The temperatures for the format, where they are not given. Raises UsageError for one beyond the format."""
+def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
+    """Bits and temperatures for the format, where they are not given. Raises UsageError for one beyond its bits."""
+    params = {"bits": FORMATS[dtype], **params}
     known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters if p.name not in CHOSEN}
     numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
     STATEMENT.check({**numbers, **dict.fromkeys(CHOSEN, 1.0)})
-    best = dict(zip(CHOSEN, theory.best_temperatures(), strict=True))
-    found = {name: params.get(name, float(_at(tau, numbers))) for name, tau in best.items()}
-    for name, needed in zip(CHOSEN, theory.bits_to_hold(), strict=True):
-        _require_held(name, STATEMENT.number(name, found[name]), needed, numbers)
-    return {**params, **found}
+    given = {name: STATEMENT.number(name, params[name]) for name in CHOSEN if name in params}
+    for name, tau in given.items():
+        _require_held(name, tau, numbers)
+    return {**recommended(numbers, dtype), **params}
+
+
+def recommended(numbers: Mapping[str, Any], dtype: str) -> dict[str, float]:
+    """The temperatures for these bits, as far as the weights stay in the range of the format."""
+    found: dict[str, float] = {}
+    for name, tau, weight in zip(CHOSEN, theory.best_temperatures(), theory.LARGEST_WEIGHTS, strict=True):
+        most = INFO[dtype].max / float(_at(weight, {**numbers, name: 1}))
+        best = tau.subs({s: float(numbers[s.name]) for s in tau.free_symbols})  # exact logarithms would take long
+        found[name] = min(float(best), 2.0 ** math.floor(math.log2(most)))
+    return found
 
 
 def _at(formula: sp.Expr, numbers: Mapping[str, Any]) -> sp.Expr:
     return formula.subs({s: sp.Rational(numbers[s.name]) for s in formula.free_symbols})
 
 
-def _require_held(name: str, tau: float, needed: sp.Expr, numbers: Mapping[str, Any]) -> None:
-    least = int(_at(needed, {**numbers, name: tau})) if tau > 0 else 0
+def _bits_to_hold(name: str, tau: float, numbers: Mapping[str, Any]) -> int:
+    needed = dict(zip(CHOSEN, theory.bits_to_hold(), strict=True))[name]
+    return int(_at(needed, {**numbers, name: tau}))
+
+
+def _require_held(name: str, tau: float, numbers: Mapping[str, Any]) -> None:
+    least = _bits_to_hold(name, tau, numbers) if tau > 0 else 0
     if least > numbers["bits"]:
         raise UsageError(
             f"{STATEMENT.id}: {name} = {plain(tau)} is beyond the format: what a block computes needs {least} bits to "
@@ -57,25 +82,77 @@ def _require_held(name: str, tau: float, needed: sp.Expr, numbers: Mapping[str, 
         )
 
 
+def refusal(N: int, n: int, B: float, bits: int, tau_1: float, tau_2: float, dtype: str) -> Refusal | None:
+    """What the format of the run does not hold: it decides, whatever bits the temperatures are chosen for."""
+    numbers = {"N": N, "n": n, "B": B, "bits": bits, "tau_1": tau_1, "tau_2": tau_2}
+    reasons = (_overflow(numbers, dtype), _nothing_held(numbers, dtype), _contradiction(numbers, dtype))
+    found = next(filter(None, reasons), None)
+    return None if found is None else Refusal(Verdict.NOT_REPRESENTABLE, found)
+
+
+def _overflow(numbers: Mapping[str, Any], dtype: str) -> str:
+    most = INFO[dtype].max
+    for name, layer, weight in zip(CHOSEN, ("Attn1", "Attn2"), theory.LARGEST_WEIGHTS, strict=True):
+        largest = _at(weight, numbers)
+        if largest > most:
+            exponents = (int(theory.exponent_bits(sp.Rational(each))) for each in (largest, most))
+            return (
+                f"V of {layer} holds {sp.sstr(weight)} = {float(largest):.7g}, and {dtype} ends at {most:.7g}: "
+                "that takes {} bits of exponent, and it has {}".format(*exponents)
+                + f"; {name} = {plain(recommended({**numbers, name: 1}, dtype)[name])} is within it"
+            )
+    return ""
+
+
+def _nothing_held(numbers: Mapping[str, Any], dtype: str) -> str:
+    least, bits = int(_at(theory.bits_of_a_block(), numbers)), min(numbers["bits"], FORMATS[dtype])
+    return (
+        f"{bits} bits hold nothing of a block at any tau: residual and rounding exceed what it computes; that takes "
+        f"{least} bits"
+        if least > bits
+        else ""
+    )
+
+
+def _contradiction(numbers: Mapping[str, Any], dtype: str) -> str:
+    least = {name: _bits_to_hold(name, numbers[name], numbers) for name in CHOSEN}
+    beyond = [
+        f"{name} = {plain(numbers[name])} takes {bits} bits" for name, bits in least.items() if bits > FORMATS[dtype]
+    ]
+    return (
+        f"{', '.join(beyond)} for the rounding of a block to stay below what it computes: bits = {numbers['bits']} "
+        f"chose tau, but the run is in {dtype}, whose {FORMATS[dtype]} bits decide; leave out bits, or give "
+        f"bits = {FORMATS[dtype]}"
+        if beyond
+        else ""
+    )
+
+
 # Networks.
 
 
-def setting(
-    directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any, printed: bool
-) -> numeric.Setting:
-    return numeric.Setting(directions, t, tau_ff, lam, 1 / (2 * n), tau_1, tau_2, N, printed)
+def eta(n: Any) -> Any:
+    """On balls for the whole numbers of a run there."""
+    found = ETA(n)
+    return found if isinstance(found, BallArray) else float(found)
 
 
-def block(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any) -> Any:
-    return numeric.one_block(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N, False))
+def setting(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any) -> numeric.Setting:
+    return numeric.Setting(directions, t, tau_ff, lam, eta(n), tau_1, tau_2, N)
 
 
-def printed_block(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any) -> Any:
-    return numeric.one_block(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N, True))
+def of_setting(build: Callable[[numeric.Setting], Any]) -> Callable[..., Any]:
+    """The construction as a function of what a setting is made of."""
+
+    @wraps(setting)
+    def built(**known: Any) -> Any:
+        return build(setting(**known))
+
+    return built
 
 
 def path(directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, tau_1: Any, tau_2: Any, N: Any, L: Any) -> Any:
-    return numeric.transformer(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N, False), L)
+    return numeric.transformer(setting(directions, t, tau_ff, lam, n, tau_1, tau_2, N), L)
 
 
 def state_tokens(x: Any, y: Any, rho: Any) -> Any:
@@ -84,80 +161,67 @@ def state_tokens(x: Any, y: Any, rho: Any) -> Any:
 
 def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any) -> Any:
     phi = numeric.ramp_features(x, directions, t, tau_ff)
-    eta = 1 / (2 * n)
-    half = numeric.gradient_step(rho, phi[:-1], y, eta)
-    after = numeric.proximal_path(phi[:-1], y, eta, lam, numeric.blocks_of(L))
+    half = numeric.gradient_step(rho, phi[:-1], y, eta(n))
+    after = numeric.proximal_path(phi[:-1], y, eta(n), lam, numeric.blocks_of(L))
     return {
         "residual": half,
-        "step": numeric.soft_threshold(half, eta * lam),
+        "step": numeric.soft_threshold(half, eta(n) * lam),
         "y_residual": phi[-1:] @ rho,
         "rho": after,
         "y_hat": phi[-1:] @ after,
     }
 
 
-# Readings. (2 tau tanh(z/(2 tau)))' is 1 - tanh^2, at least 1 - (z/(2 tau))^2.
+# Readings.
 
 
-# tanh u = u/(1 + x) with x = u^2/(3 + u^2/(5 + ...)): u - tanh u = u x/(1 + x) does not cancel.
-def gap(u: Any) -> Any:
-    """u - tanh u; on tensors to their precision, also near 0."""
-    direct: Any = u - torch.tanh(u)
-    if isinstance(u, BallArray):
-        return direct
-    near, tail = u.clamp(-1, 1) ** 2, torch.full_like(u, float(LEVELS[0]))
-    for odd in LEVELS[1:]:
-        tail = odd + near / tail
-    return torch.where(u.abs() < 1, u * (near / tail) / (1 + near / tail), direct)
-
-
-def functions(tau_1: float, tau_2: float, n: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
+def functions(tau_1: float, tau_2: float, n: int, N: int, L: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
     """By handle, each on the range of its step."""
-    S = float(WORST[theory.S].subs({theory.B: B, theory.lam: lam}))
-
-    def short(z: Any, tau: float, count: int) -> Any:
-        """z - count tau tanh(z/(count tau)), whose factors are exact on balls: count = 4n is 2/eta, and 2 in Attn2."""
-        return count * (tau * gap(z / tau / count))
-
-    def of_label(z: Any) -> Any:
-        return -short(z, tau_1, 4 * n)
-
-    # tanh a - tanh b = sinh(a - b)/(cosh a cosh b).
-    def of_query(z: Any) -> Any:
-        moved, at = -short(z, tau_2, 2) / tau_1 / (4 * n), z / tau_1 / (4 * n)
-        return 4 * n * (tau_1 * torch.sinh(moved) / torch.cosh(at) / torch.cosh(at + moved))
-
-    def deviation(hat: Any, radius: float) -> Smooth:
-        return Smooth(lambda z: 0 * z, hat, radius=radius)
-
-    def identity(radius: float, slope: float | None = None) -> Smooth:
-        return Smooth(lambda z: z, lambda z: z - short(z, tau_2, 2), [lambda z: 1 + 0 * z], {2: 0},
-                      slope_error=slope, deviation=lambda z: -short(z, tau_2, 2), radius=radius)  # fmt: skip
-
+    numbers = {"tau_1": tau_1, "tau_2": tau_2, "n": n, "N": N, "L": L, "B": B, "lam": lam}
+    S = float(_at(WORST[theory.S], numbers))
+    ranges = (("block", P), ("path", S))
     return {
-        **{f"{of}_labels": deviation(of_label, B) for of in ("block", "path")},
-        "block_predictions": deviation(of_label, P),
-        "block_query": deviation(of_query, P),
-        "block_read": identity(P, min(1.0, (P / (2 * tau_2)) ** 2)),
-        "path_predictions": deviation(of_label, S),
-        "path_query": deviation(of_query, S),
-        "path_read": identity(S),
+        handle: each
+        for name, radius in ranges
+        for handle, each in functions_of(name, radius, B, tau_1, tau_2, n).items()
     }
 
 
 def handles(
     x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, N: Any, functions: Any
 ) -> dict[str, Any]:
-    phi = numeric.ramp_features(x, directions, t, tau_ff)
-    examples, query, eta = phi[:-1], phi[-1:], 1 / (2 * n)
+    phi, step = numeric.ramp_features(x, directions, t, tau_ff), eta(n)
+    examples, query = phi[:-1], phi[-1:]
+    pull = 2 * step / N
     return {
         **functions,
         "rho_0": rho, "start": 0 * rho, "y": y, "phi": examples, "phi_query": query,
-        "A": torch.eye(n + 1, dtype=torch.float64) - 2 * eta / N * (examples.mT @ examples),
-        "b": 2 * eta / N * (y @ examples),
-        "pull": 2 * eta / N * examples, "pull_query": 2 * eta / N * query,
-        "threshold": eta * lam,
+        "A": torch.eye(n + 1, dtype=torch.float64) - pull * (examples.mT @ examples),
+        "b": pull * (y @ examples),
+        "pull": pull * examples, "pull_query": pull * query,
+        "threshold": step * lam,
     }  # fmt: skip
+
+
+# R and S at a prompt.
+
+
+def largest_norm(x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any) -> Any:
+    """That of the exact iterates in the 1-norm."""
+    phi = numeric.ramp_features(x, directions, t, tau_ff)[:-1]
+    rho, found = 0 * phi[0], 0 * phi[0, 0]
+    for _ in range(numeric.blocks_of(L)):
+        rho = numeric.proximal_step(rho, phi, y, eta(n), lam)
+        found = torch.maximum(found, rho.abs().sum())
+    return found
+
+
+def largest_score(
+    x: Any, y: Any, directions: Any, t: Any, tau_ff: Any, lam: Any, n: Any, L: Any, N: Any, B: Any, tau_1: Any,
+    tau_2: Any,
+) -> Any:  # fmt: skip
+    R = largest_norm(x, y, directions, t, tau_ff, lam, n, L)
+    return LARGEST_SCORE(R, B, n, N, L, tau_1, tau_2)
 
 
 # Checks and tables.
@@ -173,16 +237,17 @@ def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
     return Sides(int(_at(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
 
 
-def formats(N: int, n: int, L: int, B: float) -> NamedTable:
-    """The temperatures for each format, and whether anything of a block is left with them."""
+def formats(N: int, n: int, L: int, B: float, lam: float, bits: int, dtype: str) -> NamedTable:
+    """The temperatures for each format, and what is left with them of a block, and of T blocks."""
+    at = {"N": N, "n": n, "L": L, "B": B, "lam": lam}
+    least = [int(_at(each(), at)) for each in (theory.bits_of_a_block, theory.bits_of_all_blocks)]
     rows: list[list[str | int | float | None]] = []
-    for name, bits in FORMATS.items():
-        at = {"N": N, "n": n, "B": B, "bits": bits}
-        tau_1, tau_2 = (_at(tau, at) for tau in theory.best_temperatures())
-        least = max(int(_at(each, {**at, "tau_1": tau_1, "tau_2": tau_2})) for each in theory.bits_to_hold())
-        held = "yes" if least <= bits else f"no: that takes {least} bits"
-        rows.append([name, bits, float(tau_1), float(tau_2), held])
-    return NamedTable(title="temperatures by format", columns=["format", "bits", *CHOSEN, "holds a block"], rows=rows)
+    for name, has in FORMATS.items():
+        held = ["yes" if each <= has else f"no: that takes {each} bits" for each in least]
+        rows.append([name, has, *recommended({**at, "bits": has}, name).values(), *held])
+    columns = ["format", "bits", *CHOSEN, "holds a block", "holds T blocks"]
+    title = f"temperatures by format (here: for bits = {bits}, run in {dtype}"
+    return NamedTable(title=f"{title}, which decides what is held)", columns=columns, rows=rows)
 
 
 # phi of each prompt, and a few arrays of its size; each block reads it some four times, and so does the reference.
@@ -195,9 +260,7 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     return Cost(memory, 1e-9 * runs * sizes["L"] * features + min(EXACT_SECONDS, 1e-4 * sizes["L"] * features))
 
 
-PATH = Transformer(
-    path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True
-)  # fmt: skip
+PATH = Transformer(path, numeric.tokens, {"rho": lambda rho: rho[-1], "y_hat": lambda y_hat: y_hat[-1]}, shared=True)
 TRANSFORMER = Theorem(
     STATEMENT,
     main="y_hat",
@@ -208,13 +271,14 @@ TRANSFORMER = Theorem(
     },
     weights={"directions": Rows(theory.n, Sphere(theory.d)), "t": Box(theory.n, low=-2, high=1)},
     network={
-        "": Transformer(block, state_tokens, {
+        "": Transformer(of_setting(numeric.one_block), state_tokens, {
             "residual": lambda residual: residual[-1],
             "step": lambda step: step[-1],
             "y_residual": lambda y_residual: y_residual[-1],
         }, shared=True),
         "y_residual.printed": Transformer(
-            printed_block, state_tokens, {"y_residual.printed": lambda y_residual: y_residual[-1]}, shared=True
+            of_setting(lambda at: numeric.one_block(replace(at, printed=True))), state_tokens,
+            {"y_residual.printed": lambda y_residual: y_residual[-1]}, shared=True,
         ),
         "rho": PATH,
         "y_hat": PATH,
@@ -226,8 +290,11 @@ TRANSFORMER = Theorem(
         Check(STATEMENT.quantity("logistic"), logistic),
         Check(STATEMENT.quantity("tau.bits"), printed_bits),
     ),
+    knows={theory.R: (largest_norm,), theory.S: (largest_score,)},
     resolve=resolve,
-    implied=CHOSEN,
+    refusal=refusal,
+    implied=("bits", *CHOSEN),
     cost=cost,
     tables=(formats,),
+    by_rules=False,
 )  # fmt: skip

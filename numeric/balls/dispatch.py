@@ -101,13 +101,20 @@ def call_named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     function = FUNCTIONS.get(name)
     if function is None:
         raise unavailable(name, FUNCTIONS)
-    args, options = _accepted(name, args, kwargs)
-    with working_precision(_highest_bits(args, options)):
-        try:
-            return function(*args, **options)
-        except TypeError:
-            _require_fitting(name, function, args, options)
-            raise
+    args, options = _accepted(name, args, kwargs) if kwargs else (args, kwargs)
+    bits = _highest_bits(args, options)
+    if bits == flint.ctx.prec:
+        return _called(name, function, args, options)
+    with working_precision(bits):
+        return _called(name, function, args, options)
+
+
+def _called(name: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    try:
+        return function(*args, **options)
+    except TypeError:
+        _require_fitting(name, function, args, options)
+        raise
 
 
 def _require_fitting(name: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
@@ -121,10 +128,7 @@ def _require_fitting(name: str, function: Callable[..., Any], args: tuple[Any, .
 
 def _highest_bits(args: tuple[Any, ...], options: dict[str, Any]) -> int:
     """The highest precision among the arrays; Arb's working precision if there is none."""
-    if all(isinstance(each, Entries | int | float | str) for each in args) and not options:
-        bits = [each.bits for each in args if isinstance(each, Entries)]
-    else:
-        bits = [each.bits for each in arrays_in((args, options))]
+    bits = [each.bits for each in arrays_in([*args, *options.values()])]
     return max(bits, default=flint.ctx.prec)
 
 
@@ -146,11 +150,14 @@ def arrays_in(value: Any) -> Iterator[Entries]:
     """The arrays of balls among the arguments, also inside lists."""
     if isinstance(value, Entries):
         yield value
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from arrays_in(each)
     elif isinstance(value, dict):
         yield from arrays_in(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            if isinstance(each, Entries):
+                yield each
+            elif isinstance(each, list | tuple | dict):
+                yield from arrays_in(each)
 
 
 def attribute(array: Entries, name: str) -> Any:

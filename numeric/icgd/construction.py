@@ -23,7 +23,7 @@ from numeric.families import (
     OuterProductHeads,
     TransposeHeads,
 )
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from numeric.relu_sums import LossSum, ReluSum
 from numeric.stream import Block, Stream, StreamError, nearest
 

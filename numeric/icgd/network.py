@@ -1,44 +1,30 @@
-"""The PyTorch interpreters of the icgd network: structured (fast), and dense (every matrix of the paper, literally).
+"""The interpreters of the icgd network: structured (fast), and dense (every matrix of the paper, literally).
 
-Both compute the same function, up to rounding. In the structured one the tokens are a dictionary of blocks, a block
-that is missing is zero, and the blocks v[j], equal in all tokens by construction, are kept once.
+Both compute the same function, up to rounding (numeric/families). The structured one keeps the blocks v[j], equal in
+all tokens by construction, once; it runs on tensors, and for one prompt on arrays of balls (`run_exact_icgd`).
 
-Shapes: B prompts, n examples, T tokens (n+1 inside; outside n, or n+1 where a query is given), D_w parameters, D width
-of the stream.
+Shapes: B prompts (no axis on balls), n examples, T tokens (n+1 inside; outside n, or n+1 where a query is given), D_w
+parameters, D width of the stream.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from torch import Tensor, nn
 
-from numeric.construction import FeedForward, Head
-from numeric.families import (
-    ActivationHeads,
-    BoxAndClear,
-    ElementwiseMultiplication,
-    FamilyAttention,
-    FamilyLayer,
-    HadamardHeads,
-    MaskedUnits,
-    OuterProductHeads,
-    TransposeHeads,
-)
+from numeric.balls import BallArray, working_precision
+from numeric.balls.floats import floats_enclosed
+from numeric.exact_cost import DEFAULT_LIMIT, ExactCost, TooLargeForExact
+from numeric.families import Tokens, apply_layer, dense_layer
 from numeric.icgd.construction import IcgdConstruction
-from numeric.icgd.shape import Shape, require_sizes
+from numeric.layered import Shape, require_sizes
 from numeric.stream import Stream, StreamError
 
-
-@dataclass
-class Tokens:
-    """The n+1 tokens: `blocks` (B, n+1, size), the query last; `matrices` v[j] (B, rows, columns), equal in all."""
-
-    blocks: dict[str, Tensor]
-    matrices: dict[str, Tensor]
-    scores: dict[tuple[str, str], Tensor] = field(default_factory=dict)  # of p(j-1) with the rows of V_j
-    gradient: list[Tensor] = field(default_factory=list)  # of each V_j, (B, rows, columns)
+Array: TypeAlias = Any  # a tensor or an array of balls
+WHOLE = ("gradient", "w", "trajectory")  # the taps that are not of a token
 
 
 class IcgdNetwork(nn.Module):
@@ -82,14 +68,7 @@ class IcgdNetwork(nn.Module):
         "trajectory" (B, steps, D_w) those after each step (only where steps > 1). Without `x_query` the query is 0.
         """
         wanted = self.construction.select_taps(None if taps is None else tuple(taps))
-        trajectory: list[Tensor] = []
-        found: dict[str, Tensor] = {}
-        last_query = slice(None) if x_query is not None else slice(-1)
-        for found in self.each_step(w, x, y, x_query):
-            trajectory.append(found["w"])
-        found["trajectory"] = torch.stack(trajectory, dim=1) if "trajectory" in wanted else found["w"]
-        per_example = set(wanted) - {"gradient", "w", "trajectory"}
-        return {name: found[name][:, last_query] if name in per_example else found[name] for name in wanted}
+        return collected(self.each_step(w, x, y, x_query), wanted, query=x_query is not None)
 
     def each_step(
         self,
@@ -100,19 +79,8 @@ class IcgdNetwork(nn.Module):
     ) -> Iterator[dict[str, Tensor]]:
         """The taps of one step after the other, with all n+1 tokens."""
         self._check_input(w, x, y, x_query)
-        query = x.new_zeros(x.shape[0], x.shape[2]) if x_query is None else x_query  # (B, d_x)
-        x = torch.cat([x, query[:, None]], dim=1)  # (B, n+1, d_x)
-        y = torch.cat([y, y.new_zeros(y.shape[0], 1, y.shape[2])], dim=1)  # (B, n+1, d_y): y = 0 at the query
-        yield from self._dense_steps(w, x, y) if self.dense else self._structured_steps(w, x, y)
-
-    def _structured_steps(self, w: Tensor, x: Tensor, y: Tensor) -> Iterator[dict[str, Tensor]]:
-        shape = self.construction.shape
-        for _ in range(self.construction.steps):
-            tokens = Tokens({"x": x, "y": y}, {f"v[{j}]": V for j, V in enumerate(shape.matrices(w), start=1)})
-            for layer in self.construction.block:
-                apply_layer(layer, tokens)
-            w = flat(tokens.matrices.values())  # (B, D_w)
-            yield {**tokens.blocks, "gradient": flat(tokens.gradient) / self.construction.eta, "w": w}
+        x, y = with_query(x, y, x_query)
+        yield from self._dense_steps(w, x, y) if self.dense else structured_steps(self.construction, w, x, y)
 
     def _dense_steps(self, w: Tensor, x: Tensor, y: Tensor) -> Iterator[dict[str, Tensor]]:
         stream, eta = self.construction.stream, self.construction.eta
@@ -127,15 +95,8 @@ class IcgdNetwork(nn.Module):
             yield {**found, "w": parameters_of_first_token(H, stream)}
 
     def _check_input(self, w: Tensor, x: Tensor, y: Tensor, x_query: Tensor | None) -> None:
-        shape, n, B = self.construction.shape, self.construction.n, w.shape[0]
-        expected = [
-            ("w", tuple(w.shape), (B, shape.parameters)),
-            ("x", tuple(x.shape), (B, n, shape.d_x)),
-            ("y", tuple(y.shape), (B, n, shape.d_y)),
-        ]
-        if x_query is not None:
-            expected.append(("x_query", tuple(x_query.shape), (B, shape.d_x)))
-        require_sizes("IcgdNetwork", expected)
+        given = {"w": w, "x": x, "y": y} | ({} if x_query is None else {"x_query": x_query})
+        require_inputs("IcgdNetwork", self.construction, given, w.shape[:1])
         kinds = {(each.dtype, each.device) for each in (w, x, y, x_query) if each is not None}
         if kinds != {(self.like.dtype, self.like.device)}:
             came = ", ".join(sorted(f"{dtype} on {device}" for dtype, device in kinds))
@@ -146,77 +107,46 @@ class IcgdNetwork(nn.Module):
             )
 
 
-# The structured interpreter: one function a family. A block that a layer writes was 0 before, so that nothing is added.
+def require_inputs(call: str, of: IcgdConstruction, given: Mapping[str, Array], batch: tuple[int, ...] = ()) -> None:
+    """Raises StreamError for inputs that do not have the construction's sizes."""
+    shape, n = of.shape, of.n
+    wanted = {"w": (shape.parameters,), "x": (n, shape.d_x), "y": (n, shape.d_y), "x_query": (shape.d_x,)}
+    require_sizes(call, [(name, tuple(each.shape), (*batch, *wanted[name])) for name, each in given.items()])
 
 
-def apply_layer(layer: FamilyLayer, tokens: Tokens) -> None:
-    """Write what the layer adds or changes into the tokens."""
-    if isinstance(layer, MaskedUnits):
-        tokens.blocks[layer.target] = masked_units(layer, tokens)
-    elif isinstance(layer, BoxAndClear):
-        # What is cleared stays readable as a tap: the next step starts from new tokens.
-        clipped = {name: tokens.matrices[name].clamp(-width, width) for name, width in layer.boxes}
-        tokens.matrices = clipped
-    elif isinstance(layer, FamilyAttention) and all(isinstance(each, ActivationHeads) for each in layer.families):
-        activation_heads(layer, tokens)
-    else:
-        for family in layer.families:
-            apply_family(family, tokens)
+def with_query(x: Array, y: Array, x_query: Array | None) -> tuple[Array, Array]:
+    """(B, n+1, d_x) and (B, n+1, d_y): the query last (0 for None), with y = 0."""
+    query = torch.zeros_like(x[..., :1, :]) if x_query is None else x_query[..., None, :]
+    return torch.cat([x, query], dim=-2), torch.cat([y, torch.zeros_like(y[..., :1, :])], dim=-2)
 
 
-def apply_family(family: object, tokens: Tokens) -> None:
-    blocks = tokens.blocks
-    if isinstance(family, HadamardHeads):
-        blocks[family.target] = blocks[family.factor] * blocks[family.signal]  # (B, n+1, K)
-    elif isinstance(family, TransposeHeads):
-        columns = blocks[family.signal] @ tokens.matrices[family.matrix]  # (B, n+1, K)
-        blocks[family.target] = blocks[family.factor] * columns
-    else:
-        assert isinstance(family, OuterProductHeads)  # the layer holds no other kind
-        outer_product_heads(family, tokens)
+def collected(steps: Iterable[dict[str, Array]], wanted: Sequence[str], *, query: bool) -> dict[str, Array]:
+    """The wanted taps of the last of these steps, with the query if asked, and the parameters after each of them."""
+    trajectory: list[Array] = []
+    found: dict[str, Array] = {}
+    for found in steps:
+        trajectory.append(found["w"])
+    if "trajectory" in wanted:
+        found["trajectory"] = torch.stack(trajectory, dim=-2)
+    return {name: found[name] if query or name in WHOLE else found[name][..., :-1, :] for name in wanted}
 
 
-def activation_heads(layer: FamilyAttention, tokens: Tokens) -> None:
-    """Families that share one sum of ReLUs look all their scores up at once."""
-    families = [family for family in layer.families if isinstance(family, ActivationHeads)]
-    for relus in {id(family.relus): family.relus for family in families}.values():
-        sharing = [family for family in families if family.relus is relus]
-        scores = [scores_of(family, tokens) for family in sharing]  # each (B, n+1, K)
-        values = relus(scores[0] if len(scores) == 1 else torch.cat(scores, dim=-1))  # (B, n+1, sum of K)
-        pieces = values.split([each.shape[-1] for each in scores], dim=-1)
-        tokens.blocks.update({family.target: piece for family, piece in zip(sharing, pieces, strict=True)})
+def structured_steps(construction: IcgdConstruction, w: Array, x: Array, y: Array) -> Iterator[dict[str, Array]]:
+    """The taps of one step after the other, with all n+1 tokens."""
+    for _ in range(construction.steps):
+        matrices = enumerate(construction.shape.matrices(w), start=1)
+        tokens = Tokens({"x": x, "y": y}, {f"v[{j}]": V for j, V in matrices}, masked=1)
+        for layer in construction.block[:-1]:
+            apply_layer(layer, tokens)
+        found = {**tokens.blocks, "gradient": flat(tokens.changes.values()) / construction.eta}
+        apply_layer(construction.block[-1], tokens)
+        w = flat(tokens.matrices.values())  # (B, D_w)
+        yield {**found, "w": w}
 
 
-def scores_of(family: ActivationHeads, tokens: Tokens) -> Float[Tensor, "B T K"]:
-    key = (family.matrix, family.source)
-    if key not in tokens.scores:
-        tokens.scores[key] = tokens.blocks[family.source] @ tokens.matrices[family.matrix].mT
-    return tokens.scores[key]
-
-
-def masked_units(layer: MaskedUnits, tokens: Tokens) -> Float[Tensor, "B T K"]:
-    """The sum of ReLUs at the examples (t = 1); at the query (t = 0) the mask: 0 where ||a||_1 <= 1 settles it."""
-    t, y = tokens.blocks[layer.first], tokens.blocks[layer.second]  # (B, n+1, d_y)
-    examples = layer.relus(t[:, :-1], y[:, :-1])  # (B, n, d_y)
-    t, y = t[:, -1:], y[:, -1:]
-    masked = torch.maximum(t.detach().abs(), y.detach().abs()) <= layer.bound
-    query = torch.where(masked, torch.zeros_like(t), layer.literally(t, y, mask=0.0))  # (B, 1, d_y)
-    return torch.cat([examples, query], dim=1)  # (B, n+1, d_y)
-
-
-def outer_product_heads(family: OuterProductHeads, tokens: Tokens) -> None:
-    signal, source = tokens.blocks[family.signal], tokens.blocks[family.source]  # (B, n+1, K), (B, n+1, columns)
-    scale = float(family.scale / signal.shape[1])  # the attention layer divides by the number of tokens
-    update = (signal.mT @ source) * scale  # (B, K, columns)
-    tokens.gradient.append(update)
-    tokens.matrices[family.matrix] = tokens.matrices[family.matrix] - update
-
-
-def flat(matrices: Iterable[Tensor]) -> Float[Tensor, "B D_w"]:
-    return torch.cat([V.flatten(1) for V in matrices], dim=-1)
-
-
-# The dense interpreter: the definitions, with full matrices.
+def flat(matrices: Iterable[Array]) -> Array:
+    """(B, D_w)."""
+    return torch.cat([V.flatten(-2) for V in matrices], dim=-1)
 
 
 def embed(shape: Shape, stream: Stream, w: Tensor, x: Tensor, y: Tensor) -> Float[Tensor, "B T D"]:
@@ -234,30 +164,56 @@ def parameters_of_first_token(H: Tensor, stream: Stream) -> Float[Tensor, "B D_w
     return torch.cat([H[:, 0, stream.slice(name)] for name in names], dim=-1)
 
 
-def dense_layer(layer: FamilyLayer, H: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
-    if isinstance(layer, MaskedUnits | BoxAndClear):
-        return dense_feed_forward(layer.feed_forward(), H)
-    change = torch.zeros_like(H)
-    for head in layer.heads():
-        change = change + dense_head(head, H, multiplication=isinstance(layer, ElementwiseMultiplication))
-    return H + change
+# On balls.
 
 
-def dense_head(head: Head, H: Float[Tensor, "B T D"], multiplication: bool) -> Float[Tensor, "B T D"]:
-    """(1/n) (V H) relu((Q H)^T (K H)) (Definition 7), or (V H) gamma((Q H)^T (K H)) (Definition 6)."""
-    assert head.query is not None  # heads of families have a dot product
-    assert head.key is not None
-    queries, keys, values = (dense_map(H, each.dense()) for each in (head.query, head.key, head.value))
-    scores = queries @ keys.mT  # (B, T, T): <Q h_i, K h_s>
-    if multiplication:
-        return torch.diagonal(scores, dim1=-2, dim2=-1)[..., None] * values  # gamma keeps the diagonal
-    return torch.relu(scores) @ values / H.shape[1]
+class TooLargeForExactStep(TooLargeForExact):
+    """The exact steps would take more ball operations than the limit allows."""
+
+    def __init__(self, shape: Shape, tokens: int, steps: int, cost: ExactCost, limit: int) -> None:
+        ValueError.__init__(
+            self,
+            f"exact icgd on {shape}: {steps} steps on {tokens} tokens need {cost.operations:,} ball operations, "
+            f"the limit is {limit:,}. Take fewer examples, smaller layers or fewer steps, or pass a higher limit.",
+        )
 
 
-def dense_feed_forward(layer: FeedForward, H: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
-    """H + W_2 relu(W_1 H) (Definition 8)."""
-    return H + dense_map(torch.relu(dense_map(H, layer.inner.dense())), layer.outer.dense())
+def exact_step_cost(shape: Shape, tokens: int, steps: int = 1) -> ExactCost:
+    """Ball operations of the network: three matrix products a layer, scalars at each neuron.
+
+    A sum of ReLUs at one ball, or a transcendental function, takes about as long as eight scalars; measured.
+    """
+    functions = 2 * sum(shape.widths[1:]) + shape.d_y
+    scalars = tokens * 8 * functions + 2 * shape.parameters
+    return ExactCost(products=steps * 3 * tokens * shape.parameters, scalars=steps * scalars)
 
 
-def dense_map(H: Float[Tensor, "B T S"], matrix: object) -> Float[Tensor, "B T D"]:
-    return H @ torch.as_tensor(matrix, dtype=H.dtype, device=H.device).T
+def run_exact_icgd(
+    construction: IcgdConstruction,
+    w: Float64[np.ndarray, " D_w"] | BallArray,
+    x: Float64[np.ndarray, "n d_x"] | BallArray,
+    y: Float64[np.ndarray, "n d_y"] | BallArray,
+    x_query: Float64[np.ndarray, " d_x"] | None = None,
+    bits: int = 128,
+    taps: Iterable[str] | None = None,
+    limit: int = DEFAULT_LIMIT,
+) -> dict[str, BallArray]:
+    """The taps of `IcgdNetwork.run` for one prompt, without the batch: p[j] (T, size), gradient and w (D_w), ...
+
+    Every ball contains the exact value for the given float64 inputs and coefficients. The network's scale
+    eta (n+1) / 2n and the mask's a - bound are real numbers and enter unrounded. Raises `TooLargeForExact` before
+    starting when the count of ball operations exceeds `limit`.
+    """
+    shape, n = construction.shape, construction.n
+    given = {"w": w, "x": x, "y": y} | ({} if x_query is None else {"x_query": x_query})
+    balls = {name: v if isinstance(v, BallArray) else BallArray.exactly(v, bits) for name, v in given.items()}
+    require_inputs(f"run_exact_icgd({shape})", construction, balls)
+    if not all(ball.is_finite() for each in balls.values() for ball in each.balls):
+        raise StreamError(f"run_exact_icgd({shape})", "an input that is not finite", "Give finite float64 numbers.")
+    wanted = construction.select_taps(None if taps is None else tuple(taps))
+    cost = exact_step_cost(shape, n + 1, construction.steps)
+    if cost.operations > limit:
+        raise TooLargeForExactStep(shape, n + 1, construction.steps, cost, limit)
+    with working_precision(bits), floats_enclosed(False):
+        tokens = with_query(balls["x"], balls["y"], balls.get("x_query"))
+        return collected(structured_steps(construction, balls["w"], *tokens), wanted, query=x_query is not None)

@@ -38,12 +38,12 @@ class Pool:
         return ((self.phi @ rho - self.f) ** 2).mean()
 
 
-def solve(phi: Tensor, y: Tensor, lam: float, accuracy: float = ACCURACY) -> Tensor:
-    """A rho (m) whose duality gap is at most `accuracy`, or the one after STEPS steps."""
+def solve(phi: Tensor, y: Tensor, lam: float, accuracy: float = ACCURACY, steps: int = STEPS) -> Tensor:
+    """A rho (m) whose duality gap is at most `accuracy`, or the one after that many steps."""
     hessian, linear = phi.T @ phi * 2 / len(y), phi.T @ y * 2 / len(y)
     eta = 1 / float(torch.linalg.eigvalsh(hessian)[-1])
     rho, ahead, momentum = torch.zeros_like(linear), torch.zeros_like(linear), 1.0
-    for step in range(STEPS):
+    for step in range(steps):
         following = soft(ahead - eta * (hessian @ ahead - linear), eta * lam)
         if step % EVERY == 0 and duality_gap(phi, y, following, lam) <= accuracy:
             return following

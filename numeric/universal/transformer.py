@@ -242,9 +242,14 @@ def soft_threshold(z: Any, level: Any) -> Any:
     return torch.relu(z - level) - torch.relu(-z - level)
 
 
+def proximal_step(rho: Any, phi: Any, y: Any, eta: Any, lam: Any) -> Any:
+    """(38b) with e = 0."""
+    return soft_threshold(gradient_step(rho, phi, y, eta), eta * lam)
+
+
 def proximal_path(phi: Any, y: Any, eta: Any, lam: Any, T: int) -> Any:
-    """rho_T of (38b) with e = 0, from rho_0 = 0."""
+    """rho_T, from rho_0 = 0."""
     rho = 0 * phi[0]
     for _ in range(T):
-        rho = soft_threshold(gradient_step(rho, phi, y, eta), eta * lam)
+        rho = proximal_step(rho, phi, y, eta, lam)
     return rho

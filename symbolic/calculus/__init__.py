@@ -35,7 +35,7 @@ from symbolic.calculus.invariants import (
     values_on,
 )
 from symbolic.calculus.iterations import QuadraticRecursion, contract, contraction_steps, converge, descend
-from symbolic.calculus.knobs import Knob, knob_for, minimise
+from symbolic.calculus.knobs import Knob, cheapest_split, knob_for, minimise
 from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.linear import linear_map
 from symbolic.calculus.linear_softmax import softmax_as_linear
@@ -80,6 +80,7 @@ __all__ = [
     "bilinear",
     "bounded_iterates",
     "change_norm",
+    "cheapest_split",
     "concatenate",
     "concentrate",
     "confine",

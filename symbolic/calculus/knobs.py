@@ -1,5 +1,6 @@
 """Rule 9: choose a free knob (a temperature, a number of heads, a rank) from the bound itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,3 +114,42 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
         raise DerivationError(f"knob_for: {sp.sstr(bound)} never equals {accuracy}; give an accuracy that it attains")
     value = sp.Max(1, sp.ceiling(value)) if knob.is_integer else value
     return Knob(knob, value, bound.subs(knob, value), sp.And(condition, in_reach))
+
+
+@dataclass(frozen=True)
+class Split:
+    """Accuracies that spend a whole accuracy at the least `cost`, in closed form."""
+
+    accuracies: dict[sp.Symbol, sp.Expr]
+    cost: sp.Expr
+
+
+# Minimise T = sum kappa_i eps_i^(-p) on sum C_i eps_i = eps: T is convex, so that Lagrange's condition is sufficient.
+# p kappa_i eps_i^(-p-1) = lambda C_i gives eps_i = mu (kappa_i / C_i)^q with q = 1/(p + 1), and the constraint
+# mu sum C_k^(1-q) kappa_k^q = eps. What costs nothing (kappa_i = 0) gets eps_i = 0. What the bound does not feel
+# (C_i = 0) may be as coarse as eps itself.
+def cheapest_split(
+    coefficients: Mapping[sp.Symbol, Any], costs: Mapping[sp.Symbol, Any], accuracy: Any, *, power: Any
+) -> Split:
+    """The accuracies eps_i with sum C_i eps_i = accuracy at the least sum of costs_i / eps_i^power.
+
+    A bound that is sum C_i eps_i to first order is then met by approximants that need costs_i / eps_i^power pieces
+    each: 1/2 for interpolation by lines. Numbers or expressions, all >= 0, and power > 0. Raises DerivationError for
+    others, and where coefficients and costs name different accuracies.
+    """
+    if set(coefficients) != set(costs):
+        raise DerivationError("cheapest_split: coefficients and costs have to name the same accuracies")
+    share = {symbol: as_expr(value) for symbol, value in coefficients.items()}
+    cost = {symbol: as_expr(value) for symbol, value in costs.items()}
+    whole, power = as_expr(accuracy), as_expr(power)
+    if any(each.is_negative for each in (*share.values(), *cost.values(), whole)) or power.is_positive is False:
+        raise DerivationError("cheapest_split: give coefficients, costs and accuracy >= 0, and a power > 0")
+    felt = [symbol for symbol, c in share.items() if c.is_zero is not True]
+    q = 1 / (power + 1)
+    total = sp.Add(*(share[symbol] ** (1 - q) * cost[symbol] ** q for symbol in felt))
+    found = dict.fromkeys(share, whole)
+    for symbol in felt:
+        free = cost[symbol].is_zero is True
+        found[symbol] = sp.Integer(0) if free else whole * (cost[symbol] / share[symbol]) ** q / total
+    spent = (cost[symbol] / each**power for symbol, each in found.items() if cost[symbol].is_zero is not True)
+    return Split(found, sp.Add(*spent))

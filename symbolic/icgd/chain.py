@@ -9,7 +9,6 @@ and have two views: closed forms with symbolic depth (`derive`), and one step a 
 readings of bridge/readings run with each layer's own norms, or at a prompt.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -215,20 +214,17 @@ def recursions() -> Recursions:
 
 
 @cache
+def derive_hidden(layer: sp.Expr = j, size: sp.Expr | None = None) -> Approximated:
+    """p(layer) for 1 <= layer < N, closed."""
+    return iterate(INPUT, label("p", layer), recursions().p, layer, size=size or sp.sqrt(K) * b_r)
+
+
 def before_layer(layer: sp.Expr, *, may_be_first: bool = False) -> Approximated:
     """p(layer - 1), the input of a layer: x, or the recursion over the hidden layers so far."""
     if layer == 1:
         return INPUT
-    size = sp.sqrt(K) * b_r
-    if may_be_first:
-        size = at_first_layer(layer, P_0, size)
-    return iterate(INPUT, label("p", layer - 1), recursions().p, layer - 1, size=size)
-
-
-@cache
-def derive_hidden(layer: sp.Expr = j) -> Approximated:
-    """p(layer) for 1 <= layer < N, closed."""
-    return iterate(INPUT, label("p", layer), recursions().p, layer, size=sp.sqrt(K) * b_r)
+    size = at_first_layer(layer, P_0, sp.sqrt(K) * b_r)
+    return derive_hidden(layer - 1, size if may_be_first else None)
 
 
 @cache
@@ -283,16 +279,10 @@ def derive_block(layer: sp.Expr = j, depth: sp.Expr = N) -> Approximated:
 
 
 @cache
-def derive_last_block(depth: sp.Expr = N) -> Approximated:
-    """A(N)."""
-    before = before_layer(depth, may_be_first=True)
-    return block(derive_last_signal(depth), before, depth, size=at_first_layer(depth, P_0, P_hat))
-
-
-@cache
 def derive_blocks(depth: sp.Expr = N) -> Approximated:
     """(A(1), ..., A(N)), whose norm is that of the gradient of one example."""
-    last = derive_last_block(depth)
+    before, size = before_layer(depth, may_be_first=True), at_first_layer(depth, P_0, P_hat)
+    last = block(derive_last_signal(depth), before, depth, size=size)
     if depth == 1:
         return last
     first, family = derive_block(sp.Integer(1), depth), derive_block(j, depth)
@@ -327,8 +317,15 @@ def largest_of_last_signal(derivative: Approximated, output: Approximated, depth
     return times_derivative(derivative, g, f"{label('s', depth)}.max", d_y)
 
 
-def derive_largest_of_signal(layer: sp.Expr, depth: sp.Expr, *, last: bool) -> Approximated:
-    """s(layer) in the sup norm."""
+@cache
+def derive_layer(value: str, layer: sp.Expr, depth: sp.Expr, *, last: bool) -> Approximated:
+    """p, r', s, or s.max (in the sup norm) of one layer, closed; `last` where this is layer `depth`."""
+    if value == "p":
+        return derive_output(depth) if last else derive_hidden(layer)
+    if value == "r'":
+        return derive_derivative(layer, d_y if last else K)
+    if value == "s":
+        return derive_last_signal(depth) if last else derive_signal(layer, depth)
     if last:
         return largest_of_last_signal(derive_derivative(depth, d_y), derive_output(depth), depth)
     return largest_of_signal(derive_signal(layer, depth))
@@ -381,28 +378,19 @@ def derive_layers(depth: int) -> LayerDerivation:
     return LayerDerivation(tuple(dict.fromkeys(steps)), lambda name: closed_bound(name, depth))
 
 
-@cache
 def closed_bound(name: str, depth: int) -> sp.Expr | None:
     """The closed form of a measured value's bound in a network of `depth` layers; None for the steps in between."""
+    value, _, place = name.partition("[")
+    layer, _, ending = place.partition("]")
+    if value + ending in ("p", "r'", "s", "s.max") and layer.isdecimal():
+        return derive_layer(value + ending, sp.Integer(layer), sp.Integer(depth), last=int(layer) == depth).error
+    return closed_whole(depth).get(name)
+
+
+@cache
+def closed_whole(depth: int) -> dict[str, sp.Expr]:
+    """The same of what is of no single layer."""
     whole = sp.Integer(depth)
-    if name in ("gradient", "w"):
-        return derive(whole).derivation.bound(name)
-    if name == "g":
-        return derive_loss_gradient(whole).error
-    if name == "g.max":
-        return largest_of_loss_gradient(derive_output(whole), whole).error
-    of_layer = re.fullmatch(r"(p|r'|s)\[([1-9]\d*)\](\.max)?", name)
-    if of_layer is None:
-        return None
-    layer, last = sp.Integer(of_layer[2]), of_layer[2] == str(depth)
-    if of_layer[3]:
-        return derive_largest_of_signal(layer, whole, last=last).error if of_layer[1] == "s" else None
-    return _closed_layer(of_layer[1], layer, whole, last=last).error
-
-
-def _closed_layer(quantity: str, layer: sp.Expr, depth: sp.Expr, *, last: bool) -> Approximated:
-    if quantity == "p":
-        return derive_output(depth) if last else derive_hidden(layer)
-    if quantity == "r'":
-        return derive_derivative(layer, d_y if last else K)
-    return derive_last_signal(depth) if last else derive_signal(layer, depth)
+    g, step = derive_loss_gradient(whole), derive(whole).derivation
+    largest = largest_of_loss_gradient(derive_output(whole), whole)
+    return {"g": g.error, "g.max": largest.error, "gradient": step.bound("gradient"), "w": step.bound("w")}

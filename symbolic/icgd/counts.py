@@ -59,141 +59,89 @@ def _masked_units() -> Columns:
     return Columns({"t": here, "y": here, "one": ((all_of_them, 1 + R_3),), "mask": ((all_of_them, R_3),)})
 
 
-def _counted(
-    network: Network,
-    name: str,
-    latex: str,
-    meaning: str,
-    norm: str,
-    count: sp.Expr,
-    *,
-    bound: Printed | None = None,
-    remark: str = "",
-    erratum: Erratum | None = None,
-) -> Quantity:
-    """A number of the construction itself: no input enters."""
-    known = None if bound is None or network.two_dimensions else network.printed(bound)
-    return Quantity(
-        name,
-        latex,
-        meaning,
-        norm,
-        "the construction",
-        Kind.UPPER,
-        Quantifier.EXISTS,
-        counted(name, count, latex=latex),
-        name,
-        network.worst_case,
-        known,
-        "icgd",
-        scopes=(),
-        remark=remark,
-        erratum=erratum if known else None,
-    )
+@dataclass(frozen=True)
+class _Count:
+    """A number of the construction itself, into which no input enters; with its sign and what is printed of it."""
+
+    latex: str
+    meaning: str
+    norm: str = "count"
+    printed: Printed | None = None
+    erratum: Erratum | None = None
+    remark: str = ""
+
+    def of(self, network: Network, name: str, count: sp.Expr) -> Quantity:
+        known = None if self.printed is None or network.two_dimensions else network.printed(self.printed)
+        return Quantity(
+            *(name, self.latex, self.meaning, self.norm, "the construction", Kind.UPPER, Quantifier.EXISTS),
+            derivation=counted(name, count, latex=self.latex),
+            step=name,
+            worst_case=network.worst_case,
+            printed=known,
+            construction="icgd",
+            scopes=(),
+            remark=self.remark,
+            erratum=self.erratum if known else None,
+        )
+
+
+# The sum of ReLUs for u is a function of [t; y]: its cube has to hold both.
+_OUTPUTS = r"\max(|\bar{p}(N)[k]|, |y[k]|)"
+_CUBE = Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason="t = pbar(N)[k], y = y[k]", latex=_OUTPUTS)
+_RANGES = {
+    "range_r": ("r", "Lemma 2 prints the range R_1", printed.RANGE_R, errata.RANGE_R),
+    "range_r1": ("r'", "Lemma 3 prints the range R_2", printed.RANGE_R1, errata.RANGE_R1),
+    "range_u": ("u", "Lemma 4 prints the range R_3", printed.RANGE_U, errata.RANGE_U),
+}
 
 
 def ranges(network: Network, which: str) -> Quantity:
     """What the sums of ReLUs for r (`range_r`), r' (`range_r1`) or u (`range_u`) have to cover."""
-    derivation = chain.derive_range(network.depth)
-    # The sum of ReLUs is a function of [t; y]: its cube has to hold both.
-    outputs = r"\max(|\bar{p}(N)[k]|, |y[k]|)"
-    reason = "t = pbar(N)[k], y = y[k]"
-    cube = Derivation((Step("range_u", Norm.INF, "invariant", sp.Max(R_u, B_y), reason=reason, latex=outputs),))
-    latex, meaning, bound, derived, erratum = {
-        "range_r": (
-            chain.SCORES,
-            "largest argument of r, for which Lemma 2 prints the range R_1",
-            printed.RANGE_R,
-            derivation,
-            errata.RANGE_R,
-        ),
-        "range_r1": (
-            chain.SCORES,
-            "largest argument of r', for which Lemma 3 prints the range R_2",
-            printed.RANGE_R1,
-            derivation,
-            errata.RANGE_R1,
-        ),
-        "range_u": (
-            outputs,
-            "largest argument of u, for which Lemma 4 prints the range R_3",
-            printed.RANGE_U,
-            cube,
-            errata.RANGE_U,
-        ),
-    }[which]
+    function, stated, bound, erratum = _RANGES[which]
+    derived = Derivation((_CUBE,)) if which == "range_u" else chain.derive_range(network.depth)
+    about = (derived.steps[-1].latex, f"largest argument of {function}, for which {stated}", "absolute value", derived)
     known = None if network.two_dimensions else bound
-    step = derived.steps[-1].name
-    quantity = measured(network, which, latex, meaning, "absolute value", derived, bound=known, step=step)
+    quantity = measured(network, which, *about, bound=known, step=derived.steps[-1].name)
     return replace(quantity, scopes=(), erratum=erratum if known else None)
 
 
-@dataclass(frozen=True)
-class _Norm:
-    """The norm of a layer: whose parameters, in LaTeX and in words, and what is printed of it."""
-
-    latex: str
-    layers: str
-    printed: Printed
-    erratum: Erratum | None = None
-    norm: str = "(C.1)"
+def _norm(latex: str, layers: str, bound: Printed, erratum: Erratum | None = None, norm: str = "(C.1)") -> _Count:
+    return _Count(latex, f"parameter norm of {layers}", f"largest column sum {norm}", bound, erratum)
 
 
 _NORMS = {
-    "forward": _Norm(r"\max_j B_{\theta_j}", "layers 1..N", printed.NORM_FORWARD, errata.NORM_FORWARD),
-    "derivative": _Norm(r"B_{\theta_{N+1}}", "layer N+1", printed.NORM_DERIVATIVE, errata.NORM_DERIVATIVE),
-    "loss_gradient": _Norm(r"B_{\theta_{N+2}}", "layer N+2", printed.NORM_LOSS_GRADIENT, errata.NORM_LOSS_GRADIENT),
-    "backward": _Norm(r"\max_j B_{\theta_{N+2+j}}", "layers N+3..2N+2", printed.NORM_BACKWARD, norm="(3.18)"),
-    "step": _Norm(r"B_{\theta_{2N+3}}", "layer 2N+3", printed.NORM_STEP, errata.NORM_STEP),
+    "forward": _norm(r"\max_j B_{\theta_j}", "layers 1..N", printed.NORM_FORWARD, errata.NORM_FORWARD),
+    "derivative": _norm(r"B_{\theta_{N+1}}", "layer N+1", printed.NORM_DERIVATIVE, errata.NORM_DERIVATIVE),
+    "loss_gradient": _norm(r"B_{\theta_{N+2}}", "layer N+2", printed.NORM_LOSS_GRADIENT, errata.NORM_LOSS_GRADIENT),
+    "backward": _norm(r"\max_j B_{\theta_{N+2+j}}", "layers N+3..2N+2", printed.NORM_BACKWARD, norm="(3.18)"),
+    "step": _norm(r"B_{\theta_{2N+3}}", "layer 2N+3", printed.NORM_STEP, errata.NORM_STEP),
 }
 
 
 def of_layer(network: Network, layer: str, which: str = "") -> list[Quantity]:
     """The range that the layers of this name have to cover, if they approximate a function, and their norm."""
     about = _NORMS[layer]
-    undefined = layer == "derivative" and network.layers == 1  # Definition 1 has a hidden layer
-    norm = _counted(
-        network,
-        f"norm[{layer}]",
-        about.latex,
-        f"parameter norm of {about.layers}",
-        f"largest column sum {about.norm}",
-        construction(network).layers[layer].norm,
-        bound=None if undefined else about.printed,
-        erratum=about.erratum,
-    )
+    if layer == "derivative" and network.layers == 1:  # Definition 1 has a hidden layer
+        about = replace(about, printed=None)
+    norm = about.of(network, f"norm[{layer}]", construction(network).layers[layer].norm)
     return [ranges(network, which), norm] if which else [norm]
+
+
+_HEADS = _Count(
+    r"\max_l M^l",
+    "number of heads of the widest attention layer",
+    remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^(-1/2)",
+)
+_RELUS = _Count(
+    r"\max(M_1, M_2, M_3)",
+    "number of ReLUs of one sum, for the function that takes most",
+    remark="computed from eps where relus = 0",
+)
+_WIDTH = _Count("D", "number of coordinates of a token", remark="printed only as an order, O(N K^2) + D_w")
 
 
 def sizes(network: Network) -> list[Quantity]:
     """Heads, ReLUs and width."""
     built = construction(network)
-    return [
-        _counted(
-            network,
-            "heads",
-            r"\max_l M^l",
-            "number of heads of the widest attention layer",
-            "count",
-            built.heads,
-            remark="printed only as an order, O~(eps^-2); sums of ReLUs on a grid need eps^(-1/2)",
-        ),
-        _counted(
-            network,
-            "relus",
-            r"\max(M_1, M_2, M_3)",
-            "number of ReLUs of one sum, for the function that takes most",
-            "count",
-            sp.Max(M_1, M_2, M_3),
-            remark="computed from eps where relus = 0",
-        ),
-        _counted(
-            network,
-            "width",
-            "D",
-            "number of coordinates of a token",
-            "count",
-            built.width,
-            remark="printed only as an order, O(N K^2) + D_w",
-        ),
-    ]
+    counts = {"heads": (_HEADS, built.heads), "relus": (_RELUS, sp.Max(M_1, M_2, M_3)), "width": (_WIDTH, built.width)}
+    return [about.of(network, name, count) for name, (about, count) in counts.items()]

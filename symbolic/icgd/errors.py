@@ -8,7 +8,6 @@ from typing import Any
 import sympy as sp
 
 from symbolic.derivation import Approximated, Derivation, Norm, Step
-from symbolic.errata import Erratum
 from symbolic.icgd import chain, errata, printed
 from symbolic.icgd.chain import label
 from symbolic.icgd.symbols import (
@@ -80,103 +79,57 @@ def measured(
     bound: Printed | None = None,
     trivial: sp.Expr | None = None,
     step: str = "",
-    remark: str = "",
-    indices: tuple[Any, ...] = (),
-    erratum: Erratum | None = None,
+    **more: Any,
 ) -> Quantity:
+    """A quantity of the network, at every admissible input; printed bound and trivial one in the general letters."""
     return Quantity(
-        name,
-        latex,
-        meaning,
-        norm,
-        DOMAIN,
-        Kind.UPPER,
-        Quantifier.FOR_ALL,
-        derivation,
-        step or name,
-        network.worst_case,
-        None if bound is None else network.printed(bound),
-        "icgd",
+        *(name, latex, meaning, norm, DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, derivation, step or name),
+        worst_case=network.worst_case,
+        printed=None if bound is None else network.printed(bound),
+        construction="icgd",
         trivial=None if trivial is None else network.at_worst(trivial),
-        remark=remark,
-        indices=indices,
-        erratum=erratum,
+        **more,
     )
+
+
+def _of_layer(network: Network, value: str, layer: sp.Expr, last: bool, meaning: str, **more: Any) -> Quantity:
+    """The error of one layer's p, r', s or s.max, in the norm of its lemma."""
+    letter, at, in_sup = value.removesuffix(".max"), sp.latex(layer), value in ("r'", "s.max")
+    order = r"\infty" if in_sup else "2"
+    latex = rf"\|\bar{{{letter[0]}}}{letter[1:]}({at}) - {letter}({at})\|_{order}"
+    derivation = network.derivation(partial(chain.derive_layer, value, layer, network.depth, last=last))
+    name = label(letter, layer) + value.removeprefix(letter)
+    return measured(network, name, latex, meaning, SUP_NORM if in_sup else TWO_NORM, derivation, **more)
 
 
 # Lemma 2.
 def forward(network: Network) -> list[Quantity]:
     quantities = []
     for layer, last in network.each_layer():
-        name, at = label("p", layer), sp.latex(layer)
-        width = network.outputs if last else K
-        derivation = network.derivation(chain.derive_output if last else chain.derive_hidden)
-        quantities.append(
-            measured(
-                network,
-                name,
-                rf"\|\bar{{p}}({at}) - p({at})\|_2",
-                f"error of the output of layer {layer}",
-                TWO_NORM,
-                derivation,
-                bound=printed.OUTPUT_ERROR if last else printed.layer_error(layer),
-                trivial=sp.sqrt(width) * (2 * b_r + eps_r),
-                erratum=errata.RANGE_R,
-            )
-        )
+        bound = printed.OUTPUT_ERROR if last else printed.layer_error(layer)
+        trivial = sp.sqrt(network.outputs if last else K) * (2 * b_r + eps_r)
+        of_layer = partial(_of_layer, network, "p", layer, last, f"error of the output of layer {layer}")
+        quantities.append(of_layer(bound=bound, trivial=trivial, erratum=errata.RANGE_R))
     return quantities
 
 
 # Lemma 3.
 def derivative(network: Network) -> list[Quantity]:
-    quantities = []
-    for layer, last in network.each_layer():
-        name, at = label("r'", layer), sp.latex(layer)
-        derivation = network.derivation(partial(chain.derive_derivative, layer, d_y if last else K))
-        quantities.append(
-            measured(
-                network,
-                name,
-                rf"\|\bar{{r}}'({at}) - r'({at})\|_\infty",
-                f"error of the derivatives r'(V_j p(j-1)) at layer {layer}",
-                SUP_NORM,
-                derivation,
-                bound=printed.DERIVATIVE_ERROR,
-                trivial=2 * b_r1 + eps_r1,
-                erratum=errata.RANGE_R1,
-            )
-        )
-    return quantities
+    known = {"bound": printed.DERIVATIVE_ERROR, "trivial": 2 * b_r1 + eps_r1, "erratum": errata.RANGE_R1}
+    meaning = "error of the derivatives r'(V_j p(j-1)) at layer {}"
+    return [_of_layer(network, "r'", *of, meaning.format(of[0]), **known) for of in network.each_layer()]
 
 
 # Lemma 4.
 def loss_gradient(network: Network) -> list[Quantity]:
-    depth = network.depth
-
-    def largest() -> Approximated:
-        return chain.largest_of_loss_gradient(chain.derive_output(depth), depth)
-
-    trivial = 2 * b_l + eps_l
+    depth, trivial = network.depth, 2 * b_l + eps_l
+    meaning, apart = "error of the gradient of the loss in the output", r"\|g - u(p(N), y)\|"
+    in_sup = network.derivation(lambda: chain.largest_of_loss_gradient(chain.derive_output(depth), depth))
+    in_two = network.derivation(lambda: chain.derive_loss_gradient(depth))
+    largest = (rf"{apart}_\infty", f"{meaning}, largest coordinate", SUP_NORM, in_sup)
     return [
-        measured(
-            network,
-            "g.max",
-            r"\|g - u(p(N), y)\|_\infty",
-            "error of the gradient of the loss in the output, largest coordinate",
-            SUP_NORM,
-            network.derivation(largest),
-            bound=printed.LOSS_GRADIENT_ERROR,
-            trivial=trivial,
-        ),
-        measured(
-            network,
-            "g",
-            r"\|g - u(p(N), y)\|_2",
-            "error of the gradient of the loss in the output",
-            TWO_NORM,
-            network.derivation(lambda: chain.derive_loss_gradient(depth)),
-            trivial=sp.sqrt(d_y) * trivial,
-        ),
+        measured(network, "g.max", *largest, bound=printed.LOSS_GRADIENT_ERROR, trivial=trivial),
+        measured(network, "g", rf"{apart}_2", meaning, TWO_NORM, in_two, trivial=sp.sqrt(d_y) * trivial),
     ]
 
 
@@ -184,35 +137,14 @@ def loss_gradient(network: Network) -> list[Quantity]:
 def backward(network: Network) -> list[Quantity]:
     quantities = []
     for layer, last in network.each_layer():
-        name, at = label("s", layer), sp.latex(layer)
-        signal = _signal(network, layer, last)
-        largest = partial(chain.derive_largest_of_signal, layer, network.depth, last=last)
-        trivial = _twice_the_size(signal.size)
+        signal = chain.derive_layer("s", layer, network.depth, last=last)
         meaning = f"error of the loss gradient at the arguments of layer {layer}"
         below = () if last or network.layers else (sp.Le(layer, network.depth - 1),)
+        known: dict[str, Any] = {"trivial": _twice_the_size(signal.size), "indices": below}
+        stated = {"bound": printed.BACKWARD_ERROR, "erratum": errata.COLUMNS}
         quantities += [
-            measured(
-                network,
-                f"{name}.max",
-                rf"\|\bar{{s}}({at}) - s({at})\|_\infty",
-                f"{meaning}, largest coordinate",
-                SUP_NORM,
-                network.derivation(largest),
-                bound=printed.BACKWARD_ERROR,
-                trivial=trivial,
-                indices=below,
-                erratum=errata.COLUMNS,
-            ),
-            measured(
-                network,
-                name,
-                rf"\|\bar{{s}}({at}) - s({at})\|_2",
-                meaning,
-                TWO_NORM,
-                network.derivation(partial(_signal, network, layer, last)),
-                trivial=trivial,
-                indices=below,
-            ),
+            _of_layer(network, "s.max", layer, last, f"{meaning}, largest coordinate", **known, **stated),
+            _of_layer(network, "s", layer, last, meaning, **known),
         ]
     return quantities
 
@@ -229,32 +161,12 @@ def _largest_signal(network: Network) -> sp.Expr:
     return several if network.layers else sp.Piecewise((_approximate(last), sp.Eq(N, 1)), (several, True))
 
 
-_SIGNALS = r"\max_{j, k} |\bar{s}(j)[k]|"
-
-
 def signal_size(network: Network) -> Quantity:
-    step = Step(
-        "size_s",
-        Norm.INF,
-        "size",
-        _largest_signal(network),
-        reason="||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||, ||V_{j+1}|| <= sqrt(rows) B_v",
-        latex=_SIGNALS,
-    )
-    return measured(
-        network,
-        "size_s",
-        _SIGNALS,
-        "largest absolute value of a back-propagated signal",
-        SUP_NORM,
-        Derivation((step,)),
-        bound=printed.BACKWARD_SIZE,
-        erratum=errata.COLUMNS,
-    )
-
-
-def _signal(network: Network, layer: sp.Expr, last: bool) -> Approximated:
-    return chain.derive_last_signal(network.depth) if last else chain.derive_signal(layer, network.depth)
+    latex = r"\max_{j, k} |\bar{s}(j)[k]|"
+    reason = "||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||, ||V_{j+1}|| <= sqrt(rows) B_v"
+    step = Step("size_s", Norm.INF, "size", _largest_signal(network), reason=reason, latex=latex)
+    about = (latex, "largest absolute value of a back-propagated signal", SUP_NORM, Derivation((step,)))
+    return measured(network, "size_s", *about, bound=printed.BACKWARD_SIZE, erratum=errata.COLUMNS)
 
 
 def _twice_the_size(size: sp.Expr) -> sp.Expr:
@@ -270,44 +182,18 @@ def _approximate(size: sp.Expr) -> sp.Expr:
 # Theorem 1.
 def step(network: Network) -> list[Quantity]:
     depth = network.depth
-    derivation = network.derivation(partial(chain.derive, depth))
+    derivation, norm = network.derivation(partial(chain.derive, depth)), "2-norm"
+    gradient = (r"\|\nabla \bar{L}_n(w) - \nabla L_n(w)\|_2", "error of the gradient of the risk")
+    weights = (r"\|\bar{w}^{+} - w^{+}\|_2", "error of the weights after one projected step")
+    of_gradient = {"bound": printed.GRADIENT_ERROR, "trivial": _twice_the_size(chain.derive_blocks(depth).size / 2)}
+    diameter = 2 * sp.sqrt(neurons(d_y, depth)) * B_v  # of the box
+    inside = "printed for the error inside the projection, which does not expand"
+    of_weights = {"bound": printed.STEP_ERROR, "trivial": diameter, "remark": inside}
+    # As stated: accuracy eps was asked for, and the sums of ReLUs were chosen for it (relus = 0).
+    meaning = "error of one step, where the sums of ReLUs are those computed from eps"
+    asked = (r"\|\epsilon^{(l-1)}\|_2", meaning, norm, derivation)
     return [
-        measured(
-            network,
-            "gradient",
-            r"\|\nabla \bar{L}_n(w) - \nabla L_n(w)\|_2",
-            "error of the gradient of the risk",
-            "2-norm",
-            derivation,
-            bound=printed.GRADIENT_ERROR,
-            trivial=_twice_the_size(chain.derive_blocks(depth).size / 2),
-            erratum=errata.SQUARE_ROOT,
-        ),
-        measured(
-            network,
-            "w",
-            r"\|\bar{w}^{+} - w^{+}\|_2",
-            "error of the weights after one projected step",
-            "2-norm",
-            derivation,
-            bound=printed.STEP_ERROR,
-            trivial=2 * sp.sqrt(neurons(d_y, depth)) * B_v,  # the diameter of the box
-            remark="printed for the error inside the projection, which does not expand",
-            erratum=errata.SQUARE_ROOT,
-        ),
+        measured(network, "gradient", *gradient, norm, derivation, **of_gradient, erratum=errata.SQUARE_ROOT),
+        measured(network, "w", *weights, norm, derivation, **of_weights, erratum=errata.SQUARE_ROOT),
+        measured(network, "w.requested", *asked, bound=printed.REQUESTED_STEP, step="w"),
     ]
-
-
-def requested(network: Network) -> Quantity:
-    """Theorem 1 as stated: accuracy eps was asked for, and the sums of ReLUs were chosen for it (relus = 0)."""
-    derivation = network.derivation(partial(chain.derive, network.depth))
-    return measured(
-        network,
-        "w.requested",
-        r"\|\epsilon^{(l-1)}\|_2",
-        "error of one step, where the sums of ReLUs are those computed from eps",
-        "2-norm",
-        derivation,
-        bound=printed.REQUESTED_STEP,
-        step="w",
-    )

@@ -4,6 +4,8 @@ L_n(w) = (1/2n) sum_i l(p_i(N), y_i) with p(j) = r(V_j p(j-1)). Both printed for
 one generic layer (`symbolic.gradients`), with symbolic depth and sizes, and so is that they agree.
 """
 
+from functools import cache
+
 import sympy as sp
 
 from symbolic.citations import WU2024, Citation
@@ -23,22 +25,13 @@ D4 = Citation(WU2024, "Appendix D.1", "(D.4)")
 D7 = Citation(WU2024, "Appendix D.7", "the blocks of the token")
 
 
-def printed_parameters(j: sp.Expr) -> sp.Expr:
-    """D_j of Lemma 15 exactly as printed: the cases in the order of the paper (at N = 1 they name j = 1 twice)."""
-    return sp.Piecewise(
-        (0, sp.Eq(j, 0)),
-        (d_x * K, sp.Eq(j, 1)),
-        ((j - 1) * K**2 + d_x * K, sp.And(sp.Ge(j, 2), sp.Le(j, N - 1))),
-        (PRINTED_TOTAL, sp.Eq(j, N)),
-    )
-
-
 PRINTED_TOTAL = (N - 2) * K**2 + (d_x + d_y) * K  # D_N, Lemma 15, the case j = N
 PRINTED_SLOPES = (N - 2) * K + d_y  # the length of r'_i in D.7, printed with d = d_x = d_y
 
 
 # A step here is an equation between exact expressions, proved for every size: its error is 0. The proof by induction
 # is run when the derivation is built; a step that does not hold raises.
+@cache
 def derive(rule: Backward = GENERIC) -> Derivation:
     """Both forms of A(j): from the chain rule of one layer, and the induction that makes them one."""
     proofs = {identity.name: identity for identity in product_equals_recursion(rule)}
@@ -65,73 +58,43 @@ def _exactly(name: str, rule: str, premises: tuple[str, ...], reason: str, sourc
     return Step(name, Norm.TWO, rule, sp.Integer(0), premises, reason, source, provenance=Provenance.ALGEBRA)
 
 
-def _quantities() -> tuple[Quantity, ...]:
-    derivation = derive()
-    domain = "w in the box |v_jk[i]| <= B_v / sqrt(length of v_jk), ||x_i||_2 <= B_x, ||y_i||_2 <= B_y"
-    distance = r"\|A(j) - \partial L_n / \partial V_j\|_2"
-    scale = r"\max(\|A(j)\|_2, \|\partial L_n / \partial V_j\|_2)"
+_DOMAIN = "w in the box |v_jk[i]| <= B_v / sqrt(length of v_jk), ||x_i||_2 <= B_x, ||y_i||_2 <= B_y"
+_DISTANCE = r"\|A(j) - \partial L_n / \partial V_j\|_2"
+_SCALE = r"\max(\|A(j)\|_2, \|\partial L_n / \partial V_j\|_2)"
+
+
+def _form(name: str, step: str, form: str, source: Citation) -> Quantity:
+    """One form of the blocks against automatic differentiation."""
+    meaning = f"difference of the gradient blocks by {form} from automatic differentiation"
     norm = "2-norm relative to the block's, sup over the blocks j"
-
-    def form(name: str, step: str, meaning: str, source: Citation) -> Quantity:
-        return Quantity(
-            name,
-            rf"\sup_j \frac{{{distance}}}{{{scale}}}",
-            meaning,
-            norm,
-            domain,
-            Kind.EXACT,
-            Quantifier.FOR_ALL,
-            derivation,
-            step,
-            {},
-            Printed(sp.Integer(0), source),
-            scopes=("network",),
-            trivial=sp.Integer(2),
-        )
-
-    def count(name: str, latex: str, meaning: str, printed: Printed, erratum: Erratum | None = None) -> Quantity:
-        return Quantity(
-            name,
-            latex,
-            meaning,
-            "a count",
-            "all sizes",
-            Kind.EXACT,
-            Quantifier.FOR_ALL,
-            printed=printed,
-            scopes=(),
-            erratum=erratum,
-        )
-
-    return (
-        form(
-            "recursion",
-            "A by recursion",
-            "difference of the gradient blocks by (3.7), (3.8) from automatic differentiation",
-            DEFINITION_3,
-        ),
-        form(
-            "product",
-            "A as product",
-            "difference of the gradient blocks by the product of Lemma 1 from automatic differentiation",
-            LEMMA_15,
-        ),
-        count(
-            "parameters",
-            r"|D_N - \#\text{entries of } V_1, \ldots, V_N|",
-            "distance of the printed D_N from the number of entries of V_1 .. V_N",
-            Printed(sp.Integer(0), LEMMA_15),
-        ),
-        count(
-            "slopes",
-            r"\#\text{entries of } r'_i",
-            "number of entries of r'_i",
-            Printed(PRINTED_SLOPES, D7),
-            errata.SLOPES,
-        ),
-    )
+    stated = (meaning, norm, _DOMAIN, Kind.EXACT, Quantifier.FOR_ALL, derive(), step)
+    latex, printed = rf"\sup_j \frac{{{_DISTANCE}}}{{{_SCALE}}}", Printed(sp.Integer(0), source)
+    return Quantity(name, latex, *stated, worst_case={}, printed=printed, scopes=("network",), trivial=sp.Integer(2))
 
 
+def _count(name: str, latex: str, meaning: str, printed: Printed, erratum: Erratum | None = None) -> Quantity:
+    stated = (meaning, "a count", "all sizes", Kind.EXACT, Quantifier.FOR_ALL)
+    return Quantity(name, latex, *stated, printed=printed, scopes=(), erratum=erratum)
+
+
+_ENTRIES, _NO_DISTANCE = r"\#\text{entries of }", Printed(sp.Integer(0), LEMMA_15)
+_OFF, _SLOPES = rf"|D_N - {_ENTRIES} V_1, \ldots, V_N|", rf"{_ENTRIES} r'_i"
+_OF_PARAMETERS = "distance of the printed D_N from the number of entries of V_1 .. V_N"
+QUANTITIES = (
+    _form("recursion", "A by recursion", "(3.7), (3.8)", DEFINITION_3),
+    _form("product", "A as product", "the product of Lemma 1", LEMMA_15),
+    _count("parameters", _OFF, _OF_PARAMETERS, _NO_DISTANCE),
+    _count("slopes", _SLOPES, "number of entries of r'_i", Printed(PRINTED_SLOPES, D7), errata.SLOPES),
+)
+
+
+_AT_LEAST_ONE = {
+    N: "the network has an output layer",
+    K: "K must be at least 1",
+    d_x: "x must have at least one coordinate",
+    d_y: "y must have at least one coordinate",
+    n: "L_n is a mean over examples",
+}
 GRADIENT = Result(
     id="icgd.gradient",
     title="The gradient of an N-layer network by recursion",
@@ -154,16 +117,13 @@ GRADIENT = Result(
         Parameter("loss", None, "the loss of one coordinate: square, huber, log_cosh or logistic", "square"),
     ),
     hypotheses=(
-        Hypothesis("N", sp.Ge(N, 1, evaluate=False), "the network has an output layer"),
-        Hypothesis("K", sp.Ge(K, 1, evaluate=False), "K must be at least 1"),
-        Hypothesis("d_x", sp.Ge(d_x, 1, evaluate=False), "x must have at least one coordinate"),
-        Hypothesis("d_y", sp.Ge(d_y, 1, evaluate=False), "y must have at least one coordinate"),
-        Hypothesis("n", sp.Ge(n, 1, evaluate=False), "L_n is a mean over examples"),
-        Hypothesis("B_v", sp.Gt(B_v, 0, evaluate=False), "it bounds a norm"),
-        Hypothesis("B_x", sp.Gt(B_x, 0, evaluate=False), "it bounds a norm"),
-        Hypothesis("B_y", sp.Gt(B_y, 0, evaluate=False), "it bounds a norm"),
+        *(
+            Hypothesis(str(letter), sp.Ge(letter, 1, evaluate=False), reason)
+            for letter, reason in _AT_LEAST_ONE.items()
+        ),
+        *(Hypothesis(str(letter), sp.Gt(letter, 0, evaluate=False), "it bounds a norm") for letter in (B_v, B_x, B_y)),
     ),
-    quantities=_quantities(),
+    quantities=QUANTITIES,
     remarks=(
         "Exact identities: printed and derived are 0, and the measured distance is rounding. `kept` rests on exact "
         "arithmetic, where the distance is below 2^-60.",

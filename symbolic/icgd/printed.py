@@ -5,11 +5,10 @@ Maxima over the layers j in [N] are written by their value at an end, so that de
 - q^(N-j) is monotone in j, so it is largest at j = N or at j = 1;
 - A (1 + q + ... + q^(m-1)) + q^m X, with m = N - j, changes by q^m (A + (q - 1) X) from m to m + 1, whose sign does not
   depend on m: monotone again, so its maximum is at m = 0 or m = N - 1.
-`over_layers` has the same maxima written out for a number of layers.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -25,7 +24,6 @@ from symbolic.icgd.symbols import (
     B_r,
     B_r1,
     B_v,
-    B_x,
     B_y,
     K,
     L_l,
@@ -61,7 +59,6 @@ OUTPUT_ERROR = Printed(geometric_sum(GROWTH, N) * sp.sqrt(d) * eps_r, _cite("Lem
 
 # (3.10): both entries of the set for j in [N], as printed.
 E_r = geometric_sum(GROWTH, N) * sp.Max(sp.sqrt(K), sp.sqrt(d))
-LARGEST_ERROR = Printed(E_r * eps_r, _cite("Lemma 2", "eq. (3.10)-(3.11)"))
 
 # Lemma 3 and Lemma 4, coordinate by coordinate.
 DERIVATIVE_ERROR = Printed(eps_r1 + L_r1 * B_v * E_r * eps_r, _cite("Lemma 3", "eq. (3.13)"))
@@ -76,7 +73,7 @@ B_s = sp.Max(1, _LONGEST) * B_r1 * B_l
 
 def _largest(inhomogeneous: sp.Expr, start: sp.Expr) -> sp.Expr:
     """max over m = 0 .. N - 1 of A (1 + ... + q^(m-1)) + q^m X: see the head of the file."""
-    return sp.Max(start, inhomogeneous * geometric_sum(RATIO, N - 1) + _LONGEST * start)
+    return sp.Max(start, inhomogeneous * geometric_sum(RATIO, N - 1) + _LONGEST * start, evaluate=False)
 
 
 E_s_r = _largest(L_r1 * E_r * P * B_s * B_v**2, B_l * L_r1 * B_v * E_r + B_r1 * L_l * E_r)
@@ -92,7 +89,6 @@ GRADIENT_ERROR = Printed(
     N / sp.Integer(2) * P * (_PROPAGATED * sp.sqrt(P) * B_r + B_s * E_r * eps_r), _cite("Theorem 1", _D7)
 )
 STEP_ERROR = Printed(eta * GRADIENT_ERROR.bound, _cite("Theorem 1", f"||eps^(l-1)||_2 <= eta eps, {_D7}"))
-REQUESTED_GRADIENT = Printed(eps, _cite("Theorem 1"))
 REQUESTED_STEP = Printed(eta * eps, _cite("Theorem 1"))
 
 C_l = N * P ** sp.Rational(3, 2) * B_r * E_s_l
@@ -116,62 +112,19 @@ NORM_BACKWARD = Printed(sp.Integer(1), _cite("Lemma 5"))
 NORM_STEP = Printed(1 + 2 * eta * N * K, _cite("Theorem 1", _D7))
 
 
-@dataclass(frozen=True)
-class SupremumRecursion:
-    """B^j = max of |f(t)| over |t| <= scale B^(j-1), from B^0 = start; f is named, its suprema are the caller's."""
+def largest_values(supremum: Callable[[Any], Any], start: Any, scale: Any, depth: int) -> list[Any]:
+    """B^0, ..., B^depth of B_r (Lemma 2, f = r) and B_r' (Lemma 3, f = r'): B^0 = B_x = `start`, `scale` is B_v, and
 
-    function: str
-    start: sp.Expr
-    scale: sp.Expr
-    citation: Citation
+        B^j = max of |f(t)| over |t| <= B_v B^(j-1),    which `supremum(R)` gives over [-R, R], on numbers of any kind.
 
-    def run(self, supremum: Callable[[Any], Any], start: Any, scale: Any, depth: int) -> list[Any]:
-        """B^0, ..., B^depth on numbers of any kind; `supremum(R)` is the maximum of |f| over [-R, R]."""
-        bounds = [start]
-        for _ in range(depth):
-            bounds.append(supremum(scale * bounds[-1]))
-        return bounds
-
-    def latex(self) -> str:
-        name = rf"B_{{{self.function}}}"
-        return (
-            rf"{name}^{{j}} = \max_{{|t| \le {sp.latex(self.scale)} {name}^{{j-1}}}} |{self.function}(t)|, \qquad "
-            rf"{name}^{{0}} = {sp.latex(self.start)}, \qquad {name} = \max_j {name}^{{j}}"
-        )
+    The paper leaves open whether its maximum over j includes j = 0; it is read favourably: included.
+    """
+    bounds = [start]
+    for _ in range(depth):
+        bounds.append(supremum(scale * bounds[-1]))
+    return bounds
 
 
-# The paper leaves open whether the maximum over j of B^j includes j = 0; it is read favourably: included.
-RECURSION_R = SupremumRecursion("r", B_x, B_v, _cite("Lemma 2"))
-RECURSION_R1 = SupremumRecursion("r'", B_x, B_v, _cite("Lemma 3"))
-
-
-def over_layers(depth: int) -> dict[str, sp.Expr]:
-    """The maxima of (3.10) and (3.23)-(3.24) with every layer of a network of `depth` layers written out."""
-
-    def powers(ratio: sp.Expr, count: int) -> sp.Expr:
-        return sp.Add(*(ratio**exponent for exponent in range(count)))
-
-    def largest(entries: Callable[[int], sp.Expr]) -> sp.Expr:
-        return _maximum([entries(layer) for layer in range(1, depth + 1)])
-
-    root_K, root_d = sp.sqrt(K), sp.sqrt(d)
-    e_r = sp.Max(largest(lambda i: powers(GROWTH, i) * root_K), powers(GROWTH, depth) * root_d)
-    b_s = largest(lambda i: RATIO ** (depth - i) * B_r1 * B_l)
-    e_s_r = largest(
-        lambda i: (
-            L_r1 * e_r * P * b_s * B_v**2 * powers(RATIO, depth - i)
-            + RATIO ** (depth - i) * (B_l * L_r1 * B_v * e_r + B_r1 * L_l * e_r)
-        )
-    )
-    e_s_r1 = largest(lambda i: P * b_s * B_v * powers(RATIO, depth - i) + RATIO ** (depth - i) * B_l)
-    e_s_l = largest(lambda i: RATIO ** (depth - i) * B_r1)
-    return {"E_r": e_r, "B_s": b_s, "E_s^r": e_s_r, "E_s^r'": e_s_r1, "E_s^l": e_s_l}
-
-
-def _maximum(values: Sequence[sp.Expr]) -> sp.Expr:
-    return sp.Max(*values, evaluate=False)
-
-
-def with_outputs(printed: Printed, outputs: sp.Expr, citation: Citation | None = None) -> Printed:
+def with_outputs(printed: Printed, outputs: sp.Expr) -> Printed:
     """Theorem 5 repeats Theorem 1 for d_x != d_y without constants: d stands for the number of outputs there."""
-    return Printed(printed.bound.subs(d, outputs), citation or printed.citation, printed.strict)
+    return replace(printed, bound=printed.bound.subs(d, outputs))

@@ -4,6 +4,8 @@ The function g on [-R, R] is an activation r (order 0) or its derivative r' (ord
 cells of one width; M comes from the accuracy.
 """
 
+from typing import Any
+
 import sympy as sp
 
 from symbolic.approximation import (
@@ -66,119 +68,88 @@ PRINTED_EXPONENT = sp.Integer(2)
 
 def derive_error() -> Derivation:
     """Secants through exact values, then the rounding of the coefficients."""
-    secant = Step(
-        "secant",
-        Norm.INF,
-        "secant interpolation",
-        secant_error(cell_width(), sup_f2),
-        reason="h^2/8 sup|g''|, h = 2R/M",
-    )
-    return Derivation((secant, _rounded("error", secant, delta)))
+    return _rounded("error", "secant", secant_error(cell_width(), sup_f2), "h^2/8 sup|g''|, h = 2R/M", delta)
 
 
 def derive_slope() -> Derivation:
     """The same for the slopes of the cells."""
-    secant = Step(
-        "secant slope",
-        Norm.INF,
-        "secant interpolation",
-        secant_slope_error(cell_width(), sup_f2),
-        reason="h/2 sup|g''|, h = 2R/M",
-    )
-    return Derivation((secant, _rounded("slope", secant, delta_1)))
+    error = secant_slope_error(cell_width(), sup_f2)
+    return _rounded("slope", "secant slope", error, "h/2 sup|g''|, h = 2R/M", delta_1)
 
 
-def _rounded(name: str, secant: Step, rounding: sp.Symbol) -> Step:
-    local = error_symbol(secant.name) + rounding
-    return Step(name, Norm.INF, "rounded coefficients", local, (secant.name,), "certified for the float64 coefficients")
+def _rounded(name: str, secant: str, error: sp.Expr, reason: str, rounding: sp.Symbol) -> Derivation:
+    exact = Step(secant, Norm.INF, "secant interpolation", error, reason=reason)
+    local = error_symbol(secant) + rounding
+    certified = "certified for the float64 coefficients"
+    return Derivation((exact, Step(name, Norm.INF, "rounded coefficients", local, (secant,), certified)))
 
 
 def _count(name: str, latex: str, amount: sp.Expr, reason: str) -> Derivation:
     return Derivation((Step(name, Norm.INF, "count of the construction", amount, reason=reason, latex=latex),))
 
 
-_DOMAIN = "t in [-R, R]"
 _UNSPECIFIED = "printed with the constant C(k), which the paper does not specify"
 
 
+def _on_range(name: str, latex: str, meaning: str, derivation: Derivation, **more: Any) -> Quantity:
+    """An error of the sum, for all t."""
+    stated = (meaning, "sup norm", "t in [-R, R]", Kind.UPPER, Quantifier.FOR_ALL, derivation)
+    return Quantity(
+        name, latex, *stated, worst_case=WORST_CASE, construction="interpolant", scopes=("network",), **more
+    )
+
+
+def _of_sum(name: str, latex: str, meaning: str, norm: str, kind: Kind = Kind.UPPER, **more: Any) -> Quantity:
+    """A number of the sum itself."""
+    stated = (meaning, norm, "the construction", kind, Quantifier.EXISTS)
+    return Quantity(name, latex, *stated, construction="interpolant", scopes=(), **more)
+
+
 def _quantities() -> tuple[Quantity, ...]:
+    middle = "the slopes at the middle, and the total variation of the others"
+    of_relus = _count("relus", "H", hinge_count(), "a hinge for each cell, and the constant")
+    of_norm = _count("one_norm", r"\sum_h |c_h|", hinge_norm_bound(), middle)
     return (
-        Quantity(
+        _on_range(
             "error",
             r"\sup_{|t| \le R} |\bar g(t) - g(t)|",
             "largest error of the sum of ReLUs",
-            "sup norm",
-            _DOMAIN,
-            Kind.UPPER,
-            Quantifier.FOR_ALL,
             derive_error(),
-            worst_case=WORST_CASE,
             printed=Printed(eps, DEFINITION_4),
-            construction="interpolant",
-            scopes=("network",),
             trivial=sup_f,
         ),
-        Quantity(
+        _on_range(
             "slope",
             r"\sup_{|t| \le R} |\bar g'(t) - g'(t)|",
             "largest error of the slope of the sum of ReLUs",
-            "sup norm",
-            _DOMAIN,
-            Kind.UPPER,
-            Quantifier.FOR_ALL,
             derive_slope(),
-            worst_case=WORST_CASE,
-            construction="interpolant",
-            scopes=("network",),
             trivial=sup_f1,
             remark="not in the paper; attacks by gradients follow this slope",
         ),
-        Quantity(
-            "relus",
-            "H",
-            "number of ReLUs",
-            "count",
-            "the construction",
-            Kind.UPPER,
-            Quantifier.EXISTS,
-            _count("relus", "H", hinge_count(), "a hinge for each cell, and the constant"),
+        _of_sum(
+            *("relus", "H", "number of ReLUs", "count"),
+            derivation=of_relus,
             worst_case=WORST_CASE,
             printed=Printed(PRINTED_RELUS, LEMMA_7, unspecified=(C_k,)),
-            construction="interpolant",
-            scopes=(),
             remark=_UNSPECIFIED,
         ),
-        Quantity(
+        _of_sum(
             "one_norm",
             r"\sum_h |c_h|",
             "1-norm of the weights of the ReLUs, whose directions have 1-norm at most 1",
             "1-norm",
-            "the construction",
-            Kind.UPPER,
-            Quantifier.EXISTS,
-            _count(
-                "one_norm",
-                r"\sum_h |c_h|",
-                hinge_norm_bound(),
-                "the slopes at the middle, and the total variation of the others",
-            ),
+            derivation=of_norm,
             worst_case={},
             printed=Printed(PRINTED_ONE_NORM, LEMMA_7, unspecified=(C_k,)),
-            construction="interpolant",
-            scopes=(),
             remark=_UNSPECIFIED,
         ),
-        Quantity(
+        _of_sum(
             "relus.rate",
             r"-\frac{d \log H}{d \log \epsilon}",
             "exponent a of the number of ReLUs, of order eps^-a; printed: at most 2, up to a logarithm",
             "exponent",
-            "the construction",
             Kind.RATE,
-            Quantifier.EXISTS,
             printed=Printed(PRINTED_EXPONENT, LEMMA_7),
-            construction="interpolant",
-            scopes=(),
             rate_in="eps",
             remark="printed as an upper bound, H of order eps^-2 up to a logarithm; interpolation needs eps^(-1/2)",
         ),

@@ -5,7 +5,7 @@ layer, under the names of the taps: p[1], r'[1], g, s[1], ..., gradient, w.
 """
 
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -104,33 +104,17 @@ STEP_PARAMETERS = tuple(_PARAMETERS[name] for name in _ONE_DIMENSION)
 STEP_HYPOTHESES = _hypotheses(_ONE_DIMENSION)
 
 
-def _forward(network: Network) -> list[Quantity]:
-    return [*errors.forward(network), *counts.of_layer(network, "forward", "range_r")]
-
-
-def _derivative(network: Network) -> list[Quantity]:
-    return [*errors.derivative(network), *counts.of_layer(network, "derivative", "range_r1")]
-
-
-def _loss_gradient(network: Network) -> list[Quantity]:
-    return [*errors.loss_gradient(network), *counts.of_layer(network, "loss_gradient", "range_u")]
-
-
-def _backward(network: Network) -> list[Quantity]:
-    return [*errors.backward(network), errors.signal_size(network), *counts.of_layer(network, "backward")]
+_LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
+    "icgd.forward": lambda of: [*errors.forward(of), *counts.of_layer(of, "forward", "range_r")],
+    "icgd.derivative": lambda of: [*errors.derivative(of), *counts.of_layer(of, "derivative", "range_r1")],
+    "icgd.loss_gradient": lambda of: [*errors.loss_gradient(of), *counts.of_layer(of, "loss_gradient", "range_u")],
+    "icgd.backward": lambda of: [*errors.backward(of), errors.signal_size(of), *counts.of_layer(of, "backward")],
+}
 
 
 def _whole_step(network: Network) -> list[Quantity]:
-    step = [*errors.step(network), errors.requested(network), *counts.of_layer(network, "step")]
+    step = [*errors.step(network), *counts.of_layer(network, "step")]
     return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step, *counts.sizes(network)]
-
-
-_LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
-    "icgd.forward": _forward,
-    "icgd.derivative": _derivative,
-    "icgd.loss_gradient": _loss_gradient,
-    "icgd.backward": _backward,
-}
 
 
 @lru_cache(maxsize=64)
@@ -168,18 +152,14 @@ def _result(
     )
 
 
-def _later(*about: Any) -> Callable[[], Result]:
-    """Deriving all quantities of a result takes seconds: each is derived when it is asked for, once."""
-    return cache(partial(_result, *about))
-
-
-STATED: dict[str, Callable[[], Result]] = {}
+# Deriving all quantities of a result takes seconds: each is derived when it is asked for, once.
+STATED: dict[str, tuple[Any, ...]] = {}
 _ON_RANGES = (
     "Lemma 2 leaves open whether the maximum over j in B_r and B_r' includes j = 0; here it does, so that B_r >= B_x.",
     "An R below the derived range is run as asked: the sums of ReLUs are then certified on [-R, R] alone.",
 )
 
-STATED["FORWARD"] = _later(
+STATED["FORWARD"] = (
     "icgd.forward",
     "N attention layers compute the forward pass",
     Citation(WU2024, "Lemma 2", "eq. (3.9)-(3.11)"),
@@ -187,7 +167,7 @@ STATED["FORWARD"] = _later(
     _WITHOUT_LOSS,
     (*_ON_RANGES, "The proof (D.2) ends with 1 + C_1, a misprint of the 1 + K C_1 of the lemma."),
 )
-STATED["DERIVATIVE"] = _later(
+STATED["DERIVATIVE"] = (
     "icgd.derivative",
     "One attention layer computes the derivatives of the activations",
     Citation(WU2024, "Lemma 3", "eq. (3.13)"),
@@ -195,7 +175,7 @@ STATED["DERIVATIVE"] = _later(
     _WITHOUT_LOSS,
     _ON_RANGES,
 )
-STATED["LOSS_GRADIENT"] = _later(
+STATED["LOSS_GRADIENT"] = (
     "icgd.loss_gradient",
     "One MLP computes the gradient of the loss in the outputs",
     Citation(WU2024, "Lemma 4", "eq. (3.15)"),
@@ -203,7 +183,7 @@ STATED["LOSS_GRADIENT"] = _later(
     _WITHOUT_STEP,
     ("R_3 is max{B_v B_r, B_y, 1} in Lemma 4; D.7 repeats it without B_y, a misprint.",),
 )
-STATED["BACKWARD"] = _later(
+STATED["BACKWARD"] = (
     "icgd.backward",
     "N multiplication layers propagate the gradient back",
     Citation(WU2024, "Lemma 5, Lemma 6", "eq. (3.19)-(3.24)"),
@@ -222,7 +202,7 @@ _ON_STEP = (
     "Problem 2 and Theorem 1 bound the rows of V_j for j in [N-1] only; Lemma 2 has j in [N], which is read here.",
     "D.7 adds the norms of the N blocks; the 2-norm of their concatenation is the root of the sum of squares.",
 )
-STATED["STEP"] = _later(
+STATED["STEP"] = (
     "icgd.step",
     "2N+4 layers do one projected gradient step",
     Citation(WU2024, "Theorem 1"),
@@ -230,7 +210,7 @@ STATED["STEP"] = _later(
     _ONE_DIMENSION,
     _ON_STEP,
 )
-STATED["DIMENSIONS"] = _later(
+STATED["DIMENSIONS"] = (
     "icgd.dimensions",
     "2N+4 layers do one projected gradient step, input and output dimensions differ",
     Citation(WU2024, "Theorem 5"),
@@ -244,7 +224,8 @@ STATED["DIMENSIONS"] = _later(
 )
 
 
+@cache
 def __getattr__(name: str) -> Result:
     if name not in STATED:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return STATED[name]()
+    return _result(*STATED[name])

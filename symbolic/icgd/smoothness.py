@@ -1,8 +1,9 @@
 """How smooth the empirical risk is: the Lipschitz constant L_f of w -> grad L_n(w) on the domain W, 2-norms (wu2024).
 
 Two points w, w_hat of W; V_j moves by Delta_j and sum_j ||Delta_j||^2 = ||w_hat - w||^2. Every error below is per unit
-of ||w_hat - w||, so that the error of the last step is L_f. The perturbation is shared out over the layers by
-Cauchy-Schwarz wherever two errors come from different layers; the depth N stays symbolic.
+of ||w_hat - w||, so that the norm of the blocks' errors is 2 L_f. The perturbation is shared out over the layers by
+Cauchy-Schwarz wherever two errors come from different layers. The rules are applied to one layer; what they give is run
+as recursions over the layers, with what is known of each (`layer_norms`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,189 +19,84 @@ from symbolic.calculus import (
     bilinear,
     given,
     linear_map,
-    mean,
     perturbed_function,
     perturbed_map,
     pooled_sum,
 )
-from symbolic.calculus.layers import either, iterate, recursion_from, stack
+from symbolic.calculus.layers import recursion_from
 from symbolic.calculus.numbers import evaluate, root
 from symbolic.derivation import Approximated
-from symbolic.icgd.symbols import (
-    P_0,
-    B_v,
-    B_x,
-    K,
-    L_l,
-    N,
-    P,
-    b_l,
-    b_r,
-    b_r1,
-    d_x,
-    d_y,
-    j,
-    nu,
-    rho,
-    rho_N,
-)
+from symbolic.icgd.symbols import K, L_l, P, b_r1, nu, rho
 
 b_r2 = sp.Symbol("b_r2", nonnegative=True)  # sup of |r''| over [-R, R], a Lipschitz constant of r' there
-
-# W bounds the rows of V_j by B_v, and a matrix of K rows has a spectral norm of at most sqrt(K) times that.
-WORST_CASE = {
-    rho: sp.sqrt(K) * B_v,
-    rho_N: sp.sqrt(d_y) * B_v,
-    nu: B_v,
-    P_0: B_x,
-    P: sp.sqrt(K) * b_r,
-}
-
-_U = sp.sqrt(d_y) * b_l  # ||u(p(N), y)||_2
-_layer = sp.Symbol("l", integer=True, nonnegative=True)  # counts down from layer N - 2, as the index of a recursion
 
 # Of one layer: the errors of p(j-1) and of s(j+1), and the size of the latter.
 _MOVED, _CHANGED = sp.Dummy("c", nonnegative=True), sp.Dummy("f", nonnegative=True)
 _S = sp.Symbol("S", nonnegative=True)
-_X = given("x", dim=d_x, norm=Norm.TWO, size=P_0)
 _BELOW = given("p[j-1]", dim=K, norm=Norm.TWO, size=P, error=_MOVED)
 _ABOVE = given("s[j+1]", dim=K, norm=Norm.TWO, size=_S, error=_CHANGED)
 
 
-def _moved(x: Approximated, name: str, norm: sp.Expr, rows: sp.Expr, **how: Any) -> Approximated:
+def _moved(x: Approximated, name: str, norm: sp.Expr, **how: Any) -> Approximated:
     """V x where V moves by at most 1, its norm being at most `norm` before and after."""
-    return perturbed_map(x, name, operator_norm=norm, perturbed_norm=norm, perturbation=1, dim=rows, **how)
+    return perturbed_map(x, name, operator_norm=norm, perturbed_norm=norm, perturbation=1, dim=K, **how)
 
 
 # p_hat(j) - p(j) = r(V_hat p_hat(j-1)) - r(V p(j-1)), and p(j-1) does not depend on V_j: the two errors are pooled.
-def _forward_layer(below: Approximated, name: str, spectral: sp.Expr, rows: sp.Expr) -> Approximated:
-    reason = f"z{name} = V{name} p: V moves, and so does p"
-    z = _moved(below, f"z{name}", spectral, rows, pooled=True, reason=reason)
-    return perturbed_function(z, f"p{name}", lipschitz=b_r1, size=P, reason="|r'| <= b_r1 on [-R, R]")
+def _forward_layer() -> Approximated:
+    z = _moved(_BELOW, "z[j]", rho, pooled=True, reason="z[j] = V[j] p[j-1]: V moves, and so does p")
+    return perturbed_function(z, "p[j]", lipschitz=b_r1, size=P, reason="|r'| <= b_r1 on [-R, R]")
 
 
 @cache
 def _forward() -> LinearRecursion:
-    """The errors of p(1), p(2), ... below the last layer."""
-    return recursion_from(_BELOW, _forward_layer(_BELOW, "[j]", rho, K), pooled=True)
+    """The errors of p(1), p(2), ..."""
+    return recursion_from(_BELOW, _forward_layer(), pooled=True)
 
 
-def _hidden(layer: sp.Expr, name: str, *, none: Any = sp.false) -> Approximated:
-    """p(layer), 1 <= layer < N. Where `none` holds, there is no hidden layer and p(0) = x is meant."""
-    first = _forward_layer(_X, "[1]", rho, K)
-    if none == sp.false:
-        return iterate(first, name, _forward(), layer - 1, size=P)
-    deep = iterate(first, f"{name}, hidden", _forward(), layer - 1, size=P)
-    return either(_X, none, deep, name=name, reason="p(0) = x")
+# r' is compared in the sup norm, where the rows of V_j count: |z_hat - z| <= nu ||p_hat - p|| + ||Delta_j|| ||p||.
+def _slopes() -> Approximated:
+    """r'(z(j)) in the sup norm."""
+    z = _moved(_BELOW, "z[j], rows", nu, target=Norm.INF, pooled=True)
+    return perturbed_function(z, "r'[j]", lipschitz=b_r2, size=b_r1, reason="|r''| <= b_r2 on [-R, R]")
 
 
 # s_hat(j) - s(j) = r'(z_hat) * V_hat^T (s_hat(j+1) - s(j+1)) + r'(z_hat) * Delta^T s(j+1) + (r'(z_hat) - r'(z)) * q,
 # q = V_{j+1}^T s(j+1). The second comes from Delta_{j+1} alone, the third from Delta_1 .. Delta_j: they are pooled.
-# r' is compared in the sup norm, where the rows of V_j count: |z_hat - z| <= nu ||p_hat - p|| + ||Delta_j|| ||p||.
-def _backward_layer(
-    above: Approximated, below: Approximated, name: str, spectral: sp.Expr, size: sp.Expr, upper: sp.Expr
-) -> Approximated:
-    """s(j) from s(j+1) = `above` of size `size` and p(j-1) = `below`; `upper` rows in V_{j+1}."""
-    exact = given(f"s{name} above, exact", dim=upper, norm=Norm.TWO, size=size)
-    moved = _moved(exact, f"Delta^T s{name}", spectral, K, reason="Delta_(j+1)^T s(j+1)")
-    moved = linear_map(moved, f"r' Delta^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
-    carried = linear_map(above, f"V^T s{name}", operator_norm=spectral, dim=K)
-    carried = linear_map(carried, f"r' V^T s{name}", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
-    slopes = _slopes(below, name, K)
-    q = given(f"q{name}, exact", dim=K, norm=Norm.TWO, size=spectral * size)
-    turned = bilinear(q, slopes, f"dr' q{name}", reason="||dr' * q|| <= ||dr'||_inf ||q||")
-    pooled = pooled_sum(moved, turned, name=f"here{name}")
-    return add(carried, pooled, name=f"s{name}")
-
-
-def _slopes(below: Approximated, name: str, rows: sp.Expr) -> Approximated:
-    """r'(z(j)) in the sup norm."""
-    z = _moved(below, f"z{name}, rows", nu, rows, target=Norm.INF, pooled=True)
-    return perturbed_function(z, f"r'{name}", lipschitz=b_r2, size=b_r1, reason="|r''| <= b_r2 on [-R, R]")
+@cache
+def _backward() -> LinearRecursion:
+    """The errors of s(N), s(N-1), ...; rho is the norm of V_{j+1}, and other norms are those of layer j."""
+    exact = given("s[j+1], exact", dim=K, norm=Norm.TWO, size=_S)
+    moved = _moved(exact, "Delta^T s[j+1]", rho, reason="Delta_(j+1)^T s(j+1)")
+    moved = linear_map(moved, "r' Delta^T s[j+1]", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    carried = linear_map(_ABOVE, "V^T s[j+1]", operator_norm=rho, dim=K)
+    carried = linear_map(carried, "r' V^T s[j+1]", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    q = given("q[j], exact", dim=K, norm=Norm.TWO, size=rho * _S)
+    turned = bilinear(q, _slopes(), "dr' q[j]", reason="||dr' * q|| <= ||dr'||_inf ||q||")
+    return recursion_from(_ABOVE, add(carried, pooled_sum(moved, turned, name="here[j]"), name="s[j]"))
 
 
 # s_hat(N) - s(N) = r'(z_hat) * (u_hat - u) + (r'(z_hat) - r'(z)) * u, and |u_hat - u| <= L_l |p_hat(N) - p(N)|.
-def _top(below: Approximated, size: sp.Expr = _U) -> Approximated:
-    """s(N) from p(N-1) = `below`; `size` bounds ||u||_2."""
-    p = _forward_layer(below, "[N]", rho_N, d_y)
-    u = perturbed_function(p, "g", lipschitz=L_l, size=size, reason="u is L_l-Lipschitz in t")
-    carried = linear_map(u, "r' g[N]", operator_norm=b_r1, dim=d_y, reason="|r'| <= b_r1")
-    exact = given("g, exact", dim=d_y, norm=Norm.TWO, size=size)
-    turned = bilinear(exact, _slopes(below, "[N]", d_y), "dr' g[N]", reason="||dr' * g|| <= ||dr'||_inf ||g||")
-    return add(carried, turned, name="s[N]")
+@cache
+def _top() -> sp.Expr:
+    """The error of s(N), where j = N and S bounds ||u||_2."""
+    u = perturbed_function(_forward_layer(), "g", lipschitz=L_l, size=_S, reason="u is L_l-Lipschitz in t")
+    carried = linear_map(u, "r' g", operator_norm=b_r1, dim=K, reason="|r'| <= b_r1")
+    exact = given("g, exact", dim=K, norm=Norm.TWO, size=_S)
+    turned = bilinear(exact, _slopes(), "dr' g", reason="||dr' * g|| <= ||dr'||_inf ||g||")
+    return add(carried, turned, name="s[N]").error
 
 
 # A_hat(j) - A(j) = s_hat p_hat^T - s p^T = (s_hat - s) p_hat^T + s (p_hat - p)^T, and w_hat lies in W too.
-def _block(p: Approximated, s: Approximated, size: sp.Expr, name: str, rows: sp.Expr, columns: sp.Expr) -> Approximated:
-    s = _sized(s, size)
-    return bilinear(p, s, f"A{name}", dim=rows * columns, approximate_size=p.size, reason="ds p_hat^T + s dp^T")
-
-
-def _sized(value: Approximated, size: sp.Expr) -> Approximated:
-    return Approximated(value.name, value.dim, value.norm, size, value.derivation)
-
-
-def _family() -> tuple[Approximated, LinearRecursion, Approximated]:
-    """s(N-1), the recursion from there downwards, and s(N)."""
-    top = _top(_hidden(N - 1, "p[N-1]", none=sp.Lt(N, 2)))
-    below = _hidden(N - 2, "p[N-2]", none=sp.Lt(N, 3))
-    first = _backward_layer(top, below, "[N-1]", rho_N, b_r1 * _U, d_y)
-    layer = N - 2 - _layer  # m
-    one = _backward_layer(_ABOVE, _hidden(layer - 1, "p[m-1]"), "[m]", rho, _signal(layer + 1), K)
-    return first, recursion_from(_ABOVE, one, index=_layer), top
-
-
-# ||s(N)|| <= b_r1 ||u||, ||s(j)|| <= b_r1 ||V_{j+1}|| ||s(j+1)||.
-def _signal(layer: sp.Expr) -> sp.Expr:
-    """The size of s(layer), 1 <= layer < N."""
-    return b_r1 * _U * (b_r1 * rho_N) * (b_r1 * rho) ** (N - 1 - layer)
-
-
 @cache
-def derive_smoothness() -> Approximated:
-    """The gradient of L_n under a perturbation of w of norm 1: its error is L_f, for symbolic N."""
-    first, recursion, top = _family()
-    below_top = _hidden(N - 1, "p[N-1]", none=sp.Lt(N, 2))
-    last = _block(below_top, top, b_r1 * _U, "[N]", d_y, K)
-
-    # A(j), 2 <= j < N, and s(1) from s(2), which is s(N) in a network of two layers.
-    generic = iterate(first, "s[j]", recursion, N - 1 - j, size=_signal(j))
-    middle = _block(_hidden(j - 1, "p[j-1]"), generic, _signal(j), "[j]", K, K)
-    bottom = _block(_X, _lowest(first, recursion), _signal(sp.Integer(1)), "[1]", K, d_x)
-    blocks = stack(bottom, middle, j, last, count=N, name="A")
-    average = mean(blocks, "mean A", reason="mean over the examples")
-    return linear_map(average, "gradient", operator_norm=sp.Rational(1, 2), dim=blocks.dim, reason="the half in L_n")
-
-
-def _lowest(first: Approximated, recursion: LinearRecursion) -> Approximated:
-    """s(1): s(N-1) where N = 2, else one layer below s(2)."""
-    size = _signal(N - 1 - sp.Max(N - 3, 0))  # of s(2), for N > 2
-    second = iterate(first, "s[2]", recursion, N - 3, size=size)
-    one = _backward_layer(second, _X, "[1], N > 2", rho, size, K)
-    return either(first, sp.Lt(N, 3), one, name="s[1]", reason="s(1) is s(N-1) where N = 2")
-
-
-def smoothness(depth: Any = N) -> sp.Expr:
-    """L_f in general symbols (rho, rho_N, nu, P_0, P, b_r1, b_r2, b_l, L_l, d_y), at symbolic or given depth."""
-    bound = derive_smoothness().error
-    return bound if depth == N else bound.subs(N, depth)
+def _block() -> sp.Expr:
+    """The error of A(j), from those of p(j-1) and of s(j) in the place of s(j+1), of size S."""
+    return bilinear(_BELOW, _ABOVE, "A[j]", dim=K**2, approximate_size=P, reason="ds p_hat^T + s dp^T").error
 
 
 def layer_norms(spectral: Any, row: Any, argument: Any, slope: Any, curvature: Any) -> dict[sp.Symbol, Any]:
     """What is known of layer j: ||V_j||, its largest row norm, ||p(j-1)||, sup |r'| and sup |r''| on its arguments."""
     return {rho: spectral, nu: row, P: argument, b_r1: slope, b_r2: curvature}
-
-
-@cache
-def _backward() -> LinearRecursion:
-    """The errors of s(N), s(N-1), ...; rho is the norm of V_{j+1}, and other norms are those of layer j."""
-    return recursion_from(_ABOVE, _backward_layer(_ABOVE, _BELOW, "[j]", rho, _S, K))
-
-
-@cache
-def _ends() -> tuple[sp.Expr, sp.Expr]:
-    """The errors of s(N), S the size of u, and of one block."""
-    return _top(_BELOW, _S).error, _block(_BELOW, _ABOVE, _S, "[j]", K, K).error
 
 
 def moved_by(layer: Mapping[sp.Symbol, Any], below: Any, *, sqrt: Any = root) -> Any:
@@ -213,16 +109,15 @@ def run_smoothness(layers: Sequence[Mapping[sp.Symbol, Any]], loss: Any, loss_sl
 
     `layers` are `layer_norms` that hold at both points that are compared; `loss` bounds ||u||_2, `loss_slope` is L_l.
     """
-    end, block = _ends()
     moved = _forward().run_at(layers, 0 * loss, sqrt=sqrt)
     of = [{**values, _MOVED: below} for values, below in zip(layers, moved, strict=False)]
-    top = evaluate(end, {**of[-1], rho_N: of[-1][rho], _S: loss, L_l: loss_slope}, sqrt=sqrt)
+    top = evaluate(_top(), {**of[-1], _S: loss, L_l: loss_slope}, sqrt=sqrt)
     down = [{**here, rho: above[rho]} for here, above in zip(of[-2::-1], of[:0:-1], strict=True)]
     sizes = LinearRecursion(sp.Integer(0), b_r1 * rho, sp.Integer(0)).run_at(down, of[-1][b_r1] * loss)
     down = [{**values, _S: above} for values, above in zip(down, sizes, strict=False)]
     signals = _backward().run_at(down, top, sqrt=sqrt)
     blocks = (
-        evaluate(block, {**values, _S: size, _CHANGED: change})
+        evaluate(_block(), {**values, _S: size, _CHANGED: change})
         for values, size, change in zip(of[::-1], sizes, signals, strict=True)
     )
     return sqrt(sum(each * each for each in blocks)) / 2

@@ -29,16 +29,7 @@ from symbolic.icgd import chain, errata
 from symbolic.icgd.results import STEP_HYPOTHESES, STEP_PARAMETERS
 from symbolic.icgd.symbols import NOTATION as LETTERS
 from symbolic.icgd.symbols import P_0, B_v, B_x, L, b_l, b_r, b_r1, d, d_y, eps, eta, n, neurons, rho, rho_N
-from symbolic.statements import (
-    Hypothesis,
-    Kind,
-    Parameter,
-    Printed,
-    Quantifier,
-    Quantity,
-    Result,
-    UsageError,
-)
+from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result, UsageError
 
 L_f = sp.Symbol("L_f", positive=True)  # Lipschitz constant of grad f on W
 gap = sp.Symbol("gap", nonnegative=True)  # f(w^0) - inf of f over W; the paper starts at w^0 = 0
@@ -116,19 +107,13 @@ _SHORT = "the same, eta L_f <= 1"
 
 def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
     """||w^l - w_GD^l||_2 after l = `steps` steps, printed and derived; `name` as in path[3]."""
+    at, printed = sp.latex(sp.sympify(steps)), Printed(path_printed(steps), _COROLLARY)
+    meaning = "distance of the transformer's iterate from that of projected gradient descent"
+    derived = (derive_path(steps).derivation, "path", KNOWN)
     return Quantity(
         name,
-        rf"\|w^{{{sp.latex(sp.sympify(steps))}}} - w_{{\mathrm{{GD}}}}^{{{sp.latex(sp.sympify(steps))}}}\|_2",
-        "distance of the transformer's iterate from that of projected gradient descent",
-        "2-norm",
-        _PATH,
-        Kind.UPPER,
-        Quantifier.FOR_ALL,
-        derive_path(steps).derivation,
-        "path",
-        KNOWN,
-        Printed(path_printed(steps), _COROLLARY),
-        "icgd",
+        rf"\|w^{{{at}}} - w_{{\mathrm{{GD}}}}^{{{at}}}\|_2",
+        *(meaning, "2-norm", _PATH, Kind.UPPER, Quantifier.FOR_ALL, *derived, printed, "icgd"),
         scopes=("network",),
         trivial=2 * sp.sqrt(neurons(d)) * B_v,  # the diameter of the box
         remark="L_f is read as in Lemma 14: the Lipschitz constant of the gradient",
@@ -138,19 +123,13 @@ def path_quantity(steps: Any = L, *, name: str = "path") -> Quantity:
 
 def gradient_mapping_quantity(steps: Any = L) -> Quantity:
     """The mean over the steps of the squared gradient mapping, printed and derived."""
+    at, printed = sp.latex(sp.sympify(steps)), Printed(gradient_mapping_printed(steps), _LEMMA)
+    meaning = "mean of the squared gradient mapping over l = 0 .. L - 1, and so the least of them"
+    derived = (derive_gradient_mapping(steps).derivation, "gradient_mapping", KNOWN)
     return Quantity(
         "gradient_mapping",
-        rf"\frac{{1}}{{{sp.latex(sp.sympify(steps))}}} \sum_l \|G(w^l)\|_2^2",
-        "mean of the squared gradient mapping over l = 0 .. L - 1, and so the least of them",
-        "squared 2-norm",
-        _SHORT,
-        Kind.UPPER,
-        Quantifier.FOR_ALL,
-        derive_gradient_mapping(steps).derivation,
-        "gradient_mapping",
-        KNOWN,
-        Printed(gradient_mapping_printed(steps), _LEMMA),
-        "icgd",
+        rf"\frac{{1}}{{{at}}} \sum_l \|G(w^l)\|_2^2",
+        *(meaning, "squared 2-norm", _SHORT, Kind.UPPER, Quantifier.FOR_ALL, *derived, printed, "icgd"),
         scopes=("network",),
         remark="judged for eta <= 1/L_f and by the mean over l = 0 .. L - 1",
         erratum=errata.STEP_SIZE,
@@ -168,50 +147,28 @@ def zero_quantity() -> Quantity:
     """||grad L_n(0)||_2 at the start of Corollary 1.1: 0 for r(0) = 0 and N >= 2, so that descent never moves."""
     bound = chain.derive_blocks().size.subs(_NETWORK_AT_ZERO, simultaneous=True).doit() / 2
     reason = "the size of the blocks A(j) = s(j) p(j-1)^T where every V_j is 0"
-    step = Step("start.zero", Norm.TWO, "size", bound, reason=reason, latex=_AT_ZERO)
-    return Quantity(
-        "start.zero",
-        _AT_ZERO,
-        "gradient of the risk at w = 0, where the paper starts",
-        "2-norm",
-        "w = 0, ||x|| <= B_x, ||y|| <= B_y",
-        Kind.UPPER,
-        Quantifier.FOR_ALL,
-        Derivation((step,)),
-        "start.zero",
-        {},
-        scopes=(),
-    )
+    derivation = Derivation((Step("start.zero", Norm.TWO, "size", bound, reason=reason, latex=_AT_ZERO),))
+    meaning, domain = "gradient of the risk at w = 0, where the paper starts", "w = 0, ||x|| <= B_x, ||y|| <= B_y"
+    stated = (meaning, "2-norm", domain, Kind.UPPER, Quantifier.FOR_ALL, derivation)
+    return Quantity("start.zero", _AT_ZERO, *stated, worst_case={}, scopes=())
 
 
-def quantities_for(steps: int) -> tuple[Quantity, ...]:
-    """path[1], ..., path[steps] and gradient_mapping, for a given number of steps."""
+def quantities_for(steps: int, *wanted: str) -> tuple[Quantity, ...]:
+    """path[1], ..., path[steps] and gradient_mapping for a number of steps, or the wanted ones. Raises UsageError."""
     if steps < 1:
         raise UsageError(f"icgd.trajectory: steps = {steps}: give at least one step (L >= 1).")
-    paths = (path_quantity(l, name=f"path[{l}]") for l in range(1, steps + 1))  # noqa: E741 - the paper's letter
-    return (*paths, gradient_mapping_quantity(steps))
-
-
-def quantity_of(name: str, steps: int) -> Quantity:
-    """One of `quantities_for(steps)`, without the others. Raises UsageError for a name that is not among them."""
-    if name == "gradient_mapping" and steps >= 1:
-        return gradient_mapping_quantity(steps)
-    step = name.removeprefix("path[").removesuffix("]")
-    if name == f"path[{step}]" and step.isdecimal() and 1 <= int(step) <= steps:
-        return path_quantity(int(step), name=name)
-    known = f"path[1] .. path[{steps}], gradient_mapping"
-    raise UsageError(f"icgd.trajectory has no quantity '{name}'. It has: {known}.")
+    path = {f"path[{l}]": l for l in range(1, steps + 1)}  # noqa: E741 - the paper's letter
+    unknown = next((name for name in wanted if name not in path and name != "gradient_mapping"), None)
+    if unknown is not None:
+        known = f"path[1] .. path[{steps}], gradient_mapping"
+        raise UsageError(f"icgd.trajectory has no quantity '{unknown}'. It has: {known}.")
+    names = wanted or (*path, "gradient_mapping")
+    return tuple(path_quantity(path[n], name=n) if n in path else gradient_mapping_quantity(steps) for n in names)
 
 
 _L = Parameter("L", L, "number of steps of gradient descent", 4, integer=True)
-
-
 _DEFAULTS = {"N": 2, "eta": 0.05}  # with eta L_f <= 1
-
-
-def _with_default(parameter: Parameter) -> Parameter:
-    return replace(parameter, default=_DEFAULTS.get(parameter.name, parameter.default))
-
+_OF_A_STEP = (replace(p, default=_DEFAULTS.get(p.name, p.default)) for p in STEP_PARAMETERS)
 
 TRAJECTORY = Result(
     id="icgd.trajectory",
@@ -219,7 +176,7 @@ TRAJECTORY = Result(
     citation=_COROLLARY,
     claim=r"\|w^l - w_{\mathrm{GD}}^l\|_2 \le L_f^{-1} (1 + n L_f)^l \epsilon,\qquad "
     r"\min_l \|G(w^l)\|_2^2 \le \frac{8 (f(0) - \inf_W f)}{\eta L} + 10 \epsilon^2",
-    parameters=(_L, *map(_with_default, STEP_PARAMETERS)),
+    parameters=(_L, *_OF_A_STEP),
     hypotheses=(Hypothesis("L", sp.Ge(L, 1, evaluate=False), "a path has at least one step"), *STEP_HYPOTHESES),
     quantities=(path_quantity(), gradient_mapping_quantity()),
     notation=NOTATION,

@@ -34,18 +34,18 @@ def covered() -> sp.Expr:
 # One draw is rho_f(t, omega) phi(...), in [-3 mass, 3 mass], so 3 mass-sub-Gaussian; its expectation f^approx(x) is off
 # f(x) - f(0) as Lemma 5 says. The mean moves by at most 3 mass tau per distance of x, f by at most mass.
 @cache
-def derive_lemma_1() -> Approximated:
-    """(27) for all functions and all x at once, with probability 1 - delta."""
+def derive_lemma_1(count: sp.Expr = n, budget: sp.Expr = delta) -> Approximated:
+    """(27) for all functions and all x at once with `count` features, but with a probability of `budget`."""
     bias = derive_lemma_5()
     at_one = sample_mean(
-        bias, "one function, one x", count=n, event=Event("the mean of the features", over=DRAW), sub_gaussian=RHO,
+        bias, "one function, one x", count=count, event=Event("the mean of the features", over=DRAW), sub_gaussian=RHO,
         reason="Hoeffding, |rho phi| <= 3 mass",
     )  # fmt: skip
     everywhere = cover(
         at_one, "class and ball", members=covered(), radius=eps, lipschitz=RHO * tau, exact_lipschitz=mass,
         reason="the cover (23), f^ chosen by f alone",
     )  # fmt: skip
-    return within_budget(_with_a_member(everywhere), "features", delta=delta)
+    return within_budget(_with_a_member(everywhere), "features", delta=budget)
 
 
 def _with_a_member(value: Approximated) -> Approximated:

@@ -30,29 +30,31 @@ ACROSS = "|phi_j| <= 1"
 FREE = ", in (83)"
 
 
-def _event(name: str, of_delta: bool) -> Event:
-    return Event(name, over=EXAMPLES, share=SHARES[name] * delta if of_delta else None)
+def _event(name: str, budget: sp.Expr | None) -> Event:
+    return Event(name, over=EXAMPLES, share=None if budget is None else SHARES[name] * budget)
 
 
 # Each coordinate of z_i phi_i is a sub-Gaussian number times one in [0, 1], of mean 0 given x_i.
 @cache
-def derive_noise(of_delta: bool = True) -> Approximated:
-    """||(2/N) sum z_i phi_i||_inf, with a share of delta, or with one that is free."""
-    where = "" if of_delta else FREE
+def derive_noise(budget: sp.Expr | None = delta) -> Approximated:
+    """||(2/N) sum z_i phi_i||_inf, with a share of the budget of probability, or with one that is free."""
+    where = FREE if budget is None else ""
     one = given("z phi", dim=n + 1, size=0, reason=ACROSS)
-    mean = sample_mean(one, f"mean z phi{where}", count=N, event=_event("noise", of_delta), sub_gaussian=sigma)
+    mean = sample_mean(one, f"mean z phi{where}", count=N, event=_event("noise", budget), sub_gaussian=sigma)
     return linear_map(mean, f"noise{where}", operator_norm=2, dim=n + 1)
 
 
 @cache
-def derive_moments(letter: str, size: sp.Expr, of_delta: bool) -> tuple[Approximated, Approximated, Approximated]:
+def derive_moments(
+    letter: str, size: sp.Expr, budget: sp.Expr | None
+) -> tuple[Approximated, Approximated, Approximated]:
     """Means of phi phi^T, of phi r and of r^2 over the examples, against their expectations; |r| <= size."""
-    half, where = sp.Rational(1, 2), "" if of_delta else FREE
+    half, where = sp.Rational(1, 2), FREE if budget is None else ""
     gram = given("phi phi^T", dim=(n + 1) ** 2, size=1, radius=half, reason="entries in [0, 1]")
     cross = given(f"phi {letter}", dim=n + 1, size=size, reason=f"|{letter}| <= {size}")
     square = given(f"{letter}^2", dim=1, size=size**2, radius=half * size**2, reason=f"|{letter}| <= {size}")
     named = {"Gram": gram, "cross": cross, "square": square}
-    means = [sample_mean(x, f"mean {x.name}{where}", count=N, event=_event(key, of_delta)) for key, x in named.items()]
+    means = [sample_mean(x, f"mean {x.name}{where}", count=N, event=_event(key, budget)) for key, x in named.items()]
     return means[0], means[1], means[2]
 
 
@@ -61,7 +63,7 @@ def derive_moments(letter: str, size: sp.Expr, of_delta: bool) -> tuple[Approxim
 @cache
 def derive_lemma_6() -> Approximated:
     """(83) for all rho with ||rho - rho*||_1 <= B."""
-    gram, cross, square = derive_moments("r", eps_dis, of_delta=False)
+    gram, cross, square = derive_moments("r", eps_dis, None)
     one = given("z r", dim=1, size=0, reason="|r| <= eps_dis, (93)")
     along = sample_mean(
         one, "mean z r", count=N, event=Event("residual noise", over=EXAMPLES), sub_gaussian=sigma * eps_dis
@@ -69,7 +71,7 @@ def derive_lemma_6() -> Approximated:
     parts = [
         linear_map(gram, "quadratic part", operator_norm=B**2, dim=1, reason="|D^T M D| <= ||D||_1^2 max |M_ij|"),
         linear_map(cross, "linear part", operator_norm=2 * B, dim=1, reason="|D^T v| <= ||D||_1 ||v||_inf"),
-        linear_map(derive_noise(of_delta=False), "noise part", operator_norm=B, dim=1),
+        linear_map(derive_noise(None), "noise part", operator_norm=B, dim=1),
     ]
     total = add(*parts, square, along, name="sum of the parts", coefficients=(1, 1, 1, 1, 2))
     at = {n: 64, N: 1024, sigma: sp.Rational(1, 10), eps_dis: sp.Rational(1, 4), B: 1}
@@ -107,7 +109,7 @@ def norm_bound(noise: sp.Expr) -> sp.Expr:
 
 # (f - phi^T rho)^2 has the parts rho^T phi phi^T rho, -2 rho^T phi f and f^2: no rho* is needed, and with |f| <= F its
 # mean deviates by less than (83) says, as F <= U + eps_dis.
-MOMENTS = derive_moments("f", F, of_delta=True)
+MOMENTS = derive_moments("f", F, delta)
 
 
 def deviation(norm: sp.Expr) -> sp.Expr:

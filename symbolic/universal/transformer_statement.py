@@ -8,6 +8,7 @@ from symbolic.errata import Erratum, Weight
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 from symbolic.universal.transformer import (
+    LARGEST_NORM,
     PRINTED_TAU,
     B,
     L,
@@ -20,13 +21,12 @@ from symbolic.universal.transformer import (
     blocks,
     d,
     derive_printed_y_residual,
-    derive_residual,
-    derive_rho,
     derive_step,
     derive_y_hat,
     derive_y_residual,
     eta,
     lam,
+    largest_score,
     logistic_error,
     n,
     tau_1,
@@ -42,12 +42,9 @@ SYMBOLS = {
     S: "largest |phi_i^T rho| over the iterates of the network and the exact ones",
     c: "unspecified in the paper: the constant of its <~",
 }
-# The objective of the exact iterates is at most mean y_i^2 <= B^2, and at least lambda ||rho||_1.
-WORST = {R: B**2 / lam, S: 2 * B**2 / lam}
-_A4 = "Appendix A.4"
+WORST = {R: LARGEST_NORM, S: largest_score(LARGEST_NORM)}
 _STATE = "x in the unit ball, |y_i| <= B, ||rho||_1 <= P"
 _PATH = "x in the unit ball, |y_i| <= B, from rho = 0"
-_READ = ("network", "prompt")
 _SIZES = "by rules, but for two sizes by hand: |phi_i^T rho| <= ||rho||_1, and ||rho_t||_1 <= R"
 PRINTED_Y_RESIDUAL = 2 * P**2 / tau_2
 
@@ -64,7 +61,8 @@ FACTOR = Erratum(
 
 
 def _quantity(name: str, latex: str, meaning: str, value: Approximated | None, **more: object) -> Quantity:
-    bound = {} if value is None else {"derivation": value.derivation, "step": value.name, "worst_case": {}}
+    """Of the step of that name, where a value is given, or one that follows from it."""
+    bound = {} if value is None else {"derivation": value.derivation, "step": name, "worst_case": {}}
     fields = {
         "norm": "absolute value", "domain": _STATE, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL,
         "scopes": () if value is None else ("network",), **bound, **more,
@@ -79,7 +77,7 @@ def _printed_residual() -> sp.Expr:
 
 
 def _quantities() -> tuple[Quantity, ...]:
-    residual, step, own = derive_residual(), derive_step(), derive_y_residual()
+    step, own, predicted = derive_step(), derive_y_residual(), derive_y_hat()
     labels = C_F**2 + sigma**2
     squares_127 = labels + rho**2 + y_hat**2
     in_128 = c * (eta**2 / tau_1 * (labels + rho**2 + rho**4 / tau_1**2) + eta * rho**2 / (N * tau_1))
@@ -91,13 +89,13 @@ def _quantities() -> tuple[Quantity, ...]:
             derive=lambda: logistic_error(P, tau_2), obtained=Provenance.HAND, domain="|x| <= P, tau = tau_2",
         ),
         _quantity(
-            "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", residual, norm="sup norm",
+            "residual", r"\|e^{(l)}\|_\infty", "residual of Attn1", step, norm="sup norm",
             trivial=2 * eta * (B + P),
             printed=Printed(_printed_residual(), Citation(LI2025, "Appendix A.4.3", "eq. (120)")),
             remark="(120) at the largest |y_i|, |phi_i^T rho| and |y_hat|, and (125)",
         ),
         _quantity(
-            "step", r"\|e_t\|_\infty", "residual of one block", step, scopes=_READ, norm="sup norm",
+            "step", r"\|e_t\|_\infty", "residual of one block", step, norm="sup norm",
             trivial=2 * eta * (B + P),
             printed=Printed(
                 c * (eta**2 / tau_1 * (2 * B**2 + 2 * P**2 + P**4 / tau_1**2) + eta * P**2 / (N * tau_1)),
@@ -108,7 +106,6 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "y_residual", r"|\tilde e|", "residual of Attn2: y_hat against phi_{N+1}^T rho", own, trivial=P,
-            scopes=(*_READ, "prompt, local"),
             printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
@@ -117,12 +114,12 @@ def _quantities() -> tuple[Quantity, ...]:
             printed=Printed(PRINTED_Y_RESIDUAL, Citation(LI2025, "Appendix A.4.3", "eq. (125)")),
         ),
         _quantity(
-            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", derive_rho(),
+            "rho", r"\|\rho^{(L)} - \rho_T\|_1", "rho after T blocks against T exact steps", predicted,
             norm="1-norm", domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND, remark=_SIZES,
         ),
         _quantity(
             "y_hat", r"|\hat y^{(L)} - \phi_{N+1}^\top \rho_T|", "prediction after T blocks against T exact steps",
-            derive_y_hat(), scopes=_READ, domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
+            predicted, domain=_PATH, worst_case=WORST, trivial=B**2 / lam, obtained=Provenance.HAND,
             remark=_SIZES,
         ),
         _quantity(
@@ -138,8 +135,9 @@ TRANSFORMER = Result(
     id="universal.transformer",
     title="A transformer runs proximal gradient for the Lasso",
     citation=Citation(LI2025, "Lemma 4", "Appendix A.4, eq. (106)-(128)"),
-    claim=r"\rho^{(2t+1)} = \mathsf{ST}_{\eta\lambda}\Big(\rho^{(2t-1)} + \frac{2\eta}{N} \sum_{i=1}^N (y_i - "
-    r"\phi_i^\top \rho^{(2t-1)}) \phi_i\Big) + e_t, \qquad \hat y^{(2t+1)} = \phi_{N+1}^\top \rho^{(2t+1)} + \tilde e",
+    claim=r"\begin{gathered} \rho^{(2t+1)} = \mathsf{ST}_{\eta\lambda}\Big(\rho^{(2t-1)} + \frac{2\eta}{N} "
+    r"\sum_{i=1}^N (y_i - \phi_i^\top \rho^{(2t-1)}) \phi_i\Big) + e_t, \\ "
+    r"\hat y^{(2t+1)} = \phi_{N+1}^\top \rho^{(2t+1)} + \tilde e \end{gathered}",
     parameters=(
         Parameter("N", N, "number of examples", 8, integer=True),
         Parameter("n", n, "number of features", 4, integer=True),

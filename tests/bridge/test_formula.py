@@ -9,6 +9,7 @@ import boundsmith as bs
 from bridge.formula import ArrayFunction
 from bridge.theorem import arguments_of
 from numeric.balls import BallArray
+from numeric.balls.integers import ExactInteger
 from numeric.balls.running import run_on_balls
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS
@@ -77,3 +78,11 @@ def test_a_formula_is_network_reference_and_letter_of_a_theorem() -> None:
     (row,) = bs.compare(own, samples=16, attack=40, restarts=4)
     assert set(row.verdict.values()) == {bs.Verdict.KEPT}
     assert 0.97 < row.attacked / row.derived <= 1
+
+
+def test_of_numbers_alone_it_is_a_float64_and_of_the_whole_numbers_of_a_run_on_balls_exact() -> None:
+    third = ArrayFunction(1 / t, t)
+    assert third(3).dtype == torch.float64
+    found = run_on_balls(lambda n: third(n), {"n": ExactInteger(3)})
+    assert found.radius() < 1e-35
+    assert (3 * found - 1).sup_norm() < 1e-35

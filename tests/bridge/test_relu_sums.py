@@ -10,7 +10,7 @@ from bridge.lowering import lower
 from bridge.relu_sums import MOST_RELUS, Interpolant, cells_for, interpolate, loss_interpolants
 from numeric.relu_sums import ReluSum
 from symbolic import UsageError
-from symbolic.activations import ACTIVATIONS, LOSSES, Loss, loss, t, y
+from symbolic.activations import ACTIVATIONS, LOSSES, Loss, activation, loss, t, y
 
 SMOOTH = [(name, order) for name in ACTIVATIONS for order in (0, 1) if name != "relu"]
 
@@ -174,3 +174,21 @@ def test_a_loss_without_structure_and_an_accuracy_of_0_are_refused() -> None:
         loss_interpolants(loss("huber"), 1.0, 1.0, eps=0)
     with pytest.raises(UsageError, match="give either cells or eps"):
         loss_interpolants(loss("square"), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "softplus"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_errors_beyond_the_range_are_covered(name: str, order: int) -> None:
+    r = activation(name)
+    found = interpolate(r.derivative(order), r.t, 0.3, cells=4)
+    reach = 2.0
+    grid = torch.linspace(-reach, reach, 20_001, dtype=torch.float64)
+    exact = {"tanh": torch.tanh, "sigmoid": torch.sigmoid, "softplus": torch.nn.functional.softplus}[name]
+    truth = exact(grid)
+    if order:
+        moving = grid.clone().requires_grad_(True)
+        (truth,) = torch.autograd.grad(exact(moving).sum(), moving)
+    sampled = float((found.relu_sum(grid) - truth).abs().max())
+    certified = float(found.error_within(reach))
+    assert sampled <= certified <= 1.01 * sampled
+    assert found.error_within(0.2) == found.error

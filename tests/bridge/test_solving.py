@@ -16,11 +16,11 @@ from bridge.record import Flag, Row, Verdict
 from bridge.registry import find_study
 from bridge.solving.probes import Probe, State, probe
 from bridge.solving.search import NoAnswerError, Search
-from bridge.solving.values import Grid
+from bridge.solving.values import Grid, Interval, grid_of, interval_of, lattice_of
 from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.calculus import Derivation, Norm, Obligation, Step, contract, given
-from symbolic.statements import Kind
+from symbolic.statements import Hypothesis, Kind
 from tests.bridge.own_study import NAME, OwnStudy
 
 k = sp.Symbol("k", positive=True)
@@ -173,6 +173,26 @@ def test_whole_numbers_of_a_small_range_are_all_tried() -> None:
     assert solution.value == 7
     with pytest.raises(UsageError, match="from 3 to 7 the least bound found is"):
         solve(OwnStudy(1 / n, {n: 3}, sp.Ge(n, 3), sp.Le(n, 7)), for_="n", error=0.1)
+
+
+@pytest.mark.parametrize("condition", [sp.Eq((n - 1) / 3, sp.floor((n - 1) / 3)), sp.Eq(sp.Mod(n, 3), 1)], ids=str)
+def test_whole_numbers_of_a_residue_class_are_searched(condition: sp.Basic) -> None:
+    hypotheses = (Hypothesis("n", condition, "a third"), Hypothesis("n", sp.Ge(n, 2, evaluate=False), "a number"))
+    lattice = lattice_of(n, hypotheses)
+    assert (lattice.step, lattice.start) == (3, 1)
+    assert [lattice.nearest(value) for value in (1, 2.4, 2.6, 100)] == [1, 1, 4, 100]
+    interval = interval_of(n, hypotheses, {}, integer=True)
+    grid = grid_of(interval, Interval(), None, integer=True, lattice=lattice)
+    assert min(grid.first) == 4
+    assert all(value % 3 == 1 for value in (*grid.first, *grid.more))
+
+
+def test_an_odd_number_of_layers_is_solved_for() -> None:
+    found = solve("universal.transformer", for_="L", error=1e-6)
+    assert found.value % 2 == 1
+    assert solve("universal.transformer", for_="error", L=found.value + 2).bound > 1e-6
+    with pytest.raises(UsageError, match=r"no L gives .* from 3 to .* the least bound found is .*, at 3"):
+        solve("universal.transformer", for_="L", error=1e-12)
 
 
 def test_a_hypothesis_that_is_not_linear_bounds_the_search() -> None:

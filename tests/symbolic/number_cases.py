@@ -23,6 +23,7 @@ from symbolic.calculus import (
     add,
     apply_function,
     best_shares,
+    cheapest_split,
     contraction_steps,
     counted,
     descent_lemma,
@@ -175,6 +176,15 @@ def best_knob() -> tuple[float, float]:
     return float(minimise(7 * n + 100 / n, n).bound), min(7 * k + 100 / k for k in range(1, 50))
 
 
+def cheapest_pieces() -> tuple[float, float]:
+    """The least of 3/sqrt(e_1) + 1/sqrt(e_2) on 5 e_1 + 2 e_2 = 1/10, by a fine grid along the constraint."""
+    first, second = sp.symbols("e_1 e_2", positive=True)
+    tenth, half = sp.Rational(1, 10), sp.Rational(1, 2)
+    found = cheapest_split({first: 5, second: 2}, {first: 3, second: 1}, tenth, power=half)
+    share = np.linspace(0, 1, 200_001)[1:-1] / 10
+    return float(found.cost), float((3 / np.sqrt(share / 5) + 1 / np.sqrt((0.1 - share) / 2)).min())
+
+
 def safe_perturbation() -> tuple[float, float]:
     """The largest r with r^2 + 2 r <= 1/2, by bisection."""
     r = sp.Symbol("r", positive=True)
@@ -264,6 +274,7 @@ NUMBER_CASES = [
     NumberCase("geometric sum at 1", "geometric_sum", lambda: (float(geometric_sum(1, 5)), 5.0)),
     NumberCase("least knob", "knob_for", least_knob),
     NumberCase("best knob", "minimise", best_knob),
+    NumberCase("cheapest pieces", "cheapest_split", cheapest_pieces),
     NumberCase("safe perturbation", "largest_safe", safe_perturbation),
     NumberCase("a layer's recursion", "recursion_from", one_layer),
 ]

@@ -19,6 +19,7 @@ from symbolic.calculus import (
     add,
     apply_function,
     attend,
+    cheapest_split,
     concentrate,
     geometric_sum,
     given,
@@ -269,3 +270,42 @@ REFUSED = [
 def test_misuse_is_refused_with_a_reason(call, message: str) -> None:
     with pytest.raises(DerivationError, match=message):
         call()
+
+
+ACCURACIES = sp.symbols("e_1:4", positive=True)
+
+
+@pytest.mark.parametrize("power", [sp.Rational(1, 2), sp.Integer(1), sp.Rational(5, 2)])
+def test_the_cheapest_split_spends_the_accuracy_at_the_least_cost(power: sp.Expr) -> None:
+    coefficients = dict(zip(ACCURACIES, (5.0, 2.0, 0.7), strict=True))
+    costs = dict(zip(ACCURACIES, (3.0, 1.0, 4.0), strict=True))
+    split = cheapest_split(coefficients, costs, 0.1, power=power)
+
+    def cost(accuracies: dict) -> float:
+        return sum(costs[symbol] / value ** float(power) for symbol, value in accuracies.items())
+
+    best = {symbol: float(value) for symbol, value in split.accuracies.items()}
+    assert sum(coefficients[symbol] * value for symbol, value in best.items()) == pytest.approx(0.1)
+    assert float(split.cost) == pytest.approx(cost(best))
+    rng = np.random.default_rng(0)
+    for shares in rng.dirichlet((1, 1, 1), 300):
+        other = {symbol: 0.1 * share / coefficients[symbol] for symbol, share in zip(best, shares, strict=True)}
+        assert cost(other) >= cost(best) * (1 - 1e-12)
+    thirds = {symbol: 0.1 / 3 / coefficients[symbol] for symbol in best}
+    assert cost(thirds) > 1.01 * cost(best)
+
+
+def test_what_costs_nothing_gets_no_share_and_what_is_not_felt_no_limit() -> None:
+    one, two, three = ACCURACIES
+    half = sp.Rational(1, 2)
+    split = cheapest_split({one: 5.0, two: 0, three: 0.7}, {one: 3.0, two: 1.0, three: 0}, 0.1, power=half)
+    assert split.accuracies[three] == 0
+    assert float(split.accuracies[one]) == pytest.approx(0.1 / 5)
+    assert float(split.accuracies[two]) == pytest.approx(0.1)
+    assert cheapest_split({one: 1}, {one: 0}, 0.1, power=half).cost == 0
+    with pytest.raises(DerivationError, match="costs and accuracy >= 0, and a power > 0"):
+        cheapest_split({one: -1}, {one: 1}, 0.1, power=half)
+    with pytest.raises(DerivationError, match="costs and accuracy >= 0, and a power > 0"):
+        cheapest_split({one: 1}, {one: 1}, 0.1, power=0)
+    with pytest.raises(DerivationError, match="name the same accuracies"):
+        cheapest_split({one: 1}, {two: 1}, 0.1, power=half)

@@ -228,6 +228,17 @@ def test_a_written_out_product_evaluates_to_the_block() -> None:
     assert apart(found, by_sympy(network, V, x, target)) < 1e-25
 
 
+def printed_parameters(j: sp.Expr) -> sp.Expr:
+    """D_j of Lemma 15 exactly as printed: the cases in the order of the paper (at N = 1 they name j = 1 twice)."""
+    N, K, d_x = theory.N, theory.K, theory.d_x
+    return sp.Piecewise(
+        (0, sp.Eq(j, 0)),
+        (d_x * K, sp.Eq(j, 1)),
+        ((j - 1) * K**2 + d_x * K, sp.And(sp.Ge(j, 2), sp.Le(j, N - 1))),
+        (theory.PRINTED_TOTAL, sp.Eq(j, N)),
+    )
+
+
 @pytest.mark.parametrize(("N", "K", "d_x", "d_y"), list(itertools.product((1, 2, 3, 6), (1, 4), (1, 3), (2, 5))))
 def test_parameters_are_counted_from_the_shapes(N: int, K: int, d_x: int, d_y: int) -> None:
     network = LayeredNetwork(N, d_x, K, d_y)
@@ -237,7 +248,7 @@ def test_parameters_are_counted_from_the_shapes(N: int, K: int, d_x: int, d_y: i
     for j in range(N + 1):
         assert network.parameters(j) == sum(sizes[:j])
         if N >= 2:
-            assert theory.printed_parameters(sp.Integer(j)).subs(at) == sum(sizes[:j])
+            assert printed_parameters(sp.Integer(j)).subs(at) == sum(sizes[:j])
     assert symbolic.parameters(theory.N).subs(at) == sum(sizes)
     assert symbolic.outputs().subs(at) == sum(rows for rows, _ in network.shapes())
 
@@ -245,7 +256,7 @@ def test_parameters_are_counted_from_the_shapes(N: int, K: int, d_x: int, d_y: i
 def test_what_is_printed_for_one_layer_and_for_the_slopes_is_off() -> None:
     at = {theory.N: 1, theory.K: 5, theory.d_x: 3, theory.d_y: 2}
     assert theory.PRINTED_TOTAL.subs(at) == 0
-    assert theory.printed_parameters(sp.Integer(1)).subs(at) == 15
+    assert printed_parameters(sp.Integer(1)).subs(at) == 15
     assert theory.NETWORK.parameters(theory.N).subs(at) == 6
     assert sp.expand(theory.NETWORK.outputs() - theory.PRINTED_SLOPES) == theory.K
 

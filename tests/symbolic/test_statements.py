@@ -14,14 +14,17 @@ from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
 from symbolic.printing import WIDEST, equation, letters, with_names
 from symbolic.statements import Quantity, Result
+from symbolic.universal import risk
 from symbolic.universal import transformer as path
 
 ALL = list(results().values())
 RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
+OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
 LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
+    **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]

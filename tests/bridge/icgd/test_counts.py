@@ -6,7 +6,7 @@ from benchmarks.icgd_bounds import step_case
 from bridge.balls import evaluate_ball
 from bridge.icgd.values import as_numbers, problem_values
 from numeric.balls import float_above
-from numeric.icgd.norms import LayerSize, layer_sizes
+from numeric.families import LayerSize, layer_size
 from symbolic.icgd.counts import construction
 from symbolic.icgd.errors import Network
 from symbolic.icgd.symbols import d
@@ -23,9 +23,9 @@ def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, wi
         return float_above(evaluate_ball(expression, values))
 
     def widest(layers: tuple[LayerSize, ...]) -> tuple[int, float]:
-        return max(layer.heads for layer in layers), max(layer.norm for layer in layers)
+        return max(layer.heads for layer in layers), max(float(layer.norm) for layer in layers)
 
-    sizes = layer_sizes(built)
+    sizes = tuple(map(layer_size, built.block))
     assert number(described.width) == built.stream.width
     assert number(described.heads) == max(layer.heads for layer in sizes)
     of = {"forward": sizes[:N], "derivative": sizes[N : N + 1], "step": sizes[2 * N + 2 : 2 * N + 3]}
@@ -34,5 +34,5 @@ def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, wi
         assert number(described.layers[name].heads) == heads, name
         assert number(described.layers[name].norm) == pytest.approx(norm, rel=1e-12), name
     assert number(described.layers["backward"].norm) == widest(sizes[N + 2 : 2 * N + 2])[1]
-    loss = sizes[N + 1].norm
+    loss = float(sizes[N + 1].norm)
     assert 0.2 * number(described.layers["loss_gradient"].norm) < loss <= number(described.layers["loss_gradient"].norm)

@@ -18,7 +18,7 @@ from bridge.study import Refusal
 from numeric.icgd.construction import icgd_construction
 from numeric.icgd.network import IcgdNetwork
 from numeric.icgd.sampling import prompts, starts
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from symbolic.activations import activation, loss
 from symbolic.icgd import chain, printed
 from symbolic.icgd import symbols as letters

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 
-from bridge.pair import Pair
 from bridge.record import Row, Verdict
 from bridge.registry import find_study
 from bridge.rows import ONE_INPUT
@@ -30,18 +29,12 @@ def case_of(study: TheoremStudy | None = None, **params: object) -> TheoremCase:
 def wrong(**changes: Any) -> TheoremStudy:
     """One coordinate of one tap is off, in the network alone."""
     right = study_of().theorem.network
-    assert isinstance(right, Pair)
 
-    def off(taps: dict[str, Any]) -> dict[str, Any]:
+    def off(w: Any, x: Any, y: Any, emulation: Any) -> dict[str, Any]:
+        taps = right(w, x, y, emulation)
         return {**taps, TAP: taps[TAP] + CHANGE}
 
-    def on_tensors(w: Any, x: Any, y: Any, emulation: Any) -> dict[str, Any]:
-        return off(right.tensors(w, x, y, emulation))
-
-    def on_balls(w: Any, x: Any, y: Any, emulation: Any) -> dict[str, Any]:
-        return off(right.balls(w, x, y, emulation))
-
-    return study_of(network=Pair(tensors=on_tensors, balls=on_balls), **changes)
+    return study_of(network=off, **changes)
 
 
 def faithful_row(case: TheoremCase, samples: int = 1) -> Row:

@@ -23,7 +23,7 @@ from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray
 from numeric.balls.running import run_on_balls
 from numeric.exact_cost import TooLargeForExact
-from numeric.icgd.shape import Shape
+from numeric.layered import Shape
 from symbolic.activations import ACTIVATIONS, LOSSES
 from symbolic.errata import Weight
 from symbolic.gradients import Backward, Layer, gradient_by_recursion

@@ -8,7 +8,8 @@ from torch import Tensor
 from bridge.icgd.chain import Chain
 from bridge.icgd.setting import Setting
 from numeric.balls import BallArray
-from numeric.icgd import Shape, autograd_gradient, empirical_loss, prompts
+from numeric.icgd import prompts
+from numeric.layered import Shape, autograd_gradient, empirical_loss
 from symbolic.activations import activation, loss
 from tests.numeric.icgd.by_definition import exact_step
 from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, ETA, Case, close
@@ -24,7 +25,7 @@ def chain_of(case: Case, eta: float = ETA) -> Chain:
 
 def values(case: Case, inputs: dict[str, Tensor], eta: float = ETA) -> dict[str, Tensor]:
     chain = chain_of(case, eta)
-    return chain.batched(chain.values, *(inputs[name] for name in "wxy"))
+    return torch.func.vmap(chain.values)(*(inputs[name] for name in "wxy"))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -89,4 +90,4 @@ def test_the_loss_is_that_of_the_paper() -> None:
     inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, 3, seed=6)
     chain = chain_of(case)
     expected = empirical_loss(case.shape, **inputs, r=case.activation.r, loss=case.loss.loss)
-    assert np.allclose(chain.batched(chain.risk, *(inputs[name] for name in "wxy")), expected, rtol=1e-13)
+    assert np.allclose(torch.func.vmap(chain.risk)(*(inputs[name] for name in "wxy")), expected, rtol=1e-13)

@@ -11,7 +11,7 @@ from bridge import compare, replay
 from bridge.budget import Budget
 from bridge.cli import main
 from bridge.data import Table, load_table, scaled
-from bridge.icgd.formulas import activation_formula
+from bridge.icgd.setting import activation_formula
 from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, TableCase, table_defaults
 from bridge.record import Comparison, Row, Verdict, Witness
 from bridge.registry import find_study

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from bridge import compare, replay
 from bridge.budget import Budget
-from bridge.icgd.formulas import activation_formula, loss_formula
 from bridge.icgd.iterates import iterates
 from bridge.icgd.path import Path
+from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
 from bridge.icgd.trajectory import TrajectoryStudy, path_of
 from bridge.measure import evidence_at
@@ -24,7 +24,7 @@ from bridge.theorem_readings import LOCAL
 from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray
 from numeric.icgd.network import IcgdNetwork
-from numeric.icgd.reference import autograd_gradient, empirical_loss
+from numeric.layered import autograd_gradient, empirical_loss
 from symbolic.activations import loss as loss_named
 from symbolic.errata import Weight
 from symbolic.icgd import exact_runs
@@ -71,7 +71,7 @@ def path(case: TheoremCase, points: Sequence[Tensor], x: Tensor, y: Tensor) -> P
 
 def risks_of(case: TheoremCase, inputs: Mapping[str, Tensor]) -> Tensor:
     chain = chain_of(case)
-    return chain.batched(chain.risk, *(inputs[name] for name in "wxy"))
+    return torch.func.vmap(chain.risk)(*(inputs[name] for name in "wxy"))
 
 
 def plain_loss(name: str) -> Any:
@@ -154,9 +154,9 @@ def test_l_f_near_a_point_is_above_the_quotients_there(changes: Mapping[str, Any
     w, x, y = inputs["w"], inputs["x"], inputs["y"]
     sharpest = 0.0
     for radius in (1e-6, 0.05, 0.4):
-        near = chain_of(case).batched(
-            lambda w, x, y, radius=radius: path(case, [w], x, y).smoothness_near(w, torch.tensor(radius)), w, x, y
-        )
+        near = torch.func.vmap(
+            lambda w, x, y, radius=radius: path(case, [w], x, y).smoothness_near(w, torch.tensor(radius))
+        )(w, x, y)
         ends = []
         for _ in range(2):
             step = torch.randn(w.shape, generator=generator)
@@ -239,7 +239,7 @@ def test_one_step_is_eta_times_the_error_of_the_gradient() -> None:
         gradients = found.gradient_errors("prompt")
         return found.distances(gradients), gradients, found.smoothness_along()
 
-    first, errors, steepest = chain_of(case).batched(at_one, *(inputs[name] for name in "wxy"))
+    first, errors, steepest = torch.func.vmap(at_one)(*(inputs[name] for name in "wxy"))
     assert torch.equal(first[0], eta * errors[0])
     assert len(first) == len(errors) == len(steepest) == 3
     for l in (1, 2):  # noqa: E741 - the paper's letter

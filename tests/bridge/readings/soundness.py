@@ -223,5 +223,4 @@ def check_in_floats(balls: Balls) -> None:
     """Against the balls, against the vectors of the generator, and one point alone; raises Breach."""
     floats = Floats(balls.program, balls.hidden)
     floats.check()
-    floats.check_against(balls)
-    floats.check_one_by_one(balls.point)
+    floats.check_one_by_one(balls.point, floats.check_against(balls))

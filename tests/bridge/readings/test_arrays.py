@@ -1,9 +1,12 @@
 """The bounds on spectral norms: never below the largest singular value, and above it by no more than they say."""
 
+from typing import Any
+
 import pytest
 import torch
 
-from bridge.readings.arrays import EXACT_SIDE, ROOT, spectral, spectral_of_scaled
+from bridge.readings.arrays import EXACT_SIDE, ROOT, at_each, spectral, spectral_of_scaled
+from numeric.balls import BallArray
 
 SHAPES = [(2, 5), (8, 40), (9, 9), (16, 10), (40, 64), (64, 64), (130, 150)]
 
@@ -47,6 +50,56 @@ def test_neither_small_nor_large_matrices_leave_the_range_of_the_floats(shape: t
     rows, matrix = random(5, shape[0], seed=1), random(*shape)
     ratios = spectral_of_scaled(rows, scale * matrix) / spectral_of_scaled(rows, matrix) / scale
     torch.testing.assert_close(ratios, torch.ones_like(ratios), rtol=1e-3, atol=0)
+
+
+# Entries are divided by what has to be of the size of the largest, or else their squares leave the range of float32.
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])
+def test_negative_entries_and_tiny_ones_leave_the_scale_as_it_is(scale: float) -> None:
+    rows, matrix = -abs(random(5, 16, seed=1)), -scale * abs(random(16, 40))
+    rows[:, 0], matrix[:, 0] = -1e-60, -1e-60 * scale
+    exact = torch.linalg.matrix_norm(rows.unsqueeze(-1) * matrix, 2)
+    for found in (spectral(-rows.unsqueeze(-1) * matrix), spectral_of_scaled(rows, matrix)):
+        assert ((found / exact) >= 1 - 1e-12).all()
+        assert ((found / exact) <= most(16) * (1 + 1e-12)).all()
+
+
+def test_the_margin_for_rounding_is_that_of_the_shorter_side() -> None:
+    tall = torch.linalg.qr(random(2, 3, 128, 10))[0]
+    for isometry in (tall, tall[0, 0], tall.mT):
+        assert (spectral(isometry) >= 1).all()
+        assert (spectral(isometry) <= most(10) * (1 + 1e-5)).all()  # 2e-3 of the longer side
+
+
+# Of rank 1, all norms of powers are one: the bound is the norm, and in float32 the margin that the proof asks for.
+@pytest.mark.parametrize(("m", "precision", "margin"), [
+    (9, "highest", 81 * 2.0**-23), (128, "highest", 2.0**-9), (128, "medium", 0.0), (150, "highest", 0.0),
+])  # fmt: skip
+def test_the_bound_on_a_matrix_of_rank_1_is_its_norm_and_a_margin_for_rounding(
+    m: int, precision: str, margin: float
+) -> None:
+    left, right = (torch.nn.functional.normalize(random(2, 3, m, seed=seed), dim=-1) for seed in (0, 1))
+    former = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        found = spectral(left.unsqueeze(-1) * right.unsqueeze(-2))
+    finally:
+        torch.set_float32_matmul_precision(former)
+    torch.testing.assert_close(found, torch.full((2, 3), 1 + margin), rtol=0, atol=1e-6 if margin else 1e-12)
+
+
+def test_rows_of_a_value_without_tokens_are_scaled_as_those_of_a_token() -> None:
+    rows, matrix = random(3, 16, seed=1), random(16, 40)
+    alone = torch.stack([spectral_of_scaled(each, matrix) for each in rows])
+    torch.testing.assert_close(alone, spectral_of_scaled(rows, matrix), rtol=1e-6, atol=0)
+    tokens = spectral_of_scaled(rows.expand(2, 3, 16), matrix)
+    torch.testing.assert_close(tokens, alone.expand(2, 3), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("of", [torch.tensor, lambda x: BallArray.exactly(torch.tensor(x))], ids=["tensors", "balls"])
+def test_a_function_at_each_point_is_that_at_one_after_another(of: Any) -> None:
+    points, others = [of([1.0, 2.0]), of([3.0, 4.0])], [of([10.0, 20.0]), of([30.0, 40.0])]
+    found = at_each(lambda x, y: (x * y).sum(-1), points, others)
+    assert all(bool(each == value) for each, value in zip(found, [50.0, 250.0], strict=True))
 
 
 @pytest.mark.parametrize("m", [9, 64, 128])

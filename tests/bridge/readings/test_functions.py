@@ -9,7 +9,7 @@ import sympy as sp
 import torch
 
 import boundsmith as bs
-from bridge.readings import Instance, Operands, Smooth, at, enclose
+from bridge.readings import Instance, Operands, Reading, Smooth, at, enclose
 from numeric.balls import BallArray
 from symbolic.statements import UsageError
 
@@ -128,3 +128,51 @@ def test_the_range_has_to_hold_each_argument_with_its_change(on: Any) -> None:
 def test_balls_that_may_leave_the_range_are_not_in_it() -> None:
     wide = BallArray([flint.arb(0.5, 1.0)], (1,), 128)
     assert Smooth(torch.tanh, radius=1.0).reaches(wide, BallArray.exactly(np.zeros(1))) is False
+
+
+# For a change of 2, where |f''| = 3, |f''| <= 7 and |f'''| <= 5: 7 4/2 = 14, 3 4/2 + 5 8/6 = 38/3, and the least.
+@pytest.mark.parametrize(
+    ("suprema", "orders", "least"),
+    [({2: 7.0}, 2, 14.0), ({3: 5.0}, 2, 38 / 3), ({2: 7.0, 3: 5.0}, 2, 38 / 3), ({2: 6.0, 3: 5.0}, 2, 12.0),
+     ({2: 7.0, 3: 5.0}, 1, 14.0)],
+)  # fmt: skip
+def test_the_remainder_is_the_least_of_those_that_are_known(
+    suprema: dict[int, float], orders: int, least: float
+) -> None:
+    constants = (lambda z: torch.tensor(0.5), lambda z: torch.tensor(-3.0))
+    known = Smooth(torch.sin, derivatives=constants[:orders], suprema=suprema)
+    slope, rest = known.expansion(torch.full((2,), 2.0), torch.zeros(2))
+    assert slope.tolist() == [0.5, 0.5]  # a constant takes the shape of the argument
+    assert rest.tolist() == pytest.approx([least, least])
+
+
+@pytest.mark.parametrize(("derivatives", "suprema"), [((), {2: 1.0}), ((torch.cos,), {}), ((torch.cos,), {3: 1.0})])
+def test_without_a_remainder_there_is_no_expansion(derivatives: tuple[Any, ...], suprema: dict[int, float]) -> None:
+    assert Smooth(torch.sin, derivatives=derivatives, suprema=suprema).expansion(torch.ones(2), torch.ones(2)) is None
+
+
+# Of the second prompt the function leaves its range: of what follows from it nothing is known either, but its bound.
+def test_what_follows_from_a_function_beyond_its_range_is_not_enclosed() -> None:
+    f = bs.Smooth.of(sp.tanh(t), t, approximate=sp.tanh(t) + t / 100, radius=1)
+    both = bs.add(chain(), bs.given("y", dim=2, size=2), name="both").derivation
+
+    def known(x: torch.Tensor) -> Reading:
+        letters = {eps: torch.tensor(0.25, dtype=torch.float64)}
+        return enclose(both, Instance(Operands({"x": x, "y": torch.zeros(2), "f": f}, letters)))
+
+    def bound(x: torch.Tensor) -> torch.Tensor:
+        found = known(x).bound("both")
+        assert found is not None
+        return found
+
+    prompts = torch.tensor([[0.5, 0.25], [1.5, 0.25]], dtype=torch.float64)
+    assert torch.func.vmap(bound)(prompts).tolist() == pytest.approx([0.005, 0.25])
+    assert [known(each).beyond for each in prompts] == [[], ["f(x)"]]
+
+
+def test_the_first_function_that_leaves_its_range_in_balls_is_named() -> None:
+    f = bs.Smooth.of(sp.tanh(t), t, approximate=sp.tanh(t), radius=1)
+    twice = bs.apply_function(chain(), "f(f(x))", eps=eps, lipschitz=1, size=1, function="f").derivation
+    for largest, beyond in ((0.5, []), (1.5, ["f(x)"])):
+        operands = {"x": BallArray.exactly(torch.tensor([largest, 0.25])), "f": f}
+        assert enclose(twice, Instance(Operands(operands, {eps: 0.25}, 128))).beyond == beyond

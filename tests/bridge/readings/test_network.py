@@ -1,15 +1,17 @@
 """The network reading: against the closed forms, and against perturbed networks with norms of their own."""
 
 import math
+import re
 from typing import Any
 
 import flint
 import numpy as np
 import pytest
+import sympy as sp
 import torch
 
 from bridge.readings.network import Bounded, Bounds, MatrixNorms, OnRange, bound_network
-from symbolic.calculus import attend, bilinear, change_norm, given, linear_map, project, softmax
+from symbolic.calculus import add, attend, bilinear, change_norm, given, linear_map, project, softmax
 from symbolic.derivation import Norm
 from symbolic.icgd import chain
 from symbolic.icgd.symbols import eta
@@ -37,16 +39,19 @@ def equal_layers(depth: int, **values: float) -> dict[str, float]:
     v = {**VALUES, **values}
     operands: dict[str, Any] = {
         "x": Bounded.exact(Norm.TWO, 2, ball(v["P_0"])),
-        "v": Bounded.exact(Norm.TWO, 9, ball(1.0)),
+        "v": Bounded.exact(Norm.TWO, sum(rows * columns for rows, columns in shapes_of(depth)), ball(1.0)),
         "r": constant(v["b_r"], v["L_r"], v["eps_r"]),
         "r'": constant(v["b_r1"], v["L_r1"], v["eps_r1"]),
         "u": constant(v["b_l"], v["L_l"], v["eps_l"]),
     }
-    for j in range(1, depth + 1):
-        rows, rho = (2, v["rho_N"]) if j == depth else (3, v["rho"])
-        norms = {(Norm.TWO, Norm.TWO): ball(rho), (Norm.TWO, Norm.INF): ball(v["nu"])}
-        operands[f"V[{j}]"] = MatrixNorms(rows, 2 if j == 1 else 3, norms)
+    for j, shape in enumerate(shapes_of(depth), start=1):
+        norms = {(Norm.TWO, Norm.TWO): ball(v["rho_N" if j == depth else "rho"]), (Norm.TWO, Norm.INF): ball(v["nu"])}
+        operands[f"V[{j}]"] = MatrixNorms(*shape, norms)
     return errors_at(depth, operands)
+
+
+def shapes_of(depth: int) -> list[tuple[int, int]]:
+    return [(2 if j == depth else 3, 2 if j == 1 else 3) for j in range(1, depth + 1)]
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 6, 50])
@@ -192,3 +197,28 @@ def test_a_number_that_multiplies_a_vector_counts_in_each_coordinate() -> None:
     operands = {"wide": Bounded.exact(Norm.INF, 4, ball(1.0)), "narrow": Bounded.exact(Norm.TWO, 1, ball(1.0))}
     reverse = bilinear(wide, narrow, "reverse", norm=Norm.TWO, product="entrywise")
     assert "reverse" not in bound_network(reverse.derivation, Bounds(operands))
+
+
+X, Y = given("x", dim=sp.Symbol("a"), norm=Norm.TWO, size=1), given("y", dim=sp.Symbol("b"), norm=Norm.TWO, size=1)
+OF_TWO = {
+    "inner": (
+        bilinear(X, Y, "of two", norm=Norm.TWO, dim=1, product="inner"),
+        "step 'of two' takes values with as many coordinates: 'x' has 3, 'y' has 4",
+    ),
+    "combination": (
+        add(X, given("y", dim=sp.Symbol("a"), norm=Norm.TWO, size=1), name="of two"),
+        "step 'of two' takes values with as many coordinates: 'x' has 3, 'y' has 4",
+    ),
+    "mean of outer products": (
+        bilinear(X, Y, "of two", norm=Norm.TWO, dim=7, product="mean of outer products"),
+        "step 'of two' has 7 coordinates, and the Bounded for it 12",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(OF_TWO))
+def test_values_of_other_dimensions_than_the_step_takes_are_named(name: str) -> None:
+    derived, words = OF_TWO[name]
+    operands = {key: Bounded.exact(Norm.TWO, dim, ball(1.0)) for key, dim in (("x", 3), ("y", 4))}
+    with pytest.raises(UsageError, match=re.escape(words)):
+        bound_network(derived.derivation, Bounds(operands))

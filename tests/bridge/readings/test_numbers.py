@@ -141,3 +141,16 @@ def test_no_norm_is_overestimated(source: Norm, target: Norm, bits: int | None) 
     assert below >= gains.max() * (0.999 if known else 0.7)
     if source is Norm.ONE or (source is Norm.INF):  # attained at a corner
         assert below <= gains.max() * (1 + 1e-12)
+
+
+@every_arithmetic
+@pytest.mark.parametrize(("source", "target"), [(p, q) for p in Norm for q in Norm], ids=str)
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-540, 2.0**1000])
+def test_norms_of_small_and_large_matrices_scale(source: Norm, target: Norm, scale: float, bits: int | None) -> None:
+    matrix = torch.tensor([[1.0, -0.5], [0.25, 0.75]], dtype=torch.float64)
+    found, scaled = (
+        norm_below(each if bits is None else BallArray.exactly(each, bits), source, target)
+        for each in (matrix, scale * matrix)
+    )
+    ratio = scaled / scale / found
+    assert float(ratio if bits is None else ratio.balls[0]) == pytest.approx(1, rel=1e-12)

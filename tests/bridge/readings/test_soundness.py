@@ -14,7 +14,7 @@ import sympy as sp
 import benchmarks.soundness
 from symbolic.derivation import Step
 from symbolic.statements import UsageError
-from tests.bridge.readings.checking import Balls, Breach, Derived
+from tests.bridge.readings.checking import Balls, Breach, Derived, Floats
 from tests.bridge.readings.soundness import PROGRAMS, READABLE, SEEDS, STEPS, Soundness, instances_of, sound
 from tests.bridge.readings.stored import stored, taken_up
 from tests.symbolic.fuzzing import planted
@@ -35,6 +35,22 @@ def test_no_reading_is_below_what_it_bounds(seed: int) -> None:
     assert all(found.stops[rule] < found.steps[rule] for rule in STEPS.values())
     assert len(found.networks) == 9
     assert {"closed", "prompt, enclosed", "prompt, by rule", "local, enclosed"} <= set(found.least)
+
+
+# A soft threshold by a negative number of an exact 0, and of a sum of rounded numbers that is 0.
+@pytest.mark.parametrize("number", [6774, 11724])
+def test_programs_that_once_showed_a_violation_show_none(number: int) -> None:
+    assert sound(1, 0, only=number).breaches == []
+
+
+@pytest.mark.parametrize("part", ["centre", "radius", "one", "two"])
+def test_floats_that_differ_from_balls_are_found(part: str) -> None:
+    for program, point, hidden in instances_of(6, 3, library(), READABLE):
+        balls, floats = Balls(Derived(program), point, hidden), Floats(program, hidden)
+        assert not floats.check_against(balls)
+        floats.batched[f"{program.checked[0].result.value.name} {part}"][point] += 1e-6
+        with pytest.raises(Breach, match=f"{part} in floats"):
+            floats.check_against(balls)
 
 
 # --- wrong rules -----------------------------------------------------------------------------------------------------

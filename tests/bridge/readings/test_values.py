@@ -5,11 +5,13 @@ import sympy as sp
 import torch
 
 from bridge.readings import Emulated, Instance, Operands, Smooth, at, enclose, read
+from bridge.readings.values import attended
 from symbolic.calculus import (
     Approximated,
     Norm,
     apply_function,
     concatenate,
+    concentrate,
     contract,
     given,
     linear_map,
@@ -44,6 +46,18 @@ def test_a_repeated_layer_without_an_operation_has_no_value_and_its_bound_goes_o
     assert (row.exact, row.error) == (None, None)
     assert row.stopped == "in layer 1 'half' ('linear map' has no enclosure: without matrix= it names no operands)"
     assert row.bound == 0.125
+
+
+def test_where_a_layer_stops_is_named_and_not_what_comes_after() -> None:
+    row = at(repeat(start(), "y", lambda z: linear_map(unnamed(z), "same", operator_norm=1, dim=2, matrix="B"), 2),
+             {"x": START, "B": 1.0})["y"]  # fmt: skip
+    assert row.stopped == "in layer 1 'half' ('linear map' has no enclosure: without matrix= it names no operands)"
+
+
+def test_without_rules_nothing_is_known_of_a_step_without_an_enclosure() -> None:
+    half = enclose(unnamed(start()).derivation, Instance(Operands({"x": START}), by_rules=False))
+    assert half.bound("half") is None
+    assert half.bound("x") is not None
 
 
 @pytest.mark.parametrize("bits", [None, 128])
@@ -129,3 +143,22 @@ def test_prompts_of_one_batch_are_read_each_in_its_own_scope() -> None:
     ):
         assert found.tolist() == [float(local[0]), float(of_range[1])]
         assert local[0] != of_range[0]
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (5, 2)], ids=str)
+def test_each_query_attends_to_the_values_of_its_own_prompt(batch: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    weights, values = (torch.rand(*batch, *shape, generator=generator) for shape in ((3,), (3, 4)))
+    expected = (weights.unsqueeze(-1) * values).sum(-2)
+    torch.testing.assert_close(attended(weights, values), expected)
+    queries = weights.unsqueeze(-2).expand(*batch, 6, 3)
+    torch.testing.assert_close(attended(queries, values), expected.unsqueeze(-2).expand(*batch, 6, 4))
+
+
+@pytest.mark.parametrize("tokens", [(), (2,), (5, 2)], ids=str)
+def test_softmax_concentrates_over_the_keys(tokens: tuple[int, ...]) -> None:
+    scores = torch.tensor([0.0, 2.0, 1.0]).expand(*tokens, 3)
+    weights = concentrate("w", count=3, gap=1, scores="s").derivation
+    found = read(weights, Operands({"s": scores}))["w"]
+    torch.testing.assert_close(found.exact, torch.tensor([0.0, 1.0, 0.0]).expand(*tokens, 3))
+    torch.testing.assert_close(found.emulated, scores.exp() / scores.exp().sum(-1, keepdim=True))

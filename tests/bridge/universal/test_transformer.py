@@ -6,7 +6,8 @@ from mpmath import mp
 
 from bridge import compare, replay
 from bridge.registry import registered_study
-from bridge.universal.transformer import FORMATS, formats, gap, resolve
+from bridge.universal.logistic import functions_of, gap
+from bridge.universal.transformer import FORMATS, formats, resolve
 from numeric.shared_blocks import SharedNetwork
 from numeric.universal import transformer as numeric
 from symbolic.statements import UsageError
@@ -42,9 +43,16 @@ def test_the_witness_of_the_printed_v_is_replayed(rows, tmp_path):
     assert str(replay(str(path)).verdict["printed"]) == "violated"
 
 
-def test_the_reading_at_a_prompt_is_attained_by_attn2(rows):
-    row = rows["y_residual", "prompt, local"]
-    assert row.ratio == pytest.approx(1, rel=1e-6)
+@pytest.mark.parametrize("name", ["residual", "step", "y_residual", "rho", "y_hat"])
+def test_the_bound_at_a_prompt_is_that_of_its_own_scores(rows, name):
+    assert 1 - 1e-9 <= rows[name, "prompt, local"].ratio < 1 + 1e-3
+
+
+def test_all_blocks_are_bounded_by_the_norms_that_they_can_reach(rows):
+    assert rows["rho", "network"].derived < 4e-9
+    assert rows["y_hat", "network"].derived < 5e-9
+    for name in ("rho", "y_hat"):  # at the norms of the prompt's own iterates
+        assert rows[name, "prompt"].instance < rows[name, "network"].instance / 8
 
 
 def test_ten_blocks_in_balls():
@@ -68,7 +76,7 @@ def test_bounds_hold_over_six_decades(decade):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_in_low_precision_the_rounding_is_shown_apart(dtype):
-    found = rows_of(bits=FORMATS[dtype], dtype=dtype, samples=4, attack=0)
+    found = rows_of(dtype=dtype, samples=4, attack=0)
     for name in ("step", "y_residual"):
         row = found[name, "network"]
         assert "violated" not in {str(verdict) for verdict in row.verdict.values()}
@@ -90,7 +98,7 @@ def errors(dtype: torch.dtype, tau_1: float, tau_2: float) -> tuple[float, float
 
 @pytest.mark.parametrize("name", ["float64", "float32"])
 def test_the_recommended_temperatures_are_within_ten_times_the_best_of_a_scan(name):
-    chosen = resolve({"N": 256, "n": 64, "L": 101, "bits": FORMATS[name]}, 0)
+    chosen = resolve({"N": 256, "n": 64, "L": 101}, 0, name)
     dtype, own = getattr(torch, name), (chosen["tau_1"], chosen["tau_2"])
     scan = [errors(dtype, own[0] * 2.0**k, own[1] * 2.0**k) for k in range(-8, 9, 2)]
     for found, each in zip(errors(dtype, *own), zip(*scan, strict=True), strict=True):
@@ -98,19 +106,72 @@ def test_the_recommended_temperatures_are_within_ten_times_the_best_of_a_scan(na
         assert found < max(each) / 100  # the scan does reach bad ones
 
 
-def test_a_format_that_holds_nothing_says_how_many_bits_it_takes():
-    table = formats(N=1024, n=256, L=401, B=1.0)
-    held = {row[0]: row[-1] for row in table.rows}
-    assert held["float64"] == held["float32"] == held["float16"] == "yes"
-    with pytest.raises(UsageError, match=r"beyond the format: .* needs \d+ bits"):
-        resolve({"bits": 2}, 0)
+# Formats.
+
+
+def refused(**options) -> str:
+    """Why the quantities are not representable."""
+    found = compare(ID, attack=0, samples=1, **options).rows
+    own = [row for row in found if row.quantity not in ("logistic", "tau.bits")]
+    assert {str(verdict) for row in own for verdict in row.verdict.values()} == {"not representable"}
+    return own[-1].remark
+
+
+def test_the_table_says_what_a_format_holds():
+    table = formats(N=1024, n=256, L=401, B=1.0, lam=0.05, bits=24, dtype="float32")
+    assert "for bits = 24, run in float32, which decides" in table.title
+    held = {row[0]: row[-2:] for row in table.rows}
+    assert held["float64"] == held["float32"] == ["yes", "yes"]
+    assert held["float16"] == held["bfloat16"] == ["yes", "no: that takes 13 bits"]
+
+
+def test_the_format_of_the_run_chooses_bits_and_temperatures():
+    for name, bits in FORMATS.items():
+        assert resolve({}, 0, name) == resolve({"bits": bits}, 0)
+    assert resolve({"bits": 24}, 0, "float64") == resolve({}, 0, "float32")
+
+
+def test_temperatures_stay_in_the_range_of_the_format():
+    assert resolve({"N": 2**14}, 0, "bfloat16")["tau_2"] == 1
+    assert resolve({"N": 2**14}, 0, "float16")["tau_2"] == 0.5  # 4 N tau_2 = 2^15
+    most = torch.finfo(torch.float16).max
+    assert 4 * 2**14 * 0.5 <= most < 4 * 2**14 * 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"N": 1024, "tau_2": 16.0, "dtype": "float16"},
+            "V of Attn2 holds 4*N*tau_2 = 65536, and float16 ends at 65504: that takes 6 bits of exponent, and it has "
+            "5; tau_2 = 2 is within it",
+        ),
+        (
+            {"bits": 53, "dtype": "float16"},
+            "tau_1 = 4096 takes 22 bits, tau_2 = 1024 takes 16 bits for the rounding of a block to stay below what it "
+            "computes: bits = 53 chose tau, but the run is in float16, whose 11 bits decide; leave out bits, or give "
+            "bits = 11",
+        ),
+        (
+            {"bits": 6},
+            "6 bits hold nothing of a block at any tau: residual and rounding exceed what it computes; that takes 7 "
+            "bits",
+        ),
+    ],
+)
+def test_what_the_format_does_not_hold_is_not_representable(options, words):
+    assert words in refused(**options)
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"L": 4}, "L = 4 does not meet"),
-        ({"N": 0}, "N = 0 does not meet"),
+        ({"L": 4}, "L = 4 does not meet .*L = 2T \\+ 1: Attn0 FF0 and T blocks of two layers"),
+        ({"L": 1}, "L = 1 does not meet .*a block"),
+        ({"N": 0}, "N = 0 does not meet .*a prompt has an example"),
+        ({"n": 0}, "n = 0 does not meet .*a feature"),
+        ({"tau_1": 0.0}, "tau_1 = 0.0 does not meet .*positive"),
+        ({"tau_2": -1.0}, "tau_2 = -1.0 does not meet .*positive"),
         ({"tau_1": 1e30}, r"tau_1 = 1.000e\+30 is beyond the format: .* bits"),
         ({"tau_2": 5.6e13, "bits": 24}, "tau_2 = 5.600e\\+13 is beyond the format: .* the format has 24"),
         ({"lam": 0.0}, "lam = 0"),
@@ -132,6 +193,16 @@ def test_an_x_outside_the_unit_ball_is_refused():
 def test_a_run_that_takes_too_much_is_refused_before_it_starts():
     with pytest.raises(UsageError, match=r"memory|idle core"):
         compare(ID, N=10**7, n=10**5)
+
+
+def test_slopes_and_suprema_of_deviations_are_upper_bounds():
+    radius, labels, tau_1, tau_2 = 3.0, 1.0, 0.5, 2.0
+    z = torch.linspace(-radius, radius, 4001, requires_grad=True)
+    for name, function in functions_of("a", radius, labels, tau_1, tau_2, n=2).items():
+        (slope,) = torch.autograd.grad(function.deviates(z).sum(), z)
+        inside = z.abs() <= function.radius
+        largest = float(slope[inside].abs().max())
+        assert largest <= function.slope_error < 4 * largest, name
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 0.3, 0.99, 1.01, 4.0])

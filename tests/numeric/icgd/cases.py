@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from numeric.icgd import IcgdConstruction, Shape, icgd_construction
+from numeric.icgd import IcgdConstruction, icgd_construction
+from numeric.layered import Shape
 from numeric.relu_sums import LossSum, ReluSum, uniform_knots
 
 

@@ -15,9 +15,11 @@ from numeric.families import (
     MaskedUnits,
     OuterProductHeads,
     TransposeHeads,
+    layer_size,
 )
-from numeric.icgd import Shape, icgd_construction, layer_sizes, network_size
+from numeric.icgd import icgd_construction
 from numeric.icgd.construction import token_stream
+from numeric.layered import Shape
 from numeric.maps import BlockMap
 from numeric.stream import Block, Stream, StreamError
 from tests.numeric.icgd.cases import B_V, CASES, ETA, SQUARE, TANH, build, interpolant, loss_sum
@@ -54,44 +56,41 @@ def norms_of_heads(heads: list[Head], multiplication: bool) -> tuple[float, floa
 def test_sizes_and_norms_are_those_of_the_dense_matrices(name):
     construction = CASES[name].build()
     D = construction.stream.width
-    for layer, size in zip(construction.block, layer_sizes(construction), strict=True):
+    for layer, size in ((layer, layer_size(layer)) for layer in construction.block):
         if isinstance(layer, FamilyAttention | ElementwiseMultiplication):
             heads = list(layer.heads())
             assert all(each.dense().shape == (D, D) for each in (heads[0].query, heads[0].key, heads[0].value))
             multiplication = isinstance(layer, ElementwiseMultiplication)
             assert size.heads == len(heads)
             found = norms_of_heads(heads, multiplication)
-            assert (size.query_key, size.value) == pytest.approx(found, rel=1e-14)
-            assert size.norm == pytest.approx(max(found) if multiplication else sum(found), rel=1e-14)
+            assert (float(size.query_key), float(size.value)) == pytest.approx(found, rel=1e-14)
+            assert float(size.norm) == pytest.approx(max(found) if multiplication else sum(found), rel=1e-14)
         else:
             spelled_out = layer.feed_forward()
             inner, outer = spelled_out.inner, spelled_out.outer
             assert inner.dense().shape == (size.hidden_width, D)
             assert outer.dense().shape == (D, size.hidden_width)
-            assert size.norm == pytest.approx(column_sum(inner) + column_sum(outer), rel=1e-14)
-    whole = network_size(construction)
-    assert whole.width == D
-    assert whole.norm == max(size.norm for size in layer_sizes(construction))
+            assert float(size.norm) == pytest.approx(column_sum(inner) + column_sum(outer), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_norms_of_the_attention_layers_keep_the_papers_bounds(name):
     """Lemma 2: B <= 1 + K C_1, here with the layer's own width in place of K, and equality."""
     case, construction = CASES[name], CASES[name].build()
-    for size, outputs in zip(layer_sizes(construction), case.shape.widths[1:], strict=False):
-        assert size.norm == pytest.approx(1 + outputs * construction.r.one_norm, rel=1e-14)
-    for size in layer_sizes(construction)[case.shape.N + 2 : 2 * case.shape.N + 2]:
-        assert size.norm <= 1  # Lemma 5
-    step = layer_sizes(construction)[-2]
+    for size, outputs in zip(map(layer_size, construction.block), case.shape.widths[1:], strict=False):
+        assert float(size.norm) == pytest.approx(1 + outputs * construction.r.one_norm, rel=1e-14)
+    for layer in construction.block[case.shape.N + 2 : 2 * case.shape.N + 2]:
+        assert layer_size(layer).norm <= 1  # Lemma 5
+    step = layer_size(construction.block[-2])
     n, outputs = case.n, sum(case.shape.widths[1:])
-    assert step.value == pytest.approx(ETA * (n + 1) / n * outputs, rel=1e-14)
+    assert float(step.value) == pytest.approx(ETA * (n + 1) / n * outputs, rel=1e-14)
 
 
 def test_the_loss_layer_has_a_larger_norm_than_printed():
     """Lemma 4 prints ||W_1||_1 <= R_3 + 1, but the columns at `one` and `t` add up all units."""
     construction = build(Shape(2, 2, 2, 2), 2)
-    size = layer_sizes(construction)[3]
-    assert size.kind == "mlp"
+    size = layer_size(construction.block[3])
+    assert size.hidden_width > 0
     assert size.inner > construction.bound + 1
     rows = np.abs(construction.block[3].feed_forward().inner.dense()).sum(axis=1)
     assert rows.max() > construction.bound + 1  # nor as a sum over a row
@@ -118,7 +117,7 @@ def test_numbers_that_make_no_network_are_refused():
         icgd_construction(shape, r, r, u, eta=0.0, B_v=B_V, n=1)
     with pytest.raises(StreamError, match="n=0, steps=1"):
         icgd_construction(shape, r, r, u, eta=1.0, B_v=B_V, n=0)
-    with pytest.raises(StreamError, match=r"B_v=0.0"):
+    with pytest.raises(StreamError, match=r"row_norm=0.0"):
         icgd_construction(shape, r, r, u, eta=1.0, B_v=0.0, n=1)
     with pytest.raises(StreamError, match=r"bound=0.5"):
         icgd_construction(shape, r, r, u, eta=1.0, B_v=B_V, n=1, bound=0.5)

@@ -3,8 +3,10 @@ import pytest
 import torch
 
 from numeric.exact_cost import TooLargeForExact
-from numeric.icgd import IcgdNetwork, Shape, prompts, run_exact_icgd, starts
-from numeric.icgd.network import dense_layer, embed
+from numeric.families import dense_layer
+from numeric.icgd import IcgdNetwork, prompts, run_exact_icgd, starts
+from numeric.icgd.network import embed
+from numeric.layered import Shape
 from numeric.stream import StreamError
 from tests.counting import Tensors
 from tests.numeric.icgd.by_definition import as_floats, distance, exact_step, run_icgd_by_definition
@@ -14,7 +16,8 @@ WIDE = Activation("3 tanh", lambda t: 3 * TANH.r(t), lambda t: 3 * TANH.r1(t), T
 
 
 def inputs_for(case: Case, count: int = 3, dtype: torch.dtype = torch.float64) -> dict[str, torch.Tensor]:
-    inputs = prompts(case.shape, case.n, B_V, B_X, B_Y, count, seed=0, dtype=dtype)
+    drawn = prompts(case.shape, case.n, B_V, B_X, B_Y, count, seed=0)
+    inputs = {name: value.to(dtype) for name, value in drawn.items()}
     return {**inputs, "x_query": inputs["x"].mean(dim=1).flip(-1)}
 
 

@@ -2,7 +2,8 @@ import pytest
 import torch
 
 from numeric.exact_cost import TooLargeForExact
-from numeric.icgd import Shape, autograd_gradient, empirical_loss, predict, prompts, run_exact_icgd
+from numeric.icgd import prompts, run_exact_icgd
+from numeric.layered import Shape, autograd_gradient, empirical_loss, predict
 from numeric.stream import StreamError
 from tests.numeric.icgd.by_definition import exact_step
 from tests.numeric.icgd.cases import B_V, B_X, B_Y, CASES, ETA, Case, build, close

@@ -11,7 +11,7 @@ from torch import Tensor
 from numeric.construction import Attention, FeedForward, LogisticAttention, SoftmaxAttention
 from numeric.exact import run_exact
 from numeric.network import Network
-from numeric.shared_blocks import SharedNetwork
+from numeric.shared_blocks import Products, SharedNetwork
 from numeric.stream import StreamError
 from numeric.universal import transformer as own
 
@@ -179,8 +179,8 @@ def test_shared_blocks_are_those_that_all_tokens_share():
     source = construction.source
     blocks = {name: own.tokens(x, y)[None][..., source.slice(name)] for name in source.names}
     blocks["one"] = torch.ones(1, 1, 1)
-    for layer in construction.layers:
-        blocks = network._after(layer, blocks, 21)
+    for number in range(1, len(construction.layers) + 1):
+        blocks = network.after(number, blocks, 21, Products())
     assert {name: block.shape[1] for name, block in blocks.items()} == {
         "x": 21, "one": 1, "y": 21, "w": 21, "phi": 21, "rho": 1, "lambda": 1, "y_hat": 1
     }  # fmt: skip

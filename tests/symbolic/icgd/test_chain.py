@@ -1,7 +1,5 @@
 """The derived chain: against perturbed networks run in numpy, its views against one another, and its knobs."""
 
-import math
-
 import numpy as np
 import pytest
 import sympy as sp
@@ -10,8 +8,8 @@ from sympy.core.cache import clear_cache
 from symbolic.calculus import LinearRecursion, Norm, bilinear, given, linear_map
 from symbolic.calculus.layers import iterate, recursion_from, stack, written_out
 from symbolic.derivation import DerivationError
-from symbolic.icgd import chain, knobs, printed
-from symbolic.icgd.symbols import B_v, K, N, P_hat, eps_l, eps_r, eps_r1, j
+from symbolic.icgd import chain, printed
+from symbolic.icgd.symbols import B_v, K, N, P_hat, eps_r, j
 from tests.counting import lines
 from tests.symbolic.icgd.numbers import VALUES, at, close
 
@@ -102,57 +100,6 @@ def test_ranges_are_obligations_that_the_induction_discharges() -> None:
     assert not steps.conditional
     bare = chain.apply_function(chain.INPUT, "f", eps=eps_r, lipschitz=1, size=1, radius=chain.R)
     assert bare.derivation.conditional
-
-
-# Knobs.
-@pytest.mark.parametrize("depth", [1, 2, 3, 5])
-def test_coefficients_are_the_slopes_of_the_bound(depth: int) -> None:
-    bound = chain.closed_bound("gradient", depth).xreplace(chain.worst_case())
-    coefficients = knobs.derived_coefficients(sp.Integer(depth))
-    symbolic = knobs.derived_coefficients()
-    perfect = {"eps_r": 0.0, "eps_r1": 0.0, "eps_l": 0.0}
-    for symbol, coefficient in coefficients.items():
-        slope = at(bound, **{**perfect, symbol.name: 1e-9}) / 1e-9
-        assert close(at(coefficient), slope, 1e-5)
-        assert close(at(coefficient), at(symbolic[symbol], N=depth))
-    tiny = {"eps_r": 2e-9, "eps_r1": 1e-9, "eps_l": 3e-9}
-    linear = sum(at(coefficients[symbol]) * tiny[symbol.name] for symbol in coefficients)
-    assert 0.5 * linear < at(bound, **tiny) < linear * (1 + 1e-6)  # Minkowski
-
-
-def test_the_split_spends_the_accuracy_at_the_least_cost() -> None:
-    coefficients, costs = {eps_r: 5.0, eps_r1: 2.0, eps_l: 0.7}, {eps_r: 3.0, eps_r1: 1.0, eps_l: 4.0}
-    split = knobs.cheapest(coefficients, costs, 0.1)
-
-    def cost(direction: dict) -> float:
-        return sum(costs[symbol] / math.sqrt(value) for symbol, value in direction.items())
-
-    best = {symbol: float(value) for symbol, value in split.direction.items()}
-    assert close(sum(coefficients[symbol] * value for symbol, value in best.items()), 0.1)
-    assert close(float(split.relus), cost(best))
-    rng = np.random.default_rng(0)
-    for shares in rng.dirichlet((1, 1, 1), 300):
-        other = {symbol: 0.1 * share / coefficients[symbol] for symbol, share in zip(best, shares, strict=True)}
-        assert cost(other) >= cost(best) * (1 - 1e-12)
-    thirds = {symbol: 0.1 / 3 / coefficients[symbol] for symbol in best}
-    assert cost(thirds) > 1.01 * cost(best)
-
-
-def test_exact_functions_get_no_share_and_unfelt_ones_no_limit() -> None:
-    split = knobs.cheapest({eps_r: 5.0, eps_r1: 0, eps_l: 0.7}, {eps_r: 3.0, eps_r1: 1.0, eps_l: 0}, 0.1)
-    assert split.direction[eps_l] == 0
-    assert close(float(split.direction[eps_r]), 0.1 / 5)
-    assert close(float(split.direction[eps_r1]), 0.1)
-    assert knobs.cheapest({eps_l: 1}, {eps_l: 0}, 0.1).relus == 0
-    with pytest.raises(DerivationError, match="give them >= 0"):
-        knobs.cheapest({eps_r: -1}, {eps_r: 1}, 0.1)
-    with pytest.raises(DerivationError, match="name the same accuracies"):
-        knobs.cheapest({eps_r: 1}, {eps_l: 1}, 0.1)
-    scale = sp.Symbol("t", positive=True)
-    assert (
-        knobs.along(eps_r + eps_l**2, {eps_r: sp.Integer(2), eps_l: sp.Integer(3)}, scale) == 2 * scale + 9 * scale**2
-    )
-    assert knobs.printed_thirds().keys() == {eps_r, eps_r1, eps_l}
 
 
 # The rules of symbolic/calculus/layers.py.

@@ -1,12 +1,14 @@
 """What is printed: the maxima over the layers against every layer written out, and the thirds that D.7 chooses."""
 
 import math
+from collections.abc import Callable, Sequence
 
 import pytest
 import sympy as sp
 
 from symbolic.icgd import chain, printed
-from symbolic.icgd.symbols import B_l, B_r, B_r1, B_x, L_l, L_r1, b_r, d, eps_l, eps_r, eps_r1
+from symbolic.icgd.printed import GROWTH, RATIO, P
+from symbolic.icgd.symbols import B_l, B_r, B_r1, B_v, B_x, K, L_l, L_r1, b_r, d, eps_l, eps_r, eps_r1
 from tests.symbolic.icgd.numbers import at, close
 
 CLOSED = {
@@ -20,13 +22,40 @@ CLOSED = {
 RATIOS = [0.3, 1 / (0.6 * math.sqrt(3)), 2.0]
 
 
+def over_layers(depth: int) -> dict[str, sp.Expr]:
+    """The maxima of (3.10) and (3.23)-(3.24) with every layer of a network of `depth` layers written out."""
+
+    def powers(ratio: sp.Expr, count: int) -> sp.Expr:
+        return sp.Add(*(ratio**exponent for exponent in range(count)))
+
+    def largest(entries: Callable[[int], sp.Expr]) -> sp.Expr:
+        return _maximum([entries(layer) for layer in range(1, depth + 1)])
+
+    root_K, root_d = sp.sqrt(K), sp.sqrt(d)
+    e_r = sp.Max(largest(lambda i: powers(GROWTH, i) * root_K), powers(GROWTH, depth) * root_d)
+    b_s = largest(lambda i: RATIO ** (depth - i) * B_r1 * B_l)
+    e_s_r = largest(
+        lambda i: (
+            L_r1 * e_r * P * b_s * B_v**2 * powers(RATIO, depth - i)
+            + RATIO ** (depth - i) * (B_l * L_r1 * B_v * e_r + B_r1 * L_l * e_r)
+        )
+    )
+    e_s_r1 = largest(lambda i: P * b_s * B_v * powers(RATIO, depth - i) + RATIO ** (depth - i) * B_l)
+    e_s_l = largest(lambda i: RATIO ** (depth - i) * B_r1)
+    return {"E_r": e_r, "B_s": b_s, "E_s^r": e_s_r, "E_s^r'": e_s_r1, "E_s^l": e_s_l}
+
+
+def _maximum(values: Sequence[sp.Expr]) -> sp.Expr:
+    return sp.Max(*values, evaluate=False)
+
+
 @pytest.mark.parametrize("depth", [1, 2, 3, 6])
 @pytest.mark.parametrize("slope", RATIOS)
 @pytest.mark.parametrize("name", CLOSED)
 def test_maxima_over_the_layers_are_attained_at_an_end(name: str, slope: float, depth: int) -> None:
     for more in ({}, {"L_r": 1 / (0.6 * math.sqrt(3))}, {"d": 7}, {"B_l": 0.01, "L_l": 9.0}):
         values = {"B_r1": slope, **more}
-        layers = at(printed.over_layers(depth)[name], **values)
+        layers = at(over_layers(depth)[name], **values)
         closed = at(CLOSED[name], N=depth, **values)
         assert close(closed, layers)
         assert not close(0.999 * closed, layers)
@@ -58,11 +87,10 @@ def test_bounds_are_typed_as_they_stand() -> None:
 
 
 def test_the_recursions_of_the_suprema_are_run_as_printed() -> None:
-    of_r = printed.RECURSION_R.run(math.tanh, 1.2, 0.6, 2)
+    of_r = printed.largest_values(math.tanh, 1.2, 0.6, 2)
     assert of_r == [1.2, math.tanh(0.6 * 1.2), math.tanh(0.6 * math.tanh(0.6 * 1.2))]
     # tanh' is largest at 0, whatever the range: the recursion of Lemma 3 feeds 1 into itself.
-    assert printed.RECURSION_R1.run(lambda radius: 1.0, 1.2, 0.6, 3) == [1.2, 1.0, 1.0, 1.0]
-    assert r"B_{r'}^{j-1}" in printed.RECURSION_R1.latex()
+    assert printed.largest_values(lambda radius: 1.0, 1.2, 0.6, 3) == [1.2, 1.0, 1.0, 1.0]
 
 
 def test_theorem_5_reads_d_as_the_number_of_outputs() -> None:

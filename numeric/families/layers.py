@@ -11,13 +11,13 @@ Sizes: D width of the stream, H number of ReLUs of a sum, s size of the source b
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
+from numeric.balls import BallArray
+from numeric.balls.array import Truth
 from numeric.construction import FeedForward, Head
 from numeric.maps import Action, BlockMap, BlockPair, LowRank
 from numeric.relu_sums import LossSum, ReluSum
@@ -235,11 +235,19 @@ class MaskedUnits:
         outer = BlockMap(hidden, self.stream, {(self.target, "relu"): np.kron(each, self.relus.weights[None, :])})
         return FeedForward(BlockMap(self.stream, hidden, inner), {}, outer, residual=True)
 
-    def literally(self, t: Float[Tensor, "*any"], y: Float[Tensor, "*any"], mask: float) -> Float[Tensor, "*any"]:
-        """The sum over all units for one value of the mask."""
-        weights = torch.tensor(self.relus.weights, dtype=t.dtype, device=t.device)  # (H)
-        a = torch.tensor(self.relus.directions, dtype=t.dtype, device=t.device)  # (H, 3)
-        arguments = t[..., None] * a[:, 0] + y[..., None] * a[:, 1] + (a[:, 2] - self.bound * (1 - mask))
+    def masked(self, t: Any, y: Any) -> Any:
+        """The sum where mask = 0: exactly 0 where ||a_m||_1 <= 1 settles it, else all its terms."""
+        settled = torch.maximum(t.detach().abs(), y.detach().abs()) <= self.bound
+        if isinstance(settled, Truth) and all(each is True for each in settled.entries.flat):
+            return torch.zeros_like(t)
+        return torch.where(settled, torch.zeros_like(t), self.literally(t, y, mask=0.0))
+
+    def literally(self, t: Any, y: Any, mask: float) -> Any:
+        """The sum over all units for one value of the mask, entry by entry of t and y, tensors or arrays of balls."""
+        floats = torch.float64 if isinstance(t, BallArray) else t.dtype
+        weights = torch.tensor(self.relus.weights, dtype=floats, device=t.device)  # (H)
+        a = torch.tensor(self.relus.directions, dtype=floats, device=t.device)  # (H, 3)
+        arguments = t[..., None] * a[:, 0] + y[..., None] * a[:, 1] + a[:, 2] - self.bound * (1 - mask)
         return torch.relu(arguments) @ weights
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from numeric.icgd import Shape
+from numeric.layered import Shape
 from numeric.stream import StreamError
 
 SHAPES = [Shape(1, 5, 2, 3), Shape(2, 3, 2, 1), Shape(4, 3, 5, 2), Shape(3, 1, 1, 1)]
@@ -45,7 +45,7 @@ def test_corners_of_the_box_have_rows_of_norm_at_most_B_v_exactly(shape, B_v):
 def test_sizes_that_make_no_network_are_refused():
     with pytest.raises(StreamError, match="a size below 1"):
         Shape(N=0, K=1, d_x=1, d_y=1)
-    with pytest.raises(StreamError, match=r"B_v=-1.0.*finite B_v > 0"):
+    with pytest.raises(StreamError, match=r"row_norm=-1.0.*finite row_norm > 0"):
         Shape(1, 1, 1, 1).half_widths(-1.0)
     with pytest.raises(StreamError, match=r"w of shape \(3,\). Give \(..., 4\)"):
         Shape(1, 1, 2, 2).matrices(torch.tensor(np.zeros(3)))

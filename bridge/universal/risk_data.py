@@ -1,0 +1,225 @@
+"""Theorem 1 (li2025) on a table of real numbers: the transformer's prediction of a held-out row, and 20 random splits.
+
+The first N rows are the prompt, the next one is the query. Features are scaled into the ball by the prompt alone
+(bridge/data.py); predictions of the query are in the units of the table. Nobody knows f or its noise there: the bounds
+are outside their hypotheses.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bridge.budget import Budget
+from bridge.cost import Cost
+from bridge.data import ScaledTable, Table, scaled
+from bridge.record import NamedTable, Row, Verdict
+from bridge.study import Refusal
+from bridge.theorem import Theorem
+from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
+from bridge.universal.prompts import learner
+from bridge.universal.risk import RISK
+from numeric.universal import lasso
+from numeric.universal.features import draw_features
+from numeric.universal.risk import Learner, with_idle
+from symbolic.statements import UsageError
+
+BLOCKS = 400
+DEFAULTS = {
+    "n": 256, "L": 2 * BLOCKS + 1, "tau": 4.5, "lam": 0.005, "sigma": 0.0, "family": "union", "bumps": 2, "width": 2.0,
+    "slope": 2.0,
+}  # fmt: skip
+SPLITS, SHARE = 20, 0.8  # of the rows for the prompt
+EXACT, STEPS = 1e-13, 100_000  # duality gap and steps of the minimiser that is compared with scikit-learn's
+TOLERANCE, SWEEPS = 1e-14, 200_000  # of scikit-learn's
+INSIDE = 1 - 1e-12  # of the ball, for what is moved to its sphere
+ROUGH = 2e-9  # seconds for each example, feature and layer
+
+
+class RiskStudy(TheoremStudy):
+    """Theorem 1, also at the rows of a table."""
+
+    def __init__(self) -> None:
+        super().__init__(RISK)
+
+    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
+        rows, d = table.features.shape
+        return {**DEFAULTS, "N": rows - 1, "d": d}
+
+    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "RiskCase":
+        """Raises UsageError for parameters that do not fit the table, and for a query outside the ball."""
+        if dtype != "float64" or device != "cpu":
+            raise UsageError(f"{self.result.id}: tables are read in float64 on the cpu; leave out dtype and device")
+        _require_fit(self.result.id, params, table)
+        size = params["N"] * params["n"]
+        cost = Cost(200.0 * size, ROUGH * size * params["L"] * (SPLITS + 1))
+        cost.require(f"compare {self.result.id} at {params['N']} rows", "lower N, n or L")
+        cost.announce(f"compare {self.result.id} at {params['N']} rows")
+        resolved, _ = self.point(params, seed)
+        data = scaled(table.first(params["N"] + 1), 1.0, 1.0)
+        if data.outside:
+            raise UsageError(
+                f"{self.result.id}: the query of {table.source}, row {params['N'] + 1}, has the norm "
+                f"{data.query_norm:.6g} after scaling by the prompt, outside the unit ball; leave that row out, or "
+                f"take another N"
+            )
+        return RiskCase(self.theorem, resolved, table, data, seed)
+
+
+def _require_fit(id: str, params: Mapping[str, Any], table: Table) -> None:
+    rows, d = table.features.shape
+    wrong = []
+    if table.targets.shape[1] != 1:
+        wrong.append(f"{table.source} has {table.targets.shape[1]} targets, but labels are numbers")
+    if params["d"] != d:
+        wrong.append(f"features of d = {params['d']} for the {d} columns of {table.source}; leave d out")
+    if not 2 <= params["N"] < rows:
+        wrong.append(f"N = {params['N']}, but {table.source} has {rows} rows with the query; take N = 2 to {rows - 1}")
+    if wrong:
+        raise UsageError(f"{id}: {'; '.join(wrong)}")
+
+
+def linear_lasso(phi: Tensor, y: Tensor, lam: float) -> Tensor:
+    """scikit-learn's Lasso on the same features and weight of the 1-norm, (m)."""
+    try:
+        from sklearn.linear_model import Lasso
+    except ImportError as error:
+        raise UsageError("a table is compared with scikit-learn, which is not installed: pip install 'boundsmith[data]'"
+                         ) from error  # fmt: skip
+    fitted = Lasso(alpha=lam / 2, fit_intercept=False, tol=TOLERANCE, max_iter=SWEEPS).fit(phi.numpy(), y.numpy())
+    return torch.as_tensor(fitted.coef_)
+
+
+def least_squares(x: Tensor, y: Tensor) -> Tensor:
+    """On the scaled columns and a constant, (d + 1)."""
+    return torch.linalg.lstsq(_with_one(x), y).solution
+
+
+def _with_one(x: Tensor) -> Tensor:
+    return torch.cat([x, torch.ones_like(x[:, :1])], 1)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is learnt from x (N, d), y (N) in the ball and in [-1, 1], for queries (Q, d)."""
+
+    of: Learner
+    x: Tensor
+    y: Tensor
+    queries: Tensor
+
+    @cached_property
+    def run(self) -> tuple[Tensor, Tensor]:
+        """y_hat for the first query, (), and rho^(L), (m)."""
+        y_hat, rho = self.of.predictions(self.x, self.y[None], self.queries[:1])
+        return y_hat[0, 0], rho[0, 0]
+
+    @cached_property
+    def exact(self) -> Tensor:
+        return linear_lasso(self.of.features(self.x), self.y, self.of.at.lam)
+
+    @property
+    def predictions(self) -> dict[str, Tensor]:
+        """At the queries, (Q)."""
+        phi = self.of.features(self.queries)
+        linear = _with_one(self.queries) @ least_squares(self.x, self.y)
+        return {"transformer": phi @ self.run[1], "scikit-learn's Lasso": phi @ self.exact, "least squares": linear}
+
+    @property
+    def apart(self) -> float:
+        """The largest distance of the minimiser to which the blocks converge from scikit-learn's, in predictions."""
+        found = lasso.solve(self.of.features(self.x), self.y, self.of.at.lam, EXACT, STEPS)
+        return float((self.of.features(self.queries) @ (found - self.exact)).abs().max())
+
+
+class RiskCase(TheoremCase):
+    """The network at a table's prompt."""
+
+    def __init__(self, theorem: Theorem, params: Mapping[str, Any], table: Table, data: ScaledTable, seed: int) -> None:
+        self.table, self.data, self.seed = table.first(params["N"] + 1), data, seed
+        why = Refusal(Verdict.OUTSIDE, f"f and the noise of {table.source} are unknown, and so is C_F")
+        super().__init__(replace(theorem, refusal=lambda: why), params, {}, "float64", "cpu")
+        self.attackable, self.uses = False, frozenset({"seed"})
+        family = self.runner.built["members_of"]
+        features = with_idle(draw_features(family, params["n"] - 1, seed))
+        self.learner = learner(features, {**params, "N": len(data.x)})
+
+    # The query.
+
+    @cached_property
+    def fit(self) -> Fit:
+        x, y, query = (torch.as_tensor(each) for each in (self.data.x, self.data.y[:, 0], self.data.x_query[None]))
+        return Fit(self.learner, x, y, query)
+
+    def extra_rows(self, budget: Budget) -> list[Row]:
+        """Target and predictions of the query, in the units of the table."""
+        target = self._raw(torch.as_tensor(self.data.y_query))
+        rows = [self._row("target", target, "the query's target")]
+        for name, found in {"y_hat": self.fit.run[0], **self.fit.predictions}.items():
+            short, value = SHORT[name], self._raw(found.reshape(1))
+            rows.append(self._row(short, value, MEANINGS[short]))
+            rows.append(self._row(f"{short}.error", abs(value - target), f"absolute error of: {MEANINGS[short]}"))
+        return rows
+
+    def _raw(self, y: Tensor) -> float:
+        return float(self.data.in_raw_units(y.numpy())[0])
+
+    def _row(self, name: str, value: float, meaning: str) -> Row:
+        return Row(
+            quantity=f"prediction.{name}", kind="exact", quantifier="on this table", params=dict(self.params),
+            measured=value, norm="units of the target", meaning=meaning, seed=self.seed, samples=1,
+            domain=f"the query of {self.data.source}, with the {len(self.data.x)} rows before it as prompt",
+        )  # fmt: skip
+
+    # Splits.
+
+    def tables(self) -> list[NamedTable]:
+        fits = list(self.splits())
+        moved = sum(count for _, _, count in fits)
+        scores = {name: [score(fit.predictions[name], y) for fit, y, _ in fits] for name in SHORT if name != "y_hat"}
+        apart = max(fit.apart for fit, _, _ in fits)
+        return [
+            NamedTable(
+                title=f"R^2 on the held-out rows of {SPLITS} random splits; {moved} of these rows were outside the "
+                f"ball and moved to its sphere; the limit of the blocks is within {apart:.1g} of scikit-learn's Lasso",
+                columns=["predictor", "mean R^2", "least", "largest"],
+                rows=[[name, float(np.mean(each)), min(each), max(each)] for name, each in scores.items()],
+            )
+        ]
+
+    def splits(self) -> Iterator[tuple[Fit, Tensor, int]]:
+        """Fits of random splits, the held-out targets (Q), scaled as the prompt, and how many queries were moved."""
+        rows = len(self.table.features)
+        for seed in range(self.seed, self.seed + SPLITS):
+            order = np.random.default_rng(seed).permutation(rows)
+            prompt, held = np.split(order, [int(SHARE * rows)])
+            parts = [scaled(self._rows(np.append(prompt, row)), 1.0, 1.0) for row in held]
+            queries = torch.as_tensor(np.stack([each.x_query for each in parts]))
+            norms = torch.linalg.vector_norm(queries, dim=1, keepdim=True)
+            inside = torch.where(norms > 1, queries / norms * INSIDE, queries)
+            targets = torch.as_tensor(np.stack([each.y_query for each in parts]))[:, 0]
+            at = replace(self.learner, at=replace(self.learner.at, N=len(prompt)))
+            fit = Fit(at, torch.as_tensor(parts[0].x), torch.as_tensor(parts[0].y[:, 0]), inside)
+            yield fit, targets, int((norms > 1).sum())
+
+    def _rows(self, places: np.ndarray) -> Table:
+        return replace(self.table, features=self.table.features[places], targets=self.table.targets[places])
+
+
+SHORT = {"y_hat": "y_hat", "transformer": "rho", "scikit-learn's Lasso": "lasso", "least squares": "least_squares"}
+MEANINGS = {
+    "y_hat": "prediction of the transformer",
+    "rho": "phi^T rho of its last block",
+    "lasso": "scikit-learn's Lasso on the same features",
+    "least_squares": "least squares on the columns",
+}
+
+
+def score(found: Tensor, y: Tensor) -> float:
+    """R^2."""
+    return float(1 - ((found - y) ** 2).sum() / ((y - y.mean()) ** 2).sum())

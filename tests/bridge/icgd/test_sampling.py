@@ -1,0 +1,74 @@
+"""Inputs as they are measured: inside the hypotheses in exact arithmetic, whatever the dtype."""
+
+from fractions import Fraction
+from functools import cache
+
+import pytest
+import torch
+
+from bridge.theorem_case import TheoremCase
+from numeric.layered import Shape
+from tests.bridge.icgd.built import case_at
+
+SHAPE, B_V, B_X, B_Y = Shape(N=3, K=4, d_x=3, d_y=2), 1.3, 0.7, 0.9
+DTYPES = ["float64", "float32", "bfloat16", "float16"]
+
+
+@cache
+def case(dtype: str = "float64", B_v: float = B_V) -> TheoremCase:
+    sizes = {"N": SHAPE.N, "K": SHAPE.K, "d_x": SHAPE.d_x, "d_y": SHAPE.d_y, "n": 5}
+    return case_at("icgd.dimensions", dtype=dtype, **sizes, B_v=B_v, B_x=B_X, B_y=B_Y, relus=64)
+
+
+def squared_norms(tokens: torch.Tensor) -> list[Fraction]:
+    return [sum((Fraction(entry) ** 2 for entry in row), Fraction(0)) for row in tokens.flatten(0, -2).tolist()]
+
+
+def meets_hypotheses(inputs: dict[str, torch.Tensor]) -> bool:
+    """In exact arithmetic: all rows of all V_j, all x_i and all y_i lie in their balls."""
+    rows = [square for V in SHAPE.matrices(inputs["w"]) for square in squared_norms(V)]
+    return (
+        max(rows) <= Fraction(B_V) ** 2
+        and max(squared_norms(inputs["x"])) <= Fraction(B_X) ** 2
+        and max(squared_norms(inputs["y"])) <= Fraction(B_Y) ** 2
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_samples_and_starts_meet_the_hypotheses_exactly(dtype: str) -> None:
+    here = case(dtype)
+    for inputs in (here.sample(8, 1), here.admit(here.starts(8, 1))):
+        assert {value.dtype for value in inputs.values()} == {here.dtype}
+        assert meets_hypotheses(inputs)
+        assert not meets_hypotheses({**inputs, "w": inputs["w"] + 2})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_projection_brings_any_point_back_and_leaves_the_others(dtype: str) -> None:
+    here = case(dtype)
+    projected = here.project({name: value * 5 for name, value in here.sample(6, 2).items()})
+    assert meets_hypotheses(projected)
+    step = 8 * torch.finfo(here.dtype).eps
+    for name, value in here.project(projected).items():
+        assert torch.allclose(value.double(), projected[name].double(), rtol=step, atol=0)
+    small = {name: value * 0.1 for name, value in here.sample(6, 2).items()}
+    assert all(torch.equal(value, small[name]) for name, value in here.project(small).items())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("B", [0.1, 0.7, 1.7, 3.0])
+def test_corners_of_the_box_are_rounded_inwards(dtype: str, B: float) -> None:
+    here = case(dtype, B)
+    inputs = here.sample(1, 0)
+    corner = here.project({**inputs, "w": torch.full_like(inputs["w"], 9.0)})["w"]
+    rows = [square for V in SHAPE.matrices(corner) for square in squared_norms(V)]
+    assert max(rows) <= Fraction(B) ** 2
+    assert float(min(rows)) > B**2 * (1 - 8 * torch.finfo(here.dtype).eps)
+
+
+def test_projection_onto_the_ball_is_the_nearest_point() -> None:
+    here = case()
+    inputs = here.sample(40, 0)
+    outside = torch.randn(40, 5, 3) * 3
+    expected = outside / (outside.norm(dim=-1, keepdim=True) / B_X).clamp(min=1)
+    assert torch.allclose(here.project({**inputs, "x": outside})["x"], expected, rtol=1e-13)

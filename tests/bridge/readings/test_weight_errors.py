@@ -1,0 +1,192 @@
+"""Weights and averages under them where no random program leads: a winner that may change, ties, sums beside 1."""
+
+import math
+
+import pytest
+import sympy as sp
+import torch
+
+from bridge.readings import Emulated, Instance, Operands, at, enclose
+from bridge.readings.arrays import unit_vector
+from bridge.readings.enclosed import Enclosed, enclosed
+from bridge.readings.errors import Error
+from numeric.balls import BallArray, BallsError, working_precision
+from symbolic.calculus import (
+    Approximated,
+    Norm,
+    attend,
+    concatenate,
+    concentrate,
+    given,
+    hard_max,
+    linear_map,
+    softmax,
+    softmax_to_hard_max,
+)
+
+margin, e = sp.symbols("m e", positive=True)
+SCORES = torch.tensor([0.0, 1.0, -3.0], dtype=torch.float64)
+
+
+def scores() -> Approximated:
+    return given("s", dim=3, size=3, error=e)
+
+
+def winner(error: float, shift: float = 0.0) -> tuple[list[float], float]:
+    """Radii and 1-norm of the hard max of SCORES, each known up to the error; the margin is left open."""
+    derivation = hard_max(scores(), "w", margin=margin).derivation
+    known = Operands({"s": SCORES + shift}, {e: error})
+    found = enclose(derivation, Instance(known, by_rules=False)).steps["w"].error
+    return found.radius.tolist(), found.one.item()
+
+
+@pytest.mark.parametrize("shift", [0.0, -10.0])
+@pytest.mark.parametrize("error", [0.49, 0.4999])
+def test_a_winner_that_leads_by_more_than_twice_the_error_stays(error: float, shift: float) -> None:
+    assert winner(error, shift) == ([0.0, 0.0, 0.0], 0.0)
+
+
+# At twice the error there may be a tie; the third score may not win, but nothing finer is said.
+@pytest.mark.parametrize("error", [0.5, 0.51, 10.0])
+def test_a_winner_that_may_change_is_enclosed_by_all_unit_vectors(error: float) -> None:
+    assert winner(error) == ([1.0, 1.0, 1.0], 2.0)
+
+
+@pytest.mark.parametrize(
+    ("moved", "lost"),
+    [([0.0, -1.0, -3.0], 1.0), ([1.5, 1.0, -3.0], 1.0), ([0.5, 1.0, -3.0], 0.0), ([0.0, 0.5, 0.0], 0.0)],
+)
+def test_a_winner_is_looked_for_where_the_scores_are_moved_to(moved: list[float], lost: float) -> None:
+    derivation = hard_max(scores(), "w", margin=margin).derivation
+    near = torch.tensor(moved, dtype=torch.float64)
+    found = enclose(derivation, Instance(Operands({"s": Emulated(SCORES, near)}), by_rules=False)).steps["w"].error
+    assert found.radius.tolist() == [lost] * 3
+
+
+# softmax(b s) of s = (0, 1, -3) against (0, 1, 0), without errors: 2 (1 - p) in the 1-norm.
+def test_softmax_in_place_of_hard_max_errs_by_the_weight_of_the_others() -> None:
+    derivation = softmax_to_hard_max(scores(), "w", margin=margin, inverse_temperature=2).derivation
+    found = enclose(derivation, Instance(Operands({"s": Emulated(SCORES, SCORES)}), by_rules=False)).steps["w"]
+    p = torch.softmax(2 * SCORES, 0)
+    assert torch.allclose(found.error.centre, p - torch.tensor([0.0, 1.0, 0.0]), rtol=0, atol=1e-15)
+    assert torch.equal(found.error.radius, torch.zeros(3))
+    assert found.error.norm(derivation.step("w").norm).item() == pytest.approx(2 * (1 - p[1].item()), rel=1e-14)
+
+
+# Two equal scores, errors of (e, -e): the weights become e^(+-e) / (e^e + e^-e), tanh(e) / 2 from 1/2 each.
+def test_equal_scores_attain_radii_and_1_norm() -> None:
+    equal = given("s", dim=2, size=1, error=e)
+    derivation = softmax(equal, "p").derivation
+    known = Operands({"s": BallArray.exactly(torch.zeros(2))}, {e: 0.75}, 128)
+    found = enclose(derivation, Instance(known, by_rules=False)).steps["p"].error
+    assert found.radius.midpoint().tolist() == pytest.approx([sp.tanh(0.75) / 2] * 2, rel=1e-15)
+    assert found.one.midpoint().item() == pytest.approx(float(sp.tanh(0.75)), rel=1e-15)
+
+
+TINY = 2.0**-60  # below a rounding of 1
+
+
+@pytest.mark.parametrize(
+    ("differences", "winner"), [([0.0, TINY], 1), ([TINY, 0.0], 0), ([0.0, 0.0], 0), ([-1.0, 0.0], 1)]
+)
+def test_the_winner_is_decided_in_balls_and_the_first_at_ties(differences: list[float], winner: int) -> None:
+    scores = BallArray.exactly(torch.ones(1, 2)) + BallArray.exactly(torch.tensor([differences], dtype=torch.float64))
+    with working_precision(128):
+        assert unit_vector(scores).midpoint().tolist() == [[float(place == winner) for place in range(2)]]
+
+
+def test_a_winner_that_the_balls_do_not_decide_is_refused() -> None:
+    third = BallArray.exactly(torch.ones(2)) / 3
+    with pytest.raises(BallsError, match="the largest score"):
+        unit_vector(third)
+
+
+def test_a_dominant_key_loses_weight_to_keys_that_floats_cannot_see_beside_it() -> None:
+    exact = torch.tensor([0.0, -60.0], dtype=torch.float64)
+    weights = softmax(given("s", dim=2, size=60, error=40), "w").derivation
+    found = enclose(weights, Instance(Operands({"s": exact}))).steps["w"].error
+    moved = torch.softmax(exact + torch.tensor([-40.0, 40.0]), 0) - torch.softmax(exact, 0)
+    assert (moved.abs() <= found.absolute + 1e-15).all()
+    assert found.norm(Norm.ONE) >= moved.abs().sum() - 1e-12
+
+
+# Ten floats 0.1 add up to more than 1, by 2^-54: beside weights that add up to 1, a value of 2^60 counts with 64.
+@pytest.mark.parametrize("bits", [96, 160])
+def test_weights_of_which_floats_miss_the_sum_are_enclosed(bits: int) -> None:
+    weights = given("w", dim=10, norm=Norm.ONE, size=1, error=sp.Rational(1, 2), probabilities=True)
+    values = given("v", dim=1, size=2**60)
+    average = attend(weights, values, "average")
+    known = {"w": [0.1] * 10, "v": [[2.0**60]] * 10}
+    with working_precision(bits):
+        missing = abs(float(1 - 10 * BallArray.exactly(torch.tensor(0.1)).balls[0]))
+    assert missing == 2.0**-54
+    assert at(average, known, bits=bits)["average"].bound >= 64
+
+
+# The rule's own bound at the prompt as a whole, and the difference of the two weights at this one.
+@pytest.mark.parametrize(
+    ("local", "known", "exactly"), [(True, True, True), (False, True, False), (False, False, True)]
+)
+def test_softmax_weights_are_taken_from_the_winner_where_the_rule_does_not_say_more(
+    local: bool, known: bool, exactly: bool
+) -> None:
+    weights = concentrate("w", count=3, gap=margin, scores="s")
+    operands = Operands({"s": SCORES}, {margin: 0.75} if known else {})
+    found = enclose(weights.derivation, Instance(operands, local=local, by_rules=False)).steps["w"].error
+    difference = torch.softmax(SCORES, 0) - torch.tensor([0.0, 1.0, 0.0])
+    assert torch.equal(found.centre, difference if exactly else torch.zeros(3))
+    assert (found.radius.max() == 0) == exactly
+    assert (abs(difference) <= found.absolute).all()
+
+
+# Two steps of one operation, each with the number of its own.
+def test_weights_of_one_score_in_two_steps_have_each_their_bound() -> None:
+    first, second = (concentrate(name, count=3, gap=gap, scores="s") for name, gap in (("w", 1), ("v", 2)))
+    joined = concatenate(first, second, name="both").derivation
+    found = enclose(joined, Instance(Operands({"s": SCORES}), local=False, by_rules=False))
+    lost = {name: float(2 * 2 * sp.exp(-gap) / (1 + 2 * sp.exp(-gap))) for name, gap in (("w", 1), ("v", 2))}
+    assert {name: found.steps[name].error.one.item() for name in lost} == pytest.approx(lost)
+
+
+# Beyond 300 nothing is said: there e^300 in the place of e^400 would be too little for a key that is far behind.
+@pytest.mark.parametrize(("most", "lost"), [(400.0, 1.0), (300.0, None)])
+def test_a_score_that_may_move_far_gives_any_weight(most: float, lost: float | None) -> None:
+    x = given("x", dim=2, size=700, error=1)
+    scores = linear_map(x, "s", operator_norm=most, dim=2, matrix="A")
+    weights = softmax(scores, "w").derivation
+    matrix = torch.diag(torch.tensor([1.0, most], dtype=torch.float64))
+    operands = Operands({"x": torch.tensor([0.0, -700.0 / most]), "A": matrix})
+    found = enclose(weights, Instance(operands, by_rules=False)).steps["w"].error
+    assert found.radius[1] >= math.exp(most - 699) * (1 - 1e-9)  # from e^-700, by moves of -1 and of the most
+    assert lost is None or found.radius.tolist() == [lost, lost]
+
+
+# The error of p = (1, 2, 1)/4 has the centre (c, 0, 0): S = 1 + c. The values (1, 7, 12) move to (2, 7, 12), from whose
+# middle 7 they differ by (-5, 0, 5): 5/10 + 5/10 by key, or 5 times the 1-norm; |1 - S| 7; and max(1, S)/2.
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("c", "moves", "one", "centre", "radius"),
+    [
+        (0.25, 0.1, None, 0.75, 1 + 1.75 + 0.625),
+        (-0.25, 0.1, None, -0.25, 1 + 1.75 + 0.5),
+        (0.25, 0.1, 0.1, 0.75, 0.5 + 1.75 + 0.625),
+        (0.25, 1.5, None, 0.75, 15 + 1.75 + 0.625),
+    ],
+)
+def test_attention_adds_what_weights_and_values_err_by(
+    c: float, moves: float, one: float | None, centre: float, radius: float, sign: float
+) -> None:
+    step = attend(
+        given("w", dim=3, norm=Norm.ONE, size=1, error=1, probabilities=True), given("v", dim=1, size=12), "a"
+    )
+    (*_, last) = step.derivation.steps
+    p, v = torch.tensor([0.25, 0.5, 0.25]), sign * torch.tensor([[1.0], [7.0], [12.0]])
+    known = None if one is None else lambda: torch.tensor(one)
+    of_weights = Error(torch.tensor([c, 0.0, 0.0]), torch.tensor([moves, 0.3, moves]), one=known)
+    of_values = Error(sign * torch.tensor([[1.0], [0.0], [0.0]]), torch.tensor([[0.5], [0.25], [0.125]]))
+    found = enclosed(
+        last.operation, last, [Enclosed(p, of_weights), Enclosed(v, of_values)], Instance(Operands({}))
+    ).error
+    assert found.centre.tolist() == pytest.approx([sign * centre])
+    assert found.radius.tolist() == pytest.approx([radius])
+    assert found.two.item() == pytest.approx(radius)

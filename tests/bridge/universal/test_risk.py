@@ -1,0 +1,135 @@
+"""Theorem 1 end to end: failures over draws, bounds at a prompt, one network for several classes, solve, refusals."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bridge import compare, solve
+from bridge.record import Comparison, Verdict
+from bridge.registry import registered_study
+from bridge.universal import risk
+from bridge.universal.prompts import at_prompt, learner, points, prompt, rivals
+from bridge.universal.risk_tables import least
+from numeric.universal.features import draw_features
+from numeric.universal.risk import with_idle
+from symbolic import UsageError
+
+SMALL = {"N": 96, "n": 24, "L": 11}
+BITS = {"bits": 113, "lam": 0.05}  # float64 does not hold temperatures for a bound below the trivial one
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare("universal.risk", samples=24, **SMALL)
+
+
+def rows_of(comparison: Comparison) -> dict[str, Any]:
+    return {row.quantity: row for row in comparison}
+
+
+def test_no_bound_fails_more_often_than_stated(comparison: Comparison) -> None:
+    rows = rows_of(comparison)
+    assert list(rows) == ["risk", "risk.iterate", "emulation", "prompt", "risk.outside"]
+    for name in risk.QUANTITIES:
+        assert (rows[name].seeds, rows[name].failures) == (24, 0)
+        assert rows[name].verdict == {"derived": Verdict.KEPT}
+        assert 0 < rows[name].measured <= rows[name].derived
+    assert rows["prompt"].measured > 0.02
+
+
+def test_a_vacuous_bound_is_flagged_and_the_deep_network_is_outside(comparison: Comparison) -> None:
+    rows = rows_of(comparison)
+    assert rows["risk"].flags == {"derived": ["vacuous"]}
+    assert rows["risk.outside"].verdict == {"derived": Verdict.OUTSIDE}
+    assert "random deep network" in rows["risk.outside"].remark
+
+
+def test_fewer_draws_are_the_default() -> None:
+    assert registered_study("universal.risk").settings == {"samples": risk.DRAWS}
+
+
+def test_planted_errors_are_found_out() -> None:
+    planted = {"emulation": lambda outcome: 1e9 * outcome[2:3], "prompt": lambda outcome: 50 * outcome[3:4]}
+    network = {**risk.RISK.network, **planted}
+    statement = replace(risk.RISK.statement, id="planted")
+    rows = rows_of(compare(replace(risk.RISK, statement=statement, network=network, tables=()), samples=16, **SMALL))
+    for name in ("emulation", "prompt"):
+        assert rows[name].verdict["derived"] is Verdict.VIOLATED
+    assert rows["risk"].verdict["derived"] is Verdict.KEPT
+
+
+def test_bounds_at_a_prompt_fall_and_are_below_the_trivial_one(comparison: Comparison) -> None:
+    by_size, by_class, sizes = comparison.tables
+    assert [row[0] for row in by_size.rows] == [256, 1024, 4096]
+    here = [row[3] for row in by_size.rows]
+    assert here == sorted(here, reverse=True)
+    assert all(row[2] <= row[3] <= row[4] for row in by_size.rows)
+    f = risk.known_family("bumps", 2, 1, 1.0, 4.0).members[0].value
+    assert here[1] < float((f(points(2)) ** 2).mean())
+    assert [row[0] for row in by_class.rows] == ["bumps", "ridges", "linear", "deep networks: outside"]
+    known = [row for row in by_class.rows if "outside" not in row[0]]
+    assert all(row[2] < row[3] for row in known)
+    assert known[0][2] < 0.5 * known[0][3]
+    for row in sizes.rows:
+        assert row[2] == pytest.approx(sizes.rows[0][2], rel=0.6)  # the order of (25), up to logarithms
+        assert row[4] == pytest.approx(sizes.rows[0][4], rel=0.6)
+        assert row[6] == pytest.approx(sizes.rows[0][6], rel=0.01)
+
+
+def test_sizes_meet_their_accuracy(comparison: Comparison) -> None:
+    wanted, n, _, N, _, L, _ = comparison.tables[2].rows[0]
+    norm = 1 + 3 * (3.141592653589793 / 2) ** 0.5
+    at = {"n": n, "N": N, "L": L, "lam": wanted / 8 / norm, "bits": 200, "quantity": "risk.iterate", "width": 1.0}
+    found = solve("universal.risk", for_="error", **at).bound
+    assert 0.9 * wanted < found < 1.1 * wanted
+
+
+def test_a_bound_at_a_prompt_holds_for_every_rival() -> None:
+    params = {p.name: p.default for p in risk.STATEMENT.parameters}
+    params |= {**SMALL, "lam": 0.2, "tau_1": 64.0, "tau_2": 2.0**12}
+    family = risk.known_family("bumps", 2, 1, 1.0, 4.0)
+    features = draw_features(family, SMALL["n"] - 1, 0)
+    found = prompt(learner(with_idle(features), params), family.members[0].value, 0.1, 7, points(2))
+    own = rivals(found, family, features, 0)
+    bounds = [at_prompt(found, [each], 0.05) for each in own]
+    assert all(found.risk_of(found.y_hat) < bound for bound in bounds)
+    assert at_prompt(found, own, 0.05) >= min(bounds)  # a union over three
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed"),
+    [
+        ("N", {"n": 20000, "L": 40000001}),
+        ("L", {"N": 10**8, "n": 20000}),
+    ],
+)
+def test_solve_says_from_where_on_the_bound_is_not_vacuous(name: str, fixed: dict[str, int]) -> None:
+    found = solve("universal.risk", for_=name, error=0.99, **fixed, **BITS)
+    assert 0.9 < found.bound <= 0.99
+    assert name != "L" or found.value % 2 == 1
+    less = found.value - (2 if name == "L" else 1)
+    assert solve("universal.risk", for_="error", **{name: less}, **fixed, **BITS).bound > 0.99
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"N": 0}, "an empty prompt has no mean"),
+        ({"L": 40}, "L = 2T \\+ 1 is odd"),
+        ({"lam": 0.01}, "lambda exceeds the noise level"),
+        ({"lam": 0}, "lam = 0.* does not meet lam > 0"),
+        ({"sigma": 0}, "lam = 0.* does not meet lam > 0"),
+        ({"family": "splines"}, "no family 'splines'"),
+        ({"n": 10**9}, "memory|idle core"),
+        ({"tau_1": -1.0}, "tau_1 = -1.* does not meet tau_1 > 0"),
+    ],
+)
+def test_refusals(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare("universal.risk", samples=1, **params)
+
+
+@pytest.mark.parametrize("target", [1, 7, 1000])
+def test_the_least_number_is_found(target: int) -> None:
+    assert least(lambda k: k >= target, 1) == target
