@@ -10,6 +10,7 @@ import flint
 import sympy as sp
 import torch
 
+from bridge.balls import BASE_BITS
 from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
@@ -23,7 +24,7 @@ from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from bridge.universal.logistic import functions_of
-from numeric.balls import BallArray
+from numeric.balls import BallArray, working_precision
 from numeric.universal import transformer as numeric
 from symbolic.statements import UsageError
 from symbolic.universal import transformer as theory
@@ -49,8 +50,7 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
     STATEMENT.check({**numbers, **dict.fromkeys(CHOSEN, 1.0)})
     given = {name: STATEMENT.number(name, params[name]) for name in CHOSEN if name in params}
-    for name, tau in given.items():
-        _require_held(name, tau, numbers)
+    require_held(STATEMENT.id, given, numbers)
     return {**recommended(numbers, dtype), **params}
 
 
@@ -59,13 +59,13 @@ def recommended(numbers: Mapping[str, Any], dtype: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for name, tau, weight in zip(CHOSEN, theory.best_temperatures(), theory.LARGEST_WEIGHTS, strict=True):
         most = INFO[dtype].max / float(_at(weight, {**numbers, name: 1}))
-        best = tau.subs({s: float(numbers[s.name]) for s in tau.free_symbols})  # exact logarithms would take long
+        best = tau.xreplace({s: sp.Float(numbers[s.name]) for s in tau.free_symbols})  # exact logarithms take long
         found[name] = min(float(best), 2.0 ** math.floor(math.log2(most)))
     return found
 
 
 def _at(formula: sp.Expr, numbers: Mapping[str, Any]) -> sp.Expr:
-    return formula.subs({s: sp.Rational(numbers[s.name]) for s in formula.free_symbols})
+    return formula.xreplace({s: sp.Rational(numbers[s.name]) for s in formula.free_symbols})
 
 
 def _bits_to_hold(name: str, tau: float, numbers: Mapping[str, Any]) -> int:
@@ -73,13 +73,15 @@ def _bits_to_hold(name: str, tau: float, numbers: Mapping[str, Any]) -> int:
     return int(_at(needed, {**numbers, name: tau}))
 
 
-def _require_held(name: str, tau: float, numbers: Mapping[str, Any]) -> None:
-    least = _bits_to_hold(name, tau, numbers) if tau > 0 else 0
-    if least > numbers["bits"]:
-        raise UsageError(
-            f"{STATEMENT.id}: {name} = {plain(tau)} is beyond the format: what a block computes needs {least} bits to "
-            f"exceed its rounding, the format has {numbers['bits']}; take a smaller {name}, or bits = {least} or more"
-        )
+def require_held(id: str, temperatures: Mapping[str, float], numbers: Mapping[str, Any]) -> None:
+    """Raises UsageError for a temperature with which the rounding of `bits` bits exceeds what a block computes."""
+    for name, tau in temperatures.items():
+        least = _bits_to_hold(name, tau, numbers) if tau > 0 else 0
+        if least > numbers["bits"]:
+            raise UsageError(
+                f"{id}: {name} = {plain(tau)} is beyond the format: what a block computes needs {least} bits to exceed "
+                f"its rounding, the format has {numbers['bits']}; take a smaller {name}, or bits = {least} or more"
+            )
 
 
 def refusal(N: int, n: int, B: float, bits: int, tau_1: float, tau_2: float, dtype: str) -> Refusal | None:
@@ -227,10 +229,14 @@ def largest_score(
 # Checks and tables.
 
 
+# What is left is of the order P (P/tau)^2: P and 4 tau (sigma - 1/2) agree in so many bits, and sigma and 1/2 in others.
 def logistic(P: float, tau_2: float) -> Sides:
-    size, tau = flint.arb(P), flint.arb(tau_2)
-    sigma = 1 / (1 + (-size / tau).exp())
-    return Sides(size - 4 * tau * (sigma - flint.arb(0.5)), proved=("derived",), remark="increasing in |x|: at x = P")
+    cancelled = 3 * max(0, math.ceil(math.log2(tau_2) - math.log2(P)))
+    with working_precision(BASE_BITS + cancelled):
+        size, tau = flint.arb(P), flint.arb(tau_2)
+        sigma = 1 / (1 + (-size / tau).exp())
+        found = size - 4 * tau * (sigma - flint.arb(0.5))
+    return Sides(found, proved=("derived",), remark="increasing in |x|: at x = P")
 
 
 def printed_bits(N: int, n: int, L: int, B: float) -> Sides:

@@ -151,17 +151,20 @@ def derive_at_prompt() -> Approximated:
 
 
 def derive_ratio() -> Approximated:
-    """The risk over this bound is at most 1."""
-    bound = derive_at_prompt()
-    step = Step("prompt", Norm.INF, "Theorem 1", sp.Integer(1), (bound.name,), "the bound at the prompt")
+    """The risk over this bound is at most 1, where no score leaves [-S, S]: otherwise a prompt has no e_y."""
+    bound, scores = derive_at_prompt(), derive_emulation().derivation.step("y_hat").obligations
+    step = Step(
+        "prompt", Norm.INF, "Theorem 1", sp.Integer(1), (bound.name,), "the bound at the prompt", obligations=scores
+    )
     return bound.follows(step, dim=sp.Integer(1), size=sp.Integer(0))
 
 
-# lam U + gram (eps/lam)^2 with eps = eps_dis^2 + eps_opt is what (36) says of lam, up to constants, where it is well
-# above the noise level.
+# The two terms of (36) that depend on lam are lam U + gram (eps/lam)^2 with eps = eps_dis^2 + eps_opt, up to constants,
+# where lam is well above the noise level. The derived bound is the larger one of two branches, of which only one grows
+# as lam falls: its minimiser is where they meet, which has no closed form, or the noise level.
 @cache
 def best_weight() -> sp.Expr:
-    """The first term of (58a) with its constant: the lam of the least bound, where that is well above the noise."""
+    """The minimiser of these two terms: the first term of (58a) with its constant. Not that of the derived bound."""
     eps, gram, norm = sp.symbols("eps gram norm", positive=True)
     found = minimise(norm * lam + gram * eps**2 / lam**2, lam).value
     size = lasso.derive_moments("f", F, OF_LASSO)[0].error

@@ -174,6 +174,12 @@ def rounding_2(tau: sp.Expr) -> sp.Expr:
     return 4 * tau * depth * unit
 
 
+# A rounding of y_hat enters each coordinate of rho by 2 eta/N in the next block, and no block expands that of rho.
+def rounding_of_blocks() -> sp.Expr:
+    """In y_hat, of T blocks."""
+    return blocks * (n + 1) * (rounding_1(tau_1) + 2 * eta / N * rounding_2(tau_2)) + rounding_2(tau_2)
+
+
 _tau, _a, _b = sp.symbols("tau a b", positive=True)
 
 
