@@ -74,7 +74,9 @@ def unheld(
     N: int, n: int, sigma: float, delta: float, bits: int, tau_1: float, tau_2: float, largest: float
 ) -> Refusal | None:
     """What float64 does not hold of these temperatures, as in universal.transformer."""
-    return refusal(N, n, _at(theory.LARGEST_LABEL, {**locals(), "F": largest}), bits, tau_1, tau_2, "float64")
+    B = _at(theory.LARGEST_LABEL, {**locals(), "F": largest})
+    found = refusal(N, n, B, bits, tau_1, tau_2, "float64")
+    return None if found is None else replace(found, of_run=True)
 
 
 # One draw: features, examples, their noise.
