@@ -184,7 +184,7 @@ class OverDraws:
         return bool(exact >= bound.ball if bound.strict else exact > bound.ball)
 
     def within_rounding(self, draw: Draw, bound: Bound) -> bool:
-        """Whether the error of a draw is above the bound by no more than the rounding of the theorem, or that is unknown."""
+        """Whether the error of a draw is above the bound by no more than its own rounding, or that is unknown."""
         return draw.unknown or (draw.rounding is not None and draw.error > float(bound.ball) >= draw.surely)
 
     # As the rounding of a case is estimated (bridge/theorem_case.py), but over draws: at one of them it may be 0.

@@ -70,7 +70,9 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
         remark="; ".join(_remarks(judgements, main, bounds)),
         witness=_witness(over, violated[0], draws, numbers, budget) if violated else None,
     )
-    row.rounding = max((draw.rounding for draw in draws if draw.rounding is not None and not draw.unknown), default=None)
+    row.rounding = max(
+        (draw.rounding for draw in draws if draw.rounding is not None and not draw.unknown), default=None
+    )
     row.attack_steps, row.restarts = (budget.attack, budget.restarts) if attacked else (0, 0)
     row.seeds, row.failures, row.p_value = budget.samples, main.failures, main.p_value
     row.mean_at_least = main.mean_at_least
@@ -152,7 +154,7 @@ def _remarks(judgements: Mapping[str, Judgement], main: Judgement, bounds: Mappi
         if each.failures not in (None, main.failures):
             yield f"{tier}: {each.failures} failures, p-value {plain(each.p_value)}"
         if each.rounded:
-            yield f"{tier}: {each.rounded} draws decide nothing: the rounding of the run exceeds their excess, or is unknown"
+            yield f"{tier}: {each.rounded} draws decide nothing: their rounding exceeds the excess, or is unknown"
 
 
 def _witness(

@@ -149,7 +149,7 @@ def emulation_at(of: Prompt) -> float:
 
 # A change dy of a prediction changes the risk by at most 2 sqrt(risk) dy + dy^2, and so the risk of an iterate.
 def roundings(of: Prompt, bound: float) -> dict[str, float]:
-    """How far each quantity of the prompt may be from that of real arithmetic: an estimate; infinite without a bound."""
+    """How far each quantity may be from that of real arithmetic: an estimate; infinite where `bound` is."""
     at, risk = of.learner.at, of.risk_of(of.y_hat)
     known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, transformer.bits: BITS}
     of_y_hat = number(_ROUNDING, {**known, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2})

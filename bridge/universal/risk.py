@@ -18,7 +18,8 @@ from bridge.theorem import Theorem
 from bridge.universal import risk_tables
 from bridge.universal.members import known_family
 from bridge.universal.prompts import POINTS, at_prompt, largest_value, learner, points, prompt, rivals, roundings
-from bridge.universal.transformer import refusal, require_held
+from bridge.universal.temperatures import CHOSEN as TEMPERATURES
+from bridge.universal.temperatures import refusal, require_held
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import deep_network, with_idle
 from symbolic.statements import UsageError
@@ -29,7 +30,6 @@ from symbolic.universal.lasso import EXAMPLES, F
 from symbolic.universal.risk_statement import RISK as STATEMENT
 
 DRAWS = 40  # each takes a run of the network for each of these points
-TEMPERATURES = "tau_1", "tau_2"
 CHOSEN = ("lam", *TEMPERATURES)
 UNKNOWN = "a random deep network is in no class of which C_F is known"
 
@@ -64,6 +64,7 @@ def _at(formula: sp.Expr, numbers: Mapping[str, Any]) -> float:
 # That lam and temperatures meet theirs is checked once they are chosen.
 _BEFORE_CHOICE = replace(
     STATEMENT,
+    quantities=(),
     hypotheses=tuple(
         each for each in STATEMENT.hypotheses if not {str(s) for s in each.condition.free_symbols} & set(CHOSEN)
     ),

@@ -32,7 +32,7 @@ def by_size(
     N: int, n: int, L: int, sigma: float, delta: float, lam: float, tau: float, tau_1: float, tau_2: float, eps: float,
     d: int, members_of: Family, largest: float, unheld: Refusal | None,
 ) -> NamedTable | None:  # fmt: skip
-    """One prompt of each size, as far as the format holds the network: the transformer's risk, its bound at the prompt, and the bound beforehand."""
+    """One prompt of each size: the transformer's risk, its bound at the prompt and beforehand; None if none runs."""
     if unheld is not None:
         return None
     params, law, features = locals(), points(d), draw_features(members_of, n - 1, 0)

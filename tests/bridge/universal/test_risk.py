@@ -147,7 +147,7 @@ def test_rounding_above_a_bound_violates_nothing() -> None:
     row = rows["emulation"]
     assert row.derived < row.measured < row.rounding < 1e-3
     assert (row.verdict, row.failures) == ({"derived": Verdict.UNDECIDED}, 0)
-    assert "8 draws decide nothing: the rounding of the run" in row.remark
+    assert "8 draws decide nothing: their rounding exceeds" in row.remark
     assert rows["risk"].verdict == {"derived": Verdict.KEPT}
 
 
