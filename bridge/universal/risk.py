@@ -31,6 +31,7 @@ from symbolic.universal.risk_statement import RISK as STATEMENT
 
 DRAWS = 40  # each takes a run of the network for each of these points
 CHOSEN = ("lam", *TEMPERATURES)
+DIGITS = 30  # of what is rounded to a float
 UNKNOWN = "a random deep network is in no class of which C_F is known"
 
 
@@ -58,7 +59,7 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
 
 
 def _at(formula: sp.Expr, numbers: Mapping[str, Any]) -> float:
-    return float(formula.xreplace({s: sp.Float(numbers[s.name]) for s in formula.free_symbols}))
+    return float(formula.xreplace({s: sp.Float(numbers[s.name], DIGITS) for s in formula.free_symbols}))
 
 
 # That lam and temperatures meet theirs is checked once they are chosen.

@@ -147,8 +147,9 @@ class Fit:
         phi, lam = self.of.features(self.x), self.of.at.lam
         found = lasso.solve(phi, self.y, lam, EXACT, STEPS)
         objectives = (objective(phi, self.y, rho, lam) for rho in (found, self.exact))
-        values = (each @ (found - self.exact) for each in (phi, self.of.features(self.queries)))
-        return abs(float(next(objectives) - next(objectives))), *(float(each.abs().max()) for each in values)
+        first, second = map(float, objectives)
+        fitted, predicted = (each @ (found - self.exact) for each in (phi, self.of.features(self.queries)))
+        return abs(first - second), float(fitted.abs().max()), float(predicted.abs().max())
 
 
 class RiskCase(TheoremCase):
