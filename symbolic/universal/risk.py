@@ -16,7 +16,6 @@ from symbolic.calculus import (
     add,
     given,
     linear_map,
-    minimise,
     proximal_gradient,
     sample_mean,
     union_bound,
@@ -159,13 +158,11 @@ def derive_ratio() -> Approximated:
     return bound.follows(step, dim=sp.Integer(1), size=sp.Integer(0))
 
 
-# The two terms of (36) that depend on lam are lam U + gram (eps/lam)^2 with eps = eps_dis^2 + eps_opt, up to constants,
-# where lam is well above the noise level. The derived bound is the larger one of two branches, of which only one grows
-# as lam falls: its minimiser is where they meet, which has no closed form, or the noise level.
+# With eps = eps_dis^2 + eps_opt and x = lam - noise, the bound of risk.iterate is the larger of S = eps + (x + 2 noise)
+# U, which grows with x, and gram (S/x)^2 + 2 cross S/x, which falls: least where they meet, x^2 = gram S + 2 cross x.
 @cache
 def best_weight() -> sp.Expr:
-    """The minimiser of these two terms: the first term of (58a) with its constant. Not that of the derived bound."""
-    eps, gram, norm = sp.symbols("eps gram norm", positive=True)
-    found = minimise(norm * lam + gram * eps**2 / lam**2, lam).value
-    size = lasso.derive_moments("f", F, OF_LASSO)[0].error
-    return found.subs({eps: eps_dis**2 + eps_opt, gram: size, norm: U}, simultaneous=True)
+    """The lam that minimises the derived bound of risk.iterate, in place of (58a)."""
+    gram, cross = (each.error for each in lasso.derive_moments("f", F, OF_LASSO)[:2])
+    slope, level = gram * U + 2 * cross, gram * (eps_dis**2 + eps_opt + 2 * NOISE * U)
+    return NOISE + (slope + sp.sqrt(slope**2 + 4 * level)) / 2

@@ -137,8 +137,7 @@ RISK = Result(
     formulas=(
         Formula(
             r"\lambda", risk.best_weight,
-            "(58a), its first term, with constants: minimises lambda U + g (eps/lambda)^2, the two terms of (36) that "
-            "depend on lambda (eps = eps_dis^2 + eps_opt, g the deviation of the Gram matrix), not the derived bound",
+            "minimises the derived bound of risk.iterate, for these eps_dis, eps_opt and ||rho*||_1",
         ),
     ),
     remarks=(
