@@ -24,7 +24,7 @@ LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
-    **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "risk.outside")},
+    **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]
