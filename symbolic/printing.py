@@ -206,9 +206,9 @@ def _longest_part(expression: Any, notation: Notation | None, most: int) -> Any:
     """The longest that fits a line and contains no index of a sum; None if none is worth a name."""
     terms = expression.args if isinstance(expression, sp.Add) else (expression,)
     inner = (part for term in terms for part in sp.preorder_traversal(term) if part not in (term, expression))
-    known = [(row_letters(latex(part, notation)), place, part) for place, part in enumerate(inner)
-             if isinstance(part, sp.Add | sp.Mul | sp.Function | sp.Piecewise)
-             and part.free_symbols <= expression.free_symbols]  # fmt: skip
+    kinds, free = (sp.Add, sp.Mul, sp.Function, sp.Piecewise), expression.free_symbols
+    parts = [part for part in dict.fromkeys(inner) if isinstance(part, kinds) and part.free_symbols <= free]
+    known = [(row_letters(latex(part, notation)), place, part) for place, part in enumerate(parts)]
     fitting = [each for each in known if WORTH_A_NAME < each[0] <= most - WORTH_A_NAME]
     return max(fitting, key=lambda each: (each[0], -each[1]))[2] if fitting else None
 
