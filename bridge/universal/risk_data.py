@@ -32,6 +32,7 @@ from numeric.universal.risk import Learner, with_idle
 from symbolic.statements import UsageError
 
 BLOCKS = 400
+# Set by hand with the bundled table in view: no statement gives lam or a class where f is unknown.
 DEFAULTS = {
     "n": 256, "L": 2 * BLOCKS + 1, "tau": 4.5, "lam": 0.005, "sigma": 0.0, "family": "union", "bumps": 2, "width": 2.0,
     "slope": 2.0,

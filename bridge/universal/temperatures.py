@@ -87,9 +87,9 @@ def _contradiction(numbers: Mapping[str, Any], dtype: str) -> str:
         f"{name} = {plain(numbers[name])} takes {bits} bits" for name, bits in least.items() if bits > FORMATS[dtype]
     ]
     return (
-        f"{', '.join(beyond)} for the rounding of a block to stay below what it computes: bits = {numbers['bits']} "
-        f"chose tau, but the run is in {dtype}, whose {FORMATS[dtype]} bits decide; leave out bits, or give "
-        f"bits = {FORMATS[dtype]}"
+        f"{', '.join(beyond)} for the rounding of a block to stay below what it computes: that suits "
+        f"bits = {numbers['bits']}, but the run is in {dtype}, whose {FORMATS[dtype]} bits decide; leave out bits and "
+        f"tau, or give bits = {FORMATS[dtype]}"
         if beyond
         else ""
     )

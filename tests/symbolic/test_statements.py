@@ -10,9 +10,9 @@ import sympy as sp
 from symbolic import CLAIMS, Kind, UsageError, find_claim, find_result, results, status
 from symbolic.catalogue import Claim
 from symbolic.citations import WU2024, Citation
+from symbolic.displays import WIDEST, equation, letters, with_names
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
-from symbolic.printing import WIDEST, equation, letters, with_names
 from symbolic.statements import Quantity, Result
 from symbolic.universal import risk
 from symbolic.universal import transformer as path

@@ -157,8 +157,8 @@ def test_temperatures_stay_in_the_range_of_the_format():
         (
             {"bits": 53, "dtype": "float16"},
             "tau_1 = 4096 takes 22 bits, tau_2 = 1024 takes 16 bits for the rounding of a block to stay below what it "
-            "computes: bits = 53 chose tau, but the run is in float16, whose 11 bits decide; leave out bits, or give "
-            "bits = 11",
+            "computes: that suits bits = 53, but the run is in float16, whose 11 bits decide; leave out bits and tau, "
+            "or give bits = 11",
         ),
         (
             {"bits": 6},
