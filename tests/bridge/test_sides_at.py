@@ -1,4 +1,4 @@
-"""A number of inputs as a check shows it: the float beside the exact one, and the float alone where that is too much."""
+"""A number of inputs as a check shows it: the float beside the exact one, or the float alone where that is too much."""
 
 from fractions import Fraction
 
