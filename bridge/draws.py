@@ -6,6 +6,7 @@ the randomness nothing is attacked.
 """
 
 import inspect
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ from bridge.searches import searched
 from bridge.study import Inputs
 from bridge.theorem import NORMS, Function, Theorem
 from bridge.verdicts import Bound
+from numeric.balls import BallsError
 from numeric.exact_cost import TooLargeForExact
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.statements import Kind, Quantifier, Quantity, UsageError
@@ -42,16 +44,29 @@ WORDED = {words: Norm(norm) for norm, words in NORMS.items()}
 
 @dataclass(frozen=True)
 class Draw:
-    """The largest errors that were found for one draw, at random prompts and attacked; `inputs` where it is largest."""
+    """The largest errors that were found for one draw, at random prompts and attacked; `inputs` where it is largest.
+
+    `rounding` is that of the draw as the theorem gives it (infinite: unknown); None where it does not.
+    """
 
     seed: int
     random: float
     attacked: float | None
     inputs: Inputs
+    rounding: float | None = None
 
     @property
     def error(self) -> float:
         return self.random if self.attacked is None else max(self.random, self.attacked)
+
+    @property
+    def surely(self) -> float:
+        """The error less its rounding."""
+        return max(0.0, self.error - (self.rounding or 0.0))
+
+    @property
+    def unknown(self) -> bool:
+        return self.rounding == math.inf
 
 
 class OverDraws:
@@ -89,6 +104,7 @@ class OverDraws:
             starts=theorem.starts if all_free else None,
             samples=theorem.samples if all_free else None,
             implied=theorem.implied,
+            rounding={key: each for key, each in theorem.rounding.items() if key == name},
             tokens=theorem.tokens,
         )
         return TheoremStudy(stripped)
@@ -128,7 +144,12 @@ class OverDraws:
         prompts = case.sample(PROMPTS, seed) if self.study.theorem.inputs else ONE
         errors = self._errors(case, prompts)
         worst = int(torch.nan_to_num(errors, nan=torch.inf).argmax())
-        return Draw(seed, float(errors[worst]), None, {key: x[worst : worst + 1] for key, x in prompts.items()})
+        inputs = {key: x[worst : worst + 1] for key, x in prompts.items()}
+        return Draw(seed, float(errors[worst]), None, inputs, self._own_rounding(case))
+
+    def _own_rounding(self, case: "bridge.theorem_case.TheoremCase") -> float | None:
+        own = self.case.theorem.rounding.get(self.name)
+        return None if own is None else float(case.runner.called(own, {}))
 
     def _attacked(self, seeds: Sequence[int], budget: Budget) -> Iterator[Draw]:
         cases = [self.at(seed) for seed in seeds]
@@ -151,14 +172,20 @@ class OverDraws:
     def exceeds(self, draw: Draw, bound: Bound) -> bool:
         """Whether the error of a draw is above the bound: exactly, where floats do not tell; not if nothing does."""
         limit = float(bound.ball)
+        if draw.rounding is not None:
+            return draw.surely > limit
         near = abs(draw.error - limit) <= max(NEAR * limit, ROUNDING)
         if not near and (draw.error < limit or draw.error - self.rounding > limit):
             return draw.error > limit
         try:
             exact, _ = self.at(draw.seed).exact(draw.inputs, [self.name], bits_for(bound.ball))[self.name]
-        except (TooLargeForExact, UsageError):  # UsageError: a network that does not run on balls
+        except (TooLargeForExact, UsageError, BallsError):  # the last two: a network that does not run on balls
             return False
         return bool(exact >= bound.ball if bound.strict else exact > bound.ball)
+
+    def within_rounding(self, draw: Draw, bound: Bound) -> bool:
+        """Whether the error of a draw is above the bound by no more than its own rounding, or that is unknown."""
+        return draw.unknown or (draw.rounding is not None and draw.error > float(bound.ball) >= draw.surely)
 
     # As the rounding of a case is estimated (bridge/theorem_case.py), but over draws: at one of them it may be 0.
     @cached_property

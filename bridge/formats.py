@@ -12,6 +12,12 @@ def check_dtype(name: str) -> None:
         raise UsageError(f"dtype {name!r:.200} is not known; choose one of {', '.join(DTYPES)}")
 
 
+def require_float64(id: str, name: str) -> None:
+    """Raises UsageError for another format, of a result whose draws are computed in that one."""
+    if name != "float64":
+        raise UsageError(f"{id}: draws are computed in float64; leave out dtype")
+
+
 def check_device(name: str) -> None:
     """Raises UsageError for a device of another kind than DEVICES; whether this machine has it is not looked at."""
     if name.partition(":")[0] not in DEVICES:

@@ -1,7 +1,7 @@
 """Rows of bounds that hold with probability, or in expectation: judged by many draws of the named randomness.
 
 A draw fails if its error exceeds the bound. Failures are judged by an exact binomial test at the stated probability, a
-mean by a confidence limit. Rounding is no failure: where its estimate could decide, exact runs do.
+mean by a confidence limit. Rounding is no failure: where its estimate could decide, exact runs do, or nothing does.
 """
 
 import statistics
@@ -70,6 +70,9 @@ def _row(over: OverDraws, seeds: Sequence[int], budget: Budget) -> Row:
         remark="; ".join(_remarks(judgements, main, bounds)),
         witness=_witness(over, violated[0], draws, numbers, budget) if violated else None,
     )
+    row.rounding = max(
+        (draw.rounding for draw in draws if draw.rounding is not None and not draw.unknown), default=None
+    )
     row.attack_steps, row.restarts = (budget.attack, budget.restarts) if attacked else (0, 0)
     row.seeds, row.failures, row.p_value = budget.samples, main.failures, main.p_value
     row.mean_at_least = main.mean_at_least
@@ -114,24 +117,30 @@ class Judgement:
     p_value: float | None = None
     mean_at_least: float | None = None
     words: str = ""
+    rounded: int = 0  # draws above the bound by no more than their rounding
 
 
+# Draws within their rounding may be failures, or not: a verdict that they would turn is undecided.
 def _by_failures(over: OverDraws, draws: Sequence[Draw], bound: Bound, count: int) -> Judgement:
     failed = tuple(draw.seed for draw in draws if over.exceeds(draw, bound))
-    found = p_value(len(failed), count, over.share)
-    verdict = Verdict.OUTSIDE if bound.outside else Verdict.VIOLATED if found < LEVEL else Verdict.KEPT
+    rounded = sum(over.within_rounding(draw, bound) for draw in draws)
+    found, at_least = (p_value(failures, count, over.share) for failures in (len(failed), len(failed) + rounded))
+    verdict = Verdict.VIOLATED if found < LEVEL else Verdict.UNDECIDED if at_least < LEVEL else Verdict.KEPT
+    verdict = Verdict.OUTSIDE if bound.outside else verdict
     value = float_above(found)
     words = (
         f"{len(failed)} of {count} draws exceed {{printed}}, the largest is {{found}}; at a stated probability of "
         f"{plain(float_above(over.share))} so many have the p-value {plain(value)}"
     )
-    return Judgement(verdict, failed, len(failed), value, words=words)
+    return Judgement(verdict, failed, len(failed), value, words=words, rounded=rounded)
 
 
 def _by_mean(over: OverDraws, draws: Sequence[Draw], bound: Bound, count: int) -> Judgement:
     low = least_mean([draw.error for draw in draws], float_above(bound.ball))
     if not bound.outside and bound.ball < low:
-        low = least_mean([max(0.0, draw.error - over.rounding) for draw in draws], float_above(bound.ball))
+        own = all(draw.rounding is not None for draw in draws)
+        surely = [draw.surely if own else max(0.0, draw.error - over.rounding) for draw in draws]
+        low = least_mean(surely, float_above(bound.ball))
     verdict = Verdict.OUTSIDE if bound.outside else Verdict.VIOLATED if bound.ball < low else Verdict.KEPT
     words = (
         f"the mean over {count} draws is at least {plain(low)} at a confidence of 1 - {LEVEL:g}; stated: {{printed}}"
@@ -144,6 +153,8 @@ def _remarks(judgements: Mapping[str, Judgement], main: Judgement, bounds: Mappi
     for tier, each in judgements.items():
         if each.failures not in (None, main.failures):
             yield f"{tier}: {each.failures} failures, p-value {plain(each.p_value)}"
+        if each.rounded:
+            yield f"{tier}: {each.rounded} draws decide nothing: their rounding exceeds the excess, or is unknown"
 
 
 def _witness(
@@ -156,7 +167,7 @@ def _witness(
         quantity=name,
         params=case.full_params,
         inputs={SEEDS: list(violated.seeds)},
-        error_lower=max(draw.error for draw in draws),
+        error_lower=max(draw.surely for draw in draws),
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
         claim=case.claims[name].text if name in case.claims else None,

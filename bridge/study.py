@@ -39,10 +39,14 @@ LONGEST_NUMBER = 4096  # bits: float64 ends at 1024, and Python writes out no nu
 
 @dataclass(frozen=True)
 class Refusal:
-    """A quantity that is not run: `not representable` (how many of what), or `outside` (which hypothesis)."""
+    """A quantity that is not run: `not representable` (how many of what), or `outside` (which hypothesis).
+
+    `of_run`: of the run alone; bounds are solved for all the same.
+    """
 
     verdict: Verdict
     reason: str
+    of_run: bool = False
 
 
 class Case(ABC):

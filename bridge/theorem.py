@@ -67,6 +67,8 @@ class Theorem:
     input needs none. Each of the `samples` draws them anew (bridge/draws.py); a function that draws a weight
     takes `seed`, and another number for each weight. The other inputs are attacked after the draw: the row speaks of
     all of them at once, so that a bound for each fixed input alone needs a cover (bs.cover) before it is stated here.
+    Where what is drawn was computed in floats, which no run in another format measures, `rounding` gives, by quantity,
+    how far its error may be from that of real arithmetic, from parameters and weights; an excess within is undecided.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
     gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
@@ -76,7 +78,7 @@ class Theorem:
     attack starts; without it they come from the domains. `resolve` takes given parameters and the seed (and `dtype`, by
     name) and completes them by those that they imply, which `implied` names. `cost` estimates a point from its sizes,
     and `searched` limits the range in which a parameter is solved for. `tables`, functions of parameters and weights,
-    stand under the rows.
+    stand under the rows (None: there is none here).
     `settings` are those of a run where none are given: fewer `samples`, where each takes long.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
@@ -112,6 +114,7 @@ class Theorem:
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     handles: Function | None = None
     random: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rounding: Mapping[str, Function] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
     distance: Function | None = None
@@ -124,7 +127,7 @@ class Theorem:
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = field(default_factory=dict)
     implied: tuple[str, ...] = ()
     entries: Mapping[str, sp.Expr] = field(default_factory=dict)  # of a quantity's arrays, where its derivation says
-    tables: tuple[Function, ...] = ()  # each gives a NamedTable
+    tables: tuple[Function, ...] = ()  # each gives a NamedTable, or None
     settings: Mapping[str, int] = field(default_factory=dict)
     quantities: Callable[..., Sequence[Quantity]] | None = None
     refusal: Callable[..., Refusal | None] | None = None
@@ -173,11 +176,12 @@ class Theorem:
         yield from (("a table", table) for table in self.tables)
 
     def _run(self) -> Iterable[tuple[str, Function]]:
-        """Those of networks and reference."""
+        """Those of networks and reference, and of their rounding."""
         for network in self.networks.values():
             yield from network.functions() if isinstance(network, Transformer) else _written("the network", network)
         if self.reference is not None:
             yield from _written("the reference", self.reference)
+        yield from ((f"the rounding of {name}", each) for name, each in self.rounding.items())
 
     @property
     def recorded(self) -> tuple[str, ...]:

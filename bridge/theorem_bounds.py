@@ -41,7 +41,7 @@ class TheoremBounds(TheoremRuns):
     """A theorem at one point, as far as its derivations go."""
 
     refused: Refusal | None
-    _derived: dict[tuple[str, bool], Bound | None]
+    _derived: dict[int, tuple[Quantity, Bound | None]]
     _prompt_formulas: dict[str, PromptFormula]
     _readings: dict[tuple[str | None, ...], AtPrompt]
     bounds_on_balls: KeptRuns[Any]
@@ -94,10 +94,10 @@ class TheoremBounds(TheoremRuns):
 
     # Each search for a quantity asks for it, and each of its rows.
     def derived(self, quantity: Quantity) -> Bound | None:
-        key = quantity.name, bool(quantity.scopes)
-        if key not in self._derived:
-            self._derived[key] = self._derive(quantity)
-        return self._derived[key]
+        kept = self._derived.get(id(quantity))
+        if kept is None or kept[0] is not quantity:
+            kept = self._derived[id(quantity)] = quantity, self._derive(quantity)
+        return kept[1]
 
     def _derive(self, quantity: Quantity) -> Bound | None:
         expression = quantity.derived()

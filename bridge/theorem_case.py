@@ -239,7 +239,8 @@ class TheoremCase(TheoremBounds):
         return {"dtype": str(self.dtype).removeprefix("torch.")}
 
     def tables(self) -> list[NamedTable]:
-        return [self.runner.called(table, self._of_run) for table in self.theorem.tables]
+        found = (self.runner.called(table, self._of_run) for table in self.theorem.tables)
+        return [table for table in found if table is not None]
 
     def within(self, budget: Budget) -> Budget:
         return budget if self.attackable else budget.without_attack()

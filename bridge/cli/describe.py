@@ -26,8 +26,9 @@ from bridge.packages import clashes, offered
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.catalogue import CLAIMS, PLACES, Claim, find_claim, is_claimed, status
 from symbolic.derivation import Step
+from symbolic.displays import with_names
 from symbolic.errata import Erratum
-from symbolic.printing import derived_words, with_names
+from symbolic.printing import derived_words
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Printed, Quantity, Result, UsageError
 

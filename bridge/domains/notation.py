@@ -9,7 +9,8 @@ import sympy as sp
 
 from bridge.domains.rounding import written
 from symbolic.derivation import Norm
-from symbolic.printing import escape, latex
+from symbolic.displays import latex
+from symbolic.printing import escape
 
 Shape = tuple[Any, ...]
 

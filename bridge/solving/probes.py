@@ -121,7 +121,7 @@ def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> 
     case = study.case_of(params, quantity)
     named = case.result.quantity(quantity)
     refusal = case.refusal(named)
-    if refusal is not None:
+    if refusal is not None and not refusal.of_run:
         return Probe(REFUSED[refusal.verdict], reason=refusal.reason)
     return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_numeric_params(case)})
 

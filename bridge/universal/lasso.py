@@ -8,10 +8,12 @@ import sympy as sp
 import torch
 from torch import Tensor
 
+from bridge.formats import require_float64
 from bridge.lowering import lower
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.universal.members import known_family
+from numeric.balls import BallArray
 from numeric.universal import lasso as numeric
 from numeric.universal.covering import in_ball
 from numeric.universal.features import coefficients, draw_features
@@ -54,12 +56,20 @@ def solution(
     return numeric.solve(known.phi[chosen], known.f[chosen] + noise(N, sigma, seed), lam, eps_opt)
 
 
+def places(picked: Any) -> Tensor:
+    """Whole numbers, as indices; on balls they are exact."""
+    if isinstance(picked, BallArray):
+        return torch.tensor([int(float(each)) for each in picked.balls])
+    found: Tensor = picked.long()
+    return found
+
+
 def noise_level(picked: Any, z: Any, known: Pool) -> Any:
-    return numeric.noise(known.phi[picked.long()], z)
+    return numeric.noise(known.phi[places(picked)], z)
 
 
 def mean_squares(picked: Any, z: Any, B: Any, known: Pool) -> Any:
-    chosen = picked.long()
+    chosen = places(picked)
     return numeric.mean_squares(known.phi[chosen], known.residual[chosen], z, B * numeric.directions(len(known.rho)))
 
 
@@ -70,7 +80,7 @@ def expected_squares(B: Any, known: Pool) -> Any:
 
 def excess(picked: Any, z: Any, B: Any, known: Pool) -> Any:
     """How far the mean squares are below that of rho*."""
-    chosen = picked.long()
+    chosen = places(picked)
     own = numeric.mean_squares(known.phi[chosen], known.residual[chosen], z, 0 * known.rho[None])
     return torch.relu(own - mean_squares(picked, z, B, known))
 
@@ -146,6 +156,12 @@ def by_size(
     )
 
 
+def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> Mapping[str, Any]:
+    """The parameters as they are given. Raises UsageError for another format than float64."""
+    require_float64(theory.LASSO.id, dtype)
+    return params
+
+
 LASSO = Theorem(
     theory.LASSO,
     main="risk",
@@ -165,5 +181,6 @@ LASSO = Theorem(
         theory.eps_dis: (lambda known: known.eps_dis,),
         theory.F: (lambda known: known.largest,),
     },
+    resolve=resolve,
     tables=(by_size,),
 )

@@ -26,6 +26,8 @@ from symbolic.universal.lasso import U, eps_dis, eps_opt
 
 POINTS = 32  # of the law of x
 WEIGHTS = (0.003, 0.03)  # of the 1-norm, for the rivals of rho*
+ROOMS = 8  # of scores, each twice the one before
+BITS = 53  # of the format in which prompts are run
 RIVAL_ACCURACY = 1e-4  # of their duality gaps: any vector will do
 
 Function = Callable[[Any], Any]
@@ -131,17 +133,33 @@ def at_prompt(of: Prompt, rivals: list[Pool], delta: float) -> float:
     )  # fmt: skip
 
 
-# With S = 2 R, predictions of the network stay within S if the error is at most R.
+# Predictions of the network stay within S = R + room if the error with that S is at most `room`.
 def emulation_at(of: Prompt) -> float:
-    """|y_hat - phi^T rho_T| at most, by the largest label of the prompt and the largest 1-norm R of its iterates."""
+    """|y_hat - phi^T rho_T| at most, by the largest label of the prompt and the largest 1-norm R of its iterates.
+
+    Infinite if no score is known to stay in a range.
+    """
     at, largest = of.learner.at, float(of.iterates.abs().sum(1).max())
     known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, theory.B: float(of.y.abs().max())}
-    known |= {theory.S: 2 * largest, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2}
-    found = number(_EMULATION, known)
-    return found if found <= largest else math.inf
+    known |= {transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2}
+    rooms = (2.0**k * max(largest, known[theory.B]) for k in range(ROOMS))
+    found = ((room, number(_EMULATION, {**known, theory.S: largest + room})) for room in rooms)
+    return next((error for room, error in found if error <= room), math.inf)
+
+
+# A change dy of a prediction changes the risk by at most 2 sqrt(risk) dy + dy^2, and so the risk of an iterate.
+def roundings(of: Prompt, bound: float) -> dict[str, float]:
+    """How far each quantity may be from that of real arithmetic: an estimate; infinite where `bound` is."""
+    at, risk = of.learner.at, of.risk_of(of.y_hat)
+    known = {theory.N: at.N, theory.n: len(at.t), transformer.L: of.learner.L, transformer.bits: BITS}
+    of_y_hat = number(_ROUNDING, {**known, transformer.tau_1: at.tau_1, transformer.tau_2: at.tau_2})
+    of_risk, of_iterate = (2 * risk**0.5 * moved + moved**2 for moved in (of_y_hat, 2.0**-40))
+    of_ratio = of_risk / bound if math.isfinite(bound) else math.inf
+    return {"risk": of_risk, "risk.iterate": of_iterate, "emulation": of_y_hat, "prompt": of_ratio}
 
 
 _AT_PROMPT, _EMULATION = theory.derive_at_prompt().error, theory.derive_emulation().error
+_ROUNDING = transformer.rounding_of_blocks()
 
 
 def number(bound: sp.Expr, letters: Mapping[sp.Symbol, Any]) -> float:

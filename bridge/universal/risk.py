@@ -1,6 +1,7 @@
 """Theorem 1 (li2025) as a theorem: features, examples and noise drawn anew by each seed, its risk judged."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,12 +12,17 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
+from bridge.formats import require_float64
+from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.universal import risk_tables
 from bridge.universal.members import known_family
-from bridge.universal.prompts import POINTS, at_prompt, largest_value, learner, points, prompt, rivals
+from bridge.universal.prompts import POINTS, at_prompt, largest_value, learner, points, prompt, rivals, roundings
+from bridge.universal.temperatures import CHOSEN as TEMPERATURES
+from bridge.universal.temperatures import refusal, require_held
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import deep_network, with_idle
+from symbolic.statements import UsageError
 from symbolic.universal import risk as theory
 from symbolic.universal import transformer
 from symbolic.universal.features import DRAW, at_zero, mass, members
@@ -24,27 +30,55 @@ from symbolic.universal.lasso import EXAMPLES, F
 from symbolic.universal.risk_statement import RISK as STATEMENT
 
 DRAWS = 40  # each takes a run of the network for each of these points
-CHOSEN = ("lam", "tau_1", "tau_2")
+CHOSEN = ("lam", *TEMPERATURES)
+DIGITS = 30  # of what is rounded to a float
 UNKNOWN = "a random deep network is in no class of which C_F is known"
 
 
 # Parameters.
 
 
-def resolve(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """lam, twice the noise level, and the temperatures of universal.transformer, where they are not given."""
+def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
+    """lam, twice the noise level, and the temperatures of universal.transformer, where they are not given.
+
+    Raises UsageError for another format than float64, for one that does not hold the temperatures that are given, and
+    where no noise implies lam.
+    """
+    require_float64(STATEMENT.id, dtype)
     known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters if p.name not in CHOSEN}
     numbers = {name: STATEMENT.number(name, value) for name, value in known.items() if name != "family"}
-    STATEMENT.check({**numbers, **dict.fromkeys(CHOSEN, 1e100)})
+    _BEFORE_CHOICE.check(numbers)
+    if "lam" not in params and numbers["sigma"] == 0:
+        raise UsageError(f"{STATEMENT.id}: without noise (sigma = 0) no noise level implies lam; give lam")
     family = known_family(*(known[name] for name in ("family", "d", "bumps", "width", "slope")))
-    largest = theory.LARGEST_LABEL.subs(F, largest_value(family))
-    taus = dict(zip(CHOSEN[1:], transformer.best_temperatures(), strict=True))
-    formulas = {"lam": 2 * theory.NOISE, **{name: tau.subs(theory.B, largest) for name, tau in taus.items()}}
+    numbers["B"] = _at(theory.LARGEST_LABEL, {**numbers, "F": largest_value(family)})
+    given = {name: STATEMENT.number(name, params[name]) for name in TEMPERATURES if name in params}
+    require_held(STATEMENT.id, given, numbers)
+    formulas = {"lam": 2 * theory.NOISE, **dict(zip(TEMPERATURES, transformer.best_temperatures(), strict=True))}
     return {**params, **{name: params.get(name, _at(formula, numbers)) for name, formula in formulas.items()}}
 
 
 def _at(formula: sp.Expr, numbers: Mapping[str, Any]) -> float:
-    return float(formula.subs({s: sp.Rational(numbers[s.name]) for s in formula.free_symbols}))
+    return float(formula.xreplace({s: sp.Float(numbers[s.name], DIGITS) for s in formula.free_symbols}))
+
+
+# That lam and temperatures meet theirs is checked once they are chosen.
+_BEFORE_CHOICE = replace(
+    STATEMENT,
+    quantities=(),
+    hypotheses=tuple(
+        each for each in STATEMENT.hypotheses if not {str(s) for s in each.condition.free_symbols} & set(CHOSEN)
+    ),
+)
+
+
+def unheld(
+    N: int, n: int, sigma: float, delta: float, bits: int, tau_1: float, tau_2: float, largest: float
+) -> Refusal | None:
+    """What float64 does not hold of these temperatures, as in universal.transformer."""
+    B = _at(theory.LARGEST_LABEL, {**locals(), "F": largest})
+    found = refusal(N, n, B, bits, tau_1, tau_2, "float64")
+    return None if found is None else replace(found, of_run=True)
 
 
 # One draw: features, examples, their noise.
@@ -55,25 +89,29 @@ def drawn(
     N: int, n: int, L: int, sigma: float, delta: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int,
     family: str, bumps: int, width: float, slope: float, seed: int,
 ) -> Tensor:  # fmt: skip
-    """What one draw gives, of the function whose turn it is: the values of QUANTITIES, in their order."""
+    """What one draw gives, of the function whose turn it is: the values of QUANTITIES, and then their roundings."""
     of, params = known_family(family, d, bumps, width, slope), locals()
     place, features = seed % len(of.members), draw_features(of, n - 1, seed)
     drawn_prompt = prompt(learner(with_idle(features), params), of.members[place].value, sigma, seed + 1, points(d))
     found = drawn_prompt.outcome
     bound = at_prompt(drawn_prompt, rivals(drawn_prompt, of, features, place), delta)
-    return torch.tensor([*found.values(), found["risk"] / bound], dtype=torch.float64)
+    errors, rounding = {**found, "prompt": found["risk"] / bound}, roundings(drawn_prompt, bound)
+    return torch.tensor([each[name] for each in (errors, rounding) for name in QUANTITIES], dtype=torch.float64)
 
 
 # A function outside the class.
 
 
 def outside_class(
-    N: int, n: int, L: int, sigma: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int, members_of: Family
-) -> Sides:
-    """The network of seed 0 on a random deep network's function."""
+    N: int, n: int, L: int, sigma: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int,
+    members_of: Family, unheld: Refusal | None,
+) -> Sides:  # fmt: skip
+    """The network of seed 0 on a random deep network's function, in floats."""
+    if unheld is not None:
+        return Sides(outside=UNKNOWN, letters={F: 1})
     of = learner(with_idle(draw_features(members_of, n - 1, 0)), locals())
     found = prompt(of, deep_network(d, 0), sigma, 1, points(d))
-    return Sides(found.risk_of(found.y_hat), rounding=0.0, outside=UNKNOWN, letters={F: 1})
+    return Sides(found.risk_of(found.y_hat), outside=UNKNOWN, letters={F: 1})
 
 
 QUANTITIES = ("risk", "risk.iterate", "emulation", "prompt")
@@ -81,6 +119,10 @@ QUANTITIES = ("risk", "risk.iterate", "emulation", "prompt")
 
 def _of_draw(place: int) -> Callable[..., Tensor]:
     return lambda outcome: outcome[place : place + 1]
+
+
+def _rounding_of(place: int) -> Callable[..., Tensor]:
+    return lambda outcome: outcome[len(QUANTITIES) + place]
 
 
 def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
@@ -97,8 +139,9 @@ RISK = Theorem(
     weights={"outcome": drawn},
     random={DRAW: ("outcome",), EXAMPLES: ("outcome",)},
     network={name: _of_draw(place) for place, name in enumerate(QUANTITIES)},
+    rounding={name: _rounding_of(place) for place, name in enumerate(QUANTITIES)},
     reference=lambda: dict.fromkeys(QUANTITIES, torch.zeros(1, dtype=torch.float64)),
-    built={"members_of": known_family, "largest": lambda members_of: largest_value(members_of)},
+    built={"members_of": known_family, "largest": lambda members_of: largest_value(members_of), "unheld": unheld},
     knows={
         mass: (lambda members_of: members_of.mass,),
         at_zero: (lambda members_of: members_of.at_zero,),
@@ -106,6 +149,7 @@ RISK = Theorem(
         F: (lambda largest: largest,),
     },
     resolve=resolve,
+    refusal=lambda unheld: unheld,
     implied=CHOSEN,
     cost=cost,
     checks=(Check(STATEMENT.quantity("risk.outside"), outside_class),),

@@ -7,11 +7,13 @@ import sympy as sp
 import torch
 
 from bridge.record import NamedTable
+from bridge.study import Refusal
 from bridge.universal.members import known_family
 from bridge.universal.prompts import at_prompt, learner, number, points, prompt, rivals
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import deep_network, with_idle
 from symbolic.universal import risk as theory
+from symbolic.universal import transformer
 from symbolic.universal.features import at_zero, covered, mass, members
 from symbolic.universal.lasso import F
 from symbolic.universal.risk_statement import RISK
@@ -21,15 +23,18 @@ OF_UNION = 4  # bumps
 ACCURACIES = (0.8, 0.4, 0.2, 0.1)
 PARTS = 8  # of eps_pred, one for each of the first terms
 LARGEST = 1 << 80
+WIDTH = 2 * transformer.n + 7  # D - d
 Rows = list[list[str | int | float | None]]
 
 
 # At each N the weight of the 1-norm is in proportion to the noise level, 1/sqrt(N).
 def by_size(
     N: int, n: int, L: int, sigma: float, delta: float, lam: float, tau: float, tau_1: float, tau_2: float, eps: float,
-    d: int, members_of: Family, largest: float,
-) -> NamedTable:  # fmt: skip
-    """One prompt of each size: the transformer's risk, its bound at the prompt, and the bound beforehand."""
+    d: int, members_of: Family, largest: float, unheld: Refusal | None,
+) -> NamedTable | None:  # fmt: skip
+    """One prompt of each size: the transformer's risk, its bound at the prompt and beforehand; None if none runs."""
+    if unheld is not None:
+        return None
     params, law, features = locals(), points(d), draw_features(members_of, n - 1, 0)
     f = members_of.members[0].value
     rows: Rows = []
@@ -56,9 +61,11 @@ def beforehand(name: str, at: Mapping[str, Any], family: Family, largest: float)
 
 def by_class(
     N: int, n: int, L: int, sigma: float, lam: float, tau: float, tau_1: float, tau_2: float, d: int, width: float,
-    slope: float,
-) -> NamedTable:  # fmt: skip
+    slope: float, unheld: Refusal | None,
+) -> NamedTable | None:  # fmt: skip
     """One network, whose features come from F^sup of the union, for functions of each class."""
+    if unheld is not None:
+        return None
     family, law = known_family("union", d, OF_UNION, width, slope), points(d)
     of = learner(with_idle(draw_features(family, n - 1, 0)), locals())
     functions = [(member.kind, member.value) for member in family.members]
@@ -88,9 +95,10 @@ def sizes(sigma: float, delta: float, tau: float, eps: float, d: int, members_of
     rows: Rows = []
     for wanted in (share * largest**2 for share in ACCURACIES):
         n, T, N = _sizes_for(wanted, norm, known, members_of, largest)
+        width, L = float(WIDTH.subs(transformer.n, n)), 2 * T + 1  # D - d, and layers
         printed = size**2 * logarithm / wanted, (size * (size + sigma) / wanted) ** 2
-        depth = n * size * (size + sigma) / wanted
-        rows.append([wanted, n, n / printed[0], N, N / printed[1], 2 * T + 1, (2 * T + 1) / depth])
+        depth = width * size * (size + sigma) / wanted
+        rows.append([wanted, n, width / printed[0], N, N / printed[1], L, L / depth])
     return NamedTable(
         title="Sizes at which the bound of T exact steps meets eps_pred, over those of (25) with constants 1",
         columns=["eps_pred", "n", "over (25a)", "N", "over (25b)", "L", "over (25c)"], rows=rows,

@@ -7,32 +7,26 @@ from functools import wraps
 from typing import Any
 
 import flint
-import sympy as sp
 import torch
 
+from bridge.balls import BASE_BITS
 from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, Rows, Sphere
-from bridge.export.numbers import plain
-from bridge.formats import DTYPES
 from bridge.formula import ArrayFunction
 from bridge.readings import Smooth
-from bridge.record import NamedTable, Verdict
-from bridge.study import Refusal
+from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from bridge.universal.logistic import functions_of
-from numeric.balls import BallArray
+from bridge.universal.temperatures import CHOSEN, FORMATS, at_numbers, recommended, refusal, require_held
+from numeric.balls import BallArray, working_precision
 from numeric.universal import transformer as numeric
-from symbolic.statements import UsageError
 from symbolic.universal import transformer as theory
 from symbolic.universal.transformer_statement import TRANSFORMER as STATEMENT
 from symbolic.universal.transformer_statement import WORST
 
-INFO = {name: torch.finfo(getattr(torch, name)) for name in DTYPES}
-FORMATS = {name: 1 - round(math.log2(info.eps)) for name, info in INFO.items()}  # bits of a significand
-CHOSEN = ("tau_1", "tau_2")
 SEARCHES, EXACT_SECONDS = 10, 60.0  # attacks: each quantity in each scope; exact runs that take longer are not tried
 ETA = ArrayFunction(theory.eta, theory.n)
 OWN_SCORE = theory.R, theory.B, theory.n, theory.N, theory.L, theory.tau_1, theory.tau_2
@@ -49,83 +43,8 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
     STATEMENT.check({**numbers, **dict.fromkeys(CHOSEN, 1.0)})
     given = {name: STATEMENT.number(name, params[name]) for name in CHOSEN if name in params}
-    for name, tau in given.items():
-        _require_held(name, tau, numbers)
+    require_held(STATEMENT.id, given, numbers)
     return {**recommended(numbers, dtype), **params}
-
-
-def recommended(numbers: Mapping[str, Any], dtype: str) -> dict[str, float]:
-    """The temperatures for these bits, as far as the weights stay in the range of the format."""
-    found: dict[str, float] = {}
-    for name, tau, weight in zip(CHOSEN, theory.best_temperatures(), theory.LARGEST_WEIGHTS, strict=True):
-        most = INFO[dtype].max / float(_at(weight, {**numbers, name: 1}))
-        best = tau.subs({s: float(numbers[s.name]) for s in tau.free_symbols})  # exact logarithms would take long
-        found[name] = min(float(best), 2.0 ** math.floor(math.log2(most)))
-    return found
-
-
-def _at(formula: sp.Expr, numbers: Mapping[str, Any]) -> sp.Expr:
-    return formula.subs({s: sp.Rational(numbers[s.name]) for s in formula.free_symbols})
-
-
-def _bits_to_hold(name: str, tau: float, numbers: Mapping[str, Any]) -> int:
-    needed = dict(zip(CHOSEN, theory.bits_to_hold(), strict=True))[name]
-    return int(_at(needed, {**numbers, name: tau}))
-
-
-def _require_held(name: str, tau: float, numbers: Mapping[str, Any]) -> None:
-    least = _bits_to_hold(name, tau, numbers) if tau > 0 else 0
-    if least > numbers["bits"]:
-        raise UsageError(
-            f"{STATEMENT.id}: {name} = {plain(tau)} is beyond the format: what a block computes needs {least} bits to "
-            f"exceed its rounding, the format has {numbers['bits']}; take a smaller {name}, or bits = {least} or more"
-        )
-
-
-def refusal(N: int, n: int, B: float, bits: int, tau_1: float, tau_2: float, dtype: str) -> Refusal | None:
-    """What the format of the run does not hold: it decides, whatever bits the temperatures are chosen for."""
-    numbers = {"N": N, "n": n, "B": B, "bits": bits, "tau_1": tau_1, "tau_2": tau_2}
-    reasons = (_overflow(numbers, dtype), _nothing_held(numbers, dtype), _contradiction(numbers, dtype))
-    found = next(filter(None, reasons), None)
-    return None if found is None else Refusal(Verdict.NOT_REPRESENTABLE, found)
-
-
-def _overflow(numbers: Mapping[str, Any], dtype: str) -> str:
-    most = INFO[dtype].max
-    for name, layer, weight in zip(CHOSEN, ("Attn1", "Attn2"), theory.LARGEST_WEIGHTS, strict=True):
-        largest = _at(weight, numbers)
-        if largest > most:
-            exponents = (int(theory.exponent_bits(sp.Rational(each))) for each in (largest, most))
-            return (
-                f"V of {layer} holds {sp.sstr(weight)} = {float(largest):.7g}, and {dtype} ends at {most:.7g}: "
-                "that takes {} bits of exponent, and it has {}".format(*exponents)
-                + f"; {name} = {plain(recommended({**numbers, name: 1}, dtype)[name])} is within it"
-            )
-    return ""
-
-
-def _nothing_held(numbers: Mapping[str, Any], dtype: str) -> str:
-    least, bits = int(_at(theory.bits_of_a_block(), numbers)), min(numbers["bits"], FORMATS[dtype])
-    return (
-        f"{bits} bits hold nothing of a block at any tau: residual and rounding exceed what it computes; that takes "
-        f"{least} bits"
-        if least > bits
-        else ""
-    )
-
-
-def _contradiction(numbers: Mapping[str, Any], dtype: str) -> str:
-    least = {name: _bits_to_hold(name, numbers[name], numbers) for name in CHOSEN}
-    beyond = [
-        f"{name} = {plain(numbers[name])} takes {bits} bits" for name, bits in least.items() if bits > FORMATS[dtype]
-    ]
-    return (
-        f"{', '.join(beyond)} for the rounding of a block to stay below what it computes: bits = {numbers['bits']} "
-        f"chose tau, but the run is in {dtype}, whose {FORMATS[dtype]} bits decide; leave out bits, or give "
-        f"bits = {FORMATS[dtype]}"
-        if beyond
-        else ""
-    )
 
 
 # Networks.
@@ -178,7 +97,7 @@ def reference(x: Any, y: Any, rho: Any, directions: Any, t: Any, tau_ff: Any, la
 def functions(tau_1: float, tau_2: float, n: int, N: int, L: int, B: float, P: float, lam: float) -> dict[str, Smooth]:
     """By handle, each on the range of its step."""
     numbers = {"tau_1": tau_1, "tau_2": tau_2, "n": n, "N": N, "L": L, "B": B, "lam": lam}
-    S = float(_at(WORST[theory.S], numbers))
+    S = float(at_numbers(WORST[theory.S], numbers))
     ranges = (("block", P), ("path", S))
     return {
         handle: each
@@ -227,20 +146,24 @@ def largest_score(
 # Checks and tables.
 
 
+# P (P/tau)^2 is what is left: sigma and 1/2 share log2(tau/P) leading bits, P and 4 tau (sigma - 1/2) twice as many.
 def logistic(P: float, tau_2: float) -> Sides:
-    size, tau = flint.arb(P), flint.arb(tau_2)
-    sigma = 1 / (1 + (-size / tau).exp())
-    return Sides(size - 4 * tau * (sigma - flint.arb(0.5)), proved=("derived",), remark="increasing in |x|: at x = P")
+    cancelled = 3 * max(0, math.ceil(math.log2(tau_2) - math.log2(P)))
+    with working_precision(BASE_BITS + cancelled):
+        size, tau = flint.arb(P), flint.arb(tau_2)
+        sigma = 1 / (1 + (-size / tau).exp())
+        found = size - 4 * tau * (sigma - flint.arb(0.5))
+    return Sides(found, proved=("derived",), remark="increasing in |x|: at x = P")
 
 
 def printed_bits(N: int, n: int, L: int, B: float) -> Sides:
-    return Sides(int(_at(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
+    return Sides(int(at_numbers(theory.bits_of_printed_tau(), {"N": N, "n": n, "L": L, "B": B})), computed=("derived",))
 
 
 def formats(N: int, n: int, L: int, B: float, lam: float, bits: int, dtype: str) -> NamedTable:
     """The temperatures for each format, and what is left with them of a block, and of T blocks."""
     at = {"N": N, "n": n, "L": L, "B": B, "lam": lam}
-    least = [int(_at(each(), at)) for each in (theory.bits_of_a_block, theory.bits_of_all_blocks)]
+    least = [int(at_numbers(each(), at)) for each in (theory.bits_of_a_block, theory.bits_of_all_blocks)]
     rows: list[list[str | int | float | None]] = []
     for name, has in FORMATS.items():
         held = ["yes" if each <= has else f"no: that takes {each} bits" for each in least]

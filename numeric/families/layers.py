@@ -25,6 +25,27 @@ from numeric.stream import Block, Stream, StreamError
 
 
 @dataclass(frozen=True, eq=False)
+class _OfFamilies:
+    """A layer of heads that come in families."""
+
+    stream: Stream
+    families: tuple[Any, ...]
+    one: str = "one"
+
+    def __post_init__(self) -> None:
+        _check_families(type(self).__name__, self.stream, self.families, self.one)
+
+    @property
+    def head_count(self) -> int:
+        return sum(family.count(self.stream) for family in self.families)
+
+    def heads(self) -> Iterator[Head]:
+        """Every head with its matrices, one at a time."""
+        for family in self.families:
+            yield from family.heads(self.stream, self.one)
+
+
+@dataclass(frozen=True, eq=False)
 class ActivationHeads:
     """ReLU-attention heads (m, k) that put sum_m c_m relu(<a_m, [v_k . source; 1]>) into target[k] (wu2024, (D.7)).
 
@@ -89,24 +110,10 @@ AttentionFamily: TypeAlias = ActivationHeads | OuterProductHeads
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyAttention:
+class FamilyAttention(_OfFamilies):
     """A ReLU-attention layer (wu2024, Definition 7): h_i + (1/n) sum over heads and tokens, n the number of tokens."""
 
-    stream: Stream
     families: tuple[AttentionFamily, ...]
-    one: str = "one"
-
-    def __post_init__(self) -> None:
-        _check_families("FamilyAttention", self.stream, self.families, self.one)
-
-    @property
-    def head_count(self) -> int:
-        return sum(family.count(self.stream) for family in self.families)
-
-    def heads(self) -> Iterator[Head]:
-        """Every head with its matrices, one at a time."""
-        for family in self.families:
-            yield from family.heads(self.stream, self.one)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,24 +177,10 @@ MultiplicationFamily: TypeAlias = HadamardHeads | TransposeHeads
 
 
 @dataclass(frozen=True, eq=False)
-class ElementwiseMultiplication:
+class ElementwiseMultiplication(_OfFamilies):
     """h_i + sum over heads of <Q h_i, K h_i> V h_i, at each token by itself (wu2024, Definition 6)."""
 
-    stream: Stream
     families: tuple[MultiplicationFamily, ...]
-    one: str = "one"
-
-    def __post_init__(self) -> None:
-        _check_families("ElementwiseMultiplication", self.stream, self.families, self.one)
-
-    @property
-    def head_count(self) -> int:
-        return sum(family.count(self.stream) for family in self.families)
-
-    def heads(self) -> Iterator[Head]:
-        """Every head with its matrices, one at a time."""
-        for family in self.families:
-            yield from family.heads(self.stream, self.one)
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,9 @@ DECREASE = Erratum(
     "1) as in (35), t = 1",
     repair="eta = 1/(2 (n + 1)); or the further term ||rho*_{t+1} - rho_t||_2^2, which (97a) pays for where n >= 2",
     survives="yes: (41) and (42) hold with other constants for n >= 2, or for every n with the repaired step; at n = 1 "
-    "with a feature that is 1 the iterates alternate for ever, and (41) fails as L grows",
+    "with a feature that is 1 the iterates alternate for ever, and (41) fails as L grows; "
+    "for any features of (33), that is: those that Lemma 1 draws are all 1 with a small probability, so that the claim "
+    "can hold with high probability over the draw",
 )
 
 

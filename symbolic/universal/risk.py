@@ -16,7 +16,6 @@ from symbolic.calculus import (
     add,
     given,
     linear_map,
-    minimise,
     proximal_gradient,
     sample_mean,
     union_bound,
@@ -151,18 +150,19 @@ def derive_at_prompt() -> Approximated:
 
 
 def derive_ratio() -> Approximated:
-    """The risk over this bound is at most 1."""
-    bound = derive_at_prompt()
-    step = Step("prompt", Norm.INF, "Theorem 1", sp.Integer(1), (bound.name,), "the bound at the prompt")
+    """The risk over this bound is at most 1, where no score leaves [-S, S]: otherwise a prompt has no e_y."""
+    bound, scores = derive_at_prompt(), derive_emulation().derivation.step("y_hat").obligations
+    step = Step(
+        "prompt", Norm.INF, "Theorem 1", sp.Integer(1), (bound.name,), "the bound at the prompt", obligations=scores
+    )
     return bound.follows(step, dim=sp.Integer(1), size=sp.Integer(0))
 
 
-# lam U + gram (eps/lam)^2 with eps = eps_dis^2 + eps_opt is what (36) says of lam, up to constants, where it is well
-# above the noise level.
+# With eps = eps_dis^2 + eps_opt and x = lam - noise, the bound of risk.iterate is the larger of S = eps + (x + 2 noise)
+# U, which grows with x, and gram (S/x)^2 + 2 cross S/x, which falls: least where they meet, x^2 = gram S + 2 cross x.
 @cache
 def best_weight() -> sp.Expr:
-    """The first term of (58a) with its constant: the lam of the least bound, where that is well above the noise."""
-    eps, gram, norm = sp.symbols("eps gram norm", positive=True)
-    found = minimise(norm * lam + gram * eps**2 / lam**2, lam).value
-    size = lasso.derive_moments("f", F, OF_LASSO)[0].error
-    return found.subs({eps: eps_dis**2 + eps_opt, gram: size, norm: U}, simultaneous=True)
+    """The lam that minimises the derived bound of risk.iterate, in place of (58a)."""
+    gram, cross = (each.error for each in lasso.derive_moments("f", F, OF_LASSO)[:2])
+    slope, level = gram * U + 2 * cross, gram * (eps_dis**2 + eps_opt + 2 * NOISE * U)
+    return NOISE + (slope + sp.sqrt(slope**2 + 4 * level)) / 2

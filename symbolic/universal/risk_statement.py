@@ -64,7 +64,7 @@ def _quantities() -> tuple[Quantity, ...]:
         ),
         _quantity(
             "prompt", r"\text{risk}/\text{bound at the prompt}", "risk of the transformer over its bound at the prompt",
-            risk.derive_ratio(), norm="ratio", worst_case={}, randomness=EXAMPLES,
+            risk.derive_ratio(), norm="ratio", randomness=EXAMPLES,
             remark="for the features at hand; that bound knows the noise level, 1-norms and the duality gap",
         ),
         _quantity(
@@ -135,7 +135,10 @@ RISK = Result(
         c: "unspecified in the paper: the constant of its <~",
     },
     formulas=(
-        Formula(r"\lambda", risk.best_weight, "(58a), its first term, with constants: for the least bound"),
+        Formula(
+            r"\lambda", risk.best_weight,
+            "minimises the derived bound of risk.iterate, for these eps_dis, eps_opt and ||rho*||_1",
+        ),
     ),
     remarks=(
         "(25) is (24) with each of its terms of the order eps_pred; `solve` inverts the derived bound instead.",

@@ -174,6 +174,12 @@ def rounding_2(tau: sp.Expr) -> sp.Expr:
     return 4 * tau * depth * unit
 
 
+# A rounding of y_hat enters each coordinate of rho by 2 eta/N in the next block, and no block expands that of rho.
+def rounding_of_blocks() -> sp.Expr:
+    """In y_hat, of T blocks."""
+    return blocks * (n + 1) * (rounding_1(tau_1) + 2 * eta / N * rounding_2(tau_2)) + rounding_2(tau_2)
+
+
 _tau, _a, _b = sp.symbols("tau a b", positive=True)
 
 
@@ -212,6 +218,7 @@ def best_temperatures() -> tuple[sp.Expr, sp.Expr]:
     return tau_1, tau_2
 
 
+@cache
 def bits_to_hold() -> tuple[sp.Expr, sp.Expr]:
     """The bits below which the rounding of a block exceeds what it computes, for tau_1 and for tau_2."""
     of_tau_1, of_tau_2 = (
@@ -251,6 +258,7 @@ def exponent_bits(number: sp.Expr) -> sp.Expr:
 PRINTED_TAU = N * n**2 * (L + n) * (N + n) * B  # Lemma 7 with C = 1
 
 
+@cache
 def bits_of_printed_tau() -> sp.Expr:
     """The bits with which the rounding of a block stays below (58b), with constant 1, at the printed tau."""
     accuracy = B / ((L + n) * n * N)

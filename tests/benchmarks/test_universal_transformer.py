@@ -5,7 +5,8 @@ import torch
 
 from benchmarks.universal_transformer import made
 from benchmarks.universal_transformer_blocks import Largest, blocks, blocks_in_balls
-from bridge.universal.transformer import FORMATS, resolve
+from bridge.universal.temperatures import FORMATS
+from bridge.universal.transformer import resolve
 
 N, n, T = 64, 16, 20
 

@@ -64,7 +64,7 @@ def test_the_envelope_is_climbed_first() -> None:
 def test_an_envelope_that_is_the_network_errs_as_it_does() -> None:
     study = find_study("icgd.forward")
     assert isinstance(study, TheoremStudy)
-    case = case_of("icgd.forward", envelope=study.theorem.network.tensors)
+    case = case_of("icgd.forward", envelope=study.theorem.network)
     goals = [goal for goal in all_goals(case) if goal.scope is None]
     batch = batch_of(case, goals)
     starts = {name: torch.cat([value] * len(goals)) for name, value in case.starts(BUDGET.restarts, 5).items()}

@@ -37,7 +37,7 @@ def test_a_study_runs_on_its_defaults_and_covers_every_quantity(study: Study, tm
     more = {row.quantity for case in cases for row in case.extra_rows(budget) + case.checks(budget)}
     more |= {row.quantity for row in study.checks()}
     assert {row.quantity for row in comparison} == {q.name for q in quantities} | more
-    scoped = {(q.name, scope) for q in quantities for scope in q.scopes}
+    scoped = {(q.name, scope) for case in cases for q in case.bounded() for scope in q.scopes}
     found = {(row.quantity, row.scope) for row in comparison if row.scope}
     assert scoped <= found
     assert {name for name, _ in found - scoped} <= more

@@ -6,7 +6,8 @@ import pytest
 import sympy as sp
 
 from symbolic.catalogue import find_result
-from symbolic.printing import LISTED, PAGE, ROW_END, equation, row_letters
+from symbolic.displays import PAGE, ROW_END, equation, row_letters
+from symbolic.printing import LISTED
 
 IDS = ["universal.lasso", "universal.proximal", "universal.transformer"]
 MARKS = re.compile(r"\\(?:begin|end)\{(?:gathered|aligned)\}|&")

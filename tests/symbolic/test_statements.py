@@ -10,9 +10,9 @@ import sympy as sp
 from symbolic import CLAIMS, Kind, UsageError, find_claim, find_result, results, status
 from symbolic.catalogue import Claim
 from symbolic.citations import WU2024, Citation
+from symbolic.displays import WIDEST, equation, letters, with_names
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
-from symbolic.printing import WIDEST, equation, letters, with_names
 from symbolic.statements import Quantity, Result
 from symbolic.universal import risk
 from symbolic.universal import transformer as path
@@ -24,7 +24,7 @@ LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
-    **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "risk.outside")},
+    **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
 QUANTITIES = [(result, quantity) for result in ALL for quantity in result.quantities]

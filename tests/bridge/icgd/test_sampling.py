@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from bridge.theorem_case import TheoremCase
-from numeric.layered import Shape
 from tests.bridge.icgd.built import case_at
+from tests.numeric.icgd.hypotheses import B_V, B_X, B_Y, SHAPE, meets_hypotheses, squared_norms
 
-SHAPE, B_V, B_X, B_Y = Shape(N=3, K=4, d_x=3, d_y=2), 1.3, 0.7, 0.9
 DTYPES = ["float64", "float32", "bfloat16", "float16"]
 
 
@@ -18,20 +17,6 @@ DTYPES = ["float64", "float32", "bfloat16", "float16"]
 def case(dtype: str = "float64", B_v: float = B_V) -> TheoremCase:
     sizes = {"N": SHAPE.N, "K": SHAPE.K, "d_x": SHAPE.d_x, "d_y": SHAPE.d_y, "n": 5}
     return case_at("icgd.dimensions", dtype=dtype, **sizes, B_v=B_v, B_x=B_X, B_y=B_Y, relus=64)
-
-
-def squared_norms(tokens: torch.Tensor) -> list[Fraction]:
-    return [sum((Fraction(entry) ** 2 for entry in row), Fraction(0)) for row in tokens.flatten(0, -2).tolist()]
-
-
-def meets_hypotheses(inputs: dict[str, torch.Tensor]) -> bool:
-    """In exact arithmetic: all rows of all V_j, all x_i and all y_i lie in their balls."""
-    rows = [square for V in SHAPE.matrices(inputs["w"]) for square in squared_norms(V)]
-    return (
-        max(rows) <= Fraction(B_V) ** 2
-        and max(squared_norms(inputs["x"])) <= Fraction(B_X) ** 2
-        and max(squared_norms(inputs["y"])) <= Fraction(B_Y) ** 2
-    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -213,6 +213,38 @@ def test_functions_that_draw_by_the_same_seed_draw_apart() -> None:
     assert found.verdict == {"derived": Verdict.KEPT}
 
 
+# Of numbers that were drawn as finished floats no run in another format measures the rounding: the theorem gives it.
+@pytest.mark.parametrize(
+    ("rounding", "verdict", "failures"),
+    [
+        (0.0, Verdict.VIOLATED, 100),
+        (1.4, Verdict.VIOLATED, 100),
+        (1.6, Verdict.UNDECIDED, 0),
+        (math.inf, Verdict.UNDECIDED, 0),
+    ],
+)
+def test_an_excess_within_the_rounding_that_the_theorem_gives_is_undecided(
+    rounding: float, verdict: Verdict, failures: int
+) -> None:
+    own = {"mean": lambda signs: rounding + 0 * signs.sum()}
+    found = row(replace(means(network=lambda signs: 2.5 + 0 * signs[:1]), rounding=own), samples=100)
+    assert found.derived == pytest.approx(0.997, abs=1e-3)
+    assert (found.verdict, found.failures) == ({"derived": verdict}, failures)
+    assert found.rounding == (None if rounding == math.inf else rounding)
+    assert ("100 draws decide nothing" in found.remark) == (failures == 0)
+    if failures:
+        assert found.witness.error_lower == 2.5 - rounding
+
+
+def test_an_own_rounding_does_not_refute_an_expectation() -> None:
+    theorem = expected(sp.Rational(1, 3))
+    assert (
+        row(replace(theorem, rounding={"scaled": lambda B: 0.0 * B}), samples=300).verdict["derived"]
+        is Verdict.VIOLATED
+    )
+    assert row(replace(theorem, rounding={"scaled": lambda B: B}), samples=300).verdict["derived"] is Verdict.KEPT
+
+
 # --- in expectation --------------------------------------------------------------------------------------------------
 
 

@@ -68,15 +68,23 @@ def test_the_examples_that_a_risk_needs_are_solved_for() -> None:
     assert beforehand["risk"] <= 0.5
 
 
+@pytest.mark.parametrize("sigma", [0.0, 1e-12])
+def test_a_bound_of_noise_that_is_nearly_0_is_judged_exactly(sigma: float) -> None:
+    rows = {row.quantity: row for row in compare("universal.lasso", sigma=sigma, N=16, n=4, samples=5)}
+    assert rows["noise"].measured <= rows["noise"].derived <= 10 * sigma
+    assert all(row.verdict == {"derived": Verdict.KEPT} for row in rows.values())
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"dtype": "float32"}, "draws are computed in float64; leave out dtype"),
         ({"lam": 0.01}, "lambda exceeds the noise level"),
         ({"lam": 0}, "lam = 0.* does not meet lam > 0"),
         ({"N": 0}, "an empty prompt has no mean"),
         ({"delta": 1.5}, "a budget of probability"),
     ],
 )
-def test_refusals(params: dict[str, float], message: str) -> None:
+def test_refusals(params: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare("universal.lasso", **params)

@@ -1,5 +1,6 @@
 """Theorem 1 end to end: failures over draws, bounds at a prompt, one network for several classes, solve, refusals."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +11,17 @@ from bridge.record import Comparison, Verdict
 from bridge.registry import registered_study
 from bridge.universal import risk
 from bridge.universal.prompts import at_prompt, learner, points, prompt, rivals
-from bridge.universal.risk_tables import least
+from bridge.universal.risk_tables import WIDTH, least
 from numeric.universal.features import draw_features
 from numeric.universal.risk import with_idle
+from numeric.universal.transformer import streams
 from symbolic import UsageError
+from symbolic.universal import transformer
 
 SMALL = {"N": 96, "n": 24, "L": 11}
 BITS = {"bits": 113, "lam": 0.05}  # float64 does not hold temperatures for a bound below the trivial one
+
+PARAMS = {**{p.name: p.default for p in risk.STATEMENT.parameters}, **SMALL}
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +91,7 @@ def test_sizes_meet_their_accuracy(comparison: Comparison) -> None:
 
 
 def test_a_bound_at_a_prompt_holds_for_every_rival() -> None:
-    params = {p.name: p.default for p in risk.STATEMENT.parameters}
-    params |= {**SMALL, "lam": 0.2, "tau_1": 64.0, "tau_2": 2.0**12}
+    params = {**PARAMS, "lam": 0.2, "tau_1": 64.0, "tau_2": 2.0**12}
     family = risk.known_family("bumps", 2, 1, 1.0, 4.0)
     features = draw_features(family, SMALL["n"] - 1, 0)
     found = prompt(learner(with_idle(features), params), family.members[0].value, 0.1, 7, points(2))
@@ -119,7 +123,9 @@ def test_solve_says_from_where_on_the_bound_is_not_vacuous(name: str, fixed: dic
         ({"L": 40}, "L = 2T \\+ 1 is odd"),
         ({"lam": 0.01}, "lambda exceeds the noise level"),
         ({"lam": 0}, "lam = 0.* does not meet lam > 0"),
-        ({"sigma": 0}, "lam = 0.* does not meet lam > 0"),
+        ({"sigma": 0}, r"without noise \(sigma = 0\) no noise level implies lam; give lam"),
+        ({"tau_1": 1e14}, "tau_1 = 1.* is beyond the format: .* needs 5. bits .*, or bits = 5. or more"),
+        ({"dtype": "float32"}, "draws are computed in float64; leave out dtype"),
         ({"family": "splines"}, "no family 'splines'"),
         ({"n": 10**9}, "memory|idle core"),
         ({"tau_1": -1.0}, "tau_1 = -1.* does not meet tau_1 > 0"),
@@ -128,6 +134,66 @@ def test_solve_says_from_where_on_the_bound_is_not_vacuous(name: str, fixed: dic
 def test_refusals(params: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare("universal.risk", samples=1, **params)
+
+
+def test_a_refusal_names_no_number_that_nobody_gave() -> None:
+    with pytest.raises(UsageError) as refused:
+        compare("universal.risk", N=0)
+    assert "lam" not in str(refused.value)
+
+
+def test_rounding_above_a_bound_violates_nothing() -> None:
+    rows = rows_of(compare("universal.risk", N=16, n=4, L=9, bits=100, samples=8))
+    row = rows["emulation"]
+    assert row.derived < row.measured < row.rounding < 1e-3
+    assert (row.verdict, row.failures) == ({"derived": Verdict.UNDECIDED}, 0)
+    assert "8 draws decide nothing: their rounding exceeds" in row.remark
+    assert rows["risk"].verdict == {"derived": Verdict.KEPT}
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"bits": 200}, r"tau_1 = .* takes 7. bits, .* whose 53 bits decide"),
+        ({"bits": 2}, "2 bits hold nothing of a block at any tau"),
+        ({"bits": 60, "tau_1": 1e14, "tau_2": 1e14}, r"tau_1 = .* takes 5. bits .* whose 53 bits decide"),
+    ],
+)
+def test_what_float64_does_not_hold_is_not_representable(params: dict[str, float], words: str) -> None:
+    found = compare("universal.risk", N=16, n=4, L=9, samples=1, **params)
+    for name, row in rows_of(found).items():
+        assert row.verdict["derived"] is (Verdict.OUTSIDE if name == "risk.outside" else Verdict.NOT_REPRESENTABLE)
+        assert row.measured is None
+        assert name == "risk.outside" or re.search(words, row.remark)
+    assert [table.title.split()[0] for table in found.tables] == ["Sizes"]
+
+
+def test_a_bound_at_a_prompt_needs_scores_in_a_range() -> None:
+    rows = rows_of(compare("universal.risk", N=16, n=4, L=9, tau_1=0.01, tau_2=0.01, samples=2))
+    assert rows["emulation"].verdict == rows["prompt"].verdict == {"derived": Verdict.OUTSIDE}
+    assert "the argument of 'y_hat' stays in [-R, R], R = S" in rows["prompt"].remark
+
+
+def test_a_prompt_whose_iterates_are_0_has_a_bound() -> None:
+    rows = rows_of(compare("universal.risk", N=16, n=4, L=9, lam=5.0, samples=2))
+    assert 0 < rows["prompt"].measured <= 1
+
+
+def test_a_run_in_floats_is_not_shown_as_exact(comparison: Comparison) -> None:
+    row = rows_of(comparison)["risk.outside"]
+    assert row.measured > 0
+    assert (row.exact, row.rounding) == (None, None)
+
+
+# The width of the stream of (50) is that of the network.
+def test_sizes_are_compared_in_the_width_of_the_paper(comparison: Comparison) -> None:
+    setting = learner(with_idle(draw_features(risk.known_family("bumps", 2, 1, 1.0, 4.0), 7, 0)), PARAMS).at
+    stream = streams(setting)[1]
+    assert stream.width - 2 == WIDTH.subs(transformer.n, 8)
+    first, second = comparison.tables[2].rows[:2]
+    widths = [2 * row[1] + 7 for row in (first, second)]
+    assert second[2] / first[2] == pytest.approx(widths[1] * second[0] / (widths[0] * first[0]))
+    assert second[6] / first[6] == pytest.approx(second[5] * second[0] * widths[0] / (first[5] * first[0] * widths[1]))
 
 
 @pytest.mark.parametrize("target", [1, 7, 1000])

@@ -7,7 +7,8 @@ from mpmath import mp
 from bridge import compare, replay
 from bridge.registry import registered_study
 from bridge.universal.logistic import functions_of, gap
-from bridge.universal.transformer import FORMATS, formats, resolve
+from bridge.universal.temperatures import FORMATS
+from bridge.universal.transformer import formats, logistic, resolve
 from numeric.shared_blocks import SharedNetwork
 from numeric.universal import transformer as numeric
 from symbolic.statements import UsageError
@@ -32,6 +33,13 @@ def test_every_row_is_kept_but_that_of_the_printed_v(rows):
     }  # fmt: skip
     assert {verdict for each in verdicts.values() for verdict in each.values()} <= {"kept", "proved"}
     assert {"residual", "step", "y_residual", "rho", "y_hat", "logistic", "faithful"} <= {name for name, _ in rows}
+
+
+@pytest.mark.parametrize("tau", [1.0, 1e3, 1e10, 1e40])
+def test_the_logistic_error_is_enclosed_narrowly(tau):
+    found = logistic(2.0, tau).found
+    assert found.rel_accuracy_bits() > 64
+    assert tau == 1.0 or float(found) == pytest.approx(8 / (12 * tau**2), rel=1e-5)
 
 
 def test_the_witness_of_the_printed_v_is_replayed(rows, tmp_path):
@@ -149,8 +157,8 @@ def test_temperatures_stay_in_the_range_of_the_format():
         (
             {"bits": 53, "dtype": "float16"},
             "tau_1 = 4096 takes 22 bits, tau_2 = 1024 takes 16 bits for the rounding of a block to stay below what it "
-            "computes: bits = 53 chose tau, but the run is in float16, whose 11 bits decide; leave out bits, or give "
-            "bits = 11",
+            "computes: that suits bits = 53, but the run is in float16, whose 11 bits decide; leave out bits and tau, "
+            "or give bits = 11",
         ),
         (
             {"bits": 6},

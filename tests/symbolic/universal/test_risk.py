@@ -1,4 +1,4 @@
-"""Theorem 1 in letters: its budget, its parts, the orders of (24) and (58a), hypotheses."""
+"""Theorem 1 in letters: its budget, its parts, the order of (24), the best weight, hypotheses."""
 
 import mpmath
 import pytest
@@ -78,18 +78,19 @@ def test_more_examples_and_layers_lower_the_bound(letter: str, factor: int) -> N
     assert derived("risk.iterate", **{letter: factor * letters[letter] + 1}) < derived("risk.iterate")
 
 
-def test_the_best_weight_has_the_order_of_58a() -> None:
-    best = theory.best_weight()
-    at = {lasso.eps_dis: 0.1, lasso.eps_opt: 0.02, theory.U: 2, n: 64, theory.delta: 0.05}
-    found = [value(best, {**at, N: count}) for count in (1000, 64000)]
-    assert 1.9 < found[0] / found[1] < 2.1
-    gram = lasso.derive_moments("f", F, theory.delta / 4)[0].error
+def test_the_best_weight_minimises_the_derived_bound() -> None:
+    at = {lasso.eps_dis: 0.1, lasso.eps_opt: 0.02, theory.U: 2, n: 64, N: 10**5, theory.delta: 0.05}
+    at |= {F: 1, theory.sigma: 0.1}
+    moments = {e.error_symbol: value(e.error, at) for e in lasso.derive_moments("f", F, theory.delta / 4)}
+    noise, best = value(theory.NOISE, at), value(theory.best_weight(), at)
 
-    def cost(weight: float) -> float:
-        bound = theory.U * lam + gram * (lasso.eps_dis**2 + lasso.eps_opt) ** 2 / lam**2
-        return value(bound, {**at, N: 1000, lam: weight})
+    def bound(weight: float) -> float:
+        letters = {**at, **moments, lam: weight, theory.nu: noise}
+        norm = value(lasso.norm_bound(theory.nu), letters)
+        return max(value(lasso.risk_at(theory.A, theory.nu), {**letters, theory.A: each}) for each in (0, norm))
 
-    assert cost(found[0]) < min(cost(0.97 * found[0]), cost(1.03 * found[0]))
+    assert noise < best
+    assert bound(best) < min(bound(0.99 * best), bound(1.01 * best))
 
 
 def test_a_prompt_of_rho_star_itself_is_bounded_by_its_residual_and_the_gap() -> None:
