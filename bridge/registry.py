@@ -46,6 +46,7 @@ PLACES = {
     "universal.features": ("universal.features", "FEATURES"),
     "universal.transformer": ("universal.transformer", "TRANSFORMER"),
     "universal.risk": ("universal.risk_data", "RiskStudy"),
+    "looped.positions": ("looped.positions", "POSITIONS"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

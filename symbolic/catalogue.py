@@ -132,6 +132,7 @@ PLACES = {
     "universal.features": ("universal.features", "FEATURES"),
     "universal.transformer": ("universal.transformer_statement", "TRANSFORMER"),
     "universal.risk": ("universal.risk_statement", "RISK"),
+    "looped.positions": ("looped.positions", "POSITIONS"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

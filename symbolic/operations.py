@@ -177,6 +177,22 @@ class LinearSoftmax(Operation):
     half_range: sp.Expr = field(compare=False)
 
 
+class Second(StrEnum):
+    """The head that is subtracted: none, one with scores 0, or one with the opposite scores (then both count half)."""
+
+    NONE = "none"
+    CONSTANT = "constant"
+    OPPOSITE = "opposite"
+
+
+@dataclass(frozen=True)
+class SinkSoftmax(Operation):
+    """e^C softmax(s) of the keys beside a sink of score C, less the `second` head; it approximates s, or 1 + s."""
+
+    sink: sp.Expr
+    second: Second
+
+
 @dataclass(frozen=True)
 class HardMax(Operation):
     """The unit vector of the largest score, which leads by at least `margin`.

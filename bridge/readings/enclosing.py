@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 import torch
 
-from bridge.readings import perturbed, product_errors, weight_errors
+from bridge.readings import perturbed, product_errors, sinks, weight_errors
 from bridge.readings.arrays import (
     Array,
     is_number,
@@ -34,7 +34,7 @@ from symbolic import operations as op
 from symbolic.derivation import Norm, Step
 from symbolic.statements import UsageError
 
-RULES = perturbed, product_errors, weight_errors  # which register theirs
+RULES = perturbed, product_errors, sinks, weight_errors  # which register theirs
 __all__ = ["Enclosed", "Instance", "enclosed"]
 
 

@@ -32,10 +32,10 @@ WIDEST = 300.0  # e^300 is a float64; scores that move by more may give a key an
 def _led(weights: Array, lead: Array) -> Array:
     """The weight of each key when its score gains `lead` and every other loses its own: (..., n)."""
     gained, lost = weights * torch.exp(lead), weights * torch.exp(-lead)
-    return gained / (gained + _sum_of_others(lost))
+    return gained / (gained + sum_of_others(lost))
 
 
-def _sum_of_others(numbers: Array) -> Array:
+def sum_of_others(numbers: Array) -> Array:
     """The sum over all other keys, added up from both ends: a difference from the whole sum would cancel."""
     none = torch.zeros_like(numbers[..., :1])
     before = torch.cat([none, torch.cumsum(numbers, -1)[..., :-1]], -1)

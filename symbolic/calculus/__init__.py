@@ -24,6 +24,7 @@ from symbolic.calculus.counting import (
 from symbolic.calculus.descent import Descent, descent_lemma, gradient_descent
 from symbolic.calculus.evolution import evolve
 from symbolic.calculus.functions import apply_function
+from symbolic.calculus.heads import heads_as_linear
 from symbolic.calculus.invariants import (
     Invariant,
     MonotoneRecursion,
@@ -100,6 +101,7 @@ __all__ = [
     "given",
     "gradient_descent",
     "hard_max",
+    "heads_as_linear",
     "invariant_interval",
     "iterate",
     "knob_for",

@@ -39,6 +39,7 @@ from symbolic.calculus import (
     given,
     gradient_descent,
     hard_max,
+    heads_as_linear,
     line_at_zero,
     linear_map,
     mean,
@@ -62,7 +63,7 @@ from symbolic.calculus.layers import either, iterate, recursion_from, stack
 from symbolic.calculus.repetition import repeat
 from tests.symbolic.fuzzing.proximal import Problem
 from tests.symbolic.fuzzing.realised import Realised
-from tests.symbolic.fuzzing.softmax_moves import linear_weights
+from tests.symbolic.fuzzing.softmax_moves import linear_weights, scaled_weights
 from tests.symbolic.fuzzing.vectors import ORDER, onto_ball, shrink, softmax_weights
 
 Half = sp.Rational(1, 2)
@@ -501,6 +502,22 @@ def as_linear_random(rng: np.random.Generator) -> Realised:
     return as_linear(x, near)
 
 
+def by_heads(exact: np.ndarray, near: np.ndarray, second: str, sink: float) -> Realised:
+    result = heads_as_linear(value("t", exact, near), "q", sink=sink, second=second)
+    return shown(result, exact + (second == "none"), scaled_weights(near, sink, second))
+
+
+def heads_sharp(second: str) -> Realised:
+    """Small scores at the end of their range, moved beyond it, beside a sink that leaves nothing to them."""
+    scores = np.full(3, 0.02)
+    return by_heads(scores, 1.1 * scores, second, 40.0)
+
+
+def heads_random(second: str, rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 2) * v for v in draw(rng, 4))
+    return by_heads(x, near, second, rng.uniform(-1, 10))
+
+
 def against_the_winner(result: Approximated, scores: np.ndarray) -> Realised:
     return shown(result, np.eye(scores.size)[0], softmax_weights(scores), Norm.ONE)
 
@@ -883,6 +900,10 @@ CASES = [
     RuleCase("softmax", "softmax", softmax_sharp, softmax_random),
     RuleCase("softmax_as_linear", "softmax_as_linear", as_linear_constant, as_linear_random, size=as_linear_size),
     RuleCase("softmax_as_linear, small", "softmax_as_linear", as_linear_small),
+    *(
+        RuleCase(f"heads_as_linear, {kind}", "heads_as_linear", partial(heads_sharp, kind), partial(heads_random, kind))
+        for kind in ("none", "constant", "opposite")
+    ),
     RuleCase(
         "concentrate by slope",
         "concentrate",

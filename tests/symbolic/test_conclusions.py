@@ -36,6 +36,7 @@ from symbolic.calculus import (
     given,
     gradient_descent,
     hard_max,
+    heads_as_linear,
     line_at_zero,
     linear_map,
     mean,
@@ -238,6 +239,23 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "softmax_as_linear, half range": (
         lambda: softmax_as_linear(vector(), "q", half_range=HALF),
         Says(1 / (6 * sp.sqrt(3)) + 2 * sp.tanh(ex / 2), size=ONE, norm=one, affine=True),
+    ),
+    "heads_as_linear": (
+        lambda: heads_as_linear(vector(), "q", sink=a, second="opposite"),
+        Says(
+            ex
+            + sp.Max(
+                (X + ex) ** 3 * (9 + sp.cosh(X + ex)) / 60,
+                n * sp.exp(-a) * sp.sinh(2 * (X + ex)),
+            )
+        ),
+    ),
+    "heads_as_linear, one head": (
+        lambda: heads_as_linear(vector(), "q", sink=a, second="none"),
+        Says(
+            ex + sp.Max((X + ex) ** 2 * (2 + sp.exp(X + ex)) / 6, n * sp.exp(-a) * sp.exp(X + ex)),
+            size=1 + X,
+        ),
     ),
     "concentrate": (
         lambda: concentrate("q", count=n, gap=a),

@@ -30,6 +30,7 @@ from symbolic.calculus import (
     given,
     gradient_descent,
     hard_max,
+    heads_as_linear,
     invariant_interval,
     knob_for,
     largest_safe,
@@ -70,6 +71,7 @@ def conditions(value: Approximated) -> list[object]:
 PROVED_IN: dict[str, tuple[Callable[[Approximated], Approximated], Norm]] = {
     "softmax": (lambda x: softmax(x, "q"), Norm.INF),
     "softmax_as_linear": (lambda x: softmax_as_linear(x, "q"), Norm.INF),
+    "heads_as_linear": (lambda x: heads_as_linear(x, "q", sink=1), Norm.INF),
     "hard_max": (lambda x: hard_max(x, "q", margin=1), Norm.INF),
     "softmax_to_hard_max": (lambda x: softmax_to_hard_max(x, "q", margin=1, inverse_temperature=1), Norm.INF),
     "project": (lambda x: project(x, "P", size=1), Norm.TWO),

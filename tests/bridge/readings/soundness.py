@@ -30,7 +30,16 @@ READ = (
         "bilinear, entry-wise, after a linear map",
     ),
     *("bilinear, inner product", "bilinear, mean of outer products"),
-    *("softmax", "softmax, affine", "softmax_as_linear", "concentrate", "hard_max", "softmax_to_hard_max", "attend"),
+    *(
+        "softmax",
+        "softmax, affine",
+        "softmax_as_linear",
+        "heads_as_linear",
+        "concentrate",
+        "hard_max",
+        "softmax_to_hard_max",
+        "attend",
+    ),
     *("contract", "contract, limit", "repeat", "perturbed_map", "perturbed_map, known", "exclude", "correct"),
 )
 # The rules with an operation, and what their steps are called.
@@ -49,6 +58,7 @@ STEPS = {
     "bilinear": "product",
     "softmax": "softmax",
     "softmax_as_linear": "softmax as a linear map",
+    "heads_as_linear": "softmax beside a sink",
     "concentrate": "softmax concentration",
     "hard_max": "hard max",
     "softmax_to_hard_max": "softmax to hard max",

@@ -103,6 +103,8 @@ _NODES: dict[Any, Callable[[Any, Values], Any]] = {
     sp.exp: _by(np.exp),
     sp.log: _by(np.log),
     sp.tanh: _by(np.tanh),
+    sp.sinh: _by(np.sinh),
+    sp.cosh: _by(np.cosh),
     sp.floor: _by(np.floor),
     sp.Abs: _by(np.abs),
     sp.Max: _extreme(np.maximum),

@@ -107,6 +107,42 @@ def softmax_as_linear(program: Program) -> Realised:
     return program.conclude(value, linear_weights(scores.exact), softmax_weights(scores.near), norm=Norm.ONE)
 
 
+# e^C softmax(s) of the keys beside a sink of score C, less that of the second head.
+def scaled_weights(scores: np.ndarray, sink: float, second: str) -> np.ndarray:
+    lost, n = np.exp(-sink), scores.shape[-1]
+    total = 1 + lost * np.exp(scores).sum(-1, keepdims=True)
+    if second == "none":
+        return np.exp(scores) / total
+    if second == "constant":
+        less = lost * np.expm1(scores).sum(-1, keepdims=True) / (1 + n * lost)
+        return (np.expm1(scores) - less) / total
+    return (np.exp(scores) / total - np.exp(-scores) / (1 + lost * np.exp(-scores).sum(-1, keepdims=True))) / 2
+
+
+# All scores at one end of their range, and moved beyond it.
+def scores_at_an_end(program: Program, size: float) -> Realised:
+    keys, error = program.whole(1, 5), float(size * program.rng.uniform(0, 1))
+    exact = (size - error) * program.signs(program.points, program.tokens, 1) * np.ones(keys)
+    arguments = {"dim": keys, "size": size - error, "error": error}
+    return program.start(arguments, exact, exact + error * np.sign(exact))
+
+
+LARGEST_SCORE = 3.0  # of larger ones the bound grows by e^(2r)
+
+
+@move("heads_as_linear", "heads_as_linear")
+def heads_as_linear(program: Program) -> Realised:
+    """Small scores beside a high sink, where the bound is attained nearly, or any."""
+    picked = program.pick(Norm.INF)
+    small = program.chance(0.6) or float(abs(picked.near).max()) > LARGEST_SCORE
+    scores = scores_at_an_end(program, program.number(0.01, 0.04)) if small else picked
+    sink = program.number(25.0, 35.0) if small else program.number(-1.0, 12.0)
+    kind = ("none", "constant", "opposite")[program.whole(0, 2)]
+    value = program.apply("heads_as_linear", scores, NAME, sink=sink, second=kind)
+    exact = scores.exact + (kind == "none")
+    return program.conclude(value, exact, scaled_weights(scores.near, sink, kind), norm=Norm.INF)
+
+
 # The winner leads all others by exactly the margin; it moves down while they move up.
 def led_scores(program: Program, tight: bool) -> tuple[Realised, float, np.ndarray]:
     keys, margin = program.tokens, program.number(0.2, 2.0)
@@ -195,6 +231,7 @@ MOVES = (
     softmax_to_hard_max,
     hard_max,
     softmax_as_linear,
+    heads_as_linear,
     given_weights,
     given_affine,
     attend,

@@ -1,0 +1,74 @@
+"""Positions (algoformer, Lemma A.1): the dimension of a search, between two bounds, and what a gap costs in norm."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache
+
+import sympy as sp
+from torch import Tensor
+
+from bridge.check import Check, Sides, within
+from bridge.theorem import Theorem
+from numeric.looped import positions as vectors
+from symbolic.looped import positions as theory
+from symbolic.statements import UsageError
+
+ACCURACY = 1e-12
+
+
+@cache
+def searched(N: int, eps: float, r: float, seed: int) -> Tensor:
+    """Signs with the gap, in the least dimension that the search finds."""
+    start = int(theory.dimension_of_signs().subs({theory.N: N, theory.eps: sp.Rational(eps), theory.r: sp.Rational(r)}))
+    found = vectors.least_signs(N, start, Fraction(eps) / Fraction(r) ** 2, seed)
+    if found is None:
+        why = f"no draw of seed {seed} has the gap in dimension {start}; take another seed"
+        raise UsageError(f"{theory.POSITIONS.id}: {why}")
+    return found
+
+
+def dimension(N: int, eps: float, r: float, seed: int) -> Sides:
+    found = searched(N, eps, r, seed)
+    shown = f"{vectors.DRAWS} draws in each dimension tried"
+    return Sides(found.shape[1], rounding=0.0, proved=("derived",), remark=shown)
+
+
+def growth(eps: float, r: float) -> Sides:
+    at = {theory.eps: sp.Rational(eps), theory.r: sp.Rational(r)}
+    t = sp.Symbol("t", positive=True)
+    inner = theory.dimension_of_signs().subs(at).replace(sp.floor, lambda x: x)
+    return Sides(limit=sp.limit((inner / sp.log(theory.N)).subs(theory.N, t), t, sp.oo))
+
+
+def needed(N: int, eps: float, r: float, seed: int) -> Sides:
+    return Sides(searched(N, eps, r, seed).shape[1], rounding=0.0, proved=("derived",))
+
+
+def gap(N: int, eps: float, r: float, seed: int) -> Sides:
+    found = vectors.gap_of_signs(searched(N, eps, r, seed)) * Fraction(r) ** 2
+    return Sides(found, rounding=0.0)
+
+
+def of_digits(N: int, eps: float) -> Sides:
+    signs = vectors.digits(N)
+    return Sides(Fraction(eps) / vectors.gap_of_signs(signs), rounding=0.0, letters={theory.digits: signs.shape[1]})
+
+
+def on_circle(N: int, eps: float) -> Sides:
+    found = eps / (1 - float(vectors.largest_product(vectors.on_circle(N))))
+    return Sides(within(found, ACCURACY * N**2 * found), measured=found, computed=("derived",))
+
+
+SIDES: Mapping[str, Callable[..., Sides]] = {
+    "dimension": dimension,
+    "needed": needed,
+    "growth": growth,
+    "gap": gap,
+    "norm.digits": of_digits,
+    "norm.circle": on_circle,
+}
+POSITIONS = Theorem(
+    theory.POSITIONS,
+    main="dimension",
+    checks=tuple(Check(theory.POSITIONS.quantity(name), sides) for name, sides in SIDES.items()),
+)

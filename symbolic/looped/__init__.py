@@ -1,0 +1,1 @@
+"""Algorithms by a transformer in a loop (algoformer)."""
