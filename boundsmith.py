@@ -25,7 +25,7 @@ _HOMES = {
     "bridge.lowering": ("lower",),
     "bridge.record": ("Comparison", "Verdict"),
     "numeric.construction": (
-        *("Construction", "Embedding", "FeedForward", "Head", "LinearAttention", "ReluAttention"),
+        *("Causal", "Construction", "Embedding", "FeedForward", "Head", "LinearAttention", "ReluAttention"),
         *("RelativePositions", "SoftmaxAttention", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
     ),
     "numeric.maps": ("BlockMap", "LowRank"),

@@ -8,11 +8,13 @@ import torch
 
 from numeric.construction import (
     AttentionTap,
+    Causal,
     Construction,
     Embedding,
     FeedForward,
     Head,
     LinearAttention,
+    Positions,
     RelativePositions,
     ReluAttention,
     ScoresTap,
@@ -54,7 +56,7 @@ def readout() -> BlockMap:
     return BlockMap(STREAM, INPUT, {("x", "x"): -2.0, ("x", "y"): generator().normal(size=(D, D))})
 
 
-def dot_product_head(name: str, positions: RelativePositions | None, seed: int) -> Head:
+def dot_product_head(name: str, positions: Positions | None, seed: int) -> Head:
     rng = np.random.default_rng(seed)
     query = BlockMap(STREAM, SCORE, {("match", "x"): rng.normal(size=(2, D)), ("shift", "one"): 1.0})
     factors = LowRank(rng.normal(size=(2, 1)), rng.normal(size=(1, D)))
@@ -63,11 +65,11 @@ def dot_product_head(name: str, positions: RelativePositions | None, seed: int) 
     return Head(name, query, key, value, positions)
 
 
-def free_head(name: str, positions: RelativePositions | None) -> Head:
+def free_head(name: str, positions: Positions | None) -> Head:
     return Head(name, None, None, BlockMap(STREAM, STREAM, {("y", "x"): 1.0, ("x", "y"): -0.5}), positions)
 
 
-def two_attentions(attention: type, positions: RelativePositions | None, last_token_only: bool) -> Construction:
+def two_attentions(attention: type, positions: Positions | None, last_token_only: bool) -> Construction:
     first = attention((dot_product_head("a", positions, 1), dot_product_head("b", positions, 2)), residual=True)
     second = attention((dot_product_head("c", positions, 3),), residual=False)
     taps = {
@@ -81,7 +83,7 @@ def two_attentions(attention: type, positions: RelativePositions | None, last_to
     return Construction("two_attentions", INPUT, embedding(), (first, second), readout(), taps, last_token_only)
 
 
-def free_attention(positions: RelativePositions | None) -> Construction:
+def free_attention(positions: Positions | None) -> Construction:
     layer = SoftmaxAttention((free_head("free", positions),), residual=True)
     taps = {"y": StreamTap(1, "y"), "kernel": AttentionTap(1, "free")}
     return Construction("free_attention", INPUT, embedding(), (layer,), readout(), taps)
@@ -107,10 +109,15 @@ CASES: dict[str, Callable[[], Construction]] = {
     "softmax, full": lambda: two_attentions(SoftmaxAttention, None, False),
     "relu": lambda: two_attentions(ReluAttention, None, False),
     "relu, last": lambda: two_attentions(ReluAttention, None, True),
+    "softmax, causal": lambda: two_attentions(SoftmaxAttention, Causal(), False),
+    "softmax, causal, last": lambda: two_attentions(SoftmaxAttention, Causal(strict=True), True),
+    "softmax, causal, from 3": lambda: two_attentions(SoftmaxAttention, Causal(first_key=3), False),
     "linear": lambda: two_attentions(LinearAttention, None, False),
     "linear, last": lambda: two_attentions(LinearAttention, None, True),
     "free, alibi": lambda: free_attention(ALIBI),
     "free, flat, from 4": lambda: free_attention(RelativePositions(0.0, first_key=4)),
+    "free, causal": lambda: free_attention(Causal()),
+    "free, causal, from 4": lambda: free_attention(Causal(first_key=4)),
     "free, full": lambda: free_attention(None),
     "feed-forward, residual": lambda: feed_forward(True),
     "feed-forward": lambda: feed_forward(False),
