@@ -199,7 +199,8 @@ class OutputTap:
     """What the network returns."""
 
 
-Tap: TypeAlias = StreamTap | ScoresTap | AttentionTap | OutputTap
+LayerTap: TypeAlias = StreamTap | ScoresTap | AttentionTap
+Tap: TypeAlias = LayerTap | OutputTap
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,6 +296,15 @@ class Construction:
             raise StreamError(
                 call, f"head {tap.head!r} of layer {tap.layer} has no dot product", "Tap its attention instead."
             )
+
+
+def taps_by_layer(taps: Mapping[str, Tap]) -> dict[int, dict[str, LayerTap]]:
+    """The taps of each layer that has one, by name."""
+    found: dict[int, dict[str, LayerTap]] = {}
+    for name, tap in taps.items():
+        if not isinstance(tap, OutputTap):
+            found.setdefault(tap.layer, {})[name] = tap
+    return found
 
 
 def bias_vector(stream: Stream, bias: Mapping[str, np.ndarray]) -> Float64[np.ndarray, " width"]:

@@ -21,8 +21,11 @@ from numeric.construction import (
     SoftmaxAttention,
     StreamTap,
 )
+from numeric.feed_forward import Multiply, Select, clear, terms_layer
 from numeric.induction.vanilla import vanilla
+from numeric.loops import looped
 from numeric.maps import BlockMap, LowRank
+from numeric.products import product_sum
 from numeric.stream import Block, Stream
 
 D = 3
@@ -97,6 +100,23 @@ def feed_forward(residual: bool) -> Construction:
     return Construction("feed_forward", INPUT, embedding(), (layer,), readout(), {"y": StreamTap(1, "y")})
 
 
+def in_a_loop(post: bool) -> Construction:
+    """Causal attention and a feed-forward layer of terms, twice between two layers of attention."""
+    attention = SoftmaxAttention((dot_product_head("a", Causal(), 1), dot_product_head("b", None, 2)), residual=True)
+    terms = terms_layer(
+        STREAM,
+        Select("y", "x", generator().normal(size=(D, D)) / 4, unless=("one",), bound=0.5),
+        Multiply("y", "x", "one", product_sum(2.0, 2.0, 4), -0.5),
+        clear("x"),
+    )
+    taps = {"scores": ScoresTap(6, "c")} if post else {}
+    last = SoftmaxAttention((dot_product_head("c", None, 3),), residual=False)
+    return looped(
+        "in_a_loop", STREAM, pre=(attention,), loop=(attention, terms), post=(last, terms) if post else (), T=2,
+        states=("x", "y"), taps={**taps, "heads": AttentionTap(2, "b")}, embedding=embedding(), readout=readout(),
+    )  # fmt: skip
+
+
 ALIBI = RelativePositions(0.7)
 CASES: dict[str, Callable[[], Construction]] = {
     "vanilla, masked": lambda: vanilla(1.5, w_star()),
@@ -120,5 +140,7 @@ CASES: dict[str, Callable[[], Construction]] = {
     "free, causal, from 4": lambda: free_attention(Causal(first_key=4)),
     "free, full": lambda: free_attention(None),
     "feed-forward, residual": lambda: feed_forward(True),
+    "loop": lambda: in_a_loop(False),
+    "loop, post": lambda: in_a_loop(True),
     "feed-forward": lambda: feed_forward(False),
 }
