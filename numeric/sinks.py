@@ -21,7 +21,7 @@ Action = Mapping[tuple[str, str], Any]  # (target block, source block) -> the sa
 
 @dataclass(frozen=True)
 class Sink:
-    """The token whose block `marked` is 1, 0 elsewhere, gets the score C; the blocks `ones` add up to 1 at each query."""
+    """The token with `marked` = 1, 0 elsewhere, gets the score C; the blocks `ones` add up to 1 at each query."""
 
     c: Number
     C: Number

@@ -22,9 +22,9 @@ from symbolic.looped.linearised import LINEARISED as STATEMENT
 from symbolic.operations import Second
 
 FORMATS_SHOWN = ("float64", "float32", "bfloat16")
-SCANNED = tuple((2.0**k, j) for k in range(-8, 9, 2) for j in range(-8, 9, 4))  # factors of c, terms of C
+SCANNED = tuple((2.0**k, j) for k in range(-6, 7, 2) for j in (-6, 0, 6))  # factors of c, terms of C
 WORDS = {Second.CONSTANT: "scores 0", Second.OPPOSITE: "opposite"}
-NAMES = {second: tuple(each.name for each in knobs) for second, knobs in theory.KNOBS.items()}
+NAMES = {second: (c.name, C.name) for second, (c, C) in theory.KNOBS.items()}
 
 
 # Formats.
@@ -39,13 +39,13 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     known = {p.name: params.get(p.name, p.default) for p in STATEMENT.parameters}
     numbers = {name: STATEMENT.number(name, value) for name, value in known.items()}
     STATEMENT.check(numbers)
-    found = dict(params)
-    for second, names in NAMES.items():
-        heads = pair(second, *(numbers[name] for name in ("N", "d", "B")), dtype)
-        best = dict(zip(names, recommended(heads, dtype).values(), strict=True))
-        found = {**best, **found}
-        require_held(STATEMENT.id, heads, dtype, **{k: float(found[name]) for k, name in zip("cC", names, strict=True)})
-    return found
+    found: dict[str, Any] = {}
+    for second, (c, C) in NAMES.items():
+        heads = pair(second, int(numbers["N"]), int(numbers["d"]), float(numbers["B"]), dtype)
+        best = recommended(heads, dtype)
+        found |= {c: params.get(c, best["c"]), C: params.get(C, best["C"])}
+        require_held(STATEMENT.id, heads, dtype, c=float(found[c]), C=float(found[C]))
+    return {**params, **found}
 
 
 # Network, reference and readings.

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from numeric.construction import AttentionTap, Construction, Embedding, FeedForward, SoftmaxAttention, StreamTap
+from numeric.feed_forward import Select, clear, terms_layer
 from numeric.maps import BlockMap, Number, identity_map
 from numeric.sinks import Sink, linear_heads
 from numeric.stream import Block, Stream
@@ -66,17 +67,8 @@ def gradient_layers(stream: Stream, at: Setting) -> tuple[SoftmaxAttention, Feed
         stream, Sink(at.c, at.C, marked="sink", ones=("feature", "label")), at.second,
         query={"x": 1.0}, key={"key": 1.0}, value={("gradient", "r"): 1.0},
     )  # fmt: skip
-    return SoftmaxAttention(heads, residual=True), _descent_layer(stream, at.eta / at.c)
-
-
-# relu(g) - relu(-g) = g: r - rate g, and g - g = 0 for the next step.
-def _descent_layer(stream: Stream, rate: Number) -> FeedForward:
-    hidden = Stream([Block("up", 1), Block("down", 1)])
-    outer = {
-        ("r", "up"): -1 * rate, ("r", "down"): rate, ("gradient", "up"): -1.0, ("gradient", "down"): 1.0,
-    }  # fmt: skip
-    inner = {("up", "gradient"): 1.0, ("down", "gradient"): -1.0}
-    return FeedForward(BlockMap(stream, hidden, inner), {}, BlockMap(hidden, stream, outer), residual=True)
+    descent = terms_layer(stream, Select("r", "gradient", -1 * at.eta / at.c), clear("gradient"))
+    return SoftmaxAttention(heads, residual=True), descent
 
 
 # What the layer is to compute.

@@ -79,8 +79,8 @@ def _quantities() -> tuple[Quantity, ...]:
             ),
         ]  # fmt: skip
     one = _quantity(
-        "weights.one", r"\|e^C \operatorname{softmax}(Z) - (1 + c z)\|_\infty", "weights of one head against 1 + c z_ij",
-        derive_one(), "sup norm", trivial=1 + c * LARGEST,
+        "weights.one", r"\|e^C \operatorname{softmax}(Z) - (1 + c z)\|_\infty",
+        "weights of one head against 1 + c z_ij", derive_one(), "sup norm", trivial=1 + c * LARGEST,
     )  # fmt: skip
     return one, *of_pairs
 
@@ -96,11 +96,9 @@ LINEARISED = Result(
         Parameter("B", B, "bound on ||x_i||_2", 1.0),
         Parameter("R", R, "bound on the residuals A x_i - y_i, and on A x of the test token", 1.0),
         Parameter("eta", eta, "step size", 1.0),
-        Parameter(
-            "c", c, "scale of the scores, the second head's being 0 (from N, d, B and the format, if not given)", 1.0
-        ),
+        Parameter("c", c, "scale of the scores, with a second head of scores 0 (from N, d, B and the format)", 1.0),
         Parameter("C", C, "score of the sink there (likewise)", 1.0),
-        Parameter("c_odd", c_odd, "scale of the scores, the second head's being opposite (likewise)", 1.0),
+        Parameter("c_odd", c_odd, "scale of the scores, with one of opposite scores (likewise)", 1.0),
         Parameter("C_odd", C_odd, "score of the sink there (likewise)", 1.0),
     ),
     hypotheses=(
