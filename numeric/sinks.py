@@ -21,12 +21,12 @@ Action = Mapping[tuple[str, str], Any]  # (target block, source block) -> the sa
 
 @dataclass(frozen=True)
 class Sink:
-    """The token with `marked` = 1, 0 elsewhere, gets the score C; the blocks `ones` add up to 1 at each query."""
+    """The token whose block `marked` is 1, 0 elsewhere, gets the score C; `one` is 1 at each query."""
 
     c: Number
     C: Number
     marked: str
-    ones: tuple[str, ...]
+    one: str
 
 
 # e^C in balls is the real number.
@@ -52,7 +52,7 @@ def _head(
     offers = {("dot", source): action for source, action in key.items()}
     return Head(
         name,
-        BlockMap(stream, scores, {**asks, **{("sink", each): 1.0 for each in sink.ones}}),
+        BlockMap(stream, scores, {**asks, ("sink", sink.one): 1.0}),
         BlockMap(stream, scores, {**offers, ("sink", sink.marked): sink.C}),
         BlockMap(stream, stream, {pair: share * action for pair, action in value.items()}),
     )

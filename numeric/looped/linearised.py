@@ -15,7 +15,7 @@ from numeric.maps import BlockMap, Number, identity_map
 from numeric.sinks import Sink, linear_heads
 from numeric.stream import Block, Stream
 
-MARKS = ("feature", "label", "test", "sink")
+MARKS = ("feature", "label", "test", "sink", "one")
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ def stream_of(d: int) -> Stream:
 
 # P of Lemma A.2 without its second row: the labels enter by the residuals.
 def tokens(x: Any, r: Any) -> Any:
-    """(2N + 2, 2d + 6), from x (N + 1, d) and r (N + 1): A x_i - y_i at the examples, A x at the test token."""
+    """(2N + 2, 2d + 7), from x (N + 1, d) and r (N + 1): A x_i - y_i at the examples, A x at the test token."""
     N, zero = len(x) - 1, torch.zeros_like(x[:, :1])
     one, last = zero + 1, torch.arange(len(x))[:, None] == N
     key, test = torch.where(last, 0 * x, x) / N, torch.where(last, one, zero)
-    features = torch.cat([x, key, r[:, None], zero, one, zero, test, zero], 1)
-    labels = torch.cat([0 * x, 0 * x, zero, zero, zero, one, zero, test], 1)
+    features = torch.cat([x, key, r[:, None], zero, one, zero, test, zero, one], 1)
+    labels = torch.cat([0 * x, 0 * x, zero, zero, zero, one, zero, test, one], 1)
     return torch.stack([features, labels], 1).flatten(0, 1)
 
 
@@ -64,7 +64,7 @@ def step(at: Setting) -> Construction:
 
 def gradient_layers(stream: Stream, at: Setting) -> tuple[SoftmaxAttention, FeedForward]:
     heads = linear_heads(
-        stream, Sink(at.c, at.C, marked="sink", ones=("feature", "label")), at.second,
+        stream, Sink(at.c, at.C, marked="sink", one="one"), at.second,
         query={"x": 1.0}, key={"key": 1.0}, value={("gradient", "r"): 1.0},
     )  # fmt: skip
     descent = terms_layer(stream, Select("r", "gradient", -1 * at.eta / at.c), clear("gradient"))

@@ -23,7 +23,7 @@ FINEST = {"float64": -26, "float32": -12, "bfloat16": -4}  # exponents of the le
 
 def construction(second: str, c: float, C: float) -> Construction:
     heads = linear_heads(
-        STREAM, Sink(c, C, "sink", ("one",)), second,
+        STREAM, Sink(c, C, "sink", "one"), second,
         query={"x": 1.0}, key={"x": 1.0}, value={("out", "v"): 1.0}, scale=1 / c,
     )  # fmt: skip
     return Construction.of("pair", STREAM, SoftmaxAttention(heads, residual=True))

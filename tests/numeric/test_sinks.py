@@ -19,7 +19,7 @@ MIXED = torch.tensor([[1.0, -2.0], [0.5, 0.0], [0.0, 3.0]], dtype=torch.float64)
 
 def construction(second: str) -> Construction:
     heads = linear_heads(
-        STREAM, Sink(c, C, "sink", ("one",)), second,
+        STREAM, Sink(c, C, "sink", "one"), second,
         query={"q": MIXED}, key={"k": 1.0}, value={("out", "v"): 1.0}, scale=2.0,
     )  # fmt: skip
     return Construction.of("heads", STREAM, SoftmaxAttention(heads, residual=True))

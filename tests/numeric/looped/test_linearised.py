@@ -56,5 +56,5 @@ def test_tokens_are_those_of_the_lemma() -> None:
     assert torch.equal(feature[stream.slice("key")], x[1] / N)
     assert torch.equal(found[-2, stream.slice("key")], torch.zeros(d).double())
     assert feature[stream.slice("r")] == r[1]
-    assert found[1].sum() == last[stream.slice("sink")] == last[stream.slice("label")] == 1
+    assert found[1].sum() == 2 * last[stream.slice("sink")] == 2 * last[stream.slice("label")] == 2
     assert found[:, stream.slice("sink")].sum() == found[:, stream.slice("test")].sum() == 1
