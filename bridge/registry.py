@@ -47,7 +47,7 @@ PLACES = {
     "universal.transformer": ("universal.transformer", "TRANSFORMER"),
     "universal.risk": ("universal.risk_data", "RiskStudy"),
     "looped.positions": ("looped.positions", "POSITIONS"),
-    "looped.gradient_descent": ("looped.gradient_descent", "GRADIENT_DESCENT"),
+    "looped.gradient_descent": ("looped.gradient_descent_data", "GradientDescentStudy"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
