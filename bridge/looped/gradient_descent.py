@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from bridge.check import Check, Sides
+from bridge.data import ScaledTable
 from bridge.domains import Ball, Box, Rows
 from bridge.export.numbers import plain
 from bridge.format_limits import FORMATS
@@ -16,6 +18,7 @@ from bridge.head_formats import pair_for, recommended, require_held
 from bridge.readings.sinks import HEADS
 from bridge.record import NamedTable, Verdict
 from bridge.study import Refusal
+from bridge.tabular import Tabular
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
@@ -33,6 +36,7 @@ ROUNDING = {
                           theory.X, theory.N, theory.d, theory.c, theory.C, theory.bits)
     for second in PAIRS
 }  # fmt: skip
+EXACT_STATE = ArrayFunction(theory.EXACT_STATE, theory.R, theory.H)
 LARGEST_ERROR = ArrayFunction(
     theory.LARGEST_ERROR, theory.R, theory.H, theory.a, theory.q, theory.rho, theory.N, theory.T, theory.eta,
     theory.B_y, theory.tau, theory.bits,
@@ -202,6 +206,14 @@ def largest_error(
     )  # fmt: skip
 
 
+def largest_state(
+    x: Any, y: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, eta: Any, T: Any, B_y: Any, tau: Any,
+    bits: Any,
+) -> Any:  # fmt: skip
+    exact = EXACT_STATE(largest_labels(y), largest_influence(x, mlp, N, eta, T))
+    return exact + largest_error(x, y, mlp, N, d, c, C, second, eta, T, B_y, tau, bits)
+
+
 # Checks.
 
 
@@ -252,6 +264,10 @@ def derived(name: str, second: str, numbers: Mapping[str, int | float]) -> float
     return float(ArrayFunction(bound)(**{str(s): numbers[str(s)] for s in bound.free_symbols}))
 
 
+def prompt(data: ScaledTable) -> dict[str, Any]:
+    return {"x": np.concatenate([data.x, data.x_query[None]]), "y": data.y}
+
+
 GRADIENT_DESCENT = Theorem(
     STATEMENT,
     main="prediction",
@@ -275,6 +291,7 @@ GRADIENT_DESCENT = Theorem(
         theory.F_p: (first_order_prediction,),
         theory.rho: (rounding,),
         theory.E: (largest_error,),
+        theory.S: (largest_state,),
     },
     quantities=quantities,
     checks=tuple(
@@ -287,6 +304,7 @@ GRADIENT_DESCENT = Theorem(
     exact_bits=exact_bits,
     exact_limit=EXACT_LIMIT,
     implied=("high", "bits", "c", "C"),
+    tabular=Tabular("N", "d", ("B_x", "B_y"), prompt, {"L": 0, "m": 1, "B_x": 1.0, "B_y": 1.0, "T": (1, 10, 100, 500)}),
     settings={"samples": 64, "attack": 30, "restarts": 4},
     tokens=True,
     by_rules=False,

@@ -60,10 +60,17 @@ def test_the_opposite_head_is_better_at_its_own_c() -> None:
 def test_the_closed_form_is_the_sum_over_the_loops() -> None:
     """The bound of the prediction: a start, T times what a loop adds, and the reading."""
     bound = theory.derive_prediction().error
-    letters = {theory.R: 2.0, theory.H: 0.5, theory.rho: 1e-12, theory.q: 1e-9, theory.E: 1e-6, theory.F_p: 1e-8}
+    letters = {
+        theory.R: 2.0,
+        theory.H: 0.5,
+        theory.rho: 1e-12,
+        theory.q: 1e-9,
+        theory.E: 1e-6,
+        theory.F_p: 1e-8,
+        theory.S: 2.5,
+    }
     one, many = (float(bound.subs({**POINT, **letters, theory.T: T})) for T in (1, 11))
-    state = 2.0 * math.sqrt(1.25) + 1e-6
-    a_loop = 1e-9 * 1e-6 + state * (1e-12 * 3 * (1 + math.sqrt(8) / 2) + 4 * 1.5 * 2.0**-53)
+    a_loop = 1e-9 * 1e-6 + 2.5 * (1e-12 * 3 * (1 + math.sqrt(8) / 2) + 4 * 1.5 * 2.0**-53)
     assert many - one == pytest.approx(10 * a_loop, rel=1e-6)
     assert one - float(bound.subs({**POINT, **letters, theory.T: 1, theory.F_p: 0})) == pytest.approx(1e-8)
 
