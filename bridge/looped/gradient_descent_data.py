@@ -23,6 +23,7 @@ from symbolic.statements import Quantity, UsageError
 ENLARGED = 1e-6  # relative: letters that are computed in float64
 ROUNDED = 1e-9  # relative: the eigenvalue and what rests on it
 SECONDS = 1e-7  # for each pair of tokens and loop, over all runs
+OF_LETTERS = 50_000  # ball operations, for letters that do not depend on the rows
 
 
 class GradientDescentStudy(TheoremStudy):
@@ -48,7 +49,7 @@ class GradientDescentStudy(TheoremStudy):
         Cost(64.0 * length**2, SECONDS * length**2 * resolved["T"]).announce(
             f"compare {self.result.id} at {table.source}"
         )
-        theorem = replace(self.theorem, refusal=None, exact_limit=0)
+        theorem = replace(self.theorem, refusal=None, exact_limit=OF_LETTERS)
         return OfTable(theorem, resolved, weights, dtype, device, table)
 
 
@@ -78,7 +79,7 @@ class OfTable(TableCase):
         return 0.0
 
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
-        return {} if scope == "network" else self._letters
+        return {**self._of_network, **({} if scope == "network" else self._letters)}
 
     @cached_property
     def _letters(self) -> dict[sp.Symbol, flint.arb]:

@@ -19,7 +19,7 @@ from symbolic.operations import Second
 N, d, m, T, bits = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "m", "T", "bits"))
 L = sp.Symbol("L", integer=True, nonnegative=True)
 eta, high, B_x, B_y, c, C, tau = sp.symbols("eta high B_x B_y c C tau", positive=True)
-X, R, H, S, rho = sp.symbols("X R H S rho", positive=True)
+R, H, S, rho, delta = sp.symbols("R H S rho delta", positive=True)
 a, q, E, F_r, F_p = sp.symbols("a q E F_r F_p", nonnegative=True)
 
 unit, inner = 2**-bits, 2 ** -sp.Max(bits, 24)  # PyTorch adds half formats up in float32
@@ -27,8 +27,8 @@ keys = 2 * N + 1  # all tokens but the last
 
 
 def pair(second: Second) -> HeadPair:
-    """The two heads of a loop."""
-    return HeadPair.of(second, keys=keys, size=X, width=d, unit=unit, inner=inner)
+    """The two heads of a loop, whose scores over c are Phi(x_i)^T Phi(x_j) / N."""
+    return HeadPair.of(second, keys=keys, size=B_x**2 / N, width=d, unit=unit, inner=inner)
 
 
 # With Phi / sqrt(N) = U Sigma V^T the row of B^j for the prediction is (-h_j^T, 1), h_j = U f(Sigma) V^T Phi(x_test) /
@@ -56,15 +56,13 @@ GROWTH = T * (eta * (a + q) + ROUNDED_R + ROUNDED_P)
 LARGEST_ERROR = (GROWTH * EXACT_STATE + (1 + H) * sp.sqrt(N) * B_y * COPIED) / (1 - GROWTH)
 
 
-# |(W - G)_ij| is at most what truncation leaves of a weight, and a norm of a matrix at most that of its entries.
-def worst(second: Second) -> dict[sp.Symbol, sp.Expr]:
+# |(W - G)_ij| <= delta, what truncation leaves of a weight; a norm of a matrix is at most that of its entries.
+def worst() -> dict[sp.Symbol, sp.Expr]:
     """The letters that a prompt knows better, from the hypotheses."""
-    found: dict[sp.Symbol, sp.Expr] = {R: sp.sqrt(N) * B_y, H: INFLUENCE, X: B_x**2 / N}
-    each, heads = pair(second).truncation(c, C), pair(second)
+    found: dict[sp.Symbol, sp.Expr] = {R: sp.sqrt(N) * B_y, H: INFLUENCE}
     later = (
-        (rho, heads.rounding(c, C)),
-        (a, sp.sqrt(N * (N + 1)) * each),
-        (q, sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * each),
+        (a, sp.sqrt(N * (N + 1)) * delta),
+        (q, sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * delta),
         (F_r, T * eta * a * EXACT_STATE),
         (F_p, T * eta * q * EXACT_STATE),
         (E, LARGEST_ERROR),
