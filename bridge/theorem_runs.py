@@ -92,7 +92,7 @@ class TheoremRuns(Case):
 
     # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        bits = -(-(bits + self.theorem.exact_bits) // BITS_APART) * BITS_APART
+        bits = -(-(bits + self.cancelled_bits) // BITS_APART) * BITS_APART
         found = self._exact.at(inputs, bits)
         missing = [name for name in names if name not in found]
         if missing:
