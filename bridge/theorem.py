@@ -170,7 +170,10 @@ class Theorem:
         others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
         others |= {"the samples": self.samples, "the handles": self.handles, "the norms": self.norms}
         others |= {"the envelope": self.envelope, "the quantities": self.quantities, "the refusal": self.refusal}
-        others |= {"the letters": self.letters, "the exact bits": self.exact_bits if callable(self.exact_bits) else None}
+        others |= {
+            "the letters": self.letters,
+            "the exact bits": self.exact_bits if callable(self.exact_bits) else None,
+        }
         others |= {"the hypotheses of bounds": self.outside, "the printed letters": self.printed_letters}
         others["the idle parameters"] = self.idle
         yield from ((role, each) for role, each in others.items() if each is not None)

@@ -162,16 +162,12 @@ def missed_in_prediction(x: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, 
     return torch.linalg.vector_norm(here.influence(eta, int(T))[:-1] @ here.missed, dim=1).max()
 
 
-def first_order_residuals(
-    x: Any, y: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, eta: Any, T: int
-) -> Any:
+def first_order_residuals(x: Any, y: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, eta: Any, T: int) -> Any:
     found = AtPrompt.of(x, mlp, N, c, C, second).first_order(y, eta, int(T))[:-1]
     return torch.linalg.vector_norm(found.mT, dim=1).max()
 
 
-def first_order_prediction(
-    x: Any, y: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, eta: Any, T: int
-) -> Any:
+def first_order_prediction(x: Any, y: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, eta: Any, T: int) -> Any:
     return abs(AtPrompt.of(x, mlp, N, c, C, second).first_order(y, eta, int(T))[-1]).max()
 
 

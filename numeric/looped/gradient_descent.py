@@ -147,7 +147,9 @@ def _neighbours(stream: Stream, at: Setting, target: str, source: str) -> Softma
     """Each token gets the mean of `source` over its pair."""
     scores = stream.only(["p"])
     query, key = (BlockMap(stream, scores, {("p", "p"): factor}) for factor in (at.tau, 1.0))
-    return SoftmaxAttention((Head("pair", query, key, BlockMap(stream, stream, {(target, source): 1.0})),), residual=True)
+    return SoftmaxAttention(
+        (Head("pair", query, key, BlockMap(stream, stream, {(target, source): 1.0})),), residual=True
+    )
 
 
 # Lemma A.2: g = c sum_j r_j Phi(x_j)^T Phi(x_i) / N, and r - (eta/c) g. At labels all scores but the sink's are 0, and

@@ -77,7 +77,9 @@ def worst(second: Second) -> dict[sp.Symbol, sp.Expr]:
 @cache
 def derive_residuals() -> Approximated:
     """r_1, ..., r_N after T loops, in the 2-norm."""
-    start = linear_map(_labels(), "without a loop", operator_norm=1, dim=N, reason="eigenvalues of I - eta G in [-1, 1]")
+    start = linear_map(
+        _labels(), "without a loop", operator_norm=1, dim=N, reason="eigenvalues of I - eta G in [-1, 1]"
+    )
     followed = add(start, _given("first order", N, Norm.TWO, F_r), name="to first order")
     return _looped("residuals", followed, N, eta * a * (S - EXACT_STATE) + ROUNDED_R * S)
 
@@ -92,7 +94,9 @@ def derive_prediction() -> Approximated:
 
 
 def _labels() -> Approximated:
-    return given("y", dim=N, norm=Norm.TWO, size=R, error=sp.sqrt(N) * B_y * COPIED, reason="heads that read a neighbour")
+    return given(
+        "y", dim=N, norm=Norm.TWO, size=R, error=sp.sqrt(N) * B_y * COPIED, reason="heads that read a neighbour"
+    )
 
 
 def _given(name: str, dim: sp.Expr, norm: Norm, error: sp.Expr) -> Approximated:
