@@ -49,7 +49,7 @@ PLACES = {
     "looped.positions": ("looped.positions", "POSITIONS"),
     "looped.linearised": ("looped.linearised", "LINEARISED"),
     "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
-    "looped.gradient_descent": ("looped.gradient_descent", "GRADIENT_DESCENT"),
+    "looped.gradient_descent": ("looped.gradient_descent_data", "GradientDescentStudy"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

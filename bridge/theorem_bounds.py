@@ -179,12 +179,6 @@ class TheoremBounds(TheoremRuns):
         return self.cancelled_bits + (READ_BITS if self.theorem.handles is not None else 0)
 
     @property
-    def cancelled_bits(self) -> int:
-        """What nearly cancels in an exact run."""
-        bits = self.theorem.exact_bits
-        return bits if isinstance(bits, int) else int(self.runner.called(bits, {}))
-
-    @property
     def network_letters(self) -> Mapping[sp.Symbol, flint.arb]:
         """The letters that this network knows better, at all of its prompts."""
         return self._of_network

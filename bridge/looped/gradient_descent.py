@@ -1,4 +1,4 @@
-"""Lemma A.2 and Theorem 3.1 (algoformer) as a theorem: T loops of the transformer beside T steps of gradient descent."""
+"""Lemma A.2 and Theorem 3.1 (algoformer) as a theorem: T loops of a transformer beside T steps of gradient descent."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,13 +9,17 @@ import torch
 
 from bridge.check import Check, Sides
 from bridge.domains import Ball, Box, Rows
+from bridge.export.numbers import plain
 from bridge.format_limits import FORMATS
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
 from bridge.readings.sinks import HEADS
+from bridge.record import NamedTable, Verdict
+from bridge.study import Refusal
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
+from numeric.network import Network
 from symbolic.looped import gradient_descent as theory
 from symbolic.looped import gradient_descent_statement as stated
 from symbolic.operations import Second
@@ -23,17 +27,15 @@ from symbolic.statements import Quantity, UsageError
 
 STATEMENT = stated.GRADIENT_DESCENT
 PAIRS = tuple(str(each) for each in (Second.CONSTANT, Second.OPPOSITE))
-# The best c of the worst case has truncation and rounding in balance. At a prompt truncation is followed with its
-# signs, and is less; rounding is bounded by norms.
-ABOVE_BEST = 4.0
+EXACT_LIMIT = 5_000_000  # at some hundred bits a loop
 ROUNDING = {
     second: ArrayFunction(theory.pair(Second(second)).rounding(theory.c, theory.C),
                           theory.X, theory.N, theory.d, theory.c, theory.C, theory.bits)
     for second in PAIRS
 }  # fmt: skip
-LARGEST = ArrayFunction(
-    theory.LARGEST, theory.R, theory.H, theory.a, theory.q, theory.rho, theory.N, theory.T, theory.eta, theory.B_y,
-    theory.tau, theory.bits,
+LARGEST_ERROR = ArrayFunction(
+    theory.LARGEST_ERROR, theory.R, theory.H, theory.a, theory.q, theory.rho, theory.N, theory.T, theory.eta,
+    theory.B_y, theory.tau, theory.bits,
 )  # fmt: skip
 
 
@@ -57,9 +59,23 @@ def knobs(second: str, numbers: Mapping[str, Any], given: Mapping[str, Any], dty
     size = numbers["B_x"] ** 2 / numbers["N"]
     heads = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=size, width=numbers["d"])
     best = recommended(heads, dtype)
-    chosen = {"c": ABOVE_BEST * best["c"], "C": best["C"], **{name: given[name] for name in best if name in given}}
+    chosen = {**best, "c": above_best(numbers["N"]) * best["c"]}
+    chosen |= {name: given[name] for name in best if name in given}
     require_held(STATEMENT.id, heads, dtype, **chosen)
     return chosen
+
+
+def refusal(high: float, B_x: float) -> Refusal | None:
+    """Where the domain of the inputs does not keep the eigenvalues below `high`."""
+    reason = f"high = {plain(high)} is below B_x^2 = {plain(B_x**2)}, which eigenvalues may reach; leave high out"
+    return Refusal(Verdict.OUTSIDE, reason) if high < B_x**2 else None
+
+
+# With the best c the worst truncation of N weights is as large as their rounding. At a prompt it is followed with its
+# signs, and is less by some powers of N; rounding is bounded by norms.
+def above_best(N: int) -> float:
+    """The power of 2 next to sqrt(N)."""
+    return 2.0 ** round(math.log2(N) / 2)
 
 
 # A loop multiplies the radius of a residual by eta/c times the weights of both heads, of 2N + 1 tokens and more.
@@ -175,11 +191,11 @@ def rounding(x: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, bits
     return ROUNDING[second](largest_score(x, mlp, N), N, d, c, C, bits)
 
 
-def largest_state(
+def largest_error(
     x: Any, y: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, eta: Any, T: Any, B_y: Any, tau: Any,
     bits: Any,
 ) -> Any:  # fmt: skip
-    return LARGEST(
+    return LARGEST_ERROR(
         largest_labels(y), largest_influence(x, mlp, N, eta, T), missed_in_residuals(x, mlp, N, c, C, second),
         missed_in_prediction(x, mlp, N, c, C, second, eta, T), rounding(x, mlp, N, d, c, C, second, bits),
         N, T, eta, B_y, tau, bits,
@@ -204,6 +220,38 @@ def counted(part: str, what: str) -> Callable[..., Sides]:
     return sides
 
 
+def by_loop(
+    N: int, d: int, m: int, T: int, L: int, eta: float, B_x: float, B_y: float, high: float, second: str, bits: int,
+    c: float, C: float, tau: float, mlp: torch.Tensor,
+) -> NamedTable:  # fmt: skip
+    """The whole state after each of 1, 2, 4, ... loops, at one seeded prompt."""
+    numbers = {"N": N, "d": d, "m": m, "L": L, "eta": eta, "B_x": B_x, "B_y": B_y, "high": high, "bits": bits, "c": c,
+               "C": C, "tau": tau}  # fmt: skip
+    generator = torch.Generator().manual_seed(0)
+    x = Rows(N + 1, Ball(d, radius=B_x)).sample(1, generator)[0]
+    y = Rows(N, Box(m, size=B_y)).sample(1, generator)[0]
+    built = network(N, d, m, eta, c, C, tau, B_x, B_y, second, mlp, T)
+    states = Network(built).run(numeric.tokens(x, y)[None])
+    phi, A = features(x, mlp), torch.zeros(m, d, dtype=torch.float64)
+    rows: list[list[str | int | float | None]] = []
+    for k in range(1, T + 1):
+        A = numeric.descend(A, phi[:-1], y, eta)
+        if k & (k - 1) == 0 or k == T:
+            missed = states[f"r[{k}]"][0, ::2].mT - A @ phi.mT  # (m, N + 1)
+            errors = torch.linalg.vector_norm(missed[:, :-1] + y.mT, dim=1).max(), abs(missed[:, -1]).max()
+            bounds = (derived(name, second, {**numbers, "T": k}) for name in ("residuals", "prediction"))
+            rows.append([k, *(each for pair in zip(map(float, errors), bounds, strict=True) for each in pair)])
+    columns = ["loop", "residuals", "derived", "prediction", "derived"]
+    return NamedTable(title="Errors of the whole state after each loop, at one prompt", columns=columns, rows=rows)
+
+
+def derived(name: str, second: str, numbers: Mapping[str, int | float]) -> float:
+    """The bound of that quantity from the hypotheses."""
+    bound = next(each for each in quantities(second) if each.name == name).derived()
+    assert bound is not None  # it has a derivation
+    return float(ArrayFunction(bound)(**{str(s): numbers[str(s)] for s in bound.free_symbols}))
+
+
 GRADIENT_DESCENT = Theorem(
     STATEMENT,
     main="prediction",
@@ -226,16 +274,20 @@ GRADIENT_DESCENT = Theorem(
         theory.F_r: (first_order_residuals,),
         theory.F_p: (first_order_prediction,),
         theory.rho: (rounding,),
-        theory.S: (largest_state,),
+        theory.E: (largest_error,),
     },
     quantities=quantities,
     checks=tuple(
         Check(STATEMENT.quantity(f"{what}.{part}"), counted(part, what))
         for part in stated.COUNTS for what in ("layers", "heads")
     ),
+    tables=(by_loop,),
     resolve=resolve,
+    refusal=refusal,
     exact_bits=exact_bits,
+    exact_limit=EXACT_LIMIT,
     implied=("high", "bits", "c", "C"),
+    settings={"samples": 64, "attack": 30, "restarts": 4},
     tokens=True,
     by_rules=False,
 )  # fmt: skip

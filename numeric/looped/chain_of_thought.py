@@ -22,6 +22,7 @@ from numeric.maps import BlockMap, Number, identity_map, injection
 from numeric.stream import Block, Stream, StreamError
 
 FILTERED = {"features": "x", "keys": "key", "filtered": "r"}  # taps behind the filter
+CODES = {"feature": "step", "next": "before"}  # indicators, by the code that the last token's step meets
 MARKS = ("place", "begun", "sink", "one")
 
 
@@ -93,7 +94,7 @@ def streams(at: Setting) -> tuple[Stream, Stream]:
     blocks = [Block("s", at.d), Block("step", at.K), Block("before", at.K), of_chains]
     prompt = Stream([*blocks, *(Block(name, 1) for name in MARKS)])
     states = [Block(name, at.d) for name in ("copy", "x", "key", "r", "g", "out")]
-    return prompt, prompt.extend(Block("asked", at.K), Block("feature", 1), Block("label", 1), *states)
+    return prompt, prompt.extend(Block("asked", at.K), *(Block(name, 1) for name in (*CODES, "label")), *states)
 
 
 def transformer(at: Setting, T: int) -> Looped:
@@ -134,25 +135,25 @@ def _asking(stream: Stream, at: Setting) -> SoftmaxAttention:
 # For e in {0, 1} and a in [0, 1/4] or [3/4, 1]: relu(2 a + 4 e - 9/2) - relu(2 a + 4 e - 11/2) is 1 if e = 1 and
 # a >= 3/4, and else 0.
 def _marking(stream: Stream, at: Setting) -> FeedForward:
-    """Indicators of the tokens of step l, and of step l + 1."""
-    sides = {"feature": "step", "label": "before"}
-    hidden = Stream(Block(f"{mark}{side}", at.K) for mark in sides for side in "+-")
-    ones = np.ones((1, at.K))
-    inner, outer = {}, {}
-    for mark, code in sides.items():
-        for side, sign in (("+", 1.0), ("-", -1.0)):
+    """Indicators of the tokens of step l, of those of step l + 1, and of all but the former, which the loops leave."""
+    hidden = Stream([*(Block(f"{mark}{side}", at.K) for mark in CODES for side in "+-"), Block("one", 1)])
+    inner: dict[tuple[str, str], Any] = {("one", "one"): 1.0}
+    outer: dict[tuple[str, str], Any] = {("label", "one"): 1.0}
+    for mark, code in CODES.items():
+        for side, sign in (("+", 1), ("-", -1)):
             inner |= {(f"{mark}{side}", "asked"): 2.0, (f"{mark}{side}", code): 4.0}
-            outer[mark, f"{mark}{side}"] = sign * ones
-    bias = {f"{mark}{side}": np.full(at.K, -4.5 if side == "+" else -5.5) for mark in sides for side in "+-"}
+            outer[mark, f"{mark}{side}"] = sign * np.ones((1, at.K))
+    outer |= {("label", f"feature{side}"): -1 * outer["feature", f"feature{side}"] for side in "+-"}
+    bias = {f"{mark}{side}": np.full(at.K, -4.5 if side == "+" else -5.5) for mark in CODES for side in "+-"}
     return FeedForward(BlockMap(stream, hidden, inner), bias, BlockMap(hidden, stream, outer), residual=True)
 
 
-# tau (<p_i, p_j> + 2 label_j): codes of +-1 differ in a place at least, so that the own chain's label leads by 2 tau.
+# tau (<p_i, p_j> + 2 next_j): codes of +-1 differ in a place at least: the own chain's next state leads by 2 tau.
 def _pairing(stream: Stream, at: Setting) -> SoftmaxAttention:
     """The tokens of a chain read its state of step l + 1."""
-    scores = stream.only(["chain", "label"])
-    query = BlockMap(stream, scores, {("chain", "chain"): at.tau, ("label", "one"): 2 * at.tau})
-    key = BlockMap(stream, scores, {("chain", "chain"): 1.0, ("label", "label"): 1.0})
+    scores = stream.only(["chain", "next"])
+    query = BlockMap(stream, scores, {("chain", "chain"): at.tau, ("next", "one"): 2 * at.tau})
+    key = BlockMap(stream, scores, {("chain", "chain"): 1.0, ("next", "next"): 1.0})
     return SoftmaxAttention(
         (Head("pairing", query, key, BlockMap(stream, stream, {("copy", "s"): 1.0})),), residual=True
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from numeric.construction import Embedding, FeedForward, Head, SoftmaxAttention, StreamTap
+from numeric.construction import Embedding, FeedForward, Head, Layer, SoftmaxAttention, StreamTap
 from numeric.feed_forward import Select, clear, terms_layer
 from numeric.looped.positions import digits
 from numeric.loops import Looped, looped
@@ -102,7 +102,8 @@ def streams(at: Setting) -> tuple[Stream, Stream]:
 def transformer(at: Setting, T: int) -> Looped:
     """The output is A_T Phi(x_test), (m); the block r holds A_k Phi(x_i) - y_i, and A_k Phi(x_test) at x_test."""
     prompt, stream = streams(at)
-    answer, pre = Stream([Block("out", at.m)]), (*representation_layers(stream, at), *pairing_layers(stream, at))
+    answer = Stream([Block("out", at.m)])
+    pre: tuple[Layer, ...] = (*representation_layers(stream, at), *pairing_layers(stream, at))
     return looped(
         "looped.gradient_descent",
         stream,
@@ -127,8 +128,9 @@ def representation_layers(stream: Stream, at: Setting) -> tuple[FeedForward, ...
 def _mlp_layer(stream: Stream, at: Setting, k: int, W: Any, b: Any) -> FeedForward:
     hidden = Stream([Block("up", len(b)), Block("down", len(b))])
     column = b.reshape(-1, 1)
+    before = _layer(k - 1)
     inner = {
-        ("up", _layer(k - 1)): W, ("up", "feature"): column, ("down", _layer(k - 1)): -1 * W, ("down", "feature"): -1 * column,
+        ("up", before): W, ("up", "feature"): column, ("down", before): -1 * W, ("down", "feature"): -1 * column,
     }  # fmt: skip
     outer = {(_layer(k), "up"): 1.0, (_layer(k), "down"): -1 * at.leak}
     return FeedForward(BlockMap(stream, hidden, inner), NO_BIAS, BlockMap(hidden, stream, outer), residual=True)

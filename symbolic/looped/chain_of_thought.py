@@ -5,6 +5,7 @@ sigma leaky ReLU. For a row w of W the loops hold r_i = A_k s_i - w^T s_i of the
 matrix of the rows s_i, G = X X^T / N, and s = X^T alpha. Then w^T s = p - alpha^T r; a loop of exact weights keeps it.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import sympy as sp
@@ -12,7 +13,8 @@ import sympy as sp
 from symbolic.calculus import Norm, add, apply_function, contract, given, linear_map
 from symbolic.calculus.head_knobs import HeadPair
 from symbolic.citations import ALGOFORMER, Citation
-from symbolic.derivation import Approximated
+from symbolic.derivation import Approximated, Derivation
+from symbolic.obligations import Obligation
 from symbolic.operations import Second
 from symbolic.provenance import Provenance
 from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
@@ -20,11 +22,10 @@ from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier
 N, L, d, T = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "L", "d", "T"))
 step = sp.Symbol("step", integer=True, nonnegative=True)
 leak, low, high, B, eta, c, C, tau = sp.symbols("leak low high B eta c C tau", positive=True)
-R, alpha = sp.symbols("R alpha", positive=True)  # ||r||_2 of A = 0 and of one row, ||alpha||_2
+R, alpha, kappa, delta, S = sp.symbols("R alpha kappa delta S", positive=True)
 
 KEYS = N * (L + 1) + step + 1  # all tokens but the sink
 LONGEST = sp.Max(B, sp.sqrt(N * high))  # of a state: ||s_i||_2 <= ||X||
-WORST = {R: sp.sqrt(N * high), alpha: B / sp.sqrt(N * low)}
 
 
 def pair(unit: sp.Expr, inner: sp.Expr) -> HeadPair:
@@ -36,42 +37,79 @@ def pair(unit: sp.Expr, inner: sp.Expr) -> HeadPair:
 # Codes of chains differ in a place at least, so that the own chain's state of step l + 1 leads by 2 tau, and the others
 # have a weight of at most n e^(-2 tau) together. The inverse of sigma has slopes of up to 1/leak.
 COPIED = 2 * LONGEST * KEYS * sp.exp(-2 * tau) / leak
-MISSED = pair(sp.S.One, sp.S.One).truncation(c, C)  # of each weight; units do not enter
-IN_RESIDUALS = sp.sqrt(N * (N + 1)) * MISSED
-IN_PREDICTION = sp.sqrt(N + 1) * MISSED
-START = R + sp.sqrt(N) * COPIED
+
+# delta bounds the error of each weight, and norms of matrices are at most those of their entries.
+IN_RESIDUALS = sp.sqrt(N * (N + 1)) * delta
+IN_PREDICTION = sp.sqrt(N + 1) * delta
+START = R + sp.sqrt(N) * kappa
 
 # ||(r, p)|| <= (1 + ||alpha||) ||r|| + |p - alpha^T r| in every loop. I - eta G does not expand, so that a loop adds at
-# most eta IN_RESIDUALS S to ||r||, and eta (IN_PREDICTION + ||alpha|| IN_RESIDUALS) S to p - alpha^T r, for S the
-# largest ||(r, p)||. So S <= (1 + ||alpha||) START + B + ||alpha|| sqrt(N) COPIED + GROWTH S.
+# most eta IN_RESIDUALS S to ||r||, and DRIFT S to p - alpha^T r, for S the largest ||(r, p)||. At first the latter is
+# w^T s but for the copies. So S <= (1 + ||alpha||) START + B + ||alpha|| sqrt(N) kappa + GROWTH S.
 DRIFT = eta * (IN_PREDICTION + alpha * IN_RESIDUALS)
 GROWTH = T * (eta * (1 + alpha) * IN_RESIDUALS + DRIFT)
-LARGEST = ((1 + alpha) * START + B + alpha * sp.sqrt(N) * COPIED) / (1 - GROWTH)
+LARGEST = ((1 + alpha) * START + B + alpha * sp.sqrt(N) * kappa) / (1 - GROWTH)
+
+
+# ||X w|| <= ||X||, and alpha = X (X^T X)^(-1) s.
+SIZES = {R: sp.sqrt(N * high), alpha: B / sp.sqrt(N * low)}
+MADE = {kappa: COPIED, delta: pair(sp.S.One, sp.S.One).truncation(c, C)}  # units do not enter
+WORST = {**SIZES, **MADE, S: LARGEST.xreplace({**SIZES, **MADE})}
 
 
 @cache
 def derive_filter() -> Approximated:
     """r before the loops at each token: -sigma^(-1) of the next state beside an example, 0 elsewhere."""
-    return given("filter", dim=d, size=LONGEST / leak, error=COPIED, reason="the own label leads by 2 tau")
+    return given("filter", dim=d, size=LONGEST / leak, error=kappa, reason="the own chain's next state leads by 2 tau")
 
 
 # In the span of X, where r starts, I - eta G contracts by 1 - eta low; beside it, it keeps what is there.
 @cache
-def derive_next(missed: bool = True) -> Approximated:
-    """The next state against sigma(W s); with exact weights and copies if not `missed`."""
-    S, lost = (LARGEST, 1) if missed else (0, 0)
-    start = given("residuals", dim=N, norm=Norm.TWO, size=0, error=START if missed else R, reason="against their limit")
-    inside = contract(start, "inside", factor=1 - eta * low, offset=eta * IN_RESIDUALS * S, size=0, depth=T)
-    beside = lost * sp.sqrt(N) * COPIED + T * eta * IN_RESIDUALS * S
-    drift = lost * alpha * sp.sqrt(N) * COPIED + T * DRIFT * S
-    outside = given("outside", dim=N, norm=Norm.TWO, size=0, error=beside, reason="kept by a loop, and added to")
-    left = linear_map(
-        add(inside, outside, name="left"), "through alpha", operator_norm=alpha, dim=1, target=Norm.INF,
-        reason="w^T s = p - alpha^T r",
-    )  # fmt: skip
-    moved = given("drift", dim=1, size=B, error=drift, reason="what a loop adds to p - alpha^T r")
-    before = add(left, moved, name="before sigma")
-    return apply_function(before, "next" if missed else "steps", eps=0, lipschitz=1, size=B)
+def derive_next() -> Approximated:
+    """The next state against sigma(W s)."""
+    inside = _descended(START, eta * IN_RESIDUALS * S)
+    copied = sp.sqrt(N) * kappa
+    kept = _given("outside", N, Norm.TWO, copied + T * eta * IN_RESIDUALS * S, "a loop keeps it, and adds to it")
+    drift = _given("drift", sp.S.One, Norm.INF, alpha * copied + T * DRIFT * S, "what loops add to p - alpha^T r")
+    owed = Obligation("T loops add less to the state than its size", sp.Lt(GROWTH, 1))
+    before = add(_through(add(inside, kept, name="left")), drift, name="before sigma")
+    return _owing(_after(before, "next"), owed)
+
+
+@cache
+def derive_steps() -> Approximated:
+    """T exact steps against sigma(W s)."""
+    return _after(_through(_descended(R, sp.S.Zero)), "steps")
+
+
+def bound_at_prompt() -> sp.Expr:
+    """That on the next state, with R and alpha in letters."""
+    return derive_next().error.xreplace({**MADE, S: LARGEST.xreplace(MADE)})
+
+
+def _given(name: str, dim: sp.Expr, norm: Norm, error: sp.Expr, reason: str) -> Approximated:
+    return given(name, dim=dim, norm=norm, size=0, error=error, reason=reason)
+
+
+def _descended(start: sp.Expr, offset: sp.Expr) -> Approximated:
+    residuals = _given("residuals", N, Norm.TWO, start, "against their limit 0")
+    return contract(residuals, "inside", factor=1 - eta * low, offset=offset, size=0, depth=T)
+
+
+def _through(residuals: Approximated) -> Approximated:
+    return linear_map(
+        residuals, "through alpha", operator_norm=alpha, dim=1, target=Norm.INF, reason="w^T s = p - alpha^T r"
+    )
+
+
+def _after(before: Approximated, name: str) -> Approximated:
+    return apply_function(before, name, eps=0, lipschitz=1, size=B)
+
+
+def _owing(value: Approximated, owed: Obligation) -> Approximated:
+    *steps, last = value.derivation.steps
+    whole = replace(last, obligations=(*last.obligations, owed))
+    return replace(value, derivation=Derivation((*steps, whole)))
 
 
 _DOMAIN = "singular values of X / sqrt(N) in [sqrt(low), sqrt(high)], ||s|| <= B, rows of W in the unit ball"
@@ -103,7 +141,7 @@ CHAIN_OF_THOUGHT = Result(
         Parameter("L", L, "steps of a chain", 3, integer=True),
         Parameter("step", step, "step of the last state of the begun chain", 1, integer=True),
         Parameter("d", d, "dimension of a state", 2, integer=True),
-        Parameter("T", T, "loops", (4, 16, 64), integer=True),
+        Parameter("T", T, "loops", (4, 32), integer=True),
         Parameter("leak", leak, "leaky slope of sigma", 0.1),
         Parameter("low", low, "least eigenvalue of X^T X / N, X the examples at step l", 0.25),
         Parameter("high", high, "largest eigenvalue of X^T X / N", 1.0),
@@ -131,17 +169,21 @@ CHAIN_OF_THOUGHT = Result(
         _error("next", r"\|\hat s^{l+1} - \sigma(W s^l)\|_\infty", "next state against the true one", derive_next(),
                remark=_HAND, trivial=2 * B),
         _error("steps", r"\|\sigma(A_T s^l) - \sigma(W s^l)\|_\infty", "that of T exact steps of gradient descent "
-               "against the true one", derive_next(missed=False), remark=_HAND, trivial=2 * B),
+               "against the true one", derive_steps(), remark=_HAND, trivial=2 * B),
         _error("filter", r"\max_i |\hat r_i - r_i|", "residuals before the loops, at all tokens", derive_filter(),
                scopes=("network",)),
         *(_count(part, what, printed) for part, counts in _COUNTS.items()
           for what, printed in zip(("layers", "heads"), counts, strict=True)),
     ),
     notation={leak: r"\lambda", low: r"\lambda_{\min}", high: r"\lambda_{\max}", eta: r"\eta", tau: r"\tau",
-              alpha: r"\|\alpha\|", step: "l"},
+              alpha: r"\|\alpha\|", step: "l",
+              kappa: r"\kappa", delta: r"\delta"},
     symbols={
         R: "largest 2-norm of w^T s_i over the examples, over the rows w of W",
         alpha: "least 2-norm of coefficients with which the examples add up to s^l",
+        kappa: "error of a residual behind the filter",
+        delta: "error of a weight of both heads, over c",
+        S: "2-norm of residuals and prediction in any loop",
     },
     remarks=(
         "States of all other steps are arbitrary here, within B: the filter has to clear them, whatever they are.",

@@ -19,8 +19,8 @@ from symbolic.operations import Second
 N, d, m, T, bits = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "m", "T", "bits"))
 L = sp.Symbol("L", integer=True, nonnegative=True)
 eta, high, B_x, B_y, c, C, tau = sp.symbols("eta high B_x B_y c C tau", positive=True)
-X, R, H, S, rho = sp.symbols("X R H S rho", positive=True)
-a, q, F_r, F_p = sp.symbols("a q F_r F_p", nonnegative=True)
+X, R, H, rho = sp.symbols("X R H rho", positive=True)
+a, q, E, F_r, F_p = sp.symbols("a q E F_r F_p", nonnegative=True)
 
 unit, inner = 2**-bits, 2 ** -sp.Max(bits, 24)  # PyTorch adds half formats up in float32
 keys = 2 * N + 1  # all tokens but the last
@@ -38,22 +38,23 @@ INFLUENCE = B_x * sp.sqrt(2 * T * eta / N)  # ||h_j||_2, j <= T
 EXACT_STATE = R * sp.sqrt(1 + H**2)  # ||s_l||_2: ||r_l|| <= ||y|| = R, and p = h_l^T y
 
 # Before the loop each token of a pair has the weight 1 / (2 + v), v <= 2 N e^(-2 tau): positions of +-1 differ in one
-# place at least. Twice the mean misses y_i by |y_i| v / (2 + v) + 2 v B_y / (2 + v) at most. Rounded in the softmax, the
-# product, the sum and as a token.
+# place at least. Twice the mean misses y_i by |y_i| v / (2 + v) + 2 v B_y / (2 + v) at most. Rounded in the softmax,
+# the product, the sum and as a token.
 COPIED = 3 * N * sp.exp(-2 * tau) + 4 * unit  # times the largest of what is copied
 
-# s_hat_T - s_T = B^T (s_hat_0 - s_0) + sum_l B^(T-1-l) (eta (G - W) s_hat_l + rounding_l). With s_hat_l = s_l + (s_hat_l -
-# s_l) the sum is one of exact states, its residuals F_r in size and its prediction F_p, and a rest. Of the rest,
+# s_hat_T - s_T = B^T (s_hat_0 - s_0) + sum_l B^(T-1-l) (eta (G - W) s_hat_l + rounding_l). With s_l + (s_hat_l - s_l)
+# for s_hat_l the sum is one of exact states, its residuals F_r in size and its prediction F_p, and a rest. Of the rest,
 # ||B^j|| <= 1 in the residuals, ||W - G|| <= a there and ||e_p^T B^j (W - G)|| <= q for the prediction. A loop rounds
 # each coordinate of W s_hat by rho sum_j |s_hat_j| at most (`HeadPair.rounding`), and s_hat by 4 units of ||s_hat||:
 # eta/c, the product with it, and the new token, for steps no longer than 2 ||s_hat||.
 ROUNDED_R = eta * sp.sqrt(N * (N + 1)) * rho + 4 * unit  # by a loop, over ||s_hat||
 ROUNDED_P = eta * sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * rho + 4 * unit * (1 + H)
 
-# S >= ||s_hat_l||_2 of all loops: the largest is at most that of s_l, the error of the start in both parts, and T times
-# what a loop adds in both, a multiple of it. For T times that below 1 it can be solved for.
+# E >= ||s_hat_l - s_l||_2 of all loops: the largest is at most the error of the start in both parts and T times what a
+# loop adds in both, a multiple of ||s_hat_l||, at most that of s_l and E. For a multiple below 1 it can be solved for.
 GROWTH = T * (eta * (a + q) + ROUNDED_R + ROUNDED_P)
-LARGEST = (EXACT_STATE + (1 + H) * sp.sqrt(N) * B_y * COPIED) / (1 - GROWTH)
+LARGEST_ERROR = (GROWTH * EXACT_STATE + (1 + H) * sp.sqrt(N) * B_y * COPIED) / (1 - GROWTH)
+STATE = EXACT_STATE + E
 
 
 # |(W - G)_ij| is at most what truncation leaves of a weight, and a norm of a matrix at most that of its entries.
@@ -67,7 +68,7 @@ def worst(second: Second) -> dict[sp.Symbol, sp.Expr]:
         (q, sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * each),
         (F_r, T * eta * a * EXACT_STATE),
         (F_p, T * eta * q * EXACT_STATE),
-        (S, LARGEST),
+        (E, LARGEST_ERROR),
     )
     for letter, formula in later:
         found[letter] = formula.xreplace(found)
@@ -81,7 +82,7 @@ def derive_residuals() -> Approximated:
         _labels(), "without a loop", operator_norm=1, dim=N, reason="eigenvalues of I - eta G in [-1, 1]"
     )
     followed = add(start, _given("first order", N, Norm.TWO, F_r), name="to first order")
-    return _looped("residuals", followed, N, eta * a * (S - EXACT_STATE) + ROUNDED_R * S)
+    return _looped("residuals", followed, N, eta * a * E + ROUNDED_R * STATE)
 
 
 @cache
@@ -89,8 +90,8 @@ def derive_prediction() -> Approximated:
     """p after T loops, read by the last token."""
     start = linear_map(_labels(), "through the labels", operator_norm=H, dim=1, target=Norm.INF, reason="p = h_T^T y")
     followed = add(start, _given("first order", sp.S.One, Norm.INF, F_p), name="to first order")
-    looped = _looped("looped", followed, sp.S.One, eta * q * (S - EXACT_STATE) + ROUNDED_P * S)
-    return add(looped, _given("reading", sp.S.One, Norm.INF, COPIED * S), name="prediction")
+    looped = _looped("looped", followed, sp.S.One, eta * q * E + ROUNDED_P * STATE)
+    return add(looped, _given("reading", sp.S.One, Norm.INF, COPIED * STATE), name="prediction")
 
 
 def _labels() -> Approximated:
@@ -108,5 +109,5 @@ def _looped(name: str, start: Approximated, dim: sp.Expr, error: sp.Expr) -> App
     loop = _given("second order and rounding", dim, start.norm, error)
     (step,) = loop.derivation.steps
     owed = Obligation("T loops add less to the error than the size of the state", sp.Lt(GROWTH, 1))
-    loop = replace(loop, derivation=Derivation((replace(step, obligations=(owed,)),)))  # S is above ||s_l||
+    loop = replace(loop, derivation=Derivation((replace(step, obligations=(*step.obligations, owed)),)))
     return repeat(start, name, lambda x: add(x, loop, name=f"after a loop of {name}"), T)

@@ -1,4 +1,6 @@
-"""Lemma A.2 and Theorem 3.1 (algoformer) as a statement: errors after T loops, and the layers and heads that they take."""
+"""Lemma A.2 and Theorem 3.1 (algoformer) as a statement: errors after T loops, and the layers and heads needed."""
+
+from functools import cache
 
 import sympy as sp
 
@@ -8,13 +10,13 @@ from symbolic.looped.gradient_descent import (
     B_x,
     B_y,
     C,
+    E,
     F_p,
     F_r,
     H,
     L,
     N,
     R,
-    S,
     T,
     X,
     a,
@@ -39,7 +41,7 @@ SYMBOLS = {
     X: "largest |Phi(x_i)^T Phi(x_j)| / N",
     R: "largest 2-norm of the labels of one output",
     H: "largest 2-norm of the labels' coefficients in the prediction, over the loops",
-    S: "largest 2-norm of the network's state (r, p)",
+    E: "largest 2-norm of the error of the network's state (r, p)",
     rho: "rounding of a weight",
     a: "norm of W - G in the residuals",
     q: "largest norm of a row of W - G as later loops pass it to the prediction",
@@ -47,10 +49,14 @@ SYMBOLS = {
     F_p: "the same in the prediction",
 }
 _DOMAIN = "|Phi(x)| <= B_x, |y| <= B_y, covariance of eigenvalues <= high"
-_ROUNDED = "truncation, what the last token loses, and a rounding model of the format; sizes of exact states by hand"
+_ROUNDED = (
+    "truncation, what the last token loses, and a rounding model of the format, Phi as it is computed; sizes of exact "
+    "states by hand"
+)
 COUNTS = {"pre": (L + 1, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as printed
 
 
+@cache
 def quantities(second: Second) -> tuple[Quantity, ...]:
     """With that second head."""
     known = worst(second)
@@ -69,7 +75,7 @@ def _error(
 ) -> Quantity:
     return Quantity(
         name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, value.derivation, name, known,
-        scopes=("prompt",), obtained=Provenance.HAND, remark=_ROUNDED,
+        obtained=Provenance.HAND, remark=_ROUNDED,
     )  # fmt: skip
 
 
