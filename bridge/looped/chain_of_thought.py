@@ -122,13 +122,13 @@ class Continued:
 
     def bounds(self, W: Tensor) -> list[float]:
         """On the errors of the network, where the next states are leaky(W s)."""
-        letters = [p.symbol for p in STATEMENT.parameters]
-        bound = lower(theory.bound_at_prompt(), "mpmath", args=(*letters, theory.R, theory.alpha))
+        letters = {p.name: p.symbol for p in STATEMENT.parameters}
+        bound = lower(theory.bound_at_prompt(), "mpmath", args=(*letters.values(), theory.R, theory.alpha))
         found = []
         for x, s, low in zip(self.x, self.s, self.low, strict=True):
             numbers = {**self.params, "low": float(low)}
             at_prompt = float(largest_residual(x, W)), float(least_coefficients(x, s))
-            found.append(float(bound(*(numbers[letter.name] for letter in letters), *at_prompt)))
+            found.append(float(bound(*(numbers[name] for name in letters), *at_prompt)))
         return found
 
 

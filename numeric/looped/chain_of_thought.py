@@ -162,7 +162,7 @@ def _pairing(stream: Stream, at: Setting) -> SoftmaxAttention:
 # A_0 = 0: the residual of an example is -sigma^(-1) of its label. At all other tokens x, key and r stay 0.
 def _selecting(stream: Stream, at: Setting) -> FeedForward:
     """x = s_i^l, key = x / N, and r = -sigma^(-1)(s_i^(l+1)) beside it; x = s^l at the last token."""
-    kept = {"when": ("feature",), "bound": at.reach}
+    kept: dict[str, Any] = {"when": ("feature",), "bound": at.reach}
     examples = {**kept, "unless": ("begun",)}
     return terms_layer(
         stream,
