@@ -26,7 +26,7 @@ from symbolic.looped.chain_of_thought import CHAIN_OF_THOUGHT as STATEMENT
 
 SECOND = "opposite"
 # Of the chains in the table: with this seed the examples have conditions of at most 13 for slopes from 0.01 to 1.
-CHAINS, STEPS, WIDTH, SEED, LOOPS = 10, 6, 2, 137, 96
+CHAINS, STEPS, WIDTH, SEED = 10, 6, 2, 137
 
 
 # Parameters.
@@ -172,16 +172,16 @@ def seeded(leak: float) -> tuple[Tensor, Tensor]:
     return numeric.chains(starts, weights, leak), weights
 
 
-def chains(leak: float) -> NamedTable:
+def chains(leak: float, T: int) -> NamedTable:
     """Every state of ten chains, each from those before it and the other chains, against the true one."""
     states, weights = seeded(leak)
     rows: list[list[str | int | float | None]] = []
     for step, W in enumerate(weights):
-        found = held_out(states, step, leak, LOOPS)
+        found = held_out(states, step, leak, T)
         errors = [float((each - states[:, step + 1]).abs().max()) for each in (found.network, found.exact)]
         rows.append([step + 1, found.params["high"] / found.params["low"], *errors, max(found.bounds(W))])
     return NamedTable(
-        title=f"States of {CHAINS} chains, each from the others: largest errors; T = {LOOPS}, d = {WIDTH}",
+        title=f"States of {CHAINS} chains, each from the others: largest errors; T = {T}, d = {WIDTH}",
         columns=["state", "condition", "network", "exact steps", "largest bound"], rows=rows,
     )  # fmt: skip
 
