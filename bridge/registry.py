@@ -48,6 +48,7 @@ PLACES = {
     "universal.risk": ("universal.risk_data", "RiskStudy"),
     "looped.positions": ("looped.positions", "POSITIONS"),
     "looped.linearised": ("looped.linearised", "LINEARISED"),
+    "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
     "looped.gradient_descent": ("looped.gradient_descent_data", "GradientDescentStudy"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),

@@ -134,6 +134,7 @@ PLACES = {
     "universal.risk": ("universal.risk_statement", "RISK"),
     "looped.positions": ("looped.positions", "POSITIONS"),
     "looped.linearised": ("looped.linearised", "LINEARISED"),
+    "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
     "looped.gradient_descent": ("looped.gradient_descent_statement", "GRADIENT_DESCENT"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),

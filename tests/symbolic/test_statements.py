@@ -13,6 +13,7 @@ from symbolic.citations import WU2024, Citation
 from symbolic.displays import PAGE, equation, with_names, wrapped
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
+from symbolic.looped import chain_of_thought as chain
 from symbolic.looped import gradient_descent as descent
 from symbolic.statements import Quantity, Result
 from symbolic.universal import risk
@@ -23,11 +24,13 @@ ALL = list(results().values())
 RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
 OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
 OF_LOOPS = descent.GROWTH.free_symbols  # < 1
+OF_CHAIN = {chain.N, chain.T, chain.eta, chain.low, chain.alpha, chain.delta}  # eta low <= 1, and growth below 1
 LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
     **{("looped.gradient_descent", name): OF_LOOPS for name in ("prediction", "residuals")},
+    **{("looped.chain_of_thought", name): OF_CHAIN for name in ("next", "steps")},
     **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
