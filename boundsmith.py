@@ -25,10 +25,13 @@ _HOMES = {
     "bridge.lowering": ("lower",),
     "bridge.record": ("Comparison", "Verdict"),
     "numeric.construction": (
-        *("Construction", "Embedding", "FeedForward", "Head", "LinearAttention", "ReluAttention"),
+        *("Causal", "Construction", "Embedding", "FeedForward", "Head", "LinearAttention", "ReluAttention"),
         *("RelativePositions", "SoftmaxAttention", "AttentionTap", "OutputTap", "ScoresTap", "StreamTap"),
     ),
+    "numeric.feed_forward": ("Multiply", "Select", "clear", "terms_layer"),
+    "numeric.loops": ("Looped", "looped"),
     "numeric.maps": ("BlockMap", "LowRank"),
+    "numeric.products": ("accurate_product", "product_sum"),
     "numeric.stream": ("Block", "Stream"),
     "symbolic": (
         *("Approximated", "Citation", "Derivation", "Hypothesis", "Kind", "Norm", "Paper", "Parameter", "Printed"),
