@@ -47,7 +47,7 @@ PLACES = {
     "universal.transformer": ("universal.transformer", "TRANSFORMER"),
     "universal.risk": ("universal.risk_data", "RiskStudy"),
     "looped.positions": ("looped.positions", "POSITIONS"),
-    "looped.newton": ("looped.newton", "NEWTON"),
+    "looped.newton": ("looped.newton_data", "NewtonStudy"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

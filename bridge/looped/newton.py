@@ -1,6 +1,5 @@
 """Theorem 4.1 (algoformer) as a theorem: a looped transformer beside Newton's iteration for S^(-1)."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +9,7 @@ import torch
 from bridge.budget import Budget
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, SingularValues
-from bridge.format_limits import FORMATS
-from bridge.head_formats import largest_sink, number, pair_for, require_held
+from bridge.head_formats import pair_for, require_held
 from bridge.looped import newton_tables as tables
 from bridge.record import Verdict
 from bridge.study import Refusal
@@ -19,7 +17,6 @@ from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import newton as numeric
 from symbolic.looped import newton as theory
-from symbolic.looped.newton_floor import best_c, enough_C
 from symbolic.looped.newton_statement import NEWTON as STATEMENT
 from symbolic.looped.newton_statement import SECONDS, quantities_of
 from symbolic.operations import Second
@@ -38,7 +35,7 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
         raise UsageError(f"{STATEMENT.id}: second = {second!r}; give {' or '.join(SECONDS)}")
     numbers = {name: STATEMENT.number(name, each) for name, each in known.items() if name != "second"}
     STATEMENT.check(numbers)
-    chosen = tables.recommended(Second(second), dtype, **{n: numbers[n] for n in ("N", "d", "T", "kappa")})
+    chosen = tables.recommended(Second(second), dtype, **{name: numbers[name] for name in ("N", "d", "T", "kappa")})
     found = {name: numbers[name] if name in params else chosen[name] for name in CHOSEN}
     pair = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=1, width=numbers["d"])
     require_held(STATEMENT.id, pair, dtype, **found)

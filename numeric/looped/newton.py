@@ -37,13 +37,28 @@ def transformer(N: int, d: int, T: int, alpha: Number, c: Number, C: Number, tau
         post=(_neighbours(stream, tau), prediction, terms_layer(stream, Select("y_hat", "y_hat", 1 / c - 1))),
         T=T,
         states=("m",),
-        taps={"m": StreamTap(2 * T + 2, "m"), "labels": StreamTap(2 * T + 3, "label"), "y_hat": StreamTap(2 * T + 5, "y_hat")},
+        taps={
+            "m": StreamTap(2 * T + 2, "m"),
+            "labels": StreamTap(2 * T + 3, "label"),
+            "y_hat": StreamTap(2 * T + 5, "y_hat"),
+        },
     )
 
 
 def stream_of(N: int, d: int) -> Stream:
     """m holds M_k x_i, r what two heads add up, p the position of a pair, label the label of a pair."""
-    sizes = {"x": d, "y": 1, "m": d, "p": N.bit_length(), "one": 1, "other": 1, "sink": 1, "r": d, "label": 1, "y_hat": 1}
+    sizes = {
+        "x": d,
+        "y": 1,
+        "m": d,
+        "p": N.bit_length(),
+        "one": 1,
+        "other": 1,
+        "sink": 1,
+        "r": d,
+        "label": 1,
+        "y_hat": 1,
+    }
     return Stream(Block(name, size) for name, size in sizes.items())
 
 
@@ -60,7 +75,9 @@ def _examples(target: str, source: str, weight: Number) -> Select:
 def _neighbours(stream: Stream, tau: Number) -> SoftmaxAttention:
     scores = Stream([Block("p", stream.size("p"))])
     key, query = (BlockMap(stream, scores, {("p", "p"): weight}) for weight in (1.0, tau))
-    return SoftmaxAttention((Head("label", query, key, BlockMap(stream, stream, {("label", "y"): 2.0})),), residual=True)
+    return SoftmaxAttention(
+        (Head("label", query, key, BlockMap(stream, stream, {("label", "y"): 2.0})),), residual=True
+    )
 
 
 # M_0 reads x_i off m: W_Q P of TF_pre is 0 at x, which no linear map of the x block is.

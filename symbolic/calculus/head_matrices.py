@@ -12,11 +12,11 @@ from symbolic.operations import Second, Unread
 
 # Letters as in symbolic/calculus/heads.py, for one query: t_j - t'_j - s_j is (e^(s_j) - 1 - s_j) - (e^(s_j) h(v) - h(u))
 # with the constant second head, and (sinh s_j - s_j) - (e^(s_j) h(v) - e^(-s_j) h(v')) / 2 with the opposite one. For
-# |s_j| <= r and all scores of the query, those of keys without a value too, at most R >= r in absolute value,
+# |s_j| <= r, and all scores of the query, those of keys without a value too, at most R in absolute value,
 #   |e^s - 1 - s| <= |s| r (2 + e^r) / 6,  |sinh s - s| <= |s| r^2 (9 + cosh r) / 60,
 # and the second terms are at most 2 R e^(2R) u and u sinh(2R) as there, u = n e^(-C) of all n keys. In the 2-norm over
 # all scores s_hat, with ||s_hat|| <= ||s|| + e, the triangle inequality gives the bound.
-# Equality: C -> oo and r -> 0, all scores at r - e and moved up to r; the triangle inequality is one then.
+# Equality: C -> oo and r -> 0, all scores at r - e and moved up to r, |s| r as much as |s|^2.
 def heads_as_matrix(
     scores: Approximated,
     name: str,
@@ -24,21 +24,21 @@ def heads_as_matrix(
     sink: Any,
     reach: Any,
     keys: Any,
-    widest: Any = 0,
+    widest: Any = None,
     second: Second | str = Second.CONSTANT,
     reason: str = "",
 ) -> Approximated:
     """e^C (softmax(s_hat) - that of a second head) against s, for the scores of any number of queries as one vector.
 
-    2-norm in, 2-norm out. `reach` bounds each exact score; `widest` bounds what the scores at hand of any of the
-    `keys` of a query are, also of those that are no part of the vector (`reach` and the error, if that is more).
+    2-norm in, 2-norm out. `reach` bounds each score at hand; `widest` bounds those of all `keys` of a query, also of
+    keys that are no part of the vector, if there are any.
     """
     second = second_head(name, second)
     require_norm("heads_as_matrix", scores, Norm.TWO)
-    sink, reach, keys, widest = map(as_expr, (sink, reach, keys, widest))
+    sink, reach, keys = map(as_expr, (sink, reach, keys))
+    widest = reach if widest is None else as_expr(widest)
     real("heads_as_matrix", name, sink=sink)
-    near = reach + scores.error_symbol
-    relative, lost = _relative(second, near), _lost(second, sp.Max(near, widest), keys * sp.exp(-sink))
+    relative, lost = _relative(second, reach), _lost(second, widest, keys * sp.exp(-sink))
     error = scores.error_symbol + (scores.size + scores.error_symbol) * relative + sp.sqrt(scores.dim) * lost
     step = rule_step(
         name,

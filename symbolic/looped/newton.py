@@ -30,41 +30,44 @@ from symbolic.calculus import (
     heads_as_matrix,
     linear_map,
 )
+from symbolic.derivation import Derivation
 from symbolic.operations import Second
 
 N, d, T = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "T"))
 alpha, c, C, tau, kappa, B = (sp.Symbol(name, positive=True) for name in ("alpha", "c", "C", "tau", "kappa", "B"))
-low, longest, own, foreign, Y, E = (
-    sp.Symbol(name, positive=True) for name in ("low", "longest", "own", "foreign", "Y", "E")
-)
+low, longest, own, foreign, Y = (sp.Symbol(name, positive=True) for name in ("low", "longest", "own", "foreign", "Y"))
+widened, first_loop, E = (sp.Symbol(name, positive=True) for name in ("widened", "first_loop", "E"))
 
-widened = sp.Max(1, alpha)
-first_loop = sp.Max(1, alpha / (2 - alpha))
 keys = 2 * N + 1
 
 
 # TF_pre: W over c of the scores c x_i^T x_j, of which the squares add up to ||S||_F^2 <= d.
 @cache
-def derive_start(second: Second) -> Approximated:
-    """V^T, as TF_pre makes it: M_0 X^T = alpha X^T (X X^T + W)."""
+def derive_products(second: Second) -> Approximated:
+    """c x_i^T x_j, of all tokens: M_0 X^T = alpha X^T (X X^T + W)."""
     scores = given("scores of TF_pre", dim=N**2, norm=Norm.TWO, size=c * sp.sqrt(d))
-    weights = heads_as_matrix(
+    return heads_as_matrix(
         scores, "weights of TF_pre", sink=C, reach=c * longest, widest=c, keys=keys, second=second
     )
-    found = linear_map(weights, "start", operator_norm=first_loop / (low * c), dim=d * N,
-                       reason="V^T (X X^T + W) over lambda, and the factor of the first loop")  # fmt: skip
-    return replace(found, size=sp.sqrt(d))
 
 
 @cache
 def loop_error(second: Second, error: sp.Expr = E) -> sp.Expr:
     """w: ||W||_F of a loop whose state has an error of at most `error`."""
-    size, reach, widest = (widened * each for each in (sp.sqrt(d) + error, own + error, foreign * (1 + error)))
+    size, reach, widest = (widened * each for each in (sp.sqrt(d) + error, own + error, (1 + foreign) * (1 + error)))
     scores = given("scores of a loop", dim=N**2, norm=Norm.TWO, size=c * size)
     weights = heads_as_matrix(
         scores, "weights of a loop", sink=C, reach=c * reach, widest=c * widest, keys=keys, second=second
     )
     return weights.error / c
+
+
+@cache
+def derive_start(second: Second) -> Approximated:
+    """V^T, as TF_pre makes it."""
+    found = linear_map(derive_products(second), "start", operator_norm=first_loop / (low * c), dim=d * N,
+                       reason="V^T (X X^T + W) over lambda, and the factor of the first loop")  # fmt: skip
+    return replace(found, size=sp.sqrt(d))
 
 
 @cache
@@ -77,18 +80,42 @@ def ceiling(second: Second) -> sp.Expr:
 def derive_basis(second: Second, k: sp.Expr | int = T) -> Approximated:
     """V^T + D_k."""
     w = loop_error(second)
-    return accumulate(derive_start(second), "basis of the data" if k is T else f"basis of the data, loop {k}", factor=1 + w, quadratic=widened, depth=k,
+    return accumulate(derive_start(second), f"basis of the data{_after(k)}", factor=1 + w, quadratic=widened, depth=k,
                       offset=first_loop * w, ceiling=E, size=sp.sqrt(d), reason="row by row")  # fmt: skip
 
 
-# (1 - (1 - z)^n) / sqrt(lambda), z = alpha lambda^2 and n = 2^k, is at most min(1, n z) (alpha / z)^(1/4), and that is
-# largest at z = 1/n.
+def _after(k: sp.Expr | int) -> str:
+    return "" if k is T else f" after loop {k}"
+
+
+# Rows of D_k are off by the rows of W of TF_pre over lambda, and by those of the loops. On M_k X^T they count times
+# (1 - rho_k)/sigma = (1 - (1 - z)^n) lambda^(-1/2), z = alpha lambda^2 and n = 2^k, where 1 - (1 - z)^n <= min(1, n z):
+# min(1, n z) lambda^(-p) is largest at n z = 1, for p = 1/2 and p = 3/2.
 @cache
 def derive_state(second: Second, k: sp.Expr | int = T) -> Approximated:
     """M_k X^T, the states of all tokens as one vector."""
-    largest = sp.Min(1 / sp.sqrt(low), (alpha * sp.Integer(2) ** k) ** sp.Rational(1, 4))
-    return linear_map(derive_basis(second, k), "m" if k is T else f"m[{k}]", operator_norm=largest, dim=d * N,
-                      reason="||(1 - rho_k)/Sigma||_2")  # fmt: skip
+    w = loop_error(second)
+    every = {"factor": 1 + w + widened * E, "depth": k, "reason": "row by row, below the ceiling"}
+    products = linear_map(derive_products(second), "products", operator_norm=first_loop / c, dim=d * N)
+    of_pre = accumulate(products, f"TF_pre{_after(k)}", offset=0, size=0, **every)
+    exact = given("V", dim=d * N, norm=Norm.TWO, size=sp.sqrt(d))
+    of_loops = accumulate(exact, f"loops{_after(k)}", offset=first_loop * w, size=sp.sqrt(d), **every)
+    parts = (
+        linear_map(each, f"{name}{_after(k)}", operator_norm=_largest(k, p), dim=d * N)
+        for each, name, p in ((of_pre, "what TF_pre adds", 3), (of_loops, "state of the loops", 1))
+    )
+    return _below_ceiling(add(*parts, name="m" if k is T else f"m[{k}]"), derive_basis(second, k))
+
+
+def _largest(k: sp.Expr | int, p: int) -> sp.Expr:
+    """That of (1 - rho_k) lambda^(-p/2)."""
+    return sp.Min(low ** sp.Rational(-p, 2), (alpha * sp.Integer(2) ** k) ** sp.Rational(p, 4))
+
+
+def _below_ceiling(value: Approximated, basis: Approximated) -> Approximated:
+    """With the steps that keep the error in the basis of the data below the ceiling."""
+    *others, last = value.derivation.steps
+    return replace(value, derivation=basis.derivation.then(last, Derivation(tuple(others))))
 
 
 # Half of the weight is on each token of a pair: of pairs there are N + 1, which softmax of their scores averages.
@@ -107,12 +134,11 @@ def derive_prediction(second: Second) -> Approximated:
     found = linear_map(derive_basis(second), "scores of x", operator_norm=c * foreign, dim=keys,
                        reason="||(1 - rho_T)/Sigma U^T x||^2 <= x^T S^(-1) x")  # fmt: skip
     scores = replace(found, size=c * foreign)
-    reach = c * foreign * sp.sqrt(own)
+    reach = c * foreign * (sp.sqrt(own) + E)
     weights = heads_as_matrix(scores, "weights of x", sink=C, reach=reach, keys=keys, second=second)
     labels = derive_labels()
     both = replace(change_norm(replace(labels, dim=keys), Norm.TWO, "labels of all keys"), size=sp.sqrt(2) * Y)
     inner = bilinear(weights, both, "sum over the keys", constant=1 / c, norm=Norm.INF, dim=1)
-    largest = reach + scores.error_symbol
-    lost = keys * largest * sp.exp(largest) / c
+    lost = keys * reach * sp.exp(reach) / c
     sink = linear_map(labels, "the sink's label", operator_norm=lost, dim=1)
     return add(inner, sink, name="y_hat")

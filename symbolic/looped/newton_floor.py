@@ -8,7 +8,9 @@ import sympy as sp
 from symbolic.looped.newton import C, N, T, c, d, kappa, keys
 from symbolic.operations import Second
 
-lam, spread, start, trace, unit = (sp.Symbol(name, positive=True) for name in ("lam", "spread", "start", "trace", "unit"))
+lam, spread, start, trace, unit = (
+    sp.Symbol(name, positive=True) for name in ("lam", "spread", "start", "trace", "unit")
+)
 
 
 def order(second: Second) -> int:

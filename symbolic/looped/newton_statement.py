@@ -7,14 +7,35 @@ import sympy as sp
 from symbolic.citations import ALGOFORMER, Citation
 from symbolic.derivation import Approximated
 from symbolic.looped import newton as theory
-from symbolic.looped.newton import B, C, E, N, T, alpha, c, ceiling, d, foreign, kappa, longest, low, own, tau
+from symbolic.looped.newton import (
+    B,
+    C,
+    E,
+    N,
+    T,
+    alpha,
+    c,
+    ceiling,
+    d,
+    first_loop,
+    foreign,
+    kappa,
+    longest,
+    low,
+    own,
+    tau,
+    widened,
+)
 from symbolic.looped.newton_floor import floor, in_condition, unit
 from symbolic.operations import Second
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 
 SECONDS = (Second.CONSTANT, Second.OPPOSITE)
 PROMPTS = "singular values of X in [kappa^(-1/2), 1], |y_i| <= B, ||x||_2 <= 1"
-KNOWN = {low: 1 / kappa, longest: sp.S.One, own: sp.S.One, foreign: sp.sqrt(kappa), theory.Y: sp.sqrt(N) * B}
+KNOWN = {
+    low: 1 / kappa, longest: sp.S.One, own: sp.S.One, foreign: sp.sqrt(kappa), theory.Y: sp.sqrt(N) * B,
+    widened: sp.Max(1, alpha), first_loop: sp.Max(1, alpha / (2 - alpha)),
+}  # fmt: skip
 
 
 @cache
@@ -84,7 +105,7 @@ NEWTON = Result(
     hypotheses=(
         Hypothesis("N", sp.Ge(N, 2, evaluate=False), "a prompt of one example has no regression"),
         Hypothesis("d", sp.Ge(d, 1, evaluate=False), "a dimension"),
-        Hypothesis("N", N >= d, "with fewer examples than coordinates S is singular: its least eigenvalue is 0"),
+        Hypothesis("N", d <= N, "with fewer examples than coordinates S is singular: its least eigenvalue is 0"),
         Hypothesis("T", sp.Ge(T, 1, evaluate=False), "no loop leaves M_0"),
         Hypothesis("kappa", kappa >= 1, "a condition"),
         Hypothesis("alpha", sp.Gt(alpha, 0, evaluate=False), "M_0 is a multiple of S"),
@@ -95,11 +116,12 @@ NEWTON = Result(
     formulas=tuple(map(_floor, SECONDS)),
     notation={
         alpha: r"\alpha", kappa: r"\kappa", tau: r"\tau", low: r"\lambda_{\min}", own: "h", foreign: r"\sqrt{h_x}",
-        longest: r"\max_i \|x_i\|^2", theory.Y: r"\|y\|", E: r"\bar e", unit: "u",
+        longest: r"\max_i \|x_i\|^2", widened: r"\bar\alpha", first_loop: r"\gamma", theory.Y: r"\|y\|", E: r"\bar e", unit: "u",
     },
     symbols={
         low: "least eigenvalue of S", longest: "largest ||x_i||^2", own: "largest leverage x_i^T S^(-1) x_i",
         foreign: "root of x^T S^(-1) x", theory.Y: "2-norm of the labels",
+        widened: "max(1, alpha)", first_loop: "max(1, alpha/(2 - alpha))",
         E: "ceiling of the error in the basis of the data", unit: "unit of the format",
     },
     remarks=(
