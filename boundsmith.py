@@ -38,10 +38,11 @@ _HOMES = {
         *("Quantifier", "Quantity", "Result", "UsageError", "results"),
     ),
     "symbolic.calculus": (
-        *("add", "apply_function", "attend", "best_shares", "bilinear", "bounded_iterates", "change_norm"),
+        *("accumulate", "add", "apply_function", "attend", "best_shares", "bilinear", "bounded_iterates", "change_norm"),
         *("cheapest_split", "concatenate", "concentrate"),
         *("confine", "contract", "converge", "correct", "cover", "descend", "descent_lemma", "either", "evolve"),
-        *("exclude", "expected_mean", "given", "gradient_descent", "hard_max", "heads_as_linear", "iterate"),
+        *("exclude", "expected_mean", "given", "gradient_descent", "hard_max", "heads_as_linear", "heads_as_matrix"),
+        *("iterate",),
         *("knob_for", "line_at_zero"),
         *("linear_map", "mean", "minimise", "sample_mean", "union_bound", "within_budget"),
         *("perturbed_function", "perturbed_map", "pool", "pooled_sum", "project", "proximal_gradient"),
