@@ -42,12 +42,12 @@ def enough_C(N: int, dtype: str) -> float:
     return min(float(enough), float(largest_sink(2 * N + 1, dtype)))
 
 
-def recommended(second: Second, dtype: str, **sizes: float) -> dict[str, float]:
+def recommended(second: Second, dtype: str, **sizes: Any) -> dict[str, float]:
     at = {**_letters(sizes), C: enough_C(int(sizes["N"]), dtype), theory.unit: unit_of(dtype)}
     return {"c": _power_of_2(_value(theory.in_condition(theory.best_c(second), second), at)), "C": at[C]}
 
 
-def floor_in_condition(second: Second, dtype: str, **at: float) -> float:
+def floor_in_condition(second: Second, dtype: str, **at: Any) -> float:
     known = {**_letters(at), theory.unit: unit_of(dtype)}
     return float(_value(theory.in_condition(theory.floor(second), second), known))
 
@@ -65,7 +65,7 @@ def best_c(X: Tensor, second: Second, loops: int, C: float, dtype: str) -> float
 
 
 def _at_data(
-    X: Tensor, second: Second, loops: int, knobs: Mapping[str, float], dtype: str
+    X: Tensor, second: Second, loops: int, knobs: Mapping[str, Any], dtype: str
 ) -> tuple[numeric.Spectrum, dict[sp.Symbol, Any]]:
     spectrum, (count, dim) = numeric.Spectrum.of(X, theory.order(second) + 1), X.shape
     of_data = {theory.lam: spectrum.values, theory.start: spectrum.start, theory.spread: spectrum.spread}
@@ -79,7 +79,7 @@ def _power_of_2(number: Any) -> float:
     return float(2.0 ** round(math.log2(number)))
 
 
-def _letters(numbers: Mapping[str, float]) -> dict[sp.Symbol, Any]:
+def _letters(numbers: Mapping[str, Any]) -> dict[sp.Symbol, Any]:
     return {_SYMBOLS[name]: each for name, each in numbers.items()}
 
 

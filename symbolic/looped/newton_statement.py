@@ -28,9 +28,11 @@ from symbolic.looped.newton import (
 )
 from symbolic.looped.newton_floor import floor, in_condition, unit
 from symbolic.operations import Second
+from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Quantifier, Quantity, Result
 
 SECONDS = (Second.CONSTANT, Second.OPPOSITE)
+BY_HAND = "by rules, but by hand: how a loop moves errors row by row in the basis of the data, and sizes"
 PROMPTS = "singular values of X in [kappa^(-1/2), 1], |y_i| <= B, ||x||_2 <= 1"
 KNOWN = {
     low: 1 / kappa, longest: sp.S.One, own: sp.S.One, foreign: sp.sqrt(kappa), theory.Y: sp.sqrt(N) * B,
@@ -46,7 +48,8 @@ def worst_case(second: Second) -> dict[sp.Symbol, sp.Expr]:
 def _quantity(name: str, latex: str, meaning: str, value: Approximated, second: Second, **more: object) -> Quantity:
     fields = {
         "norm": "2-norm", "domain": PROMPTS, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL,
-        "derivation": value.derivation, "worst_case": worst_case(second), **more,
+        "derivation": value.derivation, "worst_case": worst_case(second),
+        "obtained": Provenance.HAND, "remark": BY_HAND, **more,
     }  # fmt: skip
     return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
 
@@ -70,7 +73,7 @@ def _quantities(kind: Second, loops: int) -> tuple[Quantity, ...]:
         _quantity("m", r"\|(\hat M_T - M_T) X^\top\|_F", "state of all tokens after the last loop", whole, kind,
                   trivial=size),
         _quantity("labels", r"|\hat y_i - y_i|", "labels copied to the tokens of their pairs", theory.derive_labels(),
-                  kind, norm="sup norm", worst_case={}, scopes=("network",), trivial=B),
+                  kind, norm="sup norm", worst_case={}, scopes=("network",), trivial=B, obtained=None, remark=""),
         _quantity("y_hat", r"|\hat y - x^\top M_T X^\top y|", "prediction after T loops against T exact steps",
                   theory.derive_prediction(kind), kind, norm="absolute value", trivial=sp.sqrt(kappa * N) * B),
     )  # fmt: skip

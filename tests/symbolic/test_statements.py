@@ -13,17 +13,20 @@ from symbolic.citations import WU2024, Citation
 from symbolic.displays import WIDEST, equation, letters, with_names
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
+from symbolic.looped import newton, newton_statement
 from symbolic.statements import Quantity, Result
 from symbolic.universal import risk
 from symbolic.universal import transformer as path
 
 ALL = list(results().values())
+CEILING = {newton.N, newton.d, newton.T, newton.alpha, newton.c, newton.C, *newton_statement.KNOWN, newton.E}
 RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
 OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
 LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
+    **{("looped.newton", name): CEILING for name in ("m", "y_hat")},  # errors stay below their ceiling
     **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
