@@ -37,7 +37,7 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     STATEMENT.check(numbers)
     chosen = tables.recommended(Second(second), dtype, **{name: numbers[name] for name in ("N", "d", "T", "kappa")})
     found = {name: numbers[name] if name in params else chosen[name] for name in CHOSEN}
-    pair = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=1, width=numbers["d"])
+    pair = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=1.0, width=numbers["d"])
     require_held(STATEMENT.id, pair, dtype, **found)
     return {**params, **found}
 

@@ -82,7 +82,7 @@ def test_the_exact_interpreter_agrees(second: str) -> None:
     X, y, x = prompt()
     construction = newton.transformer(N, D, 3, 1.0, 2.0**-10, C, TAU, second)
     tokens = newton.tokens(X, y, x)
-    exact = run_exact(construction, tokens, 400, ["m[3]", "y_hat"])
+    exact = run_exact(construction, tokens.numpy(), 400, ["m[3]", "y_hat"])
     found = Network(construction).run(tokens[None], ["m[3]", "y_hat"])
     for name in ("m[3]", "y_hat"):
         torch.testing.assert_close(found[name][0], torch.as_tensor(exact[name].midpoint()), rtol=0, atol=1e-9)

@@ -110,19 +110,18 @@ def test_products_of_squares_telescope() -> None:
         assert found.error.subs({r: ratio, n: 5}) == sp.prod([1 + ratio ** (2**k) for k in range(5)])
 
 
-# Errors that no structure keeps together: each loop adds b, and enlarges by 1 + rho^(2^k).
 def test_a_floor_of_additive_errors_is_at_most_as_stated() -> None:
     """b (T + 1/(1 - rho)), by 1/(1 - rho^m) <= 1 + 1/(m (1 - rho))."""
     l = sp.Symbol("l", integer=True, nonnegative=True)  # noqa: E741 - a letter
-    rho = sp.Rational(999, 1000)
+    rho = sp.Float(0.999, 40)
     found = accumulate(given("x", dim=1, size=1), "y", factor=1 + rho ** (2**l), offset=1, index=l, depth=20, size=1)
-    assert 20 + 500 < float(found.error.doit().evalf(30)) <= 20 + 1000
+    assert 20 + 500 < float(found.error.doit()) <= 20 + 1000
 
 
 @pytest.mark.parametrize("factor", [sp.Rational(1, 2), 1 - sp.Symbol("q", positive=True)])
 def test_factors_below_1_are_refused(factor: sp.Expr) -> None:
     x = given("x", dim=1, size=1)
-    with pytest.raises(DerivationError, match="accumulate: 'y' does not follow; .*the factor of 'y' is at least 1"):
+    with pytest.raises(DerivationError, match="accumulation: 'y' does not follow; .*the factor of 'y' is at least 1"):
         accumulate(x, "y", factor=factor, offset=0, depth=3, size=1)
 
 
