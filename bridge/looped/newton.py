@@ -9,6 +9,7 @@ import torch
 from bridge.budget import Budget
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, SingularValues
+from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, require_held
 from bridge.looped import newton_tables as tables
 from bridge.record import Verdict
@@ -18,7 +19,7 @@ from bridge.transformer import Transformer
 from numeric.looped import newton as numeric
 from symbolic.looped import newton as theory
 from symbolic.looped.newton_statement import NEWTON as STATEMENT
-from symbolic.looped.newton_statement import SECONDS, quantities_of
+from symbolic.looped.newton_statement import SECONDS, largest_error, quantities_of
 from symbolic.operations import Second
 from symbolic.statements import UsageError
 
@@ -54,6 +55,19 @@ def refusal(N: int, d: int, T: int, kappa: float, second: str, c: float, C: floa
     return Refusal(Verdict.NOT_REPRESENTABLE, why)
 
 
+CEILINGS = {
+    second: ArrayFunction(largest_error(second), *sorted(largest_error(second).free_symbols, key=str))
+    for second in SECONDS
+}
+
+
+def ceiling(N: int, d: int, T: int, kappa: Any, alpha: Any, c: Any, C: Any, second: str) -> Any:
+    """E; the bounds hold with any number that meets their obligations."""
+    known = {**locals()}
+    of = CEILINGS[Second(second)]
+    return of(*(known[symbol.name] for symbol in of.symbols))
+
+
 def build(N: int, d: int, T: int, alpha: Any, c: Any, C: Any, tau: Any, second: str) -> Any:
     return numeric.transformer(N, d, T, alpha, c, C, tau, second)
 
@@ -87,6 +101,7 @@ NEWTON = Theorem(
         theory.own: (lambda X: numeric.leverages(X).amax(),),
         theory.foreign: (lambda X, x: torch.sqrt(x @ torch.linalg.solve(X.mT @ X, x)),),
         theory.Y: (lambda y: torch.linalg.vector_norm(y),),
+        theory.E: (ceiling,),
     },
     resolve=resolve,
     refusal=refusal,

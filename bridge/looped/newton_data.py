@@ -115,6 +115,13 @@ class NewtonCase(TheoremCase):
         )  # fmt: skip
         self.attackable = False
 
+    def rounding_estimate(self) -> float:
+        return self._rounding
+
+    @cached_property
+    def _rounding(self) -> float:
+        return super().rounding_estimate()
+
     def within(self, budget: Budget) -> Budget:
         return replace(budget, samples=1)
 
@@ -159,7 +166,8 @@ class NewtonCase(TheoremCase):
         instance = {letter: float(ball) for letter, ball in at_prompt.items()}
         bounds = [tables.bounds(second, p, known) for known in ({}, instance)]
         rows: list[list[str | int | float | None]] = [
-            [k + 1, error, *of_loop] for k, (error, *of_loop) in enumerate(zip(self.loops.errors[1:], *bounds, strict=True))
+            [k + 1, error, *of_loop]
+            for k, (error, *of_loop) in enumerate(zip(self.loops.errors[1:], *bounds, strict=True))
         ]
         floor = tables.predicted(self.prompt.X, second, p["T"], p["c"], p["C"], self.name) * self.loops.sizes[-1]
         title = (

@@ -19,9 +19,9 @@ from bridge.study import torch_dtype
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic.looped import newton_floor as theory
-from symbolic.looped.newton import C, T, derive_state
+from symbolic.looped.newton import C, E, T, derive_state
 from symbolic.looped.newton_statement import NEWTON as STATEMENT
-from symbolic.looped.newton_statement import SECONDS, worst_case
+from symbolic.looped.newton_statement import KNOWN, SECONDS, largest_error
 from symbolic.operations import Second
 
 LOOPS, TEMPERATURE = 30, 32.0
@@ -102,7 +102,7 @@ def _value(formula: sp.Expr, at: Mapping[sp.Symbol, Any]) -> Any:
 def bounds(second: Second, params: Mapping[str, Any], known: Mapping[sp.Symbol, float]) -> list[float]:
     """On the state after the loops 1 .. T, with what a prompt knows, or with the worst case."""
     at = {**_letters({name: each for name, each in params.items() if name in _SYMBOLS}), **known}
-    for letter, value in worst_case(second).items():
+    for letter, value in {**KNOWN, E: largest_error(second)}.items():
         at.setdefault(letter, float(_value(value, at)))
     bound = derive_state(second).error
     return [float(_value(bound, {**at, T: k})) for k in range(1, int(params["T"]) + 1)]

@@ -46,9 +46,7 @@ keys = 2 * N + 1
 def derive_products(second: Second) -> Approximated:
     """c x_i^T x_j, of all tokens: M_0 X^T = alpha X^T (X X^T + W)."""
     scores = given("scores of TF_pre", dim=N**2, norm=Norm.TWO, size=c * sp.sqrt(d))
-    return heads_as_matrix(
-        scores, "weights of TF_pre", sink=C, reach=c * longest, widest=c, keys=keys, second=second
-    )
+    return heads_as_matrix(scores, "weights of TF_pre", sink=C, reach=c * longest, widest=c, keys=keys, second=second)
 
 
 @cache

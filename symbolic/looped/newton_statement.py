@@ -41,14 +41,15 @@ KNOWN = {
 
 
 @cache
-def worst_case(second: Second) -> dict[sp.Symbol, sp.Expr]:
-    return {**KNOWN, E: ceiling(second).xreplace(KNOWN)}
+def largest_error(second: Second) -> sp.Expr:
+    """E, for all prompts."""
+    return ceiling(second).xreplace(KNOWN)
 
 
-def _quantity(name: str, latex: str, meaning: str, value: Approximated, second: Second, **more: object) -> Quantity:
+def _quantity(name: str, latex: str, meaning: str, value: Approximated, **more: object) -> Quantity:
     fields = {
         "norm": "2-norm", "domain": PROMPTS, "kind": Kind.UPPER, "quantifier": Quantifier.FOR_ALL,
-        "derivation": value.derivation, "worst_case": worst_case(second),
+        "derivation": value.derivation, "worst_case": KNOWN,
         "obtained": Provenance.HAND, "remark": BY_HAND, **more,
     }  # fmt: skip
     return Quantity(name, latex, meaning, **fields)  # type: ignore[arg-type]  # typed above
@@ -65,17 +66,17 @@ def _quantities(kind: Second, loops: int) -> tuple[Quantity, ...]:
     size = sp.Min(sp.sqrt(kappa), (alpha * 2**theory.T) ** sp.Rational(1, 4)) * sp.sqrt(d)
     states = (
         _quantity(f"m[{k}]", rf"\|(\hat M_{{{k}}} - M_{{{k}}}) X^\top\|_F", f"state of all tokens after loop {k}",
-                  theory.derive_state(kind, k), kind, trivial=size.subs(theory.T, k))
+                  theory.derive_state(kind, k), trivial=size.subs(theory.T, k))
         for k in range(1, loops)
     )  # fmt: skip
     return (
         *states,
-        _quantity("m", r"\|(\hat M_T - M_T) X^\top\|_F", "state of all tokens after the last loop", whole, kind,
+        _quantity("m", r"\|(\hat M_T - M_T) X^\top\|_F", "state of all tokens after the last loop", whole,
                   trivial=size),
         _quantity("labels", r"|\hat y_i - y_i|", "labels copied to the tokens of their pairs", theory.derive_labels(),
-                  kind, norm="sup norm", worst_case={}, scopes=("network",), trivial=B, obtained=None, remark=""),
+                  norm="sup norm", worst_case={}, scopes=("network",), trivial=B, obtained=None, remark=""),
         _quantity("y_hat", r"|\hat y - x^\top M_T X^\top y|", "prediction after T loops against T exact steps",
-                  theory.derive_prediction(kind), kind, norm="absolute value", trivial=sp.sqrt(kappa * N) * B),
+                  theory.derive_prediction(kind), norm="absolute value", trivial=sp.sqrt(kappa * N) * B),
     )  # fmt: skip
 
 
@@ -125,7 +126,7 @@ NEWTON = Result(
         low: "least eigenvalue of S", longest: "largest ||x_i||^2", own: "largest leverage x_i^T S^(-1) x_i",
         foreign: "root of x^T S^(-1) x", theory.Y: "2-norm of the labels",
         widened: "max(1, alpha)", first_loop: "max(1, alpha/(2 - alpha))",
-        E: "ceiling of the error in the basis of the data", unit: "unit of the format",
+        E: "ceiling of the error in the basis of the data: four times what adds up without products of errors", unit: "unit of the format",
     },
     remarks=(
         "(4) admits alpha = 2/||S S^T||_2. There M_0 maps the leading eigenvector v to 2 v/lambda and M_1 maps it to 0, "
