@@ -47,6 +47,8 @@ PLACES = {
     "universal.transformer": ("universal.transformer", "TRANSFORMER"),
     "universal.risk": ("universal.risk_data", "RiskStudy"),
     "looped.positions": ("looped.positions", "POSITIONS"),
+    "looped.linearised": ("looped.linearised", "LINEARISED"),
+    "looped.gradient_descent": ("looped.gradient_descent_data", "GradientDescentStudy"),
     "looped.newton": ("looped.newton_data", "NewtonStudy"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),

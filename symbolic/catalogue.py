@@ -133,6 +133,8 @@ PLACES = {
     "universal.transformer": ("universal.transformer_statement", "TRANSFORMER"),
     "universal.risk": ("universal.risk_statement", "RISK"),
     "looped.positions": ("looped.positions", "POSITIONS"),
+    "looped.linearised": ("looped.linearised", "LINEARISED"),
+    "looped.gradient_descent": ("looped.gradient_descent_statement", "GRADIENT_DESCENT"),
     "looped.newton": ("looped.newton_statement", "NEWTON"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),

@@ -1,5 +1,6 @@
 """Theorem 4.1 (algoformer) as a theorem: a looped transformer beside Newton's iteration for S^(-1)."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,6 @@ from symbolic.statements import UsageError
 
 CHOSEN = ("c", "C")
 SEARCHES = 4
-EXACT_BITS = 1024  # each loop loses those of N/c
 
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
@@ -38,7 +38,7 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     STATEMENT.check(numbers)
     chosen = tables.recommended(Second(second), dtype, **{name: numbers[name] for name in ("N", "d", "T", "kappa")})
     found = {name: numbers[name] if name in params else chosen[name] for name in CHOSEN}
-    pair = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=1.0, width=numbers["d"])
+    pair = pair_for(second, dtype, keys=int(2 * numbers["N"] + 1), size=1.0, width=int(numbers["d"]))
     require_held(STATEMENT.id, pair, dtype, **found)
     return {**params, **found}
 
@@ -76,6 +76,11 @@ def reference(X: Any, y: Any, x: Any, alpha: Any, T: int) -> dict[str, Any]:
     return numeric.reference(X, y, x, alpha, T)
 
 
+# Both heads have the values e^C M_k x_i, whose balls do not cancel: each loop enlarges them by N/c or so.
+def exact_bits(N: int, T: int, c: float, C: float) -> int:
+    return math.ceil(T * (math.log2(N) - math.log2(c) + 4) + 2 * C) + 64
+
+
 def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     scores = (2 * sizes["N"] + 2) ** 2
     if budget is None:
@@ -107,7 +112,7 @@ NEWTON = Theorem(
     refusal=refusal,
     implied=CHOSEN,
     leading=("y_hat", "m"),
-    exact_bits=EXACT_BITS,
+    exact_bits=exact_bits,
     cost=cost,
     tables=(tables.floors,),
 )

@@ -171,8 +171,8 @@ class NewtonCase(TheoremCase):
         ]
         floor = tables.predicted(self.prompt.X, second, p["T"], p["c"], p["C"], self.name) * self.loops.sizes[-1]
         title = (
-            f"State of all tokens after each loop, 2-norm; condition {p['kappa']:.4g}, {self.name}; predicted floor of the "
-            f"last: {floor:.3g}"
+            f"State of all tokens after each loop, 2-norm; condition {p['kappa']:.4g}, {self.name}; predicted floor of "
+            f"the last: {floor:.3g}"
         )
         return [NamedTable(title=title, columns=["loop", "measured", "derived", "instance"], rows=rows)]
 

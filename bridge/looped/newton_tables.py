@@ -20,8 +20,8 @@ from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic.looped import newton_floor as theory
 from symbolic.looped.newton import C, E, T, derive_state
-from symbolic.looped.newton_statement import NEWTON as STATEMENT
 from symbolic.looped.newton_statement import KNOWN, SECONDS, largest_error
+from symbolic.looped.newton_statement import NEWTON as STATEMENT
 from symbolic.operations import Second
 
 LOOPS, TEMPERATURE = 30, 32.0
@@ -124,7 +124,9 @@ class Run:
     def of(
         cls, X: Tensor, y: Tensor, x: Tensor, T: int, alpha: float, c: float, C: float, second: str, dtype: str
     ) -> "Run":
-        network = Network(numeric.transformer(*X.shape, T, alpha, c, C, TEMPERATURE, second), dtype=torch_dtype(dtype))
+        network = Network(
+            numeric.transformer(len(y), len(x), T, alpha, c, C, TEMPERATURE, second), dtype=torch_dtype(dtype)
+        )
         taps = network.run(numeric.tokens(X, y, x).to(torch_dtype(dtype))[None])
         exact = numeric.reference(X, y, x, alpha, T)
         apart = [float((taps[f"m[{k}]"][0].double() - exact[f"m[{k}]"]).norm()) for k in range(T + 1)]

@@ -12,7 +12,7 @@ from symbolic.operations import Unread
 EVERY_STEP = "in every step"
 
 
-# Let L_n be the errors of the linear part, L_{l+1} = f_l L_l + b_l from L_0 = e_0, where f_l >= 1: they do not decrease.
+# Let L_n be the errors of the linear part, L_{l+1} = f_l L_l + b_l from L_0 = e_0, f_l >= 1: they do not decrease.
 # As long as e_l <= E, by induction e_l <= (1 + a E)^l L_l:
 #   e_{l+1} <= (f_l + a E) e_l + b_l <= f_l (1 + a E)^{l+1} L_l + b_l <= (1 + a E)^{l+1} L_{l+1}.
 # The ceiling holds by the same induction, if it holds at the end: (1 + a E)^n L_n <= E. Without one given, E = 2 L_n.

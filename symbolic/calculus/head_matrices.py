@@ -10,8 +10,9 @@ from symbolic.obligations import nonnegative, real, whole
 from symbolic.operations import Second, Unread
 
 
-# Letters as in symbolic/calculus/heads.py, for one query: t_j - t'_j - s_j is (e^(s_j) - 1 - s_j) - (e^(s_j) h(v) - h(u))
-# with the constant second head, and (sinh s_j - s_j) - (e^(s_j) h(v) - e^(-s_j) h(v')) / 2 with the opposite one. For
+# Letters as in symbolic/calculus/heads.py, for one query: the weights less s_j are
+# (e^(s_j) - 1 - s_j) - (e^(s_j) h(v) - h(u)) with the constant second head, and
+# (sinh s_j - s_j) - (e^(s_j) h(v) - e^(-s_j) h(v')) / 2 with the opposite one. For
 # |s_j| <= r, and all scores of the query, those of keys without a value too, at most R in absolute value,
 #   |e^s - 1 - s| <= |s| r (2 + e^r) / 6,  |sinh s - s| <= |s| r^2 (9 + cosh r) / 60,
 # and the second terms are at most 2 R e^(2R) u and u sinh(2R) as there, u = n e^(-C) of all n keys. In the 2-norm over

@@ -1,8 +1,8 @@
 """Newton's iteration by two heads beside a sink (algoformer, Lemma A.4): errors of the state and of the prediction.
 
 X^T = U Sigma V^T with X (N, d), S = X^T X = U Sigma^2 U^T of eigenvalues lambda in [low, 1], rho_k = (1 - alpha
-lambda^2)^(2^k). The exact state is M_k X^T = U (1 - rho_k)/Sigma V^T, where 1 - rho_(k+1) = (1 - rho_k)(1 + rho_k). That
-of the network is U (1 - rho_k)/Sigma (V^T + D_k): D_k is its error in the basis of the data.
+lambda^2)^(2^k). The exact state is M_k X^T = U (1 - rho_k)/Sigma V^T, where 1 - rho_(k+1) = (1 - rho_k)(1 + rho_k).
+That of the network is U (1 - rho_k)/Sigma (V^T + D_k): D_k is its error in the basis of the data.
 
 One loop: Y <- 2 Y - Y (X Y + W) with W the error of the weights over c, W (N, N). Row by row
   (1 + rho_k) D_(k+1) = D_k (I - X M_k X^T - V (1 - rho_k) D_k - W) + rho_k D_k - V^T W,

@@ -27,12 +27,13 @@ def truncation(second: Second) -> sp.Expr:
 
 
 # A model of the arithmetic, in units u. A score less C is rounded to a multiple of 2^floor(log2 C) u: to C/2 or so in
-# the mean square, and the exponential to 1/2; over c, at random in N keys, it is an error W like that of the truncation.
-# The sums over the keys are off by some sqrt((1 + N/8)/3) in the mean square, eight at a time, times sqrt(N) and the
-# size of the coordinates of Y, over c; as coordinates mix the eigenvectors, that is no W: what is along an eigenvector
-# grows by 1 + rho_k in each loop, and the factors that follow multiply to (1 - rho_T) / (1 - rho_(k+1)). Those of TF_pre
-# and of the first loops grow by 1 / (alpha lambda^2), half of that, and so on, while ||Y_0||_F^2 = alpha^2 tr S^3 is not
-# above tr S: the squares add up to about 3/2 tr S / (d lambda^4). Later ones are as large as Y, and add up to T.
+# the mean square, and the exponential to 1/2; over c, at random in N keys, that is an error W like that of the
+# truncation. The sums over the keys are off by some sqrt((1 + N/8)/3) in the mean square, eight at a time, times
+# sqrt(N) and the size of the coordinates of Y, over c; as coordinates mix the eigenvectors, that is no W: what is along
+# an eigenvector grows by 1 + rho_k in each loop, and the factors that follow multiply to (1 - rho_T)/(1 - rho_(k+1)).
+# Those of TF_pre and of the first loops grow by 1/(alpha lambda^2), half of that, and so on, while
+# ||Y_0||_F^2 = alpha^2 tr S^3 is not above tr S: the squares add up to about 3/2 tr S / (d lambda^4), in ratio to the
+# 1/lambda of Y. Later ones are as large as Y, and add up to T.
 def rounding(second: Second) -> sp.Expr:
     halved = 2 if second is Second.OPPOSITE else 1
     of_scores = ((1 + C) / 2) ** 2 / halved * (1 / lam**2 + T)

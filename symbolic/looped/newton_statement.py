@@ -120,23 +120,26 @@ NEWTON = Result(
     formulas=tuple(map(_floor, SECONDS)),
     notation={
         alpha: r"\alpha", kappa: r"\kappa", tau: r"\tau", low: r"\lambda_{\min}", own: "h", foreign: r"\sqrt{h_x}",
-        longest: r"\max_i \|x_i\|^2", widened: r"\bar\alpha", first_loop: r"\gamma", theory.Y: r"\|y\|", E: r"\bar e", unit: "u",
+        longest: r"\max_i \|x_i\|^2", widened: r"\bar\alpha", first_loop: r"\gamma", theory.Y: r"\|y\|",
+        E: r"\bar e", unit: "u",
     },
     symbols={
         low: "least eigenvalue of S", longest: "largest ||x_i||^2", own: "largest leverage x_i^T S^(-1) x_i",
         foreign: "root of x^T S^(-1) x", theory.Y: "2-norm of the labels",
         widened: "max(1, alpha)", first_loop: "max(1, alpha/(2 - alpha))",
-        E: "ceiling of the error in the basis of the data: four times what adds up without products of errors", unit: "unit of the format",
+        E: "ceiling of the error in the basis of the data: four times what adds up without products of errors",
+        unit: "unit of the format",
     },
     remarks=(
-        "(4) admits alpha = 2/||S S^T||_2. There M_0 maps the leading eigenvector v to 2 v/lambda and M_1 maps it to 0, "
-        "as do all that follow: nothing converges to S^(-1). The paper asks for mild conditions, so that this is no "
-        "erratum.",
-        "W_Q P and W_V P of TF_pre are 0 at x, which no linear map of the x block is. Here tokens hold x_i in the block "
-        "of M_k x_i too, on those of examples alone, and TF_pre replaces it.",
-        "M_(k+1) x_i needs M_k x_i twice, and so a block of its own for what the heads add up: the prompt as printed has "
-        "none. The sum enters with -1/c.",
-        "With the residual of (1) tokens (0, y_i) hold 2 y_i after the first layer of TF_post, where y_i is printed, "
-        "unless the head writes to another row. It does here; keys are 0 there, and the second head takes them away.",
+        "(4) admits alpha = 2/||S S^T||_2. There M_0 maps the leading eigenvector v to 2 v/lambda, and M_1 and all "
+        "that follow map it to 0: they do not converge to S^(-1). The paper asks for mild conditions, so that this is "
+        "no erratum.",
+        "W_Q P and W_V P of TF_pre are 0 at x, which no linear map of the x block is. Here tokens of examples hold x_i "
+        "in the block of M_k x_i too, and TF_pre replaces it.",
+        "M_(k+1) x_i needs M_k x_i twice, and so a block of its own for what the heads add up, which the printed "
+        "prompt lacks. The sum enters with -1/c.",
+        "With the residual of (1), tokens (0, y_i) would hold 2 y_i after the first layer of TF_post, where y_i is "
+        "printed. Here the head writes to another row. Keys are 0 there, so that the second head takes them away.",
+        "An error of M_k x at the sink would count e^C times: the indicator of the feed-forward layers keeps it at 0.",
     ),
 )  # fmt: skip

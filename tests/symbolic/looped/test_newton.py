@@ -133,7 +133,7 @@ def test_a_floor_of_additive_errors_is_at_most_as_stated() -> None:
 @pytest.mark.parametrize("factor", [sp.Rational(1, 2), 1 - sp.Symbol("q", positive=True)])
 def test_factors_below_1_are_refused(factor: sp.Expr) -> None:
     x = given("x", dim=1, size=1)
-    with pytest.raises(DerivationError, match="accumulation: 'y' does not follow; .*the factor of 'y' is at least 1"):
+    with pytest.raises(DerivationError, match=r"accumulation: 'y' does not follow; .*the factor of 'y' is at least 1"):
         accumulate(x, "y", factor=factor, offset=0, depth=3, size=1)
 
 
