@@ -1,0 +1,187 @@
+"""Gradient descent of each token on its own past, by a causal transformer in a loop (algoformer, A.5).
+
+Tokens: a start, the sink of all heads, then x_1, y_1, ..., x_N, y_N. Token x_i holds its weight w^i, log(i - 1) and
+the digits of i, token y_j holds x_j beside y_j. Shapes: N examples, d coordinates, m digits, L = 2 N + 1 tokens.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from numeric.construction import Causal, Embedding, Head, SoftmaxAttention, StreamTap
+from numeric.looped.positions import digits
+from numeric.loops import Looped, looped
+from numeric.maps import BlockMap, Number
+from numeric.stream import Block, Stream
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Step size `eta`, scores c (w^T x - y), and C, the score of the start token (plus log(i - 1) for token x_i).
+
+    `opposite`: the second head has the opposite scores, else scores 0.
+    """
+
+    d: int
+    eta: Number
+    c: Number
+    C: Number
+    opposite: bool = True
+
+
+# Prompts.
+
+
+def tokens(x: Any, y: Any) -> Any:
+    """(2 N + 1, 2 d + 2 m + 4): x_i, x_i beside y_i, y_i, log(i - 1), digits, and indicators of x and of the start."""
+    count, d = x.shape
+    places = _places(x)
+    features = torch.cat([x, 0 * x, 0 * y[:, None], _log_before(x), places, 0 * x[:, :1] + 1], 1)
+    labels = torch.cat([0 * x, x, y[:, None], 0 * x[:, :1], 0 * places, 0 * x[:, :1]], 1)
+    rows = torch.stack([features, labels], 1).reshape(2 * count, features.shape[1])
+    start = torch.cat([0 * rows[:1], 0 * rows[:1, :1] + 1], 1)
+    return torch.cat([start, torch.cat([rows, 0 * rows[:, :1]], 1)])
+
+
+def _places(x: Any) -> Any:
+    """The digits of 0, ..., N - 1 and their complements, (N, 2 m)."""
+    ones = (1 + digits(len(x))) // 2
+    return torch.cat([ones, 1 - ones], 1) + 0 * x[:, :1]
+
+
+def _log_before(x: Any) -> Any:
+    """log(i - 1), (N, 1); 0 for i = 1, which sees no example."""
+    before = torch.clamp(torch.arange(len(x)), min=1)
+    return torch.log(before + 0 * x[:, 0])[:, None]
+
+
+def at_features(found: Any) -> Any:
+    """Rows x_1, ..., x_N of (2 N + 1, ...)."""
+    return found[1::2]
+
+
+# The network.
+
+
+def stream_of(d: int, N: int) -> tuple[Stream, Stream]:
+    """Of a prompt, and of the network."""
+    sizes = {"x": d, "past": d, "y": 1, "log": 1, "place": 2 * digits(N).shape[1], "feature": 1, "start": 1}
+    prompt = Stream(Block(name, size) for name, size in sizes.items())
+    return prompt, prompt.extend(Block("w", d), Block("one", 1), Block("y_hat", 1))
+
+
+# Token x_i sees x_j beside y_j for j < i. Its score of the start, C + log(i - 1), makes (1 + score) / (i - 1) of
+# e^C softmax, up to second order: the factor of (5) takes no product.
+def transformer(at: Setting, N: int, T: int) -> Looped:
+    """A loop and a post-transformer of one layer with two heads each, whose feed-forward layers do nothing."""
+    prompt, stream = stream_of(at.d, N)
+    copied = {(name, name): 1.0 for name in prompt.names}
+    return looped(
+        "looped.decoder",
+        stream,
+        loop=(_descent(stream, at),),
+        post=(_prediction(stream, at),),
+        T=T,
+        states=("w",),
+        taps={"w": StreamTap(T, "w"), "y_hat": StreamTap(T + 1, "y_hat")},
+        embedding=Embedding(BlockMap(prompt, stream, copied), {"one": np.ones(1)}),
+    )
+
+
+def _descent(stream: Stream, at: Setting) -> SoftmaxAttention:
+    scores = Stream([Block("dot", at.d), Block("label", 1), Block("level", 1), Block("more", 1)])
+    key = BlockMap(
+        stream, scores,
+        {("dot", "past"): at.c, ("label", "y"): -1 * at.c, ("level", "start"): at.C, ("more", "start"): 1.0},
+    )  # fmt: skip
+
+    def head(name: str, sign: int, step: Any) -> Head:
+        moved = {("dot", "w"): sign, ("label", "feature"): sign} if sign else {}
+        query = BlockMap(stream, scores, {("level", "one"): 1.0, ("more", "log"): 1.0, **moved})
+        return Head(name, query, key, BlockMap(stream, stream, {("w", "past"): step}), Causal())
+
+    step = unscaled(at) * at.eta
+    second = head("opposite", -1, step / 2) if at.opposite else head("constant", 0, step)
+    return SoftmaxAttention((head("scores", 1, -step / 2 if at.opposite else -step), second), residual=True)
+
+
+# The scores c w^iT x_i of x_i itself; of x_j they are C less for each digit in which i and j differ.
+def _prediction(stream: Stream, at: Setting) -> SoftmaxAttention:
+    size = stream.size("place")
+    scores = Stream([Block("dot", at.d), Block("place", size), Block("level", 1)])
+    differ = np.kron(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(size // 2))
+    key = BlockMap(
+        stream, scores, {("dot", "x"): at.c, ("place", "place"): -1 * at.C * differ, ("level", "start"): at.C}
+    )
+
+    def head(name: str, sign: int, weight: Any) -> Head:
+        moved = {("dot", "w"): sign} if sign else {}
+        query = BlockMap(stream, scores, {("place", "place"): 1.0, ("level", "one"): 1.0, **moved})
+        return Head(name, query, key, BlockMap(stream, stream, {("y_hat", "feature"): weight}), Causal())
+
+    second = head("opposite", -1, -unscaled(at) / 2) if at.opposite else head("constant", 0, -unscaled(at))
+    return SoftmaxAttention((head("score", 1, unscaled(at) / (1 + at.opposite)), second), residual=True)
+
+
+def unscaled(at: Setting) -> Any:
+    """e^C / c."""
+    return torch.exp(torch.as_tensor(at.C, dtype=torch.float64)) / at.c
+
+
+# The paper's layer, one step from any weights.
+
+
+def printed_tokens(x: Any, y: Any, w: Any) -> Any:
+    """The prompt of Lemma A.5, (2 N, 3 d + 5), with w^i at x_i: row 7 of the paper is `first`, row 8 `second`."""
+    count, d = x.shape
+    zero, one = 0 * x[:, :1], 0 * x[:, :1] + 1
+    first = torch.cat([one[:1], zero[1:]])
+    features = torch.cat([x, zero, 0 * x, w, one, first, zero], 1)
+    labels = torch.cat([0 * x, y[:, None], x, 0 * x, zero, zero, first], 1)
+    return torch.stack([features, labels], 1).reshape(2 * count, 3 * d + 4)
+
+
+def printed_layer(at: Setting, *, strict: bool) -> Looped:
+    """Its two heads, which leave the sum over j of (w^iT x_j - y_j) x_j at x_i; `strict`: x_i does not see itself."""
+    d = at.d
+    numbers = (Block(name, 1) for name in ("feature", "first", "second"))
+    stream = Stream([Block("x", d), Block("y", 1), Block("past", d), Block("w", d), *numbers])
+    whole = stream.extend(Block("one", 1), Block("gradient", d))
+    pairs = Stream([Block("dot", d), Block("level", 1)]), Stream([Block("label", 1), Block("level", 1)])
+    heads = (
+        _printed_head("predictions", whole, pairs[0], {("dot", "w"): 1.0, ("level", "one"): 1.0},
+                      {("dot", "x"): at.c, ("level", "second"): at.C}, {("gradient", "x"): unscaled(at)}, strict),
+        _printed_head("labels", whole, pairs[1], {("label", "feature"): 1.0, ("level", "feature"): 1.0},
+                      {("label", "y"): at.c, ("level", "first"): at.C}, {("gradient", "past"): -1 * unscaled(at)}, strict),
+    )  # fmt: skip
+    copied = {(name, name): 1.0 for name in stream.names}
+    return looped(
+        "looped.decoder as printed", whole, loop=(SoftmaxAttention(heads, residual=True),), T=1, states=("gradient",),
+        embedding=Embedding(BlockMap(stream, whole, copied), {"one": np.ones(1)}),
+    )  # fmt: skip
+
+
+def _printed_head(
+    name: str, stream: Stream, scores: Stream, query: Any, key: Any, value: Any, strict: bool
+) -> Head:
+    maps = BlockMap(stream, scores, query), BlockMap(stream, scores, key), BlockMap(stream, stream, value)
+    return Head(name, *maps, Causal(strict=strict))
+
+
+# The regressions, computed directly.
+
+
+def gradients(w: Any, x: Any, y: Any) -> Any:
+    """Sum over j < i of (w^iT x_j - y_j) x_j, (N, d), of w, x (N, d) and y (N)."""
+    residuals = torch.tril(w @ x.mT - y, -1)  # (N, N): row i, column j
+    return residuals @ x
+
+
+def path(x: Any, y: Any, eta: Any, T: int) -> Any:
+    """w_T^i from 0 by gradient descent on (5), (N, d); w^1, without an example, stays."""
+    w, before = 0 * x, torch.clamp(torch.arange(len(x)), min=1)[:, None]
+    for _ in range(T):
+        w = w - eta * gradients(w, x, y) / before
+    return w
