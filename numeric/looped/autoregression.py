@@ -24,8 +24,7 @@ SLOPE = 0.125  # of the leaky ReLU
 class Setting:
     """`signs` (q + M + 1, m) are the positions of t = -q..M, up to a factor, and `beta` their sharpness at norm 1.
 
-    Series lie in [-B, B]. `layers` are the matrices of the representation, none for the identity. `opposite`: the
-    second head of the loop has the opposite scores, else scores 0.
+    Series lie in [-B, B]. `layers` are the matrices of the representation, none for the identity.
     """
 
     signs: Any
@@ -38,7 +37,6 @@ class Setting:
     C: Number
     d: int = 1
     layers: tuple[Any, ...] = ()
-    opposite: bool = True
 
     @property
     def features(self) -> int:
@@ -151,14 +149,12 @@ def _descent(stream: Stream, at: Setting) -> SoftmaxAttention:
     scores = Stream([Block("dot", at.features), Block("level", 1)])
     key = BlockMap(stream, scores, {("dot", "key"): 1.0, ("level", "sink"): at.C})
 
-    def head(name: str, sign: int, step: Any) -> Head:
-        moved = {("dot", f"h[{len(at.layers)}]"): sign * at.c} if sign else {}
-        query = BlockMap(stream, scores, {("level", "one"): 1.0, **moved})
-        return Head(name, query, key, BlockMap(stream, stream, {("r", "r"): step}))
+    def head(name: str, sign: float) -> Head:
+        query = BlockMap(stream, scores, {("level", "one"): 1.0, ("dot", f"h[{len(at.layers)}]"): sign * at.c})
+        return Head(name, query, key, BlockMap(stream, stream, {("r", "r"): -sign * step / 2}))
 
     step = torch.exp(torch.as_tensor(at.C, dtype=torch.float64)) * (at.eta / at.c)
-    second = head("opposite", -1, step / 2) if at.opposite else head("constant", 0, step)
-    return SoftmaxAttention((head("scores", 1, -step / 2 if at.opposite else -step), second), residual=True)
+    return SoftmaxAttention((head("scores", 1.0), head("opposite", -1.0)), residual=True)
 
 
 # The regression, computed directly.

@@ -19,16 +19,12 @@ from numeric.stream import Block, Stream
 
 @dataclass(frozen=True)
 class Setting:
-    """Step size `eta`, scores c (w^T x - y), and C, the score of the start token (plus log(i - 1) for token x_i).
-
-    `opposite`: the second head has the opposite scores, else scores 0.
-    """
+    """Step size `eta`, scores c (w^T x - y), and C, the score of the start token (plus log(i - 1) for token x_i)."""
 
     d: int
     eta: Number
     c: Number
     C: Number
-    opposite: bool = True
 
 
 # Prompts.
@@ -97,14 +93,13 @@ def _descent(stream: Stream, at: Setting) -> SoftmaxAttention:
         {("dot", "past"): at.c, ("label", "y"): -1 * at.c, ("level", "start"): at.C, ("more", "start"): 1.0},
     )  # fmt: skip
 
-    def head(name: str, sign: int, step: Any) -> Head:
-        moved = {("dot", "w"): sign, ("label", "feature"): sign} if sign else {}
+    def head(name: str, sign: float) -> Head:
+        moved = {("dot", "w"): sign, ("label", "feature"): sign}
         query = BlockMap(stream, scores, {("level", "one"): 1.0, ("more", "log"): 1.0, **moved})
-        return Head(name, query, key, BlockMap(stream, stream, {("w", "past"): step}), Causal())
+        value = BlockMap(stream, stream, {("w", "past"): -sign * at.eta * unscaled(at) / 2})
+        return Head(name, query, key, value, Causal())
 
-    step = unscaled(at) * at.eta
-    second = head("opposite", -1, step / 2) if at.opposite else head("constant", 0, step)
-    return SoftmaxAttention((head("scores", 1, -step / 2 if at.opposite else -step), second), residual=True)
+    return SoftmaxAttention((head("scores", 1.0), head("opposite", -1.0)), residual=True)
 
 
 # The scores c w^iT x_i of x_i itself; of x_j they are C less for each digit in which i and j differ.
@@ -116,13 +111,14 @@ def _prediction(stream: Stream, at: Setting) -> SoftmaxAttention:
         stream, scores, {("dot", "x"): at.c, ("place", "place"): -1 * at.C * differ, ("level", "start"): at.C}
     )
 
-    def head(name: str, sign: int, weight: Any) -> Head:
-        moved = {("dot", "w"): sign} if sign else {}
-        query = BlockMap(stream, scores, {("place", "place"): 1.0, ("level", "one"): 1.0, **moved})
-        return Head(name, query, key, BlockMap(stream, stream, {("y_hat", "feature"): weight}), Causal())
+    def head(name: str, sign: float) -> Head:
+        query = BlockMap(
+            stream, scores, {("dot", "w"): sign, ("place", "place"): 1.0, ("level", "one"): 1.0}
+        )
+        value = BlockMap(stream, stream, {("y_hat", "feature"): sign * unscaled(at) / 2})
+        return Head(name, query, key, value, Causal())
 
-    second = head("opposite", -1, -unscaled(at) / 2) if at.opposite else head("constant", 0, -unscaled(at))
-    return SoftmaxAttention((head("score", 1, unscaled(at) / (1 + at.opposite)), second), residual=True)
+    return SoftmaxAttention((head("score", 1.0), head("opposite", -1.0)), residual=True)
 
 
 def unscaled(at: Setting) -> Any:
@@ -133,12 +129,12 @@ def unscaled(at: Setting) -> Any:
 # The paper's layer, one step from any weights.
 
 
-def printed_tokens(x: Any, y: Any, w: Any) -> Any:
-    """The prompt of Lemma A.5, (2 N, 3 d + 5), with w^i at x_i: row 7 of the paper is `first`, row 8 `second`."""
+def printed_tokens(x: Any, y: Any, v: Any) -> Any:
+    """The prompt of Lemma A.5, (2 N, 3 d + 5), with the weights v_i at x_i: row 7 of the paper is `first`, row 8 `second`."""
     count, d = x.shape
     zero, one = 0 * x[:, :1], 0 * x[:, :1] + 1
     first = torch.cat([one[:1], zero[1:]])
-    features = torch.cat([x, zero, 0 * x, w, one, first, zero], 1)
+    features = torch.cat([x, zero, 0 * x, v, one, first, zero], 1)
     labels = torch.cat([0 * x, y[:, None], x, 0 * x, zero, zero, first], 1)
     return torch.stack([features, labels], 1).reshape(2 * count, 3 * d + 4)
 
@@ -158,7 +154,7 @@ def printed_layer(at: Setting, *, strict: bool) -> Looped:
     )  # fmt: skip
     copied = {(name, name): 1.0 for name in stream.names}
     return looped(
-        "looped.decoder as printed", whole, loop=(SoftmaxAttention(heads, residual=True),), T=1, states=("gradient",),
+        "looped.decoder as printed", whole, loop=(SoftmaxAttention(heads, residual=True),), T=1, taps={"gradient": StreamTap(1, "gradient")},
         embedding=Embedding(BlockMap(stream, whole, copied), {"one": np.ones(1)}),
     )  # fmt: skip
 
@@ -173,15 +169,20 @@ def _printed_head(
 # The regressions, computed directly.
 
 
+def residuals(w: Any, x: Any, y: Any) -> Any:
+    """w^iT x_j - y_j for j < i, else 0: (N, N), of w, x (N, d) and y (N)."""
+    return torch.tril(w @ x.mT - y, -1)
+
+
 def gradients(w: Any, x: Any, y: Any) -> Any:
-    """Sum over j < i of (w^iT x_j - y_j) x_j, (N, d), of w, x (N, d) and y (N)."""
-    residuals = torch.tril(w @ x.mT - y, -1)  # (N, N): row i, column j
-    return residuals @ x
+    """Sum over j < i of (w^iT x_j - y_j) x_j, (N, d)."""
+    return residuals(w, x, y) @ x
 
 
-def path(x: Any, y: Any, eta: Any, T: int) -> Any:
-    """w_T^i from 0 by gradient descent on (5), (N, d); w^1, without an example, stays."""
-    w, before = 0 * x, torch.clamp(torch.arange(len(x)), min=1)[:, None]
+def path(x: Any, y: Any, eta: Any, T: int) -> list[Any]:
+    """w_0^i = 0, ..., w_T^i by gradient descent on (5), (N, d) each; w^1, without an example, stays."""
+    before = torch.clamp(torch.arange(len(x)), min=1)[:, None]
+    found = [0 * x]
     for _ in range(T):
-        w = w - eta * gradients(w, x, y) / before
-    return w
+        found.append(found[-1] - eta * gradients(found[-1], x, y) / before)
+    return found
