@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from numeric.construction import Embedding, FeedForward, Head, SoftmaxAttention, StreamTap
-from numeric.feed_forward import Select, terms_layer
+from numeric.feed_forward import Select, clear, terms_layer
 from numeric.loops import Looped, looped
 from numeric.maps import BlockMap, Number
 from numeric.stream import Block, Stream, StreamError
@@ -76,7 +76,7 @@ def stream_of(at: Setting) -> tuple[Stream, Stream]:
         Block("t", 1), Block("example", 1), Block("sink", 1),
     )  # fmt: skip
     hidden = (Block(f"h[{place}]", len(layer)) for place, layer in enumerate(at.layers, start=1))
-    own = (Block("h[0]", width), *hidden, Block("key", at.features), Block("r", at.d), Block("one", 1), Block("x_hat", at.d))
+    own = (Block("h[0]", width), *hidden, Block("key", at.features), Block("r", at.d), Block("u", at.d), Block("one", 1), Block("x_hat", at.d))
     return Stream(given), Stream([*given, *own])
 
 
@@ -89,11 +89,15 @@ def transformer(at: Setting, T: int) -> Looped:
         "looped.autoregression",
         stream,
         pre=pre,
-        loop=(_descent(stream, at),),
+        loop=(_descent(stream, at), _update(stream, at)),
         post=(terms_layer(stream, Select("x_hat", "r")),),
         T=T,
         states=("r",),
-        taps={"copy": StreamTap(2, "h[0]"), "x_hat": StreamTap(len(pre) + T + 1, "x_hat")},
+        taps={
+            "copy": StreamTap(2, "h[0]"),
+            "state": StreamTap(len(pre) + 2 * T, "r"),
+            "x_hat": StreamTap(len(pre) + 2 * T + 1, "x_hat"),
+        },
         embedding=Embedding(BlockMap(prompt, stream, copied), {"one": np.ones(1)}),
     )
 
@@ -121,9 +125,9 @@ def _slot(at: Setting, lag: int) -> np.ndarray:
 def _clearing(stream: Stream, at: Setting) -> FeedForward:
     width = at.q * at.d
     hidden = Stream([Block("+", width), Block("-", width)])
-    lags = np.repeat(np.arange(1, at.q + 1), at.d)
-    inner = {("+", "h[0]"): 1.0, ("-", "h[0]"): -1.0}
-    inner |= {(sign, "t"): -2 * at.B * np.ones((width, 1)) for sign in "+-"}
+    lags = torch.tensor([lag for lag in range(1, at.q + 1) for _ in range(at.d)], dtype=torch.float64)
+    inner: dict[tuple[str, str], Any] = {("+", "h[0]"): 1.0, ("-", "h[0]"): -1.0}
+    inner |= {(sign, "t"): -2 * at.B * torch.ones_like(lags)[:, None] for sign in "+-"}
     bias = {sign: 2 * at.B * (lags - 0.5) for sign in "+-"}
     outer = BlockMap(hidden, stream, {("h[0]", "+"): -0.5, ("h[0]", "-"): 0.5})
     return FeedForward(BlockMap(stream, hidden, inner), bias, outer, residual=True)
@@ -151,10 +155,15 @@ def _descent(stream: Stream, at: Setting) -> SoftmaxAttention:
 
     def head(name: str, sign: float) -> Head:
         query = BlockMap(stream, scores, {("level", "one"): 1.0, ("dot", f"h[{len(at.layers)}]"): sign * at.c})
-        return Head(name, query, key, BlockMap(stream, stream, {("r", "r"): -sign * step / 2}))
+        return Head(name, query, key, BlockMap(stream, stream, {("u", "r"): -sign * step / 2}))
 
     step = torch.exp(torch.as_tensor(at.C, dtype=torch.float64)) * (at.eta / at.c)
     return SoftmaxAttention((head("scores", 1.0), head("opposite", -1.0)), residual=True)
+
+
+# What the sink gets is 0 up to rounding; as its value it would count e^C / c times, so that its state is kept at 0.
+def _update(stream: Stream, at: Setting) -> FeedForward:
+    return terms_layer(stream, Select("r", "u", unless=("sink",), bound=at.B), clear("u"))
 
 
 # The regression, computed directly.
@@ -182,10 +191,10 @@ def largest_feature(at: Setting) -> Any:
     return found
 
 
-def descended(features: Any, y: Any, N: int, eta: Any, T: int) -> Any:
-    """A_T Phi, (M + 1, d), after T steps from A_0 = 0 on sum over t = 1..N of |A Phi_t - y_t|^2 / (2 N)."""
-    examples, targets = features[1 : N + 1], y[1 : N + 1]
-    A = 0 * targets[:1].mT * examples[:1]  # (d, F)
+def path(features: Any, x: Any, N: int, eta: Any, T: int) -> list[Any]:
+    """A_k Phi, (M + 1, d), for k = 0..T from A_0 = 0 on the sum over t = 1..N of |A Phi_t - x_t|^2 / (2 N)."""
+    examples, targets = features[1 : N + 1], x[1 : N + 1]
+    A = [0 * targets[:1].mT * examples[:1]]  # (d, F)
     for _ in range(T):
-        A = A - eta * (A @ examples.mT - targets.mT) @ examples / N
-    return features @ A.mT
+        A.append(A[-1] - eta * (A[-1] @ examples.mT - targets.mT) @ examples / N)
+    return [features @ each.mT for each in A]

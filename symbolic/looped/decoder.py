@@ -114,6 +114,7 @@ _SIZES = "by rules, but for sizes of exact iterates: a step does not increase th
 WORST = {R: LARGEST, W: LONGEST}
 WORST[S] = largest_residual().subs(R, LARGEST)
 WORST[V] = largest_prediction().subs(WORST)
+WORST[B_x] = B_x  # a prompt has its own
 _PATH = "||x_j||_2 <= B_x, |y_j| <= B_y, from w = 0"
 
 
@@ -144,7 +145,7 @@ QUANTITIES = (
         "gradient.printed", r"\max_i \|\hat g_i - \sum_{j < i} (x_j^\top w^i - y_j) x_j\|_2",
         "output of the printed attention layer, each token attending to earlier ones alone",
         domain="||x_j||_2 <= B_x, |y_j| <= B_y, ||w^i||_2 <= P", construction="printed",
-        derivation=derive_printed().derivation, worst_case={Z: sp.Max(P * B_x, B_y)},
+        derivation=derive_printed().derivation, worst_case={Z: sp.Max(P * B_x, B_y), B_x: B_x},
         trivial=(N - 1) * B_x * (P * B_x + B_y),
     ),
     _count("layers", "layers of pre-, looped and post-transformer together", 4),
