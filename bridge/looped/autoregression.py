@@ -1,10 +1,8 @@
 """Autoregression by a looped transformer (algoformer, Lemma A.3, Theorem 3.2), beside exact gradient descent."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
-import sympy as sp
 import torch
 from torch import Tensor
 
@@ -14,23 +12,20 @@ from bridge.cost import Cost
 from bridge.domains import Box
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
-from bridge.looped.positions import searched
+from bridge.looped.copies import sharpness, signs
+from bridge.looped.series import of_synthetic
+from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import autoregression as numeric
-from numeric.looped import positions
 from symbolic.looped import autoregression as theory
 from symbolic.looped.autoregression import AUTOREGRESSION as STATEMENT
-from symbolic.statements import UsageError
-
-NUMBERS = theory.N, theory.q, theory.d, theory.T, theory.B, theory.eta, theory.eps, theory.beta, theory.c, theory.C
-
 
 # Knobs.
 
 
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
-    """beta for the accuracy, c and C for the format, where they are not given. Raises UsageError for those beyond it."""
+    """beta for the accuracy, c and C for the format, unless they are given. Raises UsageError for those beyond it."""
     known = {p.name: STATEMENT.number(p.name, params.get(p.name, p.default)) for p in STATEMENT.parameters}
     STATEMENT.check(known)
     F = int(known["q"]) * int(known["d"])
@@ -41,24 +36,7 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     return found
 
 
-def sharpness(N: float, B: float, eps: float, accuracy: float) -> float:
-    at = {theory.N: int(N), theory.B: B, theory.eps: eps, theory.accuracy: accuracy}
-    return float(theory.sharpness().value.xreplace({s: sp.sympify(x) for s, x in at.items()}))
-
-
 # Weights.
-
-
-def signs(N: int, q: int, eps: float, m: int, seed: int) -> Tensor:
-    """The positions of -q..N+1, up to a factor. Raises UsageError where a search finds too few."""
-    count = N + q + 2
-    found = positions.found_signs(count, m, Fraction(eps), seed) if m else searched(count, eps, 1.0, seed)
-    if found is None:
-        raise UsageError(
-            f"{STATEMENT.id}: too few positions for N = {N}: no draw of seed {seed} has {count} in dimension m = {m} "
-            f"with the gap {eps:g}; take m = 0, or a smaller gap"
-        )
-    return found.double()
 
 
 def layers(q: int, d: int, L: int, seed: int) -> Tensor:
@@ -92,6 +70,11 @@ def reference(x: Any, layers: Any, N: int, q: int, eta: Any, T: int) -> Any:
 # Letters at a prompt.
 
 
+def features(x: Any, layers: Any, q: int) -> Any:
+    """Phi at t = 0, ..., N + 1, (N + 2, F)."""
+    return numeric.represented(numeric.lagged(torch.cat([x, 0 * x[:1]]), q), layers)
+
+
 def largest(x: Any) -> Any:
     return x.abs().max()
 
@@ -101,40 +84,58 @@ def first_norm(x: Any) -> Any:
     return torch.linalg.vector_norm(x[1:], dim=0).max()
 
 
+def row_norm(x: Any, layers: Any, N: int, q: int) -> Any:
+    phi = features(x, layers, q)
+    return torch.linalg.vector_norm(phi[1:-1] @ phi[-1]) / N
+
+
 def largest_exact(x: Any, layers: Any, N: int, q: int, eta: Any, T: int) -> Any:
-    lags = numeric.lagged(torch.cat([x, 0 * x[:1]]), q)
-    found = numeric.path(numeric.represented(lags, layers), x, N, eta, T)
-    return torch.stack([each[N + 1].abs().max() for each in found]).max()
+    found = numeric.path(features(x, layers, q), x, N, eta, T)
+    return torch.stack([each[-1].abs().max() for each in found]).max()
 
 
-_AT = {theory.delta: theory.DELTA}
-X_HAT = ArrayFunction(theory.largest_prediction().subs(_AT), theory.Q, theory.P, *NUMBERS)
-STATE = ArrayFunction(theory.derive_state().error.subs(_AT), theory.X_hat, theory.P, *NUMBERS)
+NUMBERS = theory.N, theory.q, theory.d, theory.T, theory.eta
+DELTA = ArrayFunction(
+    theory.DELTA, theory.X, theory.B, theory.eps, theory.N, theory.q, theory.d, theory.beta, theory.c, theory.C
+)
+X_HAT = ArrayFunction(theory.largest_prediction(), theory.Q, theory.P, theory.G, theory.delta, *NUMBERS)
+STATE = ArrayFunction(theory.derive_state().error, theory.X_hat, theory.P, theory.delta, *NUMBERS)
+
+
+def largest_deviation(x: Any, layers: Any, signs: Any, N: int, q: int, d: int, beta: Any, c: Any, C: Any) -> Any:
+    phi = features(x, layers, q)
+    return DELTA((phi @ phi.mT).abs().max(), largest(x), gap(signs), N, q, d, beta, c, C)
 
 
 def largest_prediction(
-    x: Any, layers: Any, N: int, q: int, d: int, T: int, eta: Any, signs: Any, beta: Any, c: Any, C: Any
+    x: Any, layers: Any, signs: Any, N: int, q: int, d: int, T: int, eta: Any, beta: Any, c: Any, C: Any
 ) -> Any:
-    at = N, q, d, T, largest(x), eta, gap(signs), beta, c, C
-    return X_HAT(largest_exact(x, layers, N, q, eta, T), first_norm(x), *at)
+    delta = largest_deviation(x, layers, signs, N, q, d, beta, c, C)
+    norms = first_norm(x), row_norm(x, layers, N, q)
+    return X_HAT(largest_exact(x, layers, N, q, eta, T), *norms, delta, N, q, d, T, eta)
 
 
 def largest_error(
-    x: Any, layers: Any, N: int, q: int, d: int, T: int, eta: Any, signs: Any, beta: Any, c: Any, C: Any
+    x: Any, layers: Any, signs: Any, N: int, q: int, d: int, T: int, eta: Any, beta: Any, c: Any, C: Any
 ) -> Any:
-    at = N, q, d, T, largest(x), eta, gap(signs), beta, c, C
-    return STATE(largest_prediction(x, layers, N, q, d, T, eta, signs, beta, c, C), first_norm(x), *at)
+    delta = largest_deviation(x, layers, signs, N, q, d, beta, c, C)
+    predicted = largest_prediction(x, layers, signs, N, q, d, T, eta, beta, c, C)
+    return STATE(predicted, first_norm(x), delta, N, q, d, T, eta)
 
 
 # Counts.
 
 
-def layer_count(signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float) -> Sides:
+def layer_count(
+    signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float
+) -> Sides:
     sizes = built(signs, layers, N, q, d, T, B, eta, beta, c, C).sizes.values()
     return Sides(sum(each.layers for each in sizes), rounding=0.0)
 
 
-def head_count(signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float) -> Sides:
+def head_count(
+    signs: Any, layers: Any, N: int, q: int, d: int, T: int, B: float, eta: float, beta: float, c: float, C: float
+) -> Sides:
     sizes = built(signs, layers, N, q, d, T, B, eta, beta, c, C).sizes.values()
     return Sides(max(each.heads for each in sizes), rounding=0.0)
 
@@ -145,6 +146,10 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
         return Cost(48 * sizes["N"] ** 2)
     runs = budget.samples + 3 * budget.attack * budget.restarts
     return Cost(48 * sizes["N"] ** 2 * budget.samples, 1e-8 * runs * weights)
+
+
+def synthetic() -> NamedTable:
+    return of_synthetic(seed=0)
 
 
 AUTOREGRESSION = Theorem(
@@ -161,6 +166,8 @@ AUTOREGRESSION = Theorem(
     knows={
         theory.eps: (gap,),
         theory.B: (largest,),
+        theory.delta: (largest_deviation,),
+        theory.G: (row_norm,),
         theory.P: (first_norm,),
         theory.Q: (largest_exact,),
         theory.X_hat: (largest_prediction,),
@@ -170,5 +177,6 @@ AUTOREGRESSION = Theorem(
     resolve=resolve,
     implied=("beta", "c", "C"),
     cost=cost,
+    tables=(synthetic,),
     tokens=True,
 )  # fmt: skip

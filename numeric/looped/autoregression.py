@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from numeric.construction import Embedding, FeedForward, Head, SoftmaxAttention, StreamTap
+from numeric.construction import Embedding, FeedForward, Head, Layer, SoftmaxAttention, StreamTap
 from numeric.feed_forward import Select, clear, terms_layer
 from numeric.loops import Looped, looped
 from numeric.maps import BlockMap, Number
@@ -46,6 +46,16 @@ class Setting:
 # Prompts.
 
 
+def labels(x: Any, N: int) -> Any:
+    """x_t of the examples, else 0, (M + 1, d)."""
+    return x * _examples(len(x), N)
+
+
+def _examples(count: int, N: int) -> Any:
+    t = torch.arange(count)[:, None]
+    return 1 * ((t >= 1) & (t <= N))
+
+
 def tokens(x: Any, N: int, signs: Any) -> Any:
     """Times and the sink, (M + 2, width), of x (M + 1, d); x may be 0 where it is not known.
 
@@ -57,10 +67,8 @@ def tokens(x: Any, N: int, signs: Any) -> Any:
             f"tokens of {count} times", f"too few positions: {len(signs)}", f"Give q + {count}, for q >= 1 lags."
         )
     shifted = [signs[q - lag : q - lag + count] for lag in range(q + 1)]
-    t = torch.arange(count)[:, None]
-    example = 1 * ((t >= 1) & (t <= N))
-    ones = 0 * x[:, :1] + 1
-    rows = torch.cat([x, x * example, *shifted, ones * t, ones * example, 0 * ones], 1)
+    ones, times = 0 * x[:, :1] + 1, torch.arange(count)[:, None]
+    rows = torch.cat([x, labels(x, N), *shifted, ones * times, ones * _examples(count, N), 0 * ones], 1)
     sink = torch.cat([0 * rows[:1, :-1], ones[:1]], 1)
     return torch.cat([rows, sink])
 
@@ -76,7 +84,15 @@ def stream_of(at: Setting) -> tuple[Stream, Stream]:
         Block("t", 1), Block("example", 1), Block("sink", 1),
     )  # fmt: skip
     hidden = (Block(f"h[{place}]", len(layer)) for place, layer in enumerate(at.layers, start=1))
-    own = (Block("h[0]", width), *hidden, Block("key", at.features), Block("r", at.d), Block("u", at.d), Block("one", 1), Block("x_hat", at.d))
+    own = (
+        Block("h[0]", width),
+        *hidden,
+        Block("key", at.features),
+        Block("r", at.d),
+        Block("u", at.d),
+        Block("one", 1),
+        Block("x_hat", at.d),
+    )
     return Stream(given), Stream([*given, *own])
 
 
@@ -84,7 +100,7 @@ def transformer(at: Setting, T: int) -> Looped:
     """Pre: L + 2 layers, the first with q heads; loop: one with two heads; post: one."""
     prompt, stream = stream_of(at)
     copied = {(name, name): 1.0 for name in prompt.names} | {("r", "y"): -1.0}  # A_0 = 0
-    pre = (_copying(stream, at), _clearing(stream, at), *_representation(stream, at), _keys(stream, at))
+    pre: list[Layer] = [_copying(stream, at), _clearing(stream, at), *_representation(stream, at), _keys(stream, at)]
     return looped(
         "looped.autoregression",
         stream,
@@ -128,7 +144,7 @@ def _clearing(stream: Stream, at: Setting) -> FeedForward:
     lags = torch.tensor([lag for lag in range(1, at.q + 1) for _ in range(at.d)], dtype=torch.float64)
     inner: dict[tuple[str, str], Any] = {("+", "h[0]"): 1.0, ("-", "h[0]"): -1.0}
     inner |= {(sign, "t"): -2 * at.B * torch.ones_like(lags)[:, None] for sign in "+-"}
-    bias = {sign: 2 * at.B * (lags - 0.5) for sign in "+-"}
+    bias: dict[str, Any] = dict.fromkeys("+-", 2 * at.B * (lags - 0.5))
     outer = BlockMap(hidden, stream, {("h[0]", "+"): -0.5, ("h[0]", "-"): 0.5})
     return FeedForward(BlockMap(stream, hidden, inner), bias, outer, residual=True)
 

@@ -32,7 +32,7 @@ class Setting:
 
 def tokens(x: Any, y: Any) -> Any:
     """(2 N + 1, 2 d + 2 m + 4): x_i, x_i beside y_i, y_i, log(i - 1), digits, and indicators of x and of the start."""
-    count, d = x.shape
+    count = len(x)
     places = _places(x)
     features = torch.cat([x, 0 * x, 0 * y[:, None], _log_before(x), places, 0 * x[:, :1] + 1], 1)
     labels = torch.cat([0 * x, x, y[:, None], 0 * x[:, :1], 0 * places, 0 * x[:, :1]], 1)
@@ -112,9 +112,7 @@ def _prediction(stream: Stream, at: Setting) -> SoftmaxAttention:
     )
 
     def head(name: str, sign: float) -> Head:
-        query = BlockMap(
-            stream, scores, {("dot", "w"): sign, ("place", "place"): 1.0, ("level", "one"): 1.0}
-        )
+        query = BlockMap(stream, scores, {("dot", "w"): sign, ("place", "place"): 1.0, ("level", "one"): 1.0})
         value = BlockMap(stream, stream, {("y_hat", "feature"): sign * unscaled(at) / 2})
         return Head(name, query, key, value, Causal())
 
@@ -130,7 +128,7 @@ def unscaled(at: Setting) -> Any:
 
 
 def printed_tokens(x: Any, y: Any, v: Any) -> Any:
-    """The prompt of Lemma A.5, (2 N, 3 d + 5), with the weights v_i at x_i: row 7 of the paper is `first`, row 8 `second`."""
+    """The prompt of Lemma A.5, (2 N, 3 d + 5), v_i at x_i; `first` and `second` are the paper's last rows."""
     count, d = x.shape
     zero, one = 0 * x[:, :1], 0 * x[:, :1] + 1
     first = torch.cat([one[:1], zero[1:]])
@@ -150,18 +148,17 @@ def printed_layer(at: Setting, *, strict: bool) -> Looped:
         _printed_head("predictions", whole, pairs[0], {("dot", "w"): 1.0, ("level", "one"): 1.0},
                       {("dot", "x"): at.c, ("level", "second"): at.C}, {("gradient", "x"): unscaled(at)}, strict),
         _printed_head("labels", whole, pairs[1], {("label", "feature"): 1.0, ("level", "feature"): 1.0},
-                      {("label", "y"): at.c, ("level", "first"): at.C}, {("gradient", "past"): -1 * unscaled(at)}, strict),
+                      {("label", "y"): at.c, ("level", "first"): at.C}, {("gradient", "past"): -unscaled(at)}, strict),
     )  # fmt: skip
     copied = {(name, name): 1.0 for name in stream.names}
     return looped(
-        "looped.decoder as printed", whole, loop=(SoftmaxAttention(heads, residual=True),), T=1, taps={"gradient": StreamTap(1, "gradient")},
+        "looped.decoder as printed", whole, loop=(SoftmaxAttention(heads, residual=True),), T=1,
+        taps={"gradient": StreamTap(1, "gradient")},
         embedding=Embedding(BlockMap(stream, whole, copied), {"one": np.ones(1)}),
     )  # fmt: skip
 
 
-def _printed_head(
-    name: str, stream: Stream, scores: Stream, query: Any, key: Any, value: Any, strict: bool
-) -> Head:
+def _printed_head(name: str, stream: Stream, scores: Stream, query: Any, key: Any, value: Any, strict: bool) -> Head:
     maps = BlockMap(stream, scores, query), BlockMap(stream, scores, key), BlockMap(stream, stream, value)
     return Head(name, *maps, Causal(strict=strict))
 

@@ -1,4 +1,4 @@
-"""Autoregression by a looped transformer (algoformer, Lemma A.3, Theorem 3.2): errors of copies, states, predictions."""
+"""Autoregression by a looped transformer (algoformer, Lemma A.3, Theorem 3.2): copies, states and predictions."""
 
 from dataclasses import replace
 from functools import cache
@@ -30,7 +30,7 @@ from symbolic.statements import CONSTRUCTION, Hypothesis, Kind, Parameter, Print
 N, q, d, T = sp.symbols("N q d T", integer=True, positive=True)
 L, m = sp.symbols("L m", integer=True, nonnegative=True)
 B, eta, eps, accuracy, beta, c, C = sp.symbols("B eta eps accuracy beta c C", positive=True)
-delta, P, Q, X_hat = sp.symbols("delta P Q X_hat", positive=True)
+delta, G, P, Q, X, X_hat = sp.symbols("delta G P Q X X_hat", positive=True)
 E = sp.Symbol("E", nonnegative=True)
 
 F = q * d  # features
@@ -51,19 +51,19 @@ def sharpness() -> Knob:
     return knob_for(derive_copy().error, beta, accuracy)
 
 
-# Scores phi_l^T phi_j / N times c, whose representation does not expand in the sup norm.
+# The representation does not expand in the sup norm.
 @cache
 def derive_weights() -> Approximated:
-    """c times an entry of G / N, G the Gram matrix of the features."""
+    """c/N Phi_l^T Phi_j, at most c/N X, as the weights of two heads."""
     features = perturbed_function(derive_copy(), "features", lipschitz=1, size=B, dim=F,
                                   reason="rows of the representation have 1-norms of at most 1")  # fmt: skip
     products = bilinear(features, features, "products", constant=F, dim=KEYS)
-    scores = linear_map(products, "scores", operator_norm=c / N, dim=KEYS)
+    scores = linear_map(replace(products, size=X), "scores", operator_norm=c / N, dim=KEYS)
     return heads_as_linear(scores, "weights", sink=C, second=Second.OPPOSITE)
 
 
-# R_(k+1) = (I - eta G / N) R_k of the examples. The network has an entry within delta of that of G / N, and an entry
-# within delta of 0 for the query, whose state is its prediction. The features of t = 0 are 0, and its state stays 0.
+# R_(k+1) = (I - eta/N Phi Phi^T) R_k of the examples. The network has entries within delta of those of Phi Phi^T / N,
+# and one within delta of 0 for the query, whose state is its prediction. Features of t = 0 are 0, as its state is.
 def _of_query(name: str, rows: sp.Expr, dim: sp.Expr, target: Norm) -> Approximated:
     """What its state, at most X_hat, adds to others."""
     state = given("state of the query", dim=1, size=X_hat)
@@ -77,7 +77,7 @@ def derive_state() -> Approximated:
 
     def loop(residuals: Approximated) -> Approximated:
         moved = perturbed_map(residuals, "moved", operator_norm=1, perturbation=eta * N * delta, dim=N,
-                              reason="eigenvalues of I - (eta/N) G in [-1, 1]; N^2 entries")  # fmt: skip
+                              reason="eigenvalues of I - (eta/N) Phi Phi^T in [-1, 1]; N^2 entries")  # fmt: skip
         return add(moved, _of_query("leaked", sp.sqrt(N), N, Norm.TWO), name="after")
 
     return repeat(start, "state", loop, T)
@@ -85,12 +85,12 @@ def derive_state() -> Approximated:
 
 @cache
 def derive_prediction() -> Approximated:
-    """A_T Phi of the query, of one coordinate; E bounds the error of every state."""
+    """A_T Phi of the query, of one coordinate; E bounds the error of every state, G is ||Phi_(N+1)^T Phi||_2 / N."""
     start = given("start of the query", dim=1, size=Q)
 
     def loop(x: Approximated) -> Approximated:
         residuals = given("residuals", dim=N, norm=Norm.TWO, size=P, error=E)
-        step = perturbed_map(residuals, "step", operator_norm=eta * F * B**2 / sp.sqrt(N), dim=1, target=Norm.INF,
+        step = perturbed_map(residuals, "step", operator_norm=eta * G, dim=1, target=Norm.INF,
                              perturbation=eta * sp.sqrt(N) * delta, reason="N entries of a row")  # fmt: skip
         moved = add(x, step, _of_query("leaked to itself", sp.S.One, sp.S.One, Norm.INF), name="moved query")
         return apply_function(replace(moved, size=Q), "predicted", eps=0, lipschitz=1, size=Q, radius=X_hat)
@@ -103,7 +103,7 @@ ROOM = 1 + sp.Rational(1, 2**20)  # for Q in floats
 
 # The network's prediction is at most Q + error, where X_hat = 2 Q in the error is enough if the sum is at most 2 Q.
 def largest_prediction() -> sp.Expr:
-    """X_hat, from Q, P and delta."""
+    """X_hat, from Q, P, G and delta."""
     error = derive_prediction().error.subs(E, derive_state().error)
     return ROOM * (Q + error.subs(X_hat, 2 * Q))
 
@@ -113,8 +113,9 @@ def largest_prediction() -> sp.Expr:
 _LEMMA, _THEOREM = Citation(ALGOFORMER, "Lemma A.3"), Citation(ALGOFORMER, "Theorem 3.2")
 _SERIES, _BY_HAND = "|x_t| <= B", "by rules, but for sizes of exact iterates: a step does not increase the loss"
 DELTA = derive_weights().error / c
-# From one loop to the next an exact prediction moves by eta F B^2 / sqrt(N) P at most.
-WORST = {B: B, eps: eps, delta: DELTA, P: sp.sqrt(N) * B, Q: T * eta * F * B**3}
+# From one loop to the next an exact prediction moves by eta G P at most.
+WORST = {B: B, eps: eps, delta: DELTA.subs(X, F * B**2), G: F * B**2 / sp.sqrt(N), P: sp.sqrt(N) * B}
+WORST[Q] = T * eta * F * B**3
 WORST[X_hat] = largest_prediction().subs(WORST, simultaneous=True)
 WORST[E] = derive_state().error.subs(WORST, simultaneous=True)
 
@@ -132,6 +133,7 @@ def _count(name: str, meaning: str, printed: sp.Expr) -> Quantity:
     )  # fmt: skip
 
 
+POSITIVE = B, eta, eps, accuracy, beta, c, C
 AUTOREGRESSION = Result(
     id="looped.autoregression",
     title="A looped transformer fits AR(q)",
@@ -139,11 +141,11 @@ AUTOREGRESSION = Result(
     claim=r"\hat x_{N+1} = A_T \Phi(x_N, \dots, x_{N+1-q}), \quad A_{k+1} = A_k - \frac{\eta}{N} \sum_{t=1}^N "
     r"(A_k \Phi(x_{t-1}, \dots, x_{t-q}) - x_t) \Phi(x_{t-1}, \dots, x_{t-q})^\top",
     parameters=(
-        Parameter("N", N, "time of the last value of the series, which starts at 0", 12, integer=True),
-        Parameter("q", q, "number of lags", 3, integer=True),
+        Parameter("N", N, "time of the last value of the series, which starts at 0", 8, integer=True),
+        Parameter("q", q, "number of lags", 2, integer=True),
         Parameter("d", d, "dimension of x", 1, integer=True),
         Parameter("L", L, "layers of the representation, 0 for the identity", 1, integer=True),
-        Parameter("T", T, "number of loops", 4, integer=True),
+        Parameter("T", T, "number of loops", 3, integer=True),
         Parameter("B", B, "bound on the series", 1.0),
         Parameter("eta", eta, "step size", 0.5),
         Parameter("eps", eps, "gap of the positions, of norm 1", 0.5),
@@ -163,7 +165,7 @@ AUTOREGRESSION = Result(
         Hypothesis("eps", eps < 1, "p_i^T p_i = 1, and vectors of signs agree by 0 and more; take a smaller gap"),
         Hypothesis("accuracy", accuracy < B, "else nothing is copied"),
         Hypothesis("eta", eta * F * B**2 <= 2, "a step does not expand"),
-        *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in (B, eta, eps, accuracy, beta, c, C)),
+        *(Hypothesis(x.name, sp.Gt(x, 0, evaluate=False), "it is positive") for x in POSITIVE),
     ),
     quantities=(
         _quantity(
@@ -184,6 +186,7 @@ AUTOREGRESSION = Result(
     notation={eta: r"\eta", eps: r"\varepsilon", beta: r"\beta", delta: r"\delta", X_hat: r"\hat X"},
     symbols={
         delta: "largest error of c^{-1} times an attention weight, against (1/N) Phi_l^T Phi_j",
+        G: "||Phi_(N+1)^T Phi||_2 / N",
         P: "||R_0||_2",
         Q: "largest exact prediction of the loops",
         X_hat: "largest prediction of the loops, exact or of the network",

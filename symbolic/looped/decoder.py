@@ -1,4 +1,4 @@
-"""A decoder of algoformer (Lemma A.5, Theorem 4.2): each token descends on its own past; the printed layer, a repair."""
+"""A decoder of algoformer (Lemma A.5, Theorem 4.2): each token descends on its own past; also the printed layer."""
 
 from dataclasses import replace
 from functools import cache
@@ -106,7 +106,6 @@ def derive_printed() -> Approximated:
     return add(*sums, name="gradient.printed", coefficients=(1, -1))
 
 
-
 # The statement.
 
 _LEMMA, _THEOREM = Citation(ALGOFORMER, "Lemma A.5", "eq. (5)"), Citation(ALGOFORMER, "Theorem 4.2")
@@ -156,7 +155,8 @@ DECODER = Result(
     id="looped.decoder",
     title="A decoder runs gradient descent on the past of each token",
     citation=Citation(ALGOFORMER, "Lemma A.5, Theorem 4.2", "eq. (5)"),
-    claim=r"w^i_{k+1} = w^i_k - \frac{\eta}{i - 1} \sum_{j < i} (x_j^\top w^i_k - y_j) x_j, \qquad \hat y_i = x_i^\top w^i_T",
+    claim=r"w^i_{k+1} = w^i_k - \frac{\eta}{i - 1} \sum_{j < i} (x_j^\top w^i_k - y_j) x_j, \qquad "
+    r"\hat y_i = x_i^\top w^i_T",
     parameters=(
         Parameter("N", N, "number of examples", 6, integer=True),
         Parameter("d", d, "dimension of x", 2, integer=True),
@@ -187,7 +187,7 @@ DECODER = Result(
     },
     remarks=(
         "The layer as printed takes e^C/c times sums of x_j in both heads, which cancel if x_i does not attend to "
-        "itself: \"previous tokens\" is read so here. If it does, the first head leaves x_i/c.",
+        'itself: "previous tokens" is read so here. If it does, the first head leaves x_i/c.',
         "The first token does not see the key with C: attending to earlier tokens it sees none, and to itself alone, "
         "it gets e^C x_1/c. (5) has the factor 1/0 there. Here a start token is the sink, and w^1 stays.",
         "The last display of A.5 has w_k^h where w_k^j is meant, and Theorem 4.2 names Newton's method for gradient "
