@@ -14,7 +14,7 @@ import torch
 from numeric.construction import Embedding, FeedForward, Head, Layer, SoftmaxAttention, StreamTap
 from numeric.feed_forward import Select, clear, terms_layer
 from numeric.loops import Looped, looped
-from numeric.maps import BlockMap, Number
+from numeric.maps import BlockMap, Number, frozen_array
 from numeric.stream import Block, Stream, StreamError
 
 SLOPE = 0.125  # of the leaky ReLU
@@ -144,7 +144,7 @@ def _clearing(stream: Stream, at: Setting) -> FeedForward:
     lags = torch.tensor([lag for lag in range(1, at.q + 1) for _ in range(at.d)], dtype=torch.float64)
     inner: dict[tuple[str, str], Any] = {("+", "h[0]"): 1.0, ("-", "h[0]"): -1.0}
     inner |= {(sign, "t"): -2 * at.B * torch.ones_like(lags)[:, None] for sign in "+-"}
-    bias: dict[str, Any] = dict.fromkeys("+-", 2 * at.B * (lags - 0.5))
+    bias = dict.fromkeys("+-", frozen_array(2 * at.B * (lags - 0.5)))
     outer = BlockMap(hidden, stream, {("h[0]", "+"): -0.5, ("h[0]", "-"): 0.5})
     return FeedForward(BlockMap(stream, hidden, inner), bias, outer, residual=True)
 
