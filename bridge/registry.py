@@ -47,6 +47,7 @@ PLACES = {
     "universal.transformer": ("universal.transformer", "TRANSFORMER"),
     "universal.risk": ("universal.risk_data", "RiskStudy"),
     "looped.positions": ("looped.positions", "POSITIONS"),
+    "looped.linearised": ("looped.linearised", "LINEARISED"),
     "looped.autoregression": ("looped.autoregression_data", "AutoregressionStudy"),
     "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),

@@ -21,6 +21,7 @@ from bridge.pair import Pair
 from bridge.refusals import briefly_refused
 from bridge.refutation import Refutation
 from bridge.study import Refusal
+from bridge.tabular import Tabular
 from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
@@ -78,7 +79,8 @@ class Theorem:
     attack starts; without it they come from the domains. `resolve` takes given parameters and the seed (and `dtype`, by
     name) and completes them by those that they imply, which `implied` names. `cost` estimates a point from its sizes,
     and `searched` limits the range in which a parameter is solved for. `tables`, functions of parameters and weights,
-    stand under the rows (None: there is none here).
+    stand under the rows (None: there is none here); of inputs they take those of one prompt, the table's or the first
+    that is drawn. `tabular` says how a table of real numbers becomes a prompt.
     `settings` are those of a run where none are given: fewer `samples`, where each takes long.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
@@ -146,6 +148,7 @@ class Theorem:
     bounds: Function | Pair | None = None
     tokens: bool = False
     by_rules: bool = True
+    tabular: Tabular | None = None
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:

@@ -239,7 +239,10 @@ class TheoremCase(TheoremBounds):
         return {"dtype": str(self.dtype).removeprefix("torch.")}
 
     def tables(self) -> list[NamedTable]:
-        found = (self.runner.called(table, self._of_run) for table in self.theorem.tables)
+        taken = {name for table in self.theorem.tables for name in arguments_of(table)}
+        prompt = self.sample(1, 0) if taken & set(self.theorem.inputs) else {}
+        known = {**self._of_run, **{name: each[0] for name, each in prompt.items()}}
+        found = (self.runner.called(table, known) for table in self.theorem.tables)
         return [table for table in found if table is not None]
 
     def within(self, budget: Budget) -> Budget:

@@ -111,7 +111,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.samples, OF_STARTS),
         (theorem.distance, OF_DISTANCE),
         (theorem.refusal, OF_RUN),
-        *((table, OF_RUN) for table in theorem.tables),
+        *((table, (*OF_RUN, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
         (theorem.letters, ()),
         (theorem.outside, OF_QUANTITIES),

@@ -21,7 +21,7 @@ Action = Mapping[tuple[str, str], Any]  # (target block, source block) -> the sa
 
 @dataclass(frozen=True)
 class Sink:
-    """The token whose block `marked` is 1, others having 0 there, gets the score C; `one` is 1 at every query."""
+    """The token whose block `marked` is 1, 0 elsewhere, gets the score C; `one` is 1 at each query."""
 
     c: Number
     C: Number

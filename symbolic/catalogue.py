@@ -133,6 +133,7 @@ PLACES = {
     "universal.transformer": ("universal.transformer_statement", "TRANSFORMER"),
     "universal.risk": ("universal.risk_statement", "RISK"),
     "looped.positions": ("looped.positions", "POSITIONS"),
+    "looped.linearised": ("looped.linearised", "LINEARISED"),
     "looped.autoregression": ("looped.autoregression", "AUTOREGRESSION"),
     "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),

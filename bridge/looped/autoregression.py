@@ -95,11 +95,20 @@ def largest_exact(x: Any, layers: Any, N: int, q: int, eta: Any, T: int) -> Any:
 
 
 NUMBERS = theory.N, theory.q, theory.d, theory.T, theory.eta
-DELTA = ArrayFunction(
-    theory.DELTA, theory.X, theory.B, theory.eps, theory.N, theory.q, theory.d, theory.beta, theory.c, theory.C
-)
+KNOBS = theory.B, theory.eps, theory.N, theory.q, theory.d, theory.beta, theory.c, theory.C
+DELTA = ArrayFunction(theory.DELTA, theory.X, *KNOBS)
+WORST_DELTA = ArrayFunction(theory.OF_NETWORK[theory.delta], *KNOBS)
+WORST_X_HAT = ArrayFunction(theory.OF_NETWORK[theory.X_hat], theory.B, theory.delta, *NUMBERS)
 X_HAT = ArrayFunction(theory.largest_prediction(), theory.Q, theory.P, theory.G, theory.delta, *NUMBERS)
 STATE = ArrayFunction(theory.derive_state().error, theory.X_hat, theory.P, theory.delta, *NUMBERS)
+
+
+def worst_deviation(signs: Any, N: int, q: int, d: int, B: Any, beta: Any, c: Any, C: Any) -> Any:
+    return WORST_DELTA(B, gap(signs), N, q, d, beta, c, C)
+
+
+def worst_prediction(signs: Any, N: int, q: int, d: int, T: int, B: Any, eta: Any, beta: Any, c: Any, C: Any) -> Any:
+    return WORST_X_HAT(B, worst_deviation(signs, N, q, d, B, beta, c, C), N, q, d, T, eta)
 
 
 def largest_deviation(x: Any, layers: Any, signs: Any, N: int, q: int, d: int, beta: Any, c: Any, C: Any) -> Any:
@@ -166,11 +175,11 @@ AUTOREGRESSION = Theorem(
     knows={
         theory.eps: (gap,),
         theory.B: (largest,),
-        theory.delta: (largest_deviation,),
+        theory.delta: (worst_deviation, largest_deviation),
         theory.G: (row_norm,),
         theory.P: (first_norm,),
         theory.Q: (largest_exact,),
-        theory.X_hat: (largest_prediction,),
+        theory.X_hat: (worst_prediction, largest_prediction),
         theory.E: (largest_error,),
     },
     checks=(Check(STATEMENT.quantity("layers"), layer_count), Check(STATEMENT.quantity("heads"), head_count)),

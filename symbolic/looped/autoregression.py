@@ -114,10 +114,12 @@ _LEMMA, _THEOREM = Citation(ALGOFORMER, "Lemma A.3"), Citation(ALGOFORMER, "Theo
 _SERIES, _BY_HAND = "|x_t| <= B", "by rules, but for sizes of exact iterates: a step does not increase the loss"
 DELTA = derive_weights().error / c
 # From one loop to the next an exact prediction moves by eta G P at most.
-WORST = {B: B, eps: eps, delta: DELTA.subs(X, F * B**2), G: F * B**2 / sp.sqrt(N), P: sp.sqrt(N) * B}
-WORST[Q] = T * eta * F * B**3
-WORST[X_hat] = largest_prediction().subs(WORST, simultaneous=True)
-WORST[E] = derive_state().error.subs(WORST, simultaneous=True)
+WORST = {
+    B: B, eps: eps, G: F * B**2 / sp.sqrt(N), P: sp.sqrt(N) * B, Q: T * eta * F * B**3,
+    E: derive_state().error.subs(P, sp.sqrt(N) * B),
+}  # fmt: skip
+# Those of delta and X_hat, which a network is asked for: formulas of the others stay short.
+OF_NETWORK = {delta: DELTA.subs(X, F * B**2), X_hat: largest_prediction().subs(WORST)}
 
 
 def _quantity(name: str, latex: str, meaning: str, value: Approximated | None, **more: object) -> Quantity:
