@@ -19,6 +19,7 @@ from symbolic.looped.decoder import DECODER as STATEMENT
 
 KEYS = 3  # of each example that a token sees, for the leak
 KNOWN = theory.B_x, theory.T, theory.eta, theory.c, theory.C
+WORST_S, WORST_V = (ArrayFunction(theory.OF_NETWORK[each], theory.N, theory.B_y, *KNOWN) for each in (theory.S, theory.V))
 S = ArrayFunction(theory.largest_residual(), theory.R, *KNOWN)
 V = ArrayFunction(theory.largest_prediction(), theory.W, theory.R, *KNOWN)
 
@@ -65,6 +66,14 @@ def longest(x: Any, y: Any, eta: Any, T: Any) -> Any:
 
 def largest_residual(x: Any, y: Any, eta: Any, T: Any) -> Any:
     return torch.stack([numeric.residuals(w, x, y).abs().max() for w in numeric.path(x, y, eta, T)]).max()
+
+
+def worst_residual(N: int, B_y: Any, B_x: Any, T: int, eta: Any, c: Any, C: Any) -> Any:
+    return WORST_S(N, B_y, B_x, T, eta, c, C)
+
+
+def worst_prediction(N: int, B_y: Any, B_x: Any, T: int, eta: Any, c: Any, C: Any) -> Any:
+    return WORST_V(N, B_y, B_x, T, eta, c, C)
 
 
 def of_all_iterates(x: Any, y: Any, eta: Any, T: Any, c: Any, C: Any) -> Any:
@@ -122,9 +131,9 @@ DECODER = Theorem(
     knows={
         theory.B_x: (largest_norm,),
         theory.R: (largest_residual,),
-        theory.S: (of_all_iterates,),
+        theory.S: (worst_residual, of_all_iterates),
         theory.W: (longest,),
-        theory.V: (largest_prediction,),
+        theory.V: (worst_prediction, largest_prediction),
         theory.Z: (of_scores,),
     },
     checks=(Check(STATEMENT.quantity("layers"), layers), Check(STATEMENT.quantity("heads"), heads)),

@@ -116,9 +116,9 @@ DELTA = derive_weights().error / c
 # From one loop to the next an exact prediction moves by eta G P at most.
 WORST = {
     B: B, eps: eps, G: F * B**2 / sp.sqrt(N), P: sp.sqrt(N) * B, Q: T * eta * F * B**3,
-    E: derive_state().error.subs(P, sp.sqrt(N) * B),
+    E: derive_state().error.subs(P, sp.sqrt(N) * B), delta: delta, X_hat: X_hat,
 }  # fmt: skip
-# Those of delta and X_hat, which a network is asked for: formulas of the others stay short.
+# delta and X_hat are looked up, and formulas stay short.
 OF_NETWORK = {delta: DELTA.subs(X, F * B**2), X_hat: largest_prediction().subs(WORST)}
 
 

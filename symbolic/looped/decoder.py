@@ -110,10 +110,9 @@ def derive_printed() -> Approximated:
 
 _LEMMA, _THEOREM = Citation(ALGOFORMER, "Lemma A.5", "eq. (5)"), Citation(ALGOFORMER, "Theorem 4.2")
 _SIZES = "by rules, but for sizes of exact iterates: a step does not increase the loss"
-WORST = {R: LARGEST, W: LONGEST}
-WORST[S] = largest_residual().subs(R, LARGEST)
-WORST[V] = largest_prediction().subs(WORST)
-WORST[B_x] = B_x  # a prompt has its own
+WORST = {R: LARGEST, W: LONGEST, B_x: B_x, S: S, V: V}
+# S and V are looked up, and formulas stay short.
+OF_NETWORK = {S: largest_residual().subs(WORST), V: largest_prediction().subs(WORST)}
 _PATH = "||x_j||_2 <= B_x, |y_j| <= B_y, from w = 0"
 
 
