@@ -12,8 +12,8 @@ from symbolic.looped.autoregression import AUTOREGRESSION as STATEMENT
 from symbolic.statements import UsageError
 
 
-def sharpness(N: float, B: float, eps: float, accuracy: float) -> float:
-    at = {theory.N: int(N), theory.B: B, theory.eps: eps, theory.accuracy: accuracy}
+def sharpness(N: int, B: float, eps: float, accuracy: float) -> float:
+    at = {theory.N: N, theory.B: B, theory.eps: eps, theory.accuracy: accuracy}
     return float(theory.sharpness().value.xreplace({s: sp.sympify(x) for s, x in at.items()}))
 
 
