@@ -29,7 +29,9 @@ def main() -> None:
     exact = torch.stack([decoder.path(*each, ETA, T)[-1] for each in zip(x, y, strict=True)])
     error = float(torch.linalg.vector_norm(found[:, 1::2] - exact, dim=-1).max())
     late = " TOO SLOW" * (seconds > MOST_SECONDS) + " TOO FAR" * (error > MOST_ERROR)
-    print(f"looped.decoder, {PROMPTS} prompts, N = {N}, d = {D}, T = {T}: {seconds:.2f} s (built in {1e3 * made:.0f} ms)")
+    print(
+        f"looped.decoder, {PROMPTS} prompts, N = {N}, d = {D}, T = {T}: {seconds:.2f} s (built in {1e3 * made:.0f} ms)"
+    )
     print(f"  largest error of the weights of a token: {error:.2g}{late}")
 
 

@@ -48,6 +48,7 @@ PLACES = {
     "universal.risk": ("universal.risk_data", "RiskStudy"),
     "looped.positions": ("looped.positions", "POSITIONS"),
     "looped.linearised": ("looped.linearised", "LINEARISED"),
+    "looped.gradient_descent": ("looped.gradient_descent_data", "GradientDescentStudy"),
     "looped.autoregression": ("looped.autoregression_data", "AutoregressionStudy"),
     "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),

@@ -6,7 +6,7 @@ kept; a value that is not finite never wins. Several attacks share a batch as gr
 Shapes: R restarts, G groups of R / G restarts, ... the shape of one variable.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from numeric.maps import Number
+from numeric.recording import Repeated
 
 # The variables that are moved: one tensor, or a tuple or dict of them, each with a leading dimension R.
 Variables: TypeAlias = Tensor | tuple[Tensor, ...] | dict[str, Tensor]
@@ -78,7 +79,7 @@ def attack_groups(
     the objective at one restart does not. Raises ValueError for restarts that do not divide into groups, and when the
     objective is finite nowhere in a group.
     """
-    ascent = _Ascent(objective, starts, project, step_size, groups, torch.Generator().manual_seed(seed))
+    ascent = _Ascent(objective, starts, project, step_size, groups, torch.Generator().manual_seed(seed), steps)
     history = [ascent.best_of_groups()]
     for _ in range(steps):
         ascent.step()
@@ -115,6 +116,7 @@ class _Ascent:
         step_size: Number,
         groups: int,
         generator: torch.Generator,
+        steps: int,
     ) -> None:
         self.objective, self.project, self.structure = objective, project, starts
         self.step_size, self.groups, self.generator = float(step_size), groups, generator
@@ -123,7 +125,8 @@ class _Ascent:
         if self.restarts % groups:
             raise ValueError(f"attack: {self.restarts} restarts do not divide into {groups} groups of equal size.")
         self.scales = [self._scales(leaf) for leaf in self.points]  # each (R, 1, ...)
-        self.values, self.gradients = self._evaluate(self.points)  # (R), each (R, ...)
+        self.evaluate = Repeated(self._evaluated, 1 + steps)
+        self.values, *self.gradients = self.evaluate(self.points)  # (R), each (R, ...)
         self.best_points, self.best_values = self.points, self.values
         self.sizes = torch.full_like(self.values, step_size)  # (R)
         signed = torch.arange(self.restarts // groups, device=self.values.device) % 2 == 0  # (R / G)
@@ -148,7 +151,7 @@ class _Ascent:
                 )
             ]
         )
-        values, gradients = self._evaluate(proposals)  # (R), each (R, ...)
+        values, *gradients = self.evaluate(proposals)  # (R), each (R, ...)
         accepted = stuck | (values > self.values)  # (R); a kick is taken as it falls
         self.sizes = torch.where(accepted, self.sizes * GROWTH, self.sizes * SHRINKING)
         self.sizes = torch.where(stuck, self.step_size, self.sizes.clamp(max=LARGEST_STEP * self.step_size))
@@ -189,8 +192,8 @@ class _Ascent:
         with torch.no_grad():
             return [leaf.detach() for leaf in _leaves(self.project(_rebuild(self.structure, leaves)))]
 
-    def _evaluate(self, leaves: list[Tensor]) -> tuple[Float[Tensor, " R"], list[Tensor]]:
-        """Values, -infinity where they are not finite, and gradients, 0 where they are not finite."""
+    def _evaluated(self, leaves: Sequence[Tensor]) -> list[Tensor]:
+        """Values, -infinity where they are not finite, then gradients, 0 where they are not finite."""
         with torch.enable_grad():
             moved = [leaf.clone().requires_grad_(True) for leaf in leaves]
             values = self.objective(_rebuild(self.structure, moved))  # (R)
@@ -209,7 +212,7 @@ class _Ascent:
             torch.zeros_like(leaf) if gradient is None else gradient.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
             for leaf, gradient in zip(leaves, found, strict=True)
         ]
-        return torch.where(finite, values.detach(), -torch.inf), gradients
+        return [torch.where(finite, values.detach(), -torch.inf), *gradients]
 
 
 def _leaves(variables: Variables) -> list[Tensor]:

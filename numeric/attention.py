@@ -12,7 +12,7 @@ from numeric.construction import Head, Positions
 from numeric.maps import BlockMap, act, injection, tensor_actions
 from numeric.stream import StreamError
 
-SCORES_AT_ONCE = 1 << 22  # scores held at once while queries are streamed: 32 MiB in float64
+SCORES_AT_ONCE = 1 << 19  # scores held at once while queries are streamed: 4 MiB in float64, which a cache holds
 CHUNK = 64  # tokens a chunk of the geometric average
 
 

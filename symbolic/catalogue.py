@@ -134,6 +134,7 @@ PLACES = {
     "universal.risk": ("universal.risk_statement", "RISK"),
     "looped.positions": ("looped.positions", "POSITIONS"),
     "looped.linearised": ("looped.linearised", "LINEARISED"),
+    "looped.gradient_descent": ("looped.gradient_descent_statement", "GRADIENT_DESCENT"),
     "looped.autoregression": ("looped.autoregression", "AUTOREGRESSION"),
     "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),

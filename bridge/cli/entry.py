@@ -4,6 +4,7 @@
 confirm the file. 2: a usage error. 130: interrupted.
 """
 
+import atexit
 import gc
 import importlib.metadata
 import os
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs `boundsmith` with these arguments (by default the process's); returns the exit code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(OBJECTS)
+    atexit.register(gc.freeze)  # Python collects once more as it ends, which takes a second, and frees memory anyway
     if _reopen_closed_streams():
         _print_error("boundsmith: error: standard output is closed, so nothing can be printed; `> /dev/null` drops it.")
         return USAGE

@@ -30,8 +30,8 @@ def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dic
     STATEMENT.check(known)
     F = int(known["q"]) * int(known["d"])
     pair = pair_for("opposite", dtype, keys=int(known["N"]) + 2, size=F * known["B"] ** 2 / known["N"], width=F)
-    found = {"beta": sharpness(**{name: known[name] for name in ("N", "B", "eps", "accuracy")}),
-             **recommended(pair, dtype), **params}  # fmt: skip
+    beta = sharpness(int(known["N"]), known["B"], known["eps"], known["accuracy"])
+    found = {"beta": beta, **recommended(pair, dtype), **params}
     require_held(STATEMENT.id, pair, dtype, c=float(found["c"]), C=float(found["C"]))
     return found
 

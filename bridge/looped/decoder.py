@@ -19,7 +19,9 @@ from symbolic.looped.decoder import DECODER as STATEMENT
 
 KEYS = 3  # of each example that a token sees, for the leak
 KNOWN = theory.B_x, theory.T, theory.eta, theory.c, theory.C
-WORST_S, WORST_V = (ArrayFunction(theory.OF_NETWORK[each], theory.N, theory.B_y, *KNOWN) for each in (theory.S, theory.V))
+WORST_S, WORST_V = (
+    ArrayFunction(theory.OF_NETWORK[each], theory.N, theory.B_y, *KNOWN) for each in (theory.S, theory.V)
+)
 S = ArrayFunction(theory.largest_residual(), theory.R, *KNOWN)
 V = ArrayFunction(theory.largest_prediction(), theory.W, theory.R, *KNOWN)
 

@@ -4,6 +4,7 @@ Near ratio 1 the closed form is 0/0 although the sum is harmless: at x = 1 + 1e-
 """
 
 import itertools
+from functools import lru_cache
 
 import sympy as sp
 
@@ -66,6 +67,7 @@ def quotient_as_geometric(numerator: sp.Add, denominator: sp.Expr, *, exact: boo
     return None
 
 
+@lru_cache(maxsize=1024)  # to solve it takes long, and the formulas of a theorem share their sums
 def covers_limit(condition: sp.Basic, value: sp.Expr, stable: sp.Expr) -> bool:
     """Whether the stable form already has this value where the condition, ratio = 1, holds.
 

@@ -193,5 +193,7 @@ def real_symbol(symbol: sp.Basic, identifier: str, backend: str) -> sp.Basic:
         return sp.MatrixSymbol(identifier, *symbol.shape)
     if symbol.is_extended_real is False:
         raise LoweringError(backend, symbol, "it is declared not real; arguments are real numbers")
+    if symbol.name == identifier and symbol.is_extended_real:
+        return symbol
     assumptions = symbol.assumptions0 if symbol.is_extended_real else {"real": True}
     return sp.Symbol(identifier, **assumptions)

@@ -4,7 +4,7 @@ They appear between the rewriting (`stable`, `guards`) and the printing; users n
 exponents, z = ratio - 1, m a number of terms.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy as sp
@@ -129,6 +129,11 @@ def forget() -> None:
 def is_constant(node: sp.Basic) -> bool:
     """Whether the node is a number: no argument and no index of a loop occurs in it."""
     return not free_symbols(node)
+
+
+def with_arguments(node: sp.Basic, args: Sequence[sp.Basic]) -> sp.Basic:
+    """The node of these arguments. Which argument of Max is the largest SymPy would ask all of its assumptions."""
+    return node.func(*args, evaluate=False) if isinstance(node, sp.Max | sp.Min) else node.func(*args)
 
 
 def constants_and_others(nodes: Any) -> tuple[list[sp.Basic], list[sp.Basic]]:

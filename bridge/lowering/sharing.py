@@ -9,7 +9,7 @@ from collections import Counter
 import sympy as sp
 from sympy.logic.boolalg import Boolean
 
-from .nodes import Branches, Loop, constants_and_others, free_symbols, is_constant
+from .nodes import Branches, Loop, constants_and_others, free_symbols, is_constant, with_arguments
 
 DEEPEST = 24  # Python refuses text nested deeper than about 200 parentheses, a level may open several
 
@@ -30,7 +30,7 @@ def rebuilt(node: sp.Basic, old: tuple[sp.Basic, ...], new: list[sp.Basic]) -> s
         return node
     if isinstance(node, sp.MatrixBase):
         return sp.ImmutableDenseMatrix(*node.shape, new)
-    return node.func(*new)
+    return with_arguments(node, new)
 
 
 class Sharing:

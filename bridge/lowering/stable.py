@@ -14,7 +14,7 @@ from . import exponentials
 from .common import LoweringError
 from .complements import complement
 from .geometric import covers_limit, product_with_geometric
-from .nodes import Branches, Loop, LoopProduct, LoopSum, is_constant
+from .nodes import Branches, Loop, LoopProduct, LoopSum, is_constant, with_arguments
 
 LONGEST_UNROLLED = 32  # beyond this many terms a loop costs less than the size of the generated code
 LARGEST_EXPONENT = 100_000  # of two, in a float that is taken as a fraction
@@ -33,11 +33,15 @@ class Stabiliser:
         self._known = dict(renaming)
         self._known.update({new: new for new in renaming.values()})
         self._exact: dict[sp.Basic, sp.Basic] = {}
+        self._kept = {old for old, new in self._known.items() if new is old}  # nodes that are rewritten as they are
+        self._without: set[sp.Basic] = set()  # nodes without floats
         self._loops = 0
 
     def __call__(self, node: sp.Basic) -> sp.Basic:
         if node not in self._known:
             self._known[node] = self._rewrite(node)
+            if self._known[node] is node:
+                self._kept.add(node)
         return self._known[node]
 
     def _rewrite(self, node: sp.Basic) -> sp.Basic:
@@ -78,13 +82,14 @@ class Stabiliser:
 
     def _rebuilt(self, node: sp.Basic) -> sp.Basic:
         args = [self(arg) for arg in node.args]
-        same = all(new is old for new, old in zip(args, node.args, strict=True))
-        return node if same else node.func(*args)
+        return node if self._kept.issuperset(node.args) else with_arguments(node, args)
 
     def exactly(self, node: sp.Basic) -> sp.Basic:
         """The same with rationals for floats: arithmetic of SymPy's floats would round while we rewrite."""
         if node not in self._exact:
             self._exact[node] = self._without_floats(node)
+            if self._exact[node] is node:
+                self._without.add(node)
         return self._exact[node]
 
     def _without_floats(self, node: sp.Basic) -> sp.Basic:
@@ -95,8 +100,7 @@ class Stabiliser:
         if not node.args or isinstance(node, sp.MatrixSymbol):
             return node
         args = [self.exactly(arg) for arg in node.args]
-        same = all(new is old for new, old in zip(args, node.args, strict=True))
-        return node if same else node.func(*args)
+        return node if self._without.issuperset(node.args) else node.func(*args)
 
     def _better_form(self, node: sp.Expr) -> sp.Expr | None:
         if isinstance(node, sp.log):

@@ -13,8 +13,10 @@ import torch
 
 from numeric.construction import Embedding, FeedForward, Head, Layer, SoftmaxAttention, StreamTap
 from numeric.feed_forward import Select, clear, terms_layer
+from numeric.looped import gradient_descent
 from numeric.loops import Looped, looped
 from numeric.maps import BlockMap, Number, frozen_array
+from numeric.sinks import Sink, linear_heads
 from numeric.stream import Block, Stream, StreamError
 
 SLOPE = 0.125  # of the leaky ReLU
@@ -105,7 +107,7 @@ def transformer(at: Setting, T: int) -> Looped:
         "looped.autoregression",
         stream,
         pre=pre,
-        loop=(_descent(stream, at), _update(stream, at)),
+        loop=_descent(stream, at),
         post=(terms_layer(stream, Select("x_hat", "r")),),
         T=T,
         states=("r",),
@@ -164,22 +166,15 @@ def _keys(stream: Stream, at: Setting) -> FeedForward:
     return terms_layer(stream, Select("key", source, 1 / at.N, when=("example",), bound=largest_feature(at)))
 
 
-# Lemma A.2, with A_k Phi - y of the examples in r, A_k Phi of the queries.
-def _descent(stream: Stream, at: Setting) -> SoftmaxAttention:
-    scores = Stream([Block("dot", at.features), Block("level", 1)])
-    key = BlockMap(stream, scores, {("dot", "key"): 1.0, ("level", "sink"): at.C})
-
-    def head(name: str, sign: float) -> Head:
-        query = BlockMap(stream, scores, {("level", "one"): 1.0, ("dot", f"h[{len(at.layers)}]"): sign * at.c})
-        return Head(name, query, key, BlockMap(stream, stream, {("u", "r"): -sign * step / 2}))
-
-    step = torch.exp(torch.as_tensor(at.C, dtype=torch.float64)) * (at.eta / at.c)
-    return SoftmaxAttention((head("scores", 1.0), head("opposite", -1.0)), residual=True)
-
-
-# What the sink gets is 0 up to rounding; as its value it would count e^C / c times, so that its state is kept at 0.
-def _update(stream: Stream, at: Setting) -> FeedForward:
-    return terms_layer(stream, Select("r", "u", unless=("sink",), bound=at.B), clear("u"))
+# Lemma A.2, with A_k Phi - y of the examples in r, A_k Phi of the queries. What the sink gets is 0 up to rounding; as
+# its value it would count e^C / c times, so that its state is kept at 0.
+def _descent(stream: Stream, at: Setting) -> tuple[SoftmaxAttention, FeedForward]:
+    heads = linear_heads(
+        stream, Sink(at.c, at.C, "sink", "one"), "opposite",
+        query={f"h[{len(at.layers)}]": 1.0}, key={"key": 1.0}, value={("u", "r"): 1.0},
+    )  # fmt: skip
+    step = Select("r", "u", -1 * (at.eta / at.c), unless=("sink",), bound=at.B)
+    return SoftmaxAttention(heads, residual=True), terms_layer(stream, step, clear("u"))
 
 
 # The regression, computed directly.
@@ -193,10 +188,7 @@ def lagged(x: Any, q: int) -> Any:
 
 def represented(features: Any, layers: Any) -> Any:
     """Phi of each row."""
-    for matrix in layers:
-        z = features @ matrix.mT
-        features = torch.relu(z) - SLOPE * torch.relu(-z)
-    return features
+    return gradient_descent.represented(features, [(matrix, 0) for matrix in layers], SLOPE)
 
 
 def largest_feature(at: Setting) -> Any:
@@ -212,5 +204,5 @@ def path(features: Any, x: Any, N: int, eta: Any, T: int) -> list[Any]:
     examples, targets = features[1 : N + 1], x[1 : N + 1]
     A = [0 * targets[:1].mT * examples[:1]]  # (d, F)
     for _ in range(T):
-        A.append(A[-1] - eta * (A[-1] @ examples.mT - targets.mT) @ examples / N)
+        A.append(gradient_descent.descend(A[-1], examples, targets, eta))
     return [features @ each.mT for each in A]

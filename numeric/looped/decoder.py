@@ -4,7 +4,7 @@ Tokens: a start, the sink of all heads, then x_1, y_1, ..., x_N, y_N. Token x_i 
 the digits of i, token y_j holds x_j beside y_j. Shapes: N examples, d coordinates, m digits, L = 2 N + 1 tokens.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numeric.construction import Causal, Embedding, Head, SoftmaxAttention, Stre
 from numeric.looped.positions import digits
 from numeric.loops import Looped, looped
 from numeric.maps import BlockMap, Number
+from numeric.sinks import Dot, Sink, linear_heads
 from numeric.stream import Block, Stream
 
 
@@ -87,41 +88,30 @@ def transformer(at: Setting, N: int, T: int) -> Looped:
 
 
 def _descent(stream: Stream, at: Setting) -> SoftmaxAttention:
-    scores = Stream([Block("dot", at.d), Block("label", 1), Block("level", 1), Block("more", 1)])
-    key = BlockMap(
-        stream, scores,
-        {("dot", "past"): at.c, ("label", "y"): -1 * at.c, ("level", "start"): at.C, ("more", "start"): 1.0},
+    whole = torch.eye(at.d + 1, dtype=torch.float64)
+    vectors, number = whole[:, : at.d], whole[:, at.d :]
+    heads = linear_heads(
+        stream, Sink(at.c, at.C, "start", "one"), "opposite",
+        query={"w": vectors, "feature": number}, key={"past": vectors, "y": -1 * number},
+        value={("w", "past"): -1 * at.eta / at.c}, shared=Dot({"log": 1.0}, {"start": 1.0}),
     )  # fmt: skip
+    return SoftmaxAttention(causal(heads), residual=True)
 
-    def head(name: str, sign: float) -> Head:
-        moved = {("dot", "w"): sign, ("label", "feature"): sign}
-        query = BlockMap(stream, scores, {("level", "one"): 1.0, ("more", "log"): 1.0, **moved})
-        value = BlockMap(stream, stream, {("w", "past"): -sign * at.eta * unscaled(at) / 2})
-        return Head(name, query, key, value, Causal())
 
-    return SoftmaxAttention((head("scores", 1.0), head("opposite", -1.0)), residual=True)
+def causal(heads: tuple[Head, ...], *, strict: bool = False) -> tuple[Head, ...]:
+    return tuple(replace(head, positions=Causal(strict=strict)) for head in heads)
 
 
 # The scores c w^iT x_i of x_i itself; of x_j they are C less for each digit in which i and j differ.
 def _prediction(stream: Stream, at: Setting) -> SoftmaxAttention:
-    size = stream.size("place")
-    scores = Stream([Block("dot", at.d), Block("place", size), Block("level", 1)])
-    differ = np.kron(np.array([[0.0, 1.0], [1.0, 0.0]]), np.eye(size // 2))
-    key = BlockMap(
-        stream, scores, {("dot", "x"): at.c, ("place", "place"): -1 * at.C * differ, ("level", "start"): at.C}
-    )
-
-    def head(name: str, sign: float) -> Head:
-        query = BlockMap(stream, scores, {("dot", "w"): sign, ("place", "place"): 1.0, ("level", "one"): 1.0})
-        value = BlockMap(stream, stream, {("y_hat", "feature"): sign * unscaled(at) / 2})
-        return Head(name, query, key, value, Causal())
-
-    return SoftmaxAttention((head("score", 1.0), head("opposite", -1.0)), residual=True)
-
-
-def unscaled(at: Setting) -> Any:
-    """e^C / c."""
-    return torch.exp(torch.as_tensor(at.C, dtype=torch.float64)) / at.c
+    half = stream.size("place") // 2
+    differ = torch.eye(2 * half, dtype=torch.float64).roll(half, 0)
+    heads = linear_heads(
+        stream, Sink(at.c, at.C, "start", "one"), "opposite",
+        query={"w": 1.0}, key={"x": 1.0}, value={("y_hat", "feature"): 1 / at.c},
+        shared=Dot({"place": 1.0}, {"place": -1 * at.C * differ}),
+    )  # fmt: skip
+    return SoftmaxAttention(causal(heads), residual=True)
 
 
 # The paper's layer, one step from any weights.
@@ -143,24 +133,21 @@ def printed_layer(at: Setting, *, strict: bool) -> Looped:
     numbers = (Block(name, 1) for name in ("feature", "first", "second"))
     stream = Stream([Block("x", d), Block("y", 1), Block("past", d), Block("w", d), *numbers])
     whole = stream.extend(Block("one", 1), Block("gradient", d))
-    pairs = Stream([Block("dot", d), Block("level", 1)]), Stream([Block("label", 1), Block("level", 1)])
-    heads = (
-        _printed_head("predictions", whole, pairs[0], {("dot", "w"): 1.0, ("level", "one"): 1.0},
-                      {("dot", "x"): at.c, ("level", "second"): at.C}, {("gradient", "x"): unscaled(at)}, strict),
-        _printed_head("labels", whole, pairs[1], {("label", "feature"): 1.0, ("level", "feature"): 1.0},
-                      {("label", "y"): at.c, ("level", "first"): at.C}, {("gradient", "past"): -unscaled(at)}, strict),
+    (predictions,) = linear_heads(
+        whole, Sink(at.c, at.C, "second", "one"), "none",
+        query={"w": 1.0}, key={"x": 1.0}, value={("gradient", "x"): 1 / at.c},
     )  # fmt: skip
+    (labels,) = linear_heads(
+        whole, Sink(at.c, at.C, "first", "feature"), "none",
+        query={"feature": 1.0}, key={"y": 1.0}, value={("gradient", "past"): -1 / at.c},
+    )  # fmt: skip
+    heads = causal((replace(predictions, name="predictions"), replace(labels, name="labels")), strict=strict)
     copied = {(name, name): 1.0 for name in stream.names}
     return looped(
         "looped.decoder as printed", whole, loop=(SoftmaxAttention(heads, residual=True),), T=1,
         taps={"gradient": StreamTap(1, "gradient")},
         embedding=Embedding(BlockMap(stream, whole, copied), {"one": np.ones(1)}),
     )  # fmt: skip
-
-
-def _printed_head(name: str, stream: Stream, scores: Stream, query: Any, key: Any, value: Any, strict: bool) -> Head:
-    maps = BlockMap(stream, scores, query), BlockMap(stream, scores, key), BlockMap(stream, stream, value)
-    return Head(name, *maps, Causal(strict=strict))
 
 
 # The regressions, computed directly.

@@ -13,6 +13,7 @@ from symbolic.citations import WU2024, Citation
 from symbolic.displays import PAGE, equation, with_names, wrapped
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
+from symbolic.looped import gradient_descent as descent
 from symbolic.statements import Quantity, Result
 from symbolic.looped import autoregression as lags
 from symbolic.looped import decoder as past
@@ -25,6 +26,7 @@ RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}
 PREDICTED = {lags.E, lags.G, lags.N, lags.P, lags.Q, lags.T, lags.X_hat, lags.delta, lags.eta}  # |x| <= X_hat
 RESIDUALS = {past.B_x, past.C, past.R, past.S, past.T, past.c, past.eta}  # |w^T x - y| <= S
 OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
+OF_LOOPS = descent.GROWTH.free_symbols  # < 1
 LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
     ("looped.autoregression", "x_hat"): PREDICTED,
@@ -32,6 +34,7 @@ LOOKED_UP = {
     ("looped.decoder", "y_hat"): RESIDUALS | {past.V, past.W},
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
+    **{("looped.gradient_descent", name): OF_LOOPS for name in ("prediction", "residuals")},
     **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]

@@ -150,11 +150,11 @@ def test_a_table_of_several_columns_is_no_series(tmp_path):
         compare(ID, csv=path, target="value")
 
 
-def test_lags_go_with_a_series():
+def test_lags_go_with_a_series(tmp_path):
     with pytest.raises(UsageError, match="lags = 3 goes with a series"):
         compare(ID, lags=3)
-    with pytest.raises(UsageError, match=r"universal\.risk takes no lags"):
-        compare("universal.risk", data="diabetes", lags=3)
+    with pytest.raises(UsageError, match=r"looped\.positions takes no lags"):
+        compare("looped.positions", csv=written(tmp_path, YEARS, [VALUES]), target="value", lags=3)
     with pytest.raises(UsageError, match="--lags goes with a series"):
         check_compare({"lags": 3}, Outputs((), None, None, as_json=False, all_rows=False, steps=False))
 

@@ -1,4 +1,4 @@
-"""Each token, the first included, beside gradient descent on its own past; the printed layer in both of its readings."""
+"""Each token, the first included, beside gradient descent on its own past; the printed layer in both readings."""
 
 import math
 

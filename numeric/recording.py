@@ -1,0 +1,267 @@
+"""A function of tensors, recorded as the operations of one run; it then runs as those alone.
+
+For functions that run many times on small tensors, where Python, vmap and autograd take longer than the operations. A
+recording has no derivatives: record a function together with its gradients.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode  # torch documents it under no other name
+
+Function: TypeAlias = Callable[[Sequence[Tensor]], Sequence[Tensor]]
+
+LARGEST = 1 << 26  # bytes that all results of a run take: beyond, operations take longer than what is around them
+
+WORTHWHILE = 10  # runs: to record one takes as long as a few, and a replay a third of one
+
+aten = torch.ops.aten
+SAME_VALUES = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
+# The shape of a result, or the path of the program, would depend on values.
+UNREPEATABLE = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape, torch.Tag.nondeterministic_seeded}
+DIRECT_NAMES = (
+    *("abs", "add", "bmm", "cat", "clamp", "div", "eq", "exp", "gt", "lt", "masked_fill", "maximum", "minimum", "mul"),
+    *("neg", "pow", "relu", "select", "sub", "sum", "tanh", "transpose", "unsqueeze", "where"),
+)
+# The same operations, called in half the time that those of `torch.ops` take.
+DIRECT = {getattr(aten, name): getattr(torch, name) for name in DIRECT_NAMES}
+DIRECT |= {aten.view: Tensor.view, aten._unsafe_view: Tensor.view, aten.expand: Tensor.expand}
+
+
+class Repeated:
+    """The function, run so many times: from the fourth on it is replayed, if the third shows that a replay is equal.
+
+    It has to be a function of its arguments alone, whose shapes stay. What depends on values in any other way than by
+    operations on tensors is not recorded, nor what takes much memory: then each run is the function's own.
+    """
+
+    def __init__(self, function: Function, times: int) -> None:
+        self.function, self.runs, self.worthwhile = function, 0, times >= WORTHWHILE
+        self.recording: Recording | None = None
+
+    def __call__(self, arguments: Sequence[Tensor]) -> Sequence[Tensor]:
+        self.runs += 1
+        if self.runs == 2 and self.worthwhile:  # what a function keeps between runs, the first has found
+            found, self.recording = record(self.function, arguments)
+            return found
+        if self.recording is None:
+            return self.function(arguments)
+        return self._compared(self.recording, arguments) if self.runs == 3 else self.recording(arguments)
+
+    def _compared(self, recording: "Recording", arguments: Sequence[Tensor]) -> Sequence[Tensor]:
+        found = self.function(arguments)
+        if not _replays(recording, arguments, found):
+            self.recording = None
+        return found
+
+
+def _replays(recording: "Recording", arguments: Sequence[Tensor], found: Sequence[Tensor]) -> bool:
+    """Whether a replay gives these very numbers."""
+    try:
+        replayed = recording(arguments)
+    except (RuntimeError, TypeError, ValueError, IndexError):  # a shape that only the first run had
+        return False
+    return all(torch.equal(one, other) for one, other in zip(replayed, found, strict=True))
+
+
+class Step(NamedTuple):
+    """An operation, the registers that it reads, and the one that it fills."""
+
+    operation: Callable[..., Any]
+    sources: tuple[int, ...]
+    target: int
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Operations in order. `registers` holds what no argument changes, None elsewhere."""
+
+    registers: list[Any]
+    steps: list[tuple[Callable[..., Any], Callable[[list[Any]], Sequence[Any]], int]]
+    arguments: tuple[int, ...]
+    results: tuple[int, ...]
+
+    def __call__(self, arguments: Sequence[Tensor]) -> list[Tensor]:
+        registers = self.registers.copy()
+        for place, argument in zip(self.arguments, arguments, strict=True):
+            registers[place] = argument
+        with torch.no_grad():
+            for operation, sources, target in self.steps:
+                registers[target] = operation(*sources(registers))
+        return [registers[place] for place in self.results]
+
+
+def record(function: Function, arguments: Sequence[Tensor]) -> tuple[Sequence[Tensor], Recording | None]:
+    """What the function gives, and the recording of this run; None for what cannot be recorded."""
+    recorder = _Recorder(arguments)
+    with recorder:
+        found = function(arguments)
+    return found, recorder.recording(found)
+
+
+class _Recorder(TorchDispatchMode):
+    """Sees each operation below vmap and autograd. Equal operations on equal registers are recorded once.
+
+    An operation that changes a tensor in place is recorded as the one that gives a new tensor.
+    """
+
+    def __init__(self, arguments: Sequence[Tensor]) -> None:
+        super().__init__()
+        self.registers: list[Any] = []  # numbers and constant tensors; None for what the arguments change
+        self.places: dict[int, int] = {}  # the register of each tensor, by its identity
+        self.alive: list[Tensor] = []  # so that no other tensor takes an identity
+        self.numbers: dict[tuple[type, str], int] = {}  # the register of each
+        self.results: dict[Any, list[int]] = {}  # the registers of each operation
+        self.shared: set[int] = set()  # registers whose memory another one has too, or the caller
+        self.steps: list[Step] = []
+        self.bytes, self.stopped = 0, False
+        self.arguments = tuple(self._named(each, self._new()) for each in arguments)
+        self.shared.update(self.arguments)
+        self.moving = set(self.arguments)  # registers that the arguments change
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # nothing compiles this class, and to tell the compiler so would import it, for a second
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        if not self.stopped:
+            self._record(func, args, kwargs or {}, found)
+        return found
+
+    def recording(self, found: Sequence[Tensor]) -> Recording | None:
+        if self.stopped:
+            return None
+        results = tuple(self._place(each) for each in found)
+        constants = [each.detach() if isinstance(each, Tensor) else each for each in self.registers]
+        steps = [(step.operation, _reader(step.sources), step.target) for step in _needed(self.steps, results)]
+        return Recording(constants, steps, self.arguments, results)
+
+    def _record(self, func: Any, args: Any, kwargs: Any, found: Any) -> None:
+        sources, results = tuple(self._place(each) for each in _flat(args)), _tensors(found)
+        moving = not self.moving.isdisjoint(sources)
+        self.bytes += 0 if func.is_view else sum(each.nbytes for each in results)
+        if self.bytes > LARGEST or not self._repeatable(func, args, kwargs, moving):
+            self._stop()
+        elif func in SAME_VALUES:
+            self.shared.add(self._named(found, sources[0]))
+        elif not moving:
+            self.shared.update(self._named(each, self._new(each)) for each in results)
+        else:
+            self._record_step(func, args, kwargs, sources, found)
+
+    def _repeatable(self, func: Any, args: Any, kwargs: Any, moving: bool) -> bool:
+        if torch.Tag.nondeterministic_seeded in func.tags or _tensors(kwargs.values()):
+            return False
+        if func._schema.is_mutable:
+            return _functional(func) is not None and self._place(args[0]) not in self.shared
+        by_place = func is aten.index.Tensor and not any(each.dtype is torch.bool for each in _tensors(args[1]))
+        return by_place or not moving or UNREPEATABLE.isdisjoint(func.tags)
+
+    def _record_step(self, func: Any, args: Any, kwargs: Any, sources: tuple[int, ...], found: Any) -> None:
+        func = _functional(func) if func._schema.is_mutable else func
+        key = (func, sources, _layout(args), repr(kwargs))
+        if key not in self.results:
+            self.results[key] = self._filled(_called(func, _layout(args), kwargs), sources, found)
+        for each, place in zip(_tensors(found), self.results[key], strict=True):
+            self._named(each, place)
+        if func.is_view:
+            self.shared.update(sources, self.results[key])
+
+    def _filled(self, operation: Callable[..., Any], sources: tuple[int, ...], found: Any) -> list[int]:
+        """The registers of the results; of several, one register holds all of them first."""
+        self.steps.append(Step(operation, sources, self._new()))
+        whole = self.steps[-1].target
+        self.moving.add(whole)
+        if isinstance(found, Tensor):
+            return [whole]
+        parts = [Step(itemgetter(place), (whole,), self._new()) for place, each in enumerate(found) if each is not None]
+        self.steps += parts
+        self.moving.update(step.target for step in parts)
+        return [step.target for step in parts]
+
+    def _new(self, constant: Any = None) -> int:
+        self.registers.append(constant)
+        return len(self.registers) - 1
+
+    def _named(self, tensor: Tensor, place: int) -> int:
+        self.places[id(tensor)] = place
+        self.alive.append(tensor)
+        return place
+
+    def _place(self, value: Any) -> int:
+        """A tensor that no operation has given is a constant."""
+        if not isinstance(value, Tensor):
+            key = (type(value), repr(value))
+            if key not in self.numbers:
+                self.numbers[key] = self._new(value)
+            return self.numbers[key]
+        if id(value) not in self.places:
+            self.shared.add(self._named(value, self._new(value)))
+        return self.places[id(value)]
+
+    def _stop(self) -> None:
+        self.stopped = True
+        self.alive.clear()
+        self.registers.clear()
+
+
+def _functional(func: Any) -> Any:
+    """The operation that gives a new tensor in place of `func`, which changes its first argument; None without one."""
+    packet = getattr(aten, func._schema.name.removeprefix("aten::").removesuffix("_"), None)
+    found = getattr(packet, func._overloadname, None)
+    return None if found is None or found._schema.is_mutable else found
+
+
+def _called(func: Any, layout: Sequence[int | None], kwargs: Any) -> Callable[..., Any]:
+    """The operation as a function of the entries of its arguments."""
+    direct = DIRECT.get(func.overloadpacket, func)
+    direct = partial(direct, **kwargs) if kwargs else direct
+    return direct if layout.count(None) == len(layout) else partial(_nested, direct, layout)
+
+
+def _nested(function: Callable[..., Any], layout: Sequence[int | None], *entries: Any) -> Any:
+    rest = iter(entries)
+    return function(*(next(rest) if length is None else list(islice(rest, length)) for length in layout))
+
+
+def _holds_tensors(argument: Any) -> bool:
+    return isinstance(argument, list | tuple) and any(isinstance(each, Tensor) for each in argument)
+
+
+def _layout(args: Sequence[Any]) -> tuple[int | None, ...]:
+    """The length of each argument that is a list with tensors, None for each other one."""
+    return tuple(len(each) if _holds_tensors(each) else None for each in args)
+
+
+def _flat(args: Sequence[Any]) -> Iterator[Any]:
+    """The arguments, of lists with tensors the entries."""
+    for each in args:
+        yield from each if _holds_tensors(each) else [each]
+
+
+def _tensors(found: Any) -> list[Tensor]:
+    if isinstance(found, Tensor):
+        return [found]
+    return [each for each in found if isinstance(each, Tensor)] if isinstance(found, Iterable) else []
+
+
+def _needed(steps: Sequence[Step], results: Iterable[int]) -> list[Step]:
+    """The steps that lead to these registers."""
+    wanted, found = set(results), []
+    for step in reversed(steps):
+        if step.target in wanted:
+            wanted.update(step.sources)
+            found.append(step)
+    return found[::-1]
+
+
+def _reader(sources: tuple[int, ...]) -> Callable[[list[Any]], Sequence[Any]]:
+    """What takes these registers, a sequence even of one."""
+    return itemgetter(*sources) if len(sources) > 1 else itemgetter(slice(sources[0], sources[0] + 1))

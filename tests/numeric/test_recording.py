@@ -1,0 +1,147 @@
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from numeric import recording
+from numeric.attack import attack_groups, box_project
+from numeric.recording import WORTHWHILE, Repeated, record
+
+MATRIX = torch.linspace(-1.0, 1.0, 12, dtype=torch.float64).view(3, 4)
+ROWS = torch.tensor([2, 0, 2])
+
+
+def points(seed: int) -> Tensor:
+    return torch.randn(5, 3, generator=torch.Generator().manual_seed(seed))
+
+
+def cut_in_place(x: Tensor) -> Tensor:
+    scaled = 2 * x
+    return scaled.masked_fill_(x < 0, 0.5).add_(x).sum(1)
+
+
+def by_vmap(x: Tensor) -> Tensor:
+    def at_one(row: Tensor) -> Tensor:
+        parts = torch.stack([row @ MATRIX, torch.cumsum(MATRIX[0], 0) * row[1]])
+        return torch.linalg.vector_norm(parts) + torch.softmax(row, 0)[0]
+
+    return torch.func.vmap(at_one)(x)
+
+
+def of_parts(x: Tensor) -> Tensor:
+    first, *others = x.split(1, dim=1)
+    return torch.cat([first**2, *others, x[:, ROWS]], dim=1).logsumexp(1)
+
+
+OBJECTIVES = {
+    "a linear map": lambda x: (x @ MATRIX).sum(1),
+    "kinks": lambda x: torch.where(x > 0, x.abs().sqrt(), x.clamp(min=-0.3)).amax(1),
+    "singular values": lambda x: torch.linalg.matrix_norm(x[:, :, None] * MATRIX, ord=2),
+    "a broadcast": lambda x: torch.einsum("bi,ij,bi->b", x, MATRIX, x),
+    "no use of x": lambda x: torch.ones(len(x)),
+    "a change in place": cut_in_place,
+    "vmap": by_vmap,
+    "parts": of_parts,
+}
+
+
+def with_gradient(objective: Callable[[Tensor], Tensor]) -> Callable[[Sequence[Tensor]], list[Tensor]]:
+    def function(arguments: Sequence[Tensor]) -> list[Tensor]:
+        moved = arguments[0].clone().requires_grad_(True)
+        values = objective(moved)
+        if not values.requires_grad:
+            return [values]
+        return [values.detach(), *torch.autograd.grad(values.sum(), [moved])]
+
+    return function
+
+
+@pytest.mark.parametrize("name", sorted(OBJECTIVES))
+def test_a_replay_elsewhere_gives_the_values_and_gradients_of_the_function(name):
+    function = with_gradient(OBJECTIVES[name])
+    found, recorded = record(function, [points(0)])
+    assert recorded is not None
+    assert all(map(torch.equal, found, function([points(0)])))
+    for seed in (0, 1, 2):
+        assert all(map(torch.equal, recorded([points(seed)]), function([points(seed)])))
+
+
+def branch(x: Tensor) -> Tensor:
+    return x.sum(1) if float(x.detach().sum()) > 0 else x.exp().sum(1)
+
+
+def in_place_of_a_view(x: Tensor) -> Tensor:
+    scaled = 2 * x
+    scaled[:, 0] = 1.0
+    return scaled.sum(1)
+
+
+def counted(x: Tensor) -> Tensor:
+    COUNTER.add_(1)
+    return COUNTER * x.sum(1)
+
+
+COUNTER = torch.zeros(())
+
+UNREPEATABLE = {
+    "a branch by value": branch,
+    "a mask": lambda x: torch.zeros(5).index_put((x[:, 0] > 0,), x[x[:, 0] > 0, 1]),
+    "random numbers": lambda x: (x + torch.rand(5, 3)).sum(1),
+    "a change of a view in place": in_place_of_a_view,
+    "a change of what stays": counted,
+}
+
+
+@pytest.mark.parametrize("name", sorted(UNREPEATABLE))
+def test_what_a_replay_could_get_wrong_is_not_recorded(name):
+    assert record(lambda arguments: [UNREPEATABLE[name](arguments[0])], [points(0)])[1] is None
+
+
+def test_large_results_are_not_recorded(monkeypatch):
+    monkeypatch.setattr(recording, "LARGEST", 100)
+    assert record(lambda arguments: [arguments[0] + 1], [torch.ones(12)])[1] is not None
+    assert record(lambda arguments: [arguments[0] + 1], [torch.ones(13)])[1] is None
+
+
+def test_equal_operations_run_once_and_unused_ones_never():
+    def function(arguments: Sequence[Tensor]) -> list[Tensor]:
+        x = arguments[0]
+        torch.sin(x)
+        return [torch.exp(2 * x) + torch.exp(2 * x), torch.exp(2.0 * x)]
+
+    recorded = record(function, [points(0)])[1]
+    assert recorded is not None
+    assert len(recorded.steps) == 5  # 2 x, exp, their sum; 2.0 x, exp: a number of another type may round otherwise
+
+
+@pytest.mark.parametrize("name", sorted(OBJECTIVES | UNREPEATABLE))
+@pytest.mark.parametrize("times", [WORTHWHILE - 1, WORTHWHILE])
+def test_each_of_many_runs_gives_what_the_function_gives(name, times):
+    def run(function: Callable[[Sequence[Tensor]], Sequence[Tensor]]) -> list[Tensor]:
+        torch.manual_seed(0)
+        COUNTER.zero_()
+        return [found for seed in range(times) for found in function([points(seed)])]
+
+    function = with_gradient((OBJECTIVES | UNREPEATABLE)[name])
+    assert all(map(torch.equal, run(Repeated(function, times)), run(function)))
+
+
+def test_a_function_that_the_third_run_shows_to_differ_from_its_recording_is_run_itself():
+    def by_numbers(arguments: Sequence[Tensor]) -> list[Tensor]:  # reads values past all operations on tensors
+        return [arguments[0] * arguments[0].tolist()[0][0]]
+
+    repeated = Repeated(by_numbers, WORTHWHILE)
+    for seed in range(WORTHWHILE):
+        assert torch.equal(repeated([points(seed)])[0], by_numbers([points(seed)])[0])
+    assert repeated.recording is None
+
+
+def test_an_attack_is_the_same_without_recordings(monkeypatch):
+    def found() -> list[tuple[float, ...]]:
+        results = attack_groups(by_vmap, points(0)[:4], box_project(-1.0, 1.0), 2, steps=40, seed=0)
+        return [result.history for result in results]
+
+    replayed = found()
+    monkeypatch.setattr(recording, "WORTHWHILE", 1000)
+    assert found() == replayed
