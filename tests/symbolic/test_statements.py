@@ -13,12 +13,12 @@ from symbolic.citations import WU2024, Citation
 from symbolic.displays import PAGE, equation, with_names, wrapped
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
+from symbolic.looped import autoregression as lags
 from symbolic.looped import chain_of_thought as chain
+from symbolic.looped import decoder as past
 from symbolic.looped import gradient_descent as descent
 from symbolic.looped import newton, newton_statement
 from symbolic.statements import Quantity, Result
-from symbolic.looped import autoregression as lags
-from symbolic.looped import decoder as past
 from symbolic.universal import risk
 from symbolic.universal import transformer as path
 from symbolic.widths import width
