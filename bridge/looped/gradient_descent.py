@@ -22,7 +22,7 @@ from bridge.tabular import Tabular
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
-from numeric.network import Network
+from numeric.shared_blocks import SharedNetwork
 from symbolic.looped import gradient_descent as theory
 from symbolic.looped import gradient_descent_statement as stated
 from symbolic.operations import Second
@@ -238,7 +238,7 @@ def by_loop(
     x = Rows(N + 1, Ball(d, radius=B_x)).sample(1, generator)[0]
     y = Rows(N, Box(m, size=B_y)).sample(1, generator)[0]
     built = network(N, d, m, eta, c, C, tau, B_x, B_y, second, mlp, T)
-    states = Network(built).run(numeric.tokens(x, y)[None])
+    states = SharedNetwork(built).run(numeric.tokens(x, y)[None])
     phi, A = features(x, mlp), torch.zeros(m, d, dtype=torch.float64)
     rows: list[list[str | int | float | None]] = []
     for k in range(1, T + 1):
@@ -276,7 +276,7 @@ GRADIENT_DESCENT = Theorem(
     network=Transformer(network, numeric.tokens, {
         "prediction": lambda output: output,
         "residuals": lambda residuals: residuals[:-2:2].mT,
-    }),
+    }, shared=True),
     reference=reference,
     knows={
         theory.H: (largest_influence,),
