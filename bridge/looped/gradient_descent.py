@@ -82,11 +82,6 @@ def above_best(N: int) -> float:
     return 2.0 ** round(math.log2(N) / 2)
 
 
-# A loop multiplies the radius of a residual by eta/c times the weights of both heads, of 2N + 1 tokens and more.
-def exact_bits(T: int, N: int, eta: float, c: float) -> int:
-    return 64 + math.ceil(T * math.log2(1 + 4 * (N + 1) * eta / c))
-
-
 # Networks.
 
 
@@ -296,7 +291,6 @@ GRADIENT_DESCENT = Theorem(
     tables=(by_loop,),
     resolve=resolve,
     refusal=refusal,
-    exact_bits=exact_bits,
     exact_limit=EXACT_LIMIT,
     implied=("high", "bits", "c", "C"),
     tabular=Tabular("N", "d", ("B_x", "B_y"), prompt, {"L": 0, "m": 1, "B_x": 1.0, "B_y": 1.0, "T": (1, 10, 100, 500)}),
