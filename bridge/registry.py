@@ -50,6 +50,7 @@ PLACES = {
     "looped.linearised": ("looped.linearised", "LINEARISED"),
     "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
     "looped.gradient_descent": ("looped.gradient_descent_data", "GradientDescentStudy"),
+    "looped.newton": ("looped.newton_data", "NewtonStudy"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

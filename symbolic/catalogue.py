@@ -136,6 +136,7 @@ PLACES = {
     "looped.linearised": ("looped.linearised", "LINEARISED"),
     "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
     "looped.gradient_descent": ("looped.gradient_descent_statement", "GRADIENT_DESCENT"),
+    "looped.newton": ("looped.newton_statement", "NEWTON"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

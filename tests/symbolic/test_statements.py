@@ -15,12 +15,14 @@ from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
 from symbolic.looped import chain_of_thought as chain
 from symbolic.looped import gradient_descent as descent
+from symbolic.looped import newton, newton_statement
 from symbolic.statements import Quantity, Result
 from symbolic.universal import risk
 from symbolic.universal import transformer as path
 from symbolic.widths import width
 
 ALL = list(results().values())
+CEILING = {newton.N, newton.d, newton.T, newton.alpha, newton.c, newton.C, *newton_statement.KNOWN, newton.E}
 RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
 OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
 OF_LOOPS = descent.GROWTH.free_symbols  # < 1
@@ -31,6 +33,7 @@ LOOKED_UP = {
     ("universal.transformer", "y_hat"): RANGE,
     **{("looped.gradient_descent", name): OF_LOOPS for name in ("prediction", "residuals")},
     **{("looped.chain_of_thought", name): OF_CHAIN for name in ("next", "steps")},
+    **{("looped.newton", name): CEILING for name in ("m", "y_hat")},  # errors stay below their ceiling
     **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]
