@@ -51,6 +51,8 @@ PLACES = {
     "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
     "looped.gradient_descent": ("looped.gradient_descent_data", "GradientDescentStudy"),
     "looped.newton": ("looped.newton_data", "NewtonStudy"),
+    "looped.autoregression": ("looped.autoregression_data", "AutoregressionStudy"),
+    "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),

@@ -137,6 +137,8 @@ PLACES = {
     "looped.chain_of_thought": ("looped.chain_of_thought", "CHAIN_OF_THOUGHT"),
     "looped.gradient_descent": ("looped.gradient_descent_statement", "GRADIENT_DESCENT"),
     "looped.newton": ("looped.newton_statement", "NEWTON"),
+    "looped.autoregression": ("looped.autoregression", "AUTOREGRESSION"),
+    "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
