@@ -154,7 +154,8 @@ def floors(N: int, d: int, dtype: str) -> NamedTable:
             c, C = min(best["c"] * factor, max(best["c"], LARGEST_C)), best["C"]
             found = Run.of(X, y, x, LOOPS, 1.0, c, C, second, dtype)
             floor = predicted(X, second, LOOPS, c, C, dtype)
-            rows.append([condition, str(second), regime, c, floor, found.errors[-1] / found.sizes[-1]])
+            error = found.errors[-1] / found.sizes[-1]
+            rows.append([condition, str(second), regime, c, floor, error if math.isfinite(error) else None])
     title = f"Floor after {LOOPS} loops, in ratio to the state, predicted before the run; N = {N}, d = {d}, {dtype}"
     columns = ["condition", "second head", "regime", "c", "predicted", "measured"]
     return NamedTable(title=title, columns=columns, rows=rows)

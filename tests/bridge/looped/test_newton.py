@@ -165,4 +165,4 @@ def test_a_nearly_singular_matrix_is_not_representable() -> None:
     found = compare("looped.newton", **SMALL, kappa=1e8)
     (m,) = (row for row in found if row.quantity == "m" and row.scope == "network")
     assert set(m.verdict.values()) == {Verdict.NOT_REPRESENTABLE}
-    assert "with its least eigenvalue 1/kappa = 1e-08 the floor is" in m.remark
+    assert "for S with the least eigenvalue 1/kappa = 1e-08 its floor is" in m.remark
