@@ -34,11 +34,6 @@ def of_parts(x: Tensor) -> Tensor:
     return torch.cat([first**2, *others, x[:, ROWS]], dim=1).logsumexp(1)
 
 
-def solved(x: Tensor) -> Tensor:
-    squares = x[:, :, None] * x[:, None, :] + torch.eye(3)
-    return torch.linalg.solve(squares, x).sum(1) + torch.linalg.inv(squares).sum((1, 2))
-
-
 OBJECTIVES = {
     "a linear map": lambda x: (x @ MATRIX).sum(1),
     "kinks": lambda x: torch.where(x > 0, x.abs().sqrt(), x.clamp(min=-0.3)).amax(1),
@@ -48,7 +43,6 @@ OBJECTIVES = {
     "a change in place": cut_in_place,
     "vmap": by_vmap,
     "parts": of_parts,
-    "linear equations": solved,
 }
 
 
@@ -96,6 +90,7 @@ UNREPEATABLE = {
     "random numbers": lambda x: (x + torch.rand(5, 3)).sum(1),
     "a change of a view in place": in_place_of_a_view,
     "a change of what stays": counted,
+    "a check": lambda x: torch.linalg.solve(x[:3], x[0]),
 }
 
 
