@@ -1,13 +1,15 @@
 """Lemma A.2 and Theorem 3.1 (algoformer) as a theorem: T loops of a transformer beside T steps of gradient descent."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from bridge.check import Check, Sides
+from bridge.data import ScaledTable
 from bridge.domains import Ball, Box, Rows
 from bridge.export.numbers import plain
 from bridge.format_limits import FORMATS
@@ -16,6 +18,7 @@ from bridge.head_formats import pair_for, recommended, require_held
 from bridge.readings.sinks import HEADS
 from bridge.record import NamedTable, Verdict
 from bridge.study import Refusal
+from bridge.tabular import Tabular
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
@@ -23,16 +26,17 @@ from numeric.network import Network
 from symbolic.looped import gradient_descent as theory
 from symbolic.looped import gradient_descent_statement as stated
 from symbolic.operations import Second
-from symbolic.statements import Quantity, UsageError
+from symbolic.statements import UsageError
 
 STATEMENT = stated.GRADIENT_DESCENT
 PAIRS = tuple(str(each) for each in (Second.CONSTANT, Second.OPPOSITE))
 EXACT_LIMIT = 5_000_000  # at some hundred bits a loop
-ROUNDING = {
-    second: ArrayFunction(theory.pair(Second(second)).rounding(theory.c, theory.C),
-                          theory.X, theory.N, theory.d, theory.c, theory.C, theory.bits)
-    for second in PAIRS
-}  # fmt: skip
+OF_WEIGHTS = theory.N, theory.d, theory.B_x, theory.c, theory.C, theory.bits
+TRUNCATION, ROUNDING = (
+    {second: ArrayFunction(bound(theory.pair(Second(second)))(theory.c, theory.C), *OF_WEIGHTS) for second in PAIRS}
+    for bound in (lambda heads: heads.truncation, lambda heads: heads.rounding)
+)
+EXACT_STATE = ArrayFunction(theory.EXACT_STATE, theory.R, theory.H)
 LARGEST_ERROR = ArrayFunction(
     theory.LARGEST_ERROR, theory.R, theory.H, theory.a, theory.q, theory.rho, theory.N, theory.T, theory.eta,
     theory.B_y, theory.tau, theory.bits,
@@ -153,11 +157,6 @@ class AtPrompt:
         return moved
 
 
-def largest_score(x: Any, mlp: Any, N: Any) -> Any:
-    phi = features(x, mlp)
-    return abs(phi @ phi[:-1].mT).max() / N
-
-
 def largest_labels(y: Any) -> Any:
     return torch.linalg.vector_norm(y.mT, dim=1).max()
 
@@ -187,26 +186,34 @@ def first_order_prediction(x: Any, y: Any, mlp: Any, N: Any, c: Any, C: Any, sec
     return abs(AtPrompt.of(x, mlp, N, c, C, second).first_order(y, eta, int(T))[-1]).max()
 
 
-def rounding(x: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, bits: Any) -> Any:
-    return ROUNDING[second](largest_score(x, mlp, N), N, d, c, C, bits)
+def truncation(N: Any, d: Any, B_x: Any, c: Any, C: Any, bits: Any, second: str) -> Any:
+    return TRUNCATION[second](N, d, B_x, c, C, bits)
+
+
+def rounding(N: Any, d: Any, B_x: Any, c: Any, C: Any, bits: Any, second: str) -> Any:
+    return ROUNDING[second](N, d, B_x, c, C, bits)
 
 
 def largest_error(
-    x: Any, y: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, eta: Any, T: Any, B_y: Any, tau: Any,
-    bits: Any,
+    x: Any, y: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, eta: Any, T: Any, B_x: Any, B_y: Any,
+    tau: Any, bits: Any,
 ) -> Any:  # fmt: skip
     return LARGEST_ERROR(
         largest_labels(y), largest_influence(x, mlp, N, eta, T), missed_in_residuals(x, mlp, N, c, C, second),
-        missed_in_prediction(x, mlp, N, c, C, second, eta, T), rounding(x, mlp, N, d, c, C, second, bits),
+        missed_in_prediction(x, mlp, N, c, C, second, eta, T), rounding(N, d, B_x, c, C, bits, second),
         N, T, eta, B_y, tau, bits,
     )  # fmt: skip
 
 
+def largest_state(
+    x: Any, y: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, eta: Any, T: Any, B_x: Any, B_y: Any,
+    tau: Any, bits: Any,
+) -> Any:  # fmt: skip
+    exact = EXACT_STATE(largest_labels(y), largest_influence(x, mlp, N, eta, T))
+    return exact + largest_error(x, y, mlp, N, d, c, C, second, eta, T, B_x, B_y, tau, bits)
+
+
 # Checks.
-
-
-def quantities(second: str) -> Sequence[Quantity]:
-    return stated.quantities(Second(second))
 
 
 def counted(part: str, what: str) -> Callable[..., Sides]:
@@ -247,9 +254,15 @@ def by_loop(
 
 def derived(name: str, second: str, numbers: Mapping[str, int | float]) -> float:
     """The bound of that quantity from the hypotheses."""
-    bound = next(each for each in quantities(second) if each.name == name).derived()
+    bound = STATEMENT.quantity(name).derived()
     assert bound is not None  # it has a derivation
-    return float(ArrayFunction(bound)(**{str(s): numbers[str(s)] for s in bound.free_symbols}))
+    at = [numbers[str(s)] for s in OF_WEIGHTS]
+    known = {**numbers, "rho": ROUNDING[second](*at), "delta": TRUNCATION[second](*at)}
+    return float(ArrayFunction(bound)(**{str(s): known[str(s)] for s in bound.free_symbols}))
+
+
+def prompt(data: ScaledTable) -> dict[str, Any]:
+    return {"x": np.concatenate([data.x, data.x_query[None]]), "y": data.y}
 
 
 GRADIENT_DESCENT = Theorem(
@@ -266,17 +279,16 @@ GRADIENT_DESCENT = Theorem(
     }),
     reference=reference,
     knows={
-        theory.X: (largest_score,),
-        theory.R: (largest_labels,),
         theory.H: (largest_influence,),
         theory.a: (missed_in_residuals,),
         theory.q: (missed_in_prediction,),
         theory.F_r: (first_order_residuals,),
         theory.F_p: (first_order_prediction,),
         theory.rho: (rounding,),
+        theory.delta: (truncation,),
         theory.E: (largest_error,),
+        theory.S: (largest_state,),
     },
-    quantities=quantities,
     checks=tuple(
         Check(STATEMENT.quantity(f"{what}.{part}"), counted(part, what))
         for part in stated.COUNTS for what in ("layers", "heads")
@@ -287,6 +299,7 @@ GRADIENT_DESCENT = Theorem(
     exact_bits=exact_bits,
     exact_limit=EXACT_LIMIT,
     implied=("high", "bits", "c", "C"),
+    tabular=Tabular("N", "d", ("B_x", "B_y"), prompt, {"L": 0, "m": 1, "B_x": 1.0, "B_y": 1.0, "T": (1, 10, 100, 500)}),
     settings={"samples": 64, "attack": 30, "restarts": 4},
     tokens=True,
     by_rules=False,

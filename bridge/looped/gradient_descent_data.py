@@ -1,7 +1,4 @@
-"""Theorem 3.1 (algoformer) on a table of real numbers: all rows but the last are the examples, the last is the query.
-
-Features and targets are scaled by the examples alone (bridge/data.py).
-"""
+"""Theorem 3.1 (algoformer) on a table of real numbers: its step size, its letters, and predictions beside others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,19 +12,18 @@ from torch import Tensor
 
 from bridge.budget import Budget
 from bridge.cost import Cost
-from bridge.data import ScaledTable, Table, scaled
+from bridge.data import Table, scaled
 from bridge.looped.gradient_descent import GRADIENT_DESCENT, features
 from bridge.record import NamedTable, Row
 from bridge.study import Inputs
-from bridge.theorem import Theorem
-from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
+from bridge.theorem_table import TableCase
 from symbolic.statements import Quantity, UsageError
 
-LOOPS = (1, 10, 100, 500)
 ENLARGED = 1e-6  # relative: letters that are computed in float64
 ROUNDED = 1e-9  # relative: the eigenvalue and what rests on it
 SECONDS = 1e-7  # for each pair of tokens and loop, over all runs
+OF_LETTERS = 50_000  # ball operations, for letters that do not depend on the rows
 
 
 class GradientDescentStudy(TheoremStudy):
@@ -37,27 +33,24 @@ class GradientDescentStudy(TheoremStudy):
         super().__init__(GRADIENT_DESCENT)
 
     def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
-        rows, d = table.features.shape
-        N = params.get("N", rows - 1)
-        known = {"N": N, "d": d, "m": table.targets.shape[1], "T": LOOPS, "L": 0, "B_x": 1.0, "B_y": 1.0}
-        if params.get("L", 0) != 0 or not isinstance(N, int) or not 2 <= N < rows:
+        """With the step size 1 / lambda_max of the scaled features, where Phi is the identity."""
+        known = super().data_defaults(params, table)
+        N = params.get("N", known["N"])
+        if params.get("L", 0) != 0 or not isinstance(N, int) or not 2 <= N < len(table.features):
             return known
-        high = params.get("high", (1 + ROUNDED) * largest_eigenvalue(torch.as_tensor(_scaled(table, known).x)))
+        phi = torch.as_tensor(scaled(table.first(N + 1), known["B_x"], known["B_y"]).x)
+        high = params.get("high", (1 + ROUNDED) * largest_eigenvalue(phi))
         return {**known, "high": high, "eta": 1 / high}
 
-    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "TableCase":
+    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "OfTable":
         """Raises UsageError for parameters that do not fit the table, and for features beyond their bounds."""
-        _require_fit(self.result.id, params, table)
         resolved, weights = self.point(params, seed, dtype)
-        cost = Cost(64.0 * (2 * resolved["N"] + 2) ** 2, SECONDS * (2 * resolved["N"] + 2) ** 2 * resolved["T"])
-        cost.announce(f"compare {self.result.id} at {resolved['N']} rows")
-        data = _scaled(table, resolved)
-        _require_bounds(self.result.id, features(torch.as_tensor(data.x), weights["mlp"]), data, resolved)
-        return TableCase(self.theorem, resolved, weights, dtype, device, data)
-
-
-def _scaled(table: Table, params: Mapping[str, Any]) -> ScaledTable:
-    return scaled(table.first(params["N"] + 1), params["B_x"], params["B_y"])
+        length = 2 * resolved["N"] + 2
+        Cost(64.0 * length**2, SECONDS * length**2 * resolved["T"]).announce(
+            f"compare {self.result.id} at {table.source}"
+        )
+        theorem = replace(self.theorem, refusal=None, exact_limit=OF_LETTERS)
+        return OfTable(theorem, resolved, weights, dtype, device, table)
 
 
 def largest_eigenvalue(phi: Tensor) -> float:
@@ -65,60 +58,28 @@ def largest_eigenvalue(phi: Tensor) -> float:
     return float(torch.linalg.matrix_norm(phi, 2)) ** 2 / len(phi)
 
 
-def _require_fit(id: str, params: Mapping[str, Any], table: Table) -> None:
-    rows, d = table.features.shape
-    sizes = {"d": d, "m": table.targets.shape[1]}
-    wrong = [f"{name} = {params[name]} for the {size} columns of {table.source}; leave {name} out"
-             for name, size in sizes.items() if params[name] != size]  # fmt: skip
-    if not 2 <= params["N"] < rows:
-        wrong.append(f"N = {params['N']}, but {table.source} has {rows} rows with the query; take N = 2 to {rows - 1}")
-    if wrong:
-        raise UsageError(f"{id}: {'; '.join(wrong)}")
+class OfTable(TableCase):
+    """Of some hundred rows balls would take minutes: nothing is run in them. Bounds cover the rounding of the run."""
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        largest, high = largest_eigenvalue(self._features[:-1]), self.full_params["high"]
+        if largest > high * (1 + ROUNDED):
+            raise UsageError(
+                f"{self.result.id}: Phi(X)^T Phi(X) / N of {self.data.source} has the eigenvalue {largest:.6g}, above "
+                f"high = {high:.6g}; leave high out"
+            )
 
-def _require_bounds(id: str, phi: Tensor, data: ScaledTable, params: Mapping[str, Any]) -> None:
-    if data.outside:
-        raise UsageError(
-            f"{id}: the query of {data.source} has the norm {data.query_norm:.6g} after scaling by the examples, above "
-            f"B_x = {data.B_x:g}; take another N"
-        )
-    largest = largest_eigenvalue(phi)
-    if largest > params["high"] * (1 + ROUNDED):
-        raise UsageError(
-            f"{id}: Phi(X)^T Phi(X) / N of {data.source} has the eigenvalue {largest:.6g}, above high = "
-            f"{params['high']:.6g}; leave high out"
-        )
-
-
-class TableCase(TheoremCase):
-    """The table's prompt. Bounds cover the rounding of the run, so that it is measured as it is."""
-
-    def __init__(
-        self, theorem: Theorem, params: Mapping[str, Any], weights: Mapping[str, Tensor], dtype: str, device: str,
-        data: ScaledTable,
-    ) -> None:  # fmt: skip
-        self.data = data
-        super().__init__(
-            replace(theorem, samples=self._prompt, refusal=None, exact_limit=0), params, weights, dtype, device
-        )
-        self.attackable = False
-
-    def _prompt(self, count: int, generator: torch.Generator) -> Inputs:
-        x = torch.cat([torch.as_tensor(self.data.x), torch.as_tensor(self.data.x_query)[None]])
-        return {"x": x[None], "y": torch.as_tensor(self.data.y)[None]}
-
-    def tables(self) -> list[NamedTable]:
-        return []
-
-    def within(self, budget: Budget) -> Budget:
-        return replace(budget, samples=1)
+    @property
+    def _features(self) -> Tensor:
+        found: Tensor = features(self._prompt["x"], self.weights["mlp"])
+        return found
 
     def rounding_estimate(self) -> float:
         return 0.0
 
-    # Of some hundred rows balls would take minutes.
     def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
-        return {} if scope == "network" else self._letters
+        return {**self._of_network, **({} if scope == "network" else self._letters)}
 
     @cached_property
     def _letters(self) -> dict[sp.Symbol, flint.arb]:
@@ -133,39 +94,40 @@ class TableCase(TheoremCase):
         found = {each.name: self.instance(each, scope, inputs) for each in quantities}
         return {name: torch.tensor([float(bound.ball)]) for name, bound in found.items() if bound is not None}
 
+    def tables(self) -> list[NamedTable]:
+        return []
+
     def extra_rows(self, budget: Budget) -> list[Row]:
-        """Target and predictions of the query, in the units of the table."""
-        prompt = {name: value[0] for name, value in self.sample(1, 0).items()}
+        """Target and predictions of the query, in the units of the table; and how far two of them are apart, scaled."""
         runs = self._in_floats(self.sample(1, 0), ["prediction"])
         network, exact = (each["prediction"][0].double() for each in runs)
         found = {
             "target": (torch.as_tensor(self.data.y_query), "the query's target"),
             "network": (network, "prediction of the transformer"),
             "exact": (exact, "prediction of T exact steps"),
-            "linear": (self._linear(prompt), "prediction of scikit-learn's LinearRegression"),
+            "linear": (self._linear, "prediction of scikit-learn's LinearRegression"),
         }
         rows = [self._row(name, self._raw(value), meaning) for name, (value, meaning) in found.items()]
-        return [
-            *rows,
-            self._row("apart", float(abs(network - exact).max()), "distance of network and exact steps", "1"),
-        ]
+        apart = self._row("apart", float(abs(network - exact).max()), "distance of network and exact steps")
+        return [*rows, apart.model_copy(update={"norm": "scaled, |y| <= B_y"})]
 
-    def _linear(self, prompt: Inputs) -> Tensor:
+    @property
+    def _linear(self) -> Tensor:
         try:
             from sklearn.linear_model import LinearRegression
         except ImportError as error:
             why = "a table is compared with scikit-learn, which is not installed: pip install 'boundsmith[data]'"
             raise UsageError(why) from error
-        phi = features(prompt["x"], self.weights["mlp"]).numpy()
-        model = LinearRegression(fit_intercept=False).fit(phi[:-1], prompt["y"].numpy())
+        phi = self._features.numpy()
+        model = LinearRegression(fit_intercept=False).fit(phi[:-1], self._prompt["y"].numpy())
         return torch.as_tensor(model.predict(phi[-1:])[0])
 
     def _raw(self, y: Tensor) -> float:
         return float(self.data.in_raw_units(y.numpy())[0])
 
-    def _row(self, name: str, value: float, meaning: str, norm: str = "units of the target") -> Row:
+    def _row(self, name: str, value: float, meaning: str) -> Row:
         return Row(
             quantity=f"prediction.{name}", kind="exact", quantifier="on this table", params=dict(self.params),
-            measured=value, norm=norm if norm != "1" else "scaled, |y| <= B_y", meaning=meaning, samples=1,
+            measured=value, norm="units of the target", meaning=meaning, samples=1,
             domain=f"the query of {self.data.source}, with the {len(self.data.x)} rows before it as examples",
         )  # fmt: skip

@@ -19,7 +19,7 @@ from symbolic.operations import Second
 N, d, m, T, bits = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "m", "T", "bits"))
 L = sp.Symbol("L", integer=True, nonnegative=True)
 eta, high, B_x, B_y, c, C, tau = sp.symbols("eta high B_x B_y c C tau", positive=True)
-X, R, H, rho = sp.symbols("X R H rho", positive=True)
+R, H, S, rho, delta = sp.symbols("R H S rho delta", positive=True)
 a, q, E, F_r, F_p = sp.symbols("a q E F_r F_p", nonnegative=True)
 
 unit, inner = 2**-bits, 2 ** -sp.Max(bits, 24)  # PyTorch adds half formats up in float32
@@ -27,8 +27,8 @@ keys = 2 * N + 1  # all tokens but the last
 
 
 def pair(second: Second) -> HeadPair:
-    """The two heads of a loop."""
-    return HeadPair.of(second, keys=keys, size=X, width=d, unit=unit, inner=inner)
+    """The two heads of a loop, whose scores over c are Phi(x_i)^T Phi(x_j) / N."""
+    return HeadPair.of(second, keys=keys, size=B_x**2 / N, width=d, unit=unit, inner=inner)
 
 
 # With Phi / sqrt(N) = U Sigma V^T the row of B^j for the prediction is (-h_j^T, 1), h_j = U f(Sigma) V^T Phi(x_test) /
@@ -54,21 +54,19 @@ ROUNDED_P = eta * sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * rho + 4 * unit * (1 + 
 # loop adds in both, a multiple of ||s_hat_l||, at most that of s_l and E. For a multiple below 1 it can be solved for.
 GROWTH = T * (eta * (a + q) + ROUNDED_R + ROUNDED_P)
 LARGEST_ERROR = (GROWTH * EXACT_STATE + (1 + H) * sp.sqrt(N) * B_y * COPIED) / (1 - GROWTH)
-STATE = EXACT_STATE + E
 
 
-# |(W - G)_ij| is at most what truncation leaves of a weight, and a norm of a matrix at most that of its entries.
-def worst(second: Second) -> dict[sp.Symbol, sp.Expr]:
+# |(W - G)_ij| <= delta, what truncation leaves of a weight; a norm of a matrix is at most that of its entries.
+def worst() -> dict[sp.Symbol, sp.Expr]:
     """The letters that a prompt knows better, from the hypotheses."""
-    found: dict[sp.Symbol, sp.Expr] = {R: sp.sqrt(N) * B_y, H: INFLUENCE, X: B_x**2 / N}
-    each, heads = pair(second).truncation(c, C), pair(second)
+    found: dict[sp.Symbol, sp.Expr] = {R: sp.sqrt(N) * B_y, H: INFLUENCE}
     later = (
-        (rho, heads.rounding(c, C)),
-        (a, sp.sqrt(N * (N + 1)) * each),
-        (q, sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * each),
+        (a, sp.sqrt(N * (N + 1)) * delta),
+        (q, sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * delta),
         (F_r, T * eta * a * EXACT_STATE),
         (F_p, T * eta * q * EXACT_STATE),
         (E, LARGEST_ERROR),
+        (S, EXACT_STATE + E),
     )
     for letter, formula in later:
         found[letter] = formula.xreplace(found)
@@ -81,17 +79,19 @@ def derive_residuals() -> Approximated:
     start = linear_map(
         _labels(), "without a loop", operator_norm=1, dim=N, reason="eigenvalues of I - eta G in [-1, 1]"
     )
-    followed = add(start, _given("first order", N, Norm.TWO, F_r), name="to first order")
-    return _looped("residuals", followed, N, eta * a * E + ROUNDED_R * STATE)
+    first = _given("first order in the residuals", N, Norm.TWO, F_r)
+    followed = add(start, first, name="residuals to first order")
+    return _looped("residuals", followed, N, eta * a * E + ROUNDED_R * S)
 
 
 @cache
 def derive_prediction() -> Approximated:
     """p after T loops, read by the last token."""
     start = linear_map(_labels(), "through the labels", operator_norm=H, dim=1, target=Norm.INF, reason="p = h_T^T y")
-    followed = add(start, _given("first order", sp.S.One, Norm.INF, F_p), name="to first order")
-    looped = _looped("looped", followed, sp.S.One, eta * q * E + ROUNDED_P * STATE)
-    return add(looped, _given("reading", sp.S.One, Norm.INF, COPIED * STATE), name="prediction")
+    first = _given("first order in the prediction", sp.S.One, Norm.INF, F_p)
+    followed = add(start, first, name="prediction to first order")
+    looped = _looped("looped", followed, sp.S.One, eta * q * E + ROUNDED_P * S)
+    return add(looped, _given("reading", sp.S.One, Norm.INF, COPIED * S), name="prediction")
 
 
 def _labels() -> Approximated:

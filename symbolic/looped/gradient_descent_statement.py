@@ -1,7 +1,5 @@
 """Lemma A.2 and Theorem 3.1 (algoformer) as a statement: errors after T loops, and the layers and heads needed."""
 
-from functools import cache
-
 import sympy as sp
 
 from symbolic.citations import ALGOFORMER, Citation
@@ -17,17 +15,19 @@ from symbolic.looped.gradient_descent import (
     L,
     N,
     R,
+    S,
     T,
-    X,
     a,
     bits,
     c,
     d,
+    delta,
     derive_prediction,
     derive_residuals,
     eta,
     high,
     m,
+    pair,
     q,
     rho,
     tau,
@@ -35,14 +35,15 @@ from symbolic.looped.gradient_descent import (
 )
 from symbolic.operations import Second
 from symbolic.provenance import Provenance
-from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 SYMBOLS = {
-    X: "largest |Phi(x_i)^T Phi(x_j)| / N",
     R: "largest 2-norm of the labels of one output",
     H: "largest 2-norm of the labels' coefficients in the prediction, over the loops",
-    E: "largest 2-norm of the error of the network's state (r, p)",
-    rho: "rounding of a weight",
+    S: "largest 2-norm of the network's state (r, p)",
+    E: "largest 2-norm of its error",
+    rho: "rounding of a weight over c, in the format",
+    delta: "truncation of a weight over c",
     a: "norm of W - G in the residuals",
     q: "largest norm of a row of W - G as later loops pass it to the prediction",
     F_r: "2-norm of what W - G makes of the exact states, in the residuals after T loops",
@@ -56,25 +57,9 @@ _ROUNDED = (
 COUNTS = {"pre": (L + 1, 2), "loop": (1, 2), "post": (1, 1)}  # layers and heads as printed
 
 
-@cache
-def quantities(second: Second) -> tuple[Quantity, ...]:
-    """With that second head."""
-    known = worst(second)
-    return (
-        _error("prediction", r"|\hat p_T - A_T \Phi(x_{\mathrm{test}})|", "prediction after T loops against T exact "
-               "steps", "sup norm", derive_prediction(), known),
-        _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2", "residuals after T loops against T exact steps",
-               "2-norm over the examples", derive_residuals(), known),
-        *(_count(part, what, printed) for part, counts in COUNTS.items()
-          for what, printed in zip(("layers", "heads"), counts, strict=True)),
-    )  # fmt: skip
-
-
-def _error(
-    name: str, latex: str, meaning: str, norm: str, value: Approximated, known: dict[sp.Symbol, sp.Expr]
-) -> Quantity:
+def _error(name: str, latex: str, meaning: str, norm: str, value: Approximated) -> Quantity:
     return Quantity(
-        name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, value.derivation, name, known,
+        name, latex, meaning, norm, _DOMAIN, Kind.UPPER, Quantifier.FOR_ALL, value.derivation, name, worst(),
         obtained=Provenance.HAND, remark=_ROUNDED,
     )  # fmt: skip
 
@@ -88,6 +73,16 @@ def _count(part: str, what: str, printed: object) -> Quantity:
     )  # fmt: skip
 
 
+QUANTITIES = (
+    _error("prediction", r"|\hat p_T - A_T \Phi(x_{\mathrm{test}})|", "prediction after T loops against T exact steps",
+           "sup norm", derive_prediction()),
+    _error("residuals", r"\|\hat r_T - (A_T \Phi(X) - Y)\|_2", "residuals after T loops against T exact steps",
+           "2-norm over the examples", derive_residuals()),
+    *(_count(part, what, printed) for part, counts in COUNTS.items()
+      for what, printed in zip(("layers", "heads"), counts, strict=True)),
+)  # fmt: skip
+
+HEADS = pair(Second.OPPOSITE)
 GRADIENT_DESCENT = Result(
     id="looped.gradient_descent",
     title="Gradient descent in context",
@@ -120,9 +115,13 @@ GRADIENT_DESCENT = Result(
         Hypothesis("eta", eta < 2 / high, "beyond 2 / lambda_max gradient descent diverges"),
         Hypothesis("bits", sp.Ge(bits, 2, evaluate=False), "a format"),
     ),
-    quantities=quantities(Second.OPPOSITE),
-    notation={eta: r"\eta", tau: r"\tau", rho: r"\varrho", high: r"\lambda_{\max}", F_r: "F_r", F_p: "F_p"},
+    quantities=QUANTITIES,
+    notation={rho: r"\varrho", high: r"\lambda_{\max}"},
     symbols=SYMBOLS,
+    formulas=(
+        Formula(r"\delta", lambda: HEADS.truncation(c, C), f"{SYMBOLS[delta]}, opposite heads"),
+        Formula(r"\varrho", lambda: HEADS.rounding(c, C), f"{SYMBOLS[rho]}, opposite heads"),
+    ),
     remarks=(
         "The keys Phi(x_i)/N are made by weights that know N: as printed, a ReLU network multiplies Phi(x_i) and 1/N, "
         "which no finite one does exactly for all N.",
