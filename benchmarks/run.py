@@ -8,7 +8,16 @@ from functools import partial
 
 import torch
 
-from benchmarks import icgd, icgd_bounds, induction_training, lowering, lyapunov, phases, universal_transformer
+from benchmarks import (
+    icgd,
+    icgd_bounds,
+    induction_training,
+    looped_linearised,
+    lowering,
+    lyapunov,
+    phases,
+    universal_transformer,
+)
 from bridge import compare
 from bridge.domains import Box
 from numeric.attack import attack, box_project
@@ -31,6 +40,7 @@ def main() -> None:
     phases.main()
     induction_training.main()
     universal_transformer.main()
+    looped_linearised.main()
     default_comparisons()
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 from benchmarks.universal_transformer_blocks import Prompt, blocks, blocks_in_balls
-from bridge.universal.temperatures import FORMATS
+from bridge.format_limits import FORMATS
 from bridge.universal.transformer import resolve
 from numeric.network import Network
 from numeric.shared_blocks import SharedNetwork

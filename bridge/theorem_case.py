@@ -124,7 +124,8 @@ class TheoremCase(TheoremBounds):
         return super().ball(expression.xreplace(typed), {**(more or {}), **near})
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
-        return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
+        """Whether a quantity replaces it; what it keeps is looked up, at the network or at the prompt."""
+        return any((quantity.worst_case or {}).get(letter, letter) != letter for quantity in self.result.quantities)
 
     # Inputs.
 
@@ -239,7 +240,10 @@ class TheoremCase(TheoremBounds):
         return {"dtype": str(self.dtype).removeprefix("torch.")}
 
     def tables(self) -> list[NamedTable]:
-        found = (self.runner.called(table, self._of_run) for table in self.theorem.tables)
+        taken = {name for table in self.theorem.tables for name in arguments_of(table)}
+        prompt = self.sample(1, 0) if taken & set(self.theorem.inputs) else {}
+        known = {**self._of_run, **{name: each[0] for name, each in prompt.items()}}
+        found = (self.runner.called(table, known) for table in self.theorem.tables)
         return [table for table in found if table is not None]
 
     def within(self, budget: Budget) -> Budget:

@@ -90,9 +90,15 @@ class TheoremRuns(Case):
             at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
             raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
 
+    @property
+    def cancelled_bits(self) -> int:
+        """What nearly cancels in an exact run."""
+        bits = self.theorem.exact_bits
+        return bits if isinstance(bits, int) else int(self.runner.called(bits, {}))
+
     # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        bits = -(-(bits + self.theorem.exact_bits) // BITS_APART) * BITS_APART
+        bits = -(-(bits + self.cancelled_bits) // BITS_APART) * BITS_APART
         found = self._exact.at(inputs, bits)
         missing = [name for name in names if name not in found]
         if missing:

@@ -11,13 +11,15 @@ from torch import Tensor
 from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
+from bridge.data import Table
 from bridge.domains import Domain
 from bridge.memory import require_memory
 from bridge.record import Row
 from bridge.rows import ONE_INPUT
-from bridge.study import Study
+from bridge.study import Case, Study
 from bridge.theorem import Function, Theorem, arguments_of
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_table import TableCase
 from symbolic.statements import Quantity, UsageError
 
 
@@ -46,6 +48,15 @@ class TheoremStudy(Study):
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
         return TheoremCase(self.theorem, *self.point(params, seed, dtype), dtype, device)
+
+    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
+        tabular = self.theorem.tabular
+        return {} if tabular is None else {**tabular.defaults, **tabular.sizes(table)}
+
+    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> Case:
+        if self.theorem.tabular is None:
+            return super().data_case(params, table, seed=seed, dtype=dtype, device=device)
+        return TableCase(self.theorem, *self.point(params, seed, dtype), dtype, device, table)
 
     def point(
         self, params: Mapping[str, Any], seed: int, dtype: str = "float64"

@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from numeric.construction import Head, RelativePositions
+from numeric.construction import Head, Positions
 from numeric.maps import BlockMap, act, injection, tensor_actions
 from numeric.stream import StreamError
 
-SCORES_AT_ONCE = 1 << 22  # scores held at once while queries are streamed: 32 MiB in float64
+SCORES_AT_ONCE = 1 << 19  # scores held at once while queries are streamed: 4 MiB in float64, which a cache holds
 CHUNK = 64  # tokens a chunk of the geometric average
 
 
@@ -97,13 +97,14 @@ class SoftmaxHead(AttentionHead):
         if self.head.positions is None:
             return torch.softmax(scores, dim=-1)  # (B, Q, L)
         lags = key_lags(first, last, tokens)  # (Q, L)
-        bias = (-self.head.positions.slope * lags.to(kernel_dtype(tokens))).to(tokens.dtype)  # (Q, L)
-        return masked_softmax(scores + bias, allowed_keys(self.head.positions, lags))  # (B, Q, L)
+        if self.head.positions.slope != 0:
+            scores = scores + (-self.head.positions.slope * lags.to(kernel_dtype(tokens))).to(tokens.dtype)  # (B, Q, L)
+        return masked_softmax(scores, allowed_keys(self.head.positions, lags))  # (B, Q, L)
 
     def forward(self, tokens: Float[Tensor, "B L H"], first: int) -> Float[Tensor, "B Q H2"]:
         if self.dense or self.head.has_dot_product or self.head.positions is None:
             return super().forward(tokens, first)
-        averages = geometric_average(self.value(tokens), self.head.positions)  # (B, L, V)
+        averages = causal_average(self.value(tokens), self.head.positions)  # (B, L, V)
         return self.place(averages[:, first:])  # (B, Q, H2)
 
 
@@ -148,10 +149,15 @@ def key_lags(first: int, last: int, like: Tensor) -> Int[Tensor, "Q L"]:
     return queries[:, None] - keys[None, :] - 1  # (Q, L)
 
 
-def allowed_keys(positions: RelativePositions, lags: Int[Tensor, "Q L"]) -> Bool[Tensor, "Q L"]:
-    """True where the key lies strictly before the query and is not below `first_key`."""
+def allowed_keys(positions: Positions, lags: Int[Tensor, "Q L"]) -> Bool[Tensor, "Q L"]:
+    """True where the key lies before the query, or is it if not `strict`, and is not below `first_key`."""
     keys = torch.arange(lags.shape[1], device=lags.device)  # (L)
-    return (lags >= 0) & (keys >= positions.first_key - 1)  # (Q, L)
+    return (lags >= least_lag(positions)) & (keys >= positions.first_key - 1)  # (Q, L)
+
+
+def least_lag(positions: Positions) -> int:
+    """The least i - j - 1 of a query i and a key j that it sees."""
+    return 0 if positions.strict else -1
 
 
 def masked_softmax(logits: Float[Tensor, "B Q L"], allowed: Bool[Tensor, "... Q L"]) -> Float[Tensor, "B Q L"]:
@@ -162,7 +168,15 @@ def masked_softmax(logits: Float[Tensor, "B Q L"], allowed: Bool[Tensor, "... Q 
     return torch.softmax(finite, dim=-1).masked_fill(~allowed, 0.0)  # (B, Q, L)
 
 
-def geometric_average(values: Float[Tensor, "B L V"], positions: RelativePositions) -> Float[Tensor, "B L V"]:
+def causal_average(values: Float[Tensor, "B L V"], positions: Positions) -> Float[Tensor, "B L V"]:
+    """What each query averages without a dot product; 0 where it sees no key."""
+    if positions.strict:
+        return geometric_average(values, positions)
+    # The query i sees with itself what i + 1 sees without itself.
+    return geometric_average(torch.nn.functional.pad(values, (0, 0, 0, 1)), positions)[:, 1:]  # (B, L, V)
+
+
+def geometric_average(values: Float[Tensor, "B L V"], positions: Positions) -> Float[Tensor, "B L V"]:
     """sum_j softmax_j(-slope (i - j - 1)) values_j over first_key <= j < i, for every i; 0 where there is no such j.
 
     The kernel depends on i - j only and is a power of exp(-slope), so that a chunk sees all earlier chunks through
@@ -192,7 +206,7 @@ def strict_geometric_kernel(size: int, slope: float, like: Tensor) -> Float[Tens
     return (torch.exp(-slope * lags.clamp(min=0)) * (lags >= 0)).to(like.dtype)  # (size, size)
 
 
-def geometric_normaliser(length: int, positions: RelativePositions, like: Tensor) -> Float[Tensor, " L"]:
+def geometric_normaliser(length: int, positions: Positions, like: Tensor) -> Float[Tensor, " L"]:
     """sum_{k=0}^{m-1} exp(-slope k) with m the number of keys that each query sees; 1 where it sees none."""
     index = torch.arange(length, device=like.device)  # (L)
     keys_seen = (index - positions.first_key + 1).clamp(min=0)  # (L)

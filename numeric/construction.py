@@ -7,7 +7,7 @@ Positions are numbered 1..L as in the papers; layers 1..U, with layer 0 the embe
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from jaxtyping import Float64
@@ -25,13 +25,31 @@ class RelativePositions:
 
     slope: Number
     first_key: int = 1
+    strict: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slope", as_weight(self.slope))
         if not (0 <= self.slope < math.inf):
             raise StreamError("RelativePositions", f"slope={self.slope}", "Give a finite slope of at least 0.")
-        if self.first_key < 1:
-            raise StreamError("RelativePositions", f"first_key={self.first_key}", "Positions are numbered from 1.")
+        _require_position("RelativePositions", self.first_key)
+
+
+@dataclass(frozen=True)
+class Causal:
+    """A mask alone: the query i sees the keys first_key..i, without i itself if `strict`.
+
+    A query whose every key is masked receives 0.
+    """
+
+    strict: bool = False
+    first_key: int = 1
+    slope: ClassVar[Number] = 0.0
+
+    def __post_init__(self) -> None:
+        _require_position("Causal", self.first_key)
+
+
+Positions: TypeAlias = RelativePositions | Causal
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +63,7 @@ class Head:
     query: BlockMap | None
     key: BlockMap | None
     value: BlockMap
-    positions: RelativePositions | None = None
+    positions: Positions | None = None
 
     def __post_init__(self) -> None:
         call = f"Head({self.name!r})"
@@ -181,7 +199,8 @@ class OutputTap:
     """What the network returns."""
 
 
-Tap: TypeAlias = StreamTap | ScoresTap | AttentionTap | OutputTap
+LayerTap: TypeAlias = StreamTap | ScoresTap | AttentionTap
+Tap: TypeAlias = LayerTap | OutputTap
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +298,15 @@ class Construction:
             )
 
 
+def taps_by_layer(taps: Mapping[str, Tap]) -> dict[int, dict[str, LayerTap]]:
+    """The taps of each layer that has one, by name."""
+    found: dict[int, dict[str, LayerTap]] = {}
+    for name, tap in taps.items():
+        if not isinstance(tap, OutputTap):
+            found.setdefault(tap.layer, {})[name] = tap
+    return found
+
+
 def bias_vector(stream: Stream, bias: Mapping[str, np.ndarray]) -> Float64[np.ndarray, " width"]:
     """The bias of the whole stream, zero on the blocks that are not named."""
     vector = np.zeros(stream.width)
@@ -287,6 +315,11 @@ def bias_vector(stream: Stream, bias: Mapping[str, np.ndarray]) -> Float64[np.nd
             raise StreamError("bias in torch", "numbers that are balls", "Run it exactly, or build it from numbers.")
         vector[stream.slice(name)] = values
     return vector
+
+
+def _require_position(call: str, first_key: int) -> None:
+    if first_key < 1:
+        raise StreamError(call, f"first_key={first_key}", "Positions are numbered from 1.")
 
 
 def _require_same(call: str, left_name: str, left: Stream, right_name: str, right: Stream) -> None:

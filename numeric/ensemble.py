@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from numeric.attention import kernel_dtype, key_lags, masked_softmax
+from numeric.attention import kernel_dtype, key_lags, least_lag, masked_softmax
 from numeric.construction import (
     Attention,
     Construction,
@@ -23,7 +23,7 @@ from numeric.construction import (
     Layer,
     LinearAttention,
     OutputTap,
-    RelativePositions,
+    Positions,
     ReluAttention,
     ScoresTap,
     StreamTap,
@@ -190,9 +190,10 @@ def _width(streams: Sequence[Stream]) -> int:
 class _Positions:
     """Alibi biases and masks of one head in each construction; kept for the last length, as an attack has one."""
 
-    def __init__(self, positions: Sequence[RelativePositions], place: _Placing) -> None:
+    def __init__(self, positions: Sequence[Positions], place: _Placing) -> None:
         self.slopes = place.number([float(each.slope) for each in positions])  # (B, 1, 1)
         self.first_keys = place.number([each.first_key for each in positions])  # (B, 1, 1)
+        self.least_lags = place.number([least_lag(each) for each in positions])  # (B, 1, 1)
         self.kept: tuple[tuple[int, int], Tensor, Tensor] | None = None
 
     def terms(self, scores: Float[Tensor, "B Q L"], first: int) -> tuple[Float[Tensor, "B Q L"], Bool[Tensor, "B Q L"]]:
@@ -202,7 +203,7 @@ class _Positions:
             lags = key_lags(*size, scores.mT)  # (Q, L)
             bias = (-self.slopes.to(kernel_dtype(scores)) * lags).to(scores.dtype)  # (B, Q, L)
             keys = torch.arange(size[1], device=scores.device)  # (L)
-            allowed = (lags >= 0) & (keys >= self.first_keys - 1)  # (B, Q, L)
+            allowed = (lags >= self.least_lags) & (keys >= self.first_keys - 1)  # (B, Q, L)
             self.kept = (size, bias, allowed)
         return self.kept[1:]
 

@@ -14,7 +14,7 @@ import flint
 import numpy as np
 from jaxtyping import Float64, Shaped
 
-from numeric.attention import examples
+from numeric.attention import examples, least_lag
 from numeric.balls import Arb, BallArray, exact_softmax, working_precision
 from numeric.balls.conversion import ball_of, entries_of_values
 from numeric.balls.floats import enclosing_floats
@@ -25,7 +25,7 @@ from numeric.construction import (
     Layer,
     LinearAttention,
     LogisticAttention,
-    RelativePositions,
+    Positions,
     ReluAttention,
     ScoresTap,
     StreamTap,
@@ -234,27 +234,26 @@ def exact_weights(layer: Layer, head: Head, tokens: ExactTokens, first: int, len
     return matrix_of_rows(rows, length)
 
 
-def exact_softmax_row(scores: list[Arb], query: int, positions: RelativePositions | None) -> list[Arb]:
+def exact_softmax_row(scores: list[Arb], query: int, positions: Positions | None) -> list[Arb]:
     """Softmax of one row over the keys that the query (0-based) may see; zeros where it sees none."""
     if positions is None:
         return exact_softmax(scores)
     slope, start = ball_of(positions.slope), positions.first_key - 1
-    logits = [scores[key] - slope * (query - key - 1) for key in range(start, query)]
+    logits = [scores[key] - slope * (query - key - 1) for key in range(start, query - least_lag(positions))]
     zero = flint.arb(0)
     before = [zero] * min(start, len(scores))
     weights = before + exact_softmax(logits)
     return weights + [zero] * (len(scores) - len(weights))
 
 
-def exact_geometric_average(values: Balls, positions: RelativePositions) -> Balls:
-    """sum_j softmax_j(-slope (i - j - 1)) values_j over first_key <= j < i, by u_{i+1} = exp(-slope) u_i + values_i."""
+def exact_geometric_average(values: Balls, positions: Positions) -> Balls:
+    """sum_j softmax_j(-slope (i - j - 1)) values_j over the keys j of i, by u_{i+1} = exp(-slope) u_i + values_i."""
     ratio = (-ball_of(positions.slope)).exp()
     total, weight = [flint.arb(0)] * values.ncols(), flint.arb(0)
-    rows = []
+    averages = [total]  # of the keys before 1, 2, ..., L + 1
     for place, row in enumerate(values.tolist(), start=1):
-        sees_nothing = place <= positions.first_key
-        rows.append(total if sees_nothing else [ball / weight for ball in total])
         if place >= positions.first_key:
             total = [ratio * ball + new for ball, new in zip(total, row, strict=True)]
             weight = ratio * weight + 1
-    return matrix_of_rows(rows, values.ncols())
+        averages.append([ball / weight for ball in total] if place >= positions.first_key else total)
+    return matrix_of_rows(averages[:-1] if positions.strict else averages[1:], values.ncols())

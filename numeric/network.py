@@ -13,19 +13,19 @@ from torch import Tensor, nn
 from numeric.attention import AttentionHead, BlockLinear, LinearHead, LogisticHead, ReluHead, SoftmaxHead
 from numeric.construction import (
     Attention,
-    AttentionTap,
     Construction,
     Embedding,
     FeedForward,
     Layer,
+    LayerTap,
     LinearAttention,
     LogisticAttention,
     ReluAttention,
     ScoresTap,
     SoftmaxAttention,
     StreamTap,
-    Tap,
     bias_vector,
+    taps_by_layer,
 )
 from numeric.stream import StreamError
 
@@ -104,7 +104,9 @@ class Network(nn.Module):
         super().__init__()
         self.construction = construction
         self.embedding = EmbeddingLayer(construction.embedding, dtype, device, dense)
-        self.layers = nn.ModuleList(_layer_module(layer, dtype, device, dense) for layer in construction.layers)
+        own = {id(layer): layer for layer in construction.layers}
+        made = {place: _layer_module(layer, dtype, device, dense) for place, layer in own.items()}
+        self.layers = nn.ModuleList(made[id(layer)] for layer in construction.layers)  # a repeated layer is made once
         self.readout = BlockLinear(construction.readout, dtype, device, dense)
 
     def forward(self, x: Float[Tensor, "B L d"]) -> Float[Tensor, "B *L O"]:
@@ -118,25 +120,25 @@ class Network(nn.Module):
         construction with `last_token_only` and Q = L elsewhere.
         """
         self._check_input(x)
-        selected = self.construction.select_taps(None if taps is None else tuple(taps))
+        selected = taps_by_layer(self.construction.select_taps(None if taps is None else tuple(taps)))
         length = x.shape[1]
         recorded: dict[str, Tensor] = {}
         before, tokens = x, self.embedding(x)  # (B, L, H)
-        self._record(recorded, selected, 0, before, tokens)
+        self._record(recorded, selected.get(0, {}), 0, before, tokens)
         for number, layer in enumerate(self.layers, start=1):
             before, tokens = tokens, layer(tokens, self.construction.first_query(number, length))  # (B, Q, H)
-            self._record(recorded, selected, number, before, tokens)
+            self._record(recorded, selected.get(number, {}), number, before, tokens)
         output = self.readout(tokens)  # (B, Q, O)
         recorded["output"] = output[:, -1] if self.construction.last_token_only else output
         return recorded
 
     def _record(
-        self, recorded: dict[str, Tensor], selected: dict[str, Tap], number: int, before: Tensor, after: Tensor
+        self, recorded: dict[str, Tensor], here: dict[str, LayerTap], number: int, before: Tensor, after: Tensor
     ) -> None:
-        for name, tap in selected.items():
-            if isinstance(tap, StreamTap) and tap.layer == number:
+        for name, tap in here.items():
+            if isinstance(tap, StreamTap):
                 recorded[name] = after[..., self.construction.stream(number).slice(tap.block)]  # (B, Q, block size)
-            elif isinstance(tap, ScoresTap | AttentionTap) and tap.layer == number:
+            else:
                 layer = self.layers[number - 1]
                 assert isinstance(layer, AttentionLayer)  # the construction has checked its taps
                 head, length = layer.head(tap.head), before.shape[1]

@@ -142,7 +142,8 @@ class _Recorder(TorchDispatchMode):
         sources, results = tuple(self._place(each) for each in _flat(args)), _tensors(found)
         moving = not self.moving.isdisjoint(sources)
         self.bytes += 0 if func.is_view else sum(each.nbytes for each in results)
-        if self.bytes > LARGEST or not self._repeatable(func, args, kwargs, moving):
+        checks = moving and not results  # for what it raises
+        if self.bytes > LARGEST or checks or not self._repeatable(func, args, kwargs, moving):
             self._stop()
         elif func in SAME_VALUES or (func.is_view and _is_whole(found, args[0])):
             self.shared.add(self._named(found, sources[0]))

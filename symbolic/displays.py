@@ -1,23 +1,19 @@
-"""Displays that fit the page: long sums below each other, names for parts that repeat or that no line holds.
+"""Displays that fit the page: long sums below each other, names for parts that repeat or that no line holds."""
 
-Widths are counted in letters, about as many as LaTeX sets.
-"""
-
-import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
+from symbolic.widths import BINARY, RELATIONS, TOKEN, width
+
 NAMES = "suyzbcd"  # for repeated parts: the first letter that no symbol of the formula begins with
-WORTH_A_NAME = 12  # letters
-INDENT = 24  # letters of a left side
-PAGE = 64  # letters in a row that fit the text of an 11pt article
+PAGE = 353.0  # points: the text of an 11pt article, less 2 % by which a width may be wrong
+INDENT, QUAD = 130.0, 11.0  # points: of a left side that shares its line, and of the lines below it
+WORTH_A_NAME = 60.0  # points
 MOST_NAMES = 12
-WIDER = re.compile(r"\\sqrt|\\sum|\\left|\\le\b|\\ge\b|\\text|\\min|\\max|\\log|[-+=]")  # each by about a letter
-ROW_END = re.compile(r"\\\\(?![^{]*\\end\{cases\})")  # not those inside of cases
-WIDEST = 66  # letters on a line of a display; a longer sum is broken between its terms
-UNSEEN = re.compile(r"\\(?:left|right|[,;:!]|(?:sqrt|frac|text|mathcal|dot|tilde)(?![a-z]))|[{}^_ ]")
+MOST_LINES = 4  # of a sum without names
 
 Notation = Mapping[sp.Symbol, str]
 
@@ -27,137 +23,152 @@ def latex(expression: Any, notation: Notation | None = None) -> str:
     return sp.latex(expression, symbol_names=dict(notation or {}))
 
 
-def letters(formula: str) -> int:
-    """About how many letters wide LaTeX sets a formula: commands count as one, braces as none."""
-    return len(re.sub(r"\\[a-zA-Z]+", "x", UNSEEN.sub("", formula)))
+def _shown(expression: Any, notation: Notation | None) -> str:
+    """The same, kept: parts of an expression are looked at again and again."""
+    fixed = expression.as_immutable() if isinstance(expression, sp.MatrixBase) else expression
+    return _kept(fixed, tuple((notation or {}).items()))
 
 
-def row_letters(formula: str) -> int:
-    """The same of what LaTeX sets in a row: of a fraction, the longer of its two parts; of cases, the longest."""
-    cases = re.sub(r"\\begin\{cases\}(.*?)\\end\{cases\}", lambda m: max(m[1].split(r"\\"), key=letters), formula)
-    start = cases.rfind(r"\frac{")  # one that contains no other
-    while start >= 0:
-        above = _group(cases, start + len(r"\frac"))
-        below = _group(cases, start + len(r"\frac") + len(above))
-        longer = max(above, below, key=letters)
-        cases = cases[:start] + longer[1:-1] + cases[start + len(r"\frac") + len(above) + len(below) :]
-        start = cases.rfind(r"\frac{")
-    return letters(cases) + len(WIDER.findall(cases))
+@lru_cache(maxsize=1 << 14)
+def _kept(expression: Any, notation: tuple[tuple[Any, str], ...]) -> str:
+    return latex(expression, dict(notation))
 
 
-def _group(formula: str, start: int) -> str:
-    """From the brace that opens there to the one that closes it."""
-    depth = 0
-    for place in range(start, len(formula)):
-        depth += (formula[place] == "{") - (formula[place] == "}")
-        if depth == 0:
-            return formula[start : place + 1]
-    return formula[start:]
+def equation(left: str, relation: str, expression: Any, notation: Notation | None = None, room: float = PAGE) -> str:
+    """The body of a display of at most `room` points; a sum too wide for one line has its terms below each other.
 
-
-def equation(left: str, relation: str, expression: Any, notation: Notation | None = None, indented: int = 0) -> str:
-    """The body of a display; a sum too wide for one line has its terms below each other.
-
-    If that is still too wide, and names for repeated parts halve the width, such parts are named and the names are
-    defined below. So are the longest parts of what is wider than the page, less `indented` letters.
+    If that is still too wide, or long and half as long with names for repeated parts, such parts are named, and the
+    names are defined below. So are the longest parts of what is wider than the page.
     """
-    most = PAGE - indented
-    for found in (_equation(left, relation, expression, notation), _lines(left, relation, expression, notation, most)):
-        if _widest_row(found) <= most:
-            return found
-    main, parts = _shortened(left, relation, expression, notation, most)
-    shown = _lines(left, relation, main, notation, most)
-    return _with_definitions(shown, parts, notation, most) if parts else shown
+    whole = _lines(left, relation, expression, notation, room)
+    fits = width(whole) <= room
+    if fits and whole.count(LINE_END) < MOST_LINES:
+        return whole
+    main, parts = _shortened(left, relation, expression, notation, room)
+    shown = _lines(left, relation, main, notation, room)
+    named = _with_definitions(shown, parts, notation, room) if parts else shown
+    return whole if fits and 2 * len(named) > len(whole) else named
 
 
-def _with_definitions(
-    main: str, parts: Sequence[tuple[sp.Symbol, Any]], notation: Notation | None, most: int | None = None
-) -> str:
-    shown = [main, *(_lines(latex(name), "=", part, notation, most) for name, part in parts)]
+def _with_definitions(main: str, parts: Sequence[tuple[Any, Any]], notation: Notation | None, room: float) -> str:
+    shown = [main, *(_lines(latex(name), "=", part, notation, room) for name, part in parts)]
     return "\\begin{gathered}\n" + " \\\\\n".join(shown) + "\n\\end{gathered}"
 
 
 # Each turn names the longest part that fits a line, so that what is left is shorter.
 def _shortened(
-    left: str, relation: str, expression: Any, notation: Notation | None, most: int
-) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
-    """The expression and names of its longest parts, with which each line has at most so many letters in a row."""
+    left: str, relation: str, expression: Any, notation: Notation | None, room: float
+) -> tuple[Any, list[tuple[Any, Any]]]:
+    """The expression and names of its repeated and longest parts, with which each line has at most so many points."""
     main, parts = with_names(expression, notation)
     letter = _letter(expression, notation)
     lines = [(main, left)] + [(part, latex(name)) for name, part in parts]
     for place in range(len(parts), len(parts) + MOST_NAMES) if letter else ():
-        wide = next(
-            (each for each, of in lines if _widest_row(_lines(of, relation, each, notation, most)) > most), None
-        )
-        part = None if wide is None else _longest_part(wide, notation, most)
+        wide = next((each for each, of in lines if width(_lines(of, relation, each, notation, room)) > room), None)
+        part = None if wide is None else _longest_part(wide, notation, room)
         if part is None:
             break
-        name = sp.Symbol(f"{letter}_{place + 1}", **part.assumptions0)
+        known = expression.free_symbols | {each for each, _ in parts}
+        name = _name(f"{letter}_{place + 1}", part, part.free_symbols - known)
         lines = [(each.xreplace({part: name}), of) for each, of in lines] + [(part, latex(name))]
         parts.append((name, part))
     names = [name for name, _ in parts]
     return lines[0][0], list(zip(names, [each for each, _ in lines[1:]], strict=True))
 
 
-def _longest_part(expression: Any, notation: Notation | None, most: int) -> Any:
-    """The longest that fits a line and contains no index of a sum; None if none is worth a name."""
+def _name(letter: str, part: Any, indices: set[sp.Symbol]) -> Any:
+    """A symbol, or a function of the indices of sums that the part contains."""
+    if indices:
+        return sp.Function(letter)(*sorted(indices, key=str))
+    return sp.Symbol(letter, **part.assumptions0)
+
+
+def _longest_part(expression: Any, notation: Notation | None, room: float) -> Any:
+    """The longest that fits a line, or is a sum whose terms do; None if none is worth a name."""
     terms = expression.args if isinstance(expression, sp.Add) else (expression,)
     inner = (part for term in terms for part in sp.preorder_traversal(term) if part not in (term, expression))
-    kinds, free = (sp.Add, sp.Mul, sp.Function, sp.Piecewise), expression.free_symbols
-    parts = [part for part in dict.fromkeys(inner) if isinstance(part, kinds) and part.free_symbols <= free]
-    known = [(row_letters(latex(part, notation)), place, part) for place, part in enumerate(parts)]
-    fitting = [each for each in known if WORTH_A_NAME < each[0] <= most - WORTH_A_NAME]
+    kinds = (sp.Add, sp.Mul, sp.Function, sp.Piecewise)
+    parts = [part for part in dict.fromkeys(inner) if isinstance(part, kinds)]
+    known = [(width(_shown(part, notation)), place, part) for place, part in enumerate(parts)]
+    most = room - WORTH_A_NAME
+    fitting = [each for each in known if each[0] > WORTH_A_NAME and _terms_fit(each[2], notation, most)]
     return max(fitting, key=lambda each: (each[0], -each[1]))[2] if fitting else None
 
 
-def _widest_row(display: str) -> int:
-    plain = re.sub(r"\\(?:begin|end)\{(?:gathered|aligned)\}|&", "", display)
-    return max(row_letters(line) for line in ROW_END.split(plain))
+def _terms_fit(part: Any, notation: Notation | None, room: float) -> bool:
+    terms = part.args if isinstance(part, sp.Add) else (part,)
+    return all(width(_shown(term, notation)) <= room for term in terms)
 
 
-def _equation(left: str, relation: str, expression: Any, notation: Notation | None) -> str:
-    whole = _lines(left, relation, expression, notation)
-    if _widest(whole) <= 2 * WIDEST:
+LINE_END = " \\\\\n"
+
+
+def _lines(left: str, relation: str, expression: Any, notation: Notation | None, room: float) -> str:
+    whole = rf"{left} {relation} {_shown(expression, notation)}"
+    if width(whole) <= room:
         return whole
-    main, parts = with_names(expression, notation)
-    if not parts:
-        return whole
-    shown = [
-        _lines(left, relation, main, notation),
-        *(_lines(latex(name), "=", part, notation) for name, part in parts),
-    ]
-    if max(map(_widest, shown)) > _widest(whole) / 2:
-        return whole
-    return _with_definitions(shown[0], parts, notation)
-
-
-def _lines(left: str, relation: str, expression: Any, notation: Notation | None, most: int | None = None) -> str:
-    """`most`: letters in a row."""
-
-    def fits(line: str, margin: int = 0) -> bool:
-        in_a_row = most is None or margin + row_letters(line) <= most
-        return in_a_row and margin + letters(line) <= WIDEST
-
-    whole = rf"{left} {relation} {latex(expression, notation)}"
     terms = expression.as_ordered_terms() if isinstance(expression, sp.Add) else [expression]
     # A left side that is long, or that precedes a long term, has its own line.
-    apart = letters(left) > INDENT or (len(terms) < 2 and letters(whole) > 2 * WIDEST)
-    if fits(whole) or (len(terms) < 2 and not apart):
-        return whole
-    indent, margin = (rf"&{left} \\" + "\n&\\quad ", 2) if apart else (rf"{left} &", letters(left))
+    apart = width(left) > INDENT or len(terms) < 2
+    indent, margin = (rf"&{left} \\" + "\n&\\quad ", QUAD) if apart else (rf"{left} &", width(left) + QUAD)
     lines = [""]
     for term in terms:
-        signed = latex(term, notation)
+        signed = _shown(term, notation)
         signed = signed if signed.startswith("-") or lines == [""] else f"+ {signed}"
-        if lines[-1] and not fits(f"{lines[-1]}{signed}", margin):
+        if lines[-1] and margin + QUAD + width(f"{lines[-1]}{signed}") > room:
             lines.append("")
         lines[-1] = f"{lines[-1]} {signed}".strip()
-    body = " \\\\\n&\\quad ".join(lines)
+    body = f"{LINE_END}&\\quad ".join(lines)
     return f"\\begin{{aligned}}\n{indent}{relation} {body}\n\\end{{aligned}}"
 
 
-def _widest(display: str) -> int:
-    return max(letters(line) for line in display.split("\\\\"))
+GAPS, SIGNS = {r"\quad", r"\qquad"}, {"+", "-"} & set(BINARY)
+DEEPER = {"{": 1, r"\left": 1, r"\begin": 1, "}": -1, r"\right": -1, r"\end": -1}
+
+
+def wrapped(formula: str, room: float = PAGE) -> str:
+    """A formula that is typed: broken at wide spaces if it does not fit, else before relations, else before signs."""
+    for breaks in (set(), GAPS, GAPS | set(RELATIONS), GAPS | set(RELATIONS) | SIGNS):
+        lines = [""]
+        for piece in _pieces(formula, breaks):
+            if lines[-1] and width(f"{lines[-1]}{piece}") > room - QUAD:
+                lines.append("")
+            lines[-1] += piece if lines[-1] else piece.lstrip()
+        if max(map(width, lines)) <= room - QUAD * (len(lines) > 1):
+            break
+    if len(lines) == 1:
+        return formula
+    first, *rest = (line.strip() for line in lines)
+    return "\\begin{aligned}\n&" + f"{LINE_END}&\\quad ".join([first, *rest]) + "\n\\end{aligned}"
+
+
+def _pieces(formula: str, breaks: set[str]) -> list[str]:
+    """Parts between these tokens, outside of all groups. A space ends a part, another token begins one."""
+    parts, depth = [""], 0
+    for token in TOKEN.findall(formula):
+        depth += DEEPER.get(token, 0)
+        if depth == 0 and token in breaks and token not in GAPS:
+            parts.append("")
+        parts[-1] += token
+        if depth == 0 and token in breaks & GAPS:
+            parts.append("")
+    return parts
+
+
+def stated(condition: Any, notation: Notation | None = None, room: float = PAGE) -> str:
+    """A condition in a sentence: in the line, or in a display where it is long."""
+    inline = latex(condition, notation)
+    if width(inline) <= room / 2:
+        return f"${inline}$"
+    if not isinstance(condition, sp.core.relational.Relational):
+        return rf"\[ {wrapped(inline, room)} \]"
+    longer, other, relation = condition.lhs, condition.rhs, condition.rel_op
+    if width(latex(longer, notation)) > width(latex(other, notation)):
+        longer, other, relation = other, longer, condition.reversed.rel_op
+    return rf"\[ {equation(latex(longer, notation), SIGN_OF[relation], other, notation, room)} \]"
+
+
+SIGN_OF = {"<=": r"\le", ">=": r"\ge", "<": "<", ">": ">", "==": "=", "!=": r"\ne"}
 
 
 def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, list[tuple[sp.Symbol, Any]]]:
@@ -172,7 +183,7 @@ def with_names(expression: Any, notation: Notation | None = None) -> tuple[Any, 
     for symbol, part in found if letter else ():
         written = part.xreplace(known)
         of_an_index = not written.free_symbols <= expression.free_symbols | {name for name, _ in parts}
-        if of_an_index or letters(latex(written, notation)) <= WORTH_A_NAME:
+        if of_an_index or width(_shown(written, notation)) <= WORTH_A_NAME:
             known[symbol] = written
             continue
         name = sp.Symbol(f"{letter}_{len(parts) + 1}", **symbol.assumptions0)

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from symbolic.calculus.repetition import steps_of_one_layer
 from symbolic.derivation import Derivation, Step
-from symbolic.displays import PAGE, Notation, equation, latex, row_letters
+from symbolic.displays import PAGE, Notation, equation, latex, stated, wrapped
 from symbolic.errata import Erratum
 from symbolic.events import Event, randomness, total_failure
 from symbolic.obligations import Obligation
 from symbolic.provenance import Provenance
 from symbolic.statements import Formula, Kind, Order, Printed, Quantity, Result
+from symbolic.widths import width
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -32,7 +33,7 @@ SPECIAL = {
 RELATIONS = {Kind.EXACT: "=", Kind.UPPER: r"\le", Kind.LOWER: r"\ge", Kind.RATE: r"\sim"}
 
 ORDERS = {Order.O: r"\mathcal{O}", Order.THETA: r"\Theta", Order.OMEGA: r"\Omega"}
-LISTED = 5  # letters by which an item of a list is indented
+LISTED = 30.0  # points by which an item of a list is indented
 
 POWER = re.compile(r"(?<=\w)\^(\w+)")  # in the name of a step
 
@@ -158,7 +159,7 @@ def quantity_latex(quantity: Quantity, notation: Notation | None = None) -> str:
     derived, obtained = quantity.derived(), f"{words[0].upper()}{words[1:]}:"
     if derived is not None:
         at = quantity.bound_at
-        short = {letter: x for letter, x in at.items() if row_letters(latex(x, notation)) <= PAGE / 2}
+        short = {letter: x for letter, x in at.items() if width(latex(x, notation)) <= PAGE / 2}
         worst = [f"${latex(letter, notation)} = {latex(x, notation)}$" for letter, x in short.items()]
         worst += [f"${latex(letter, notation)}$ as below" for letter in at if letter not in short]
         lines += [f"{obtained.removesuffix(':')}{', at the worst case ' if worst else ''}{', '.join(worst)}:"]
@@ -204,10 +205,10 @@ def result_latex(result: Result) -> str:
     ]
     source = [escape(result.id) if result.id != result.title else "", result.citation.latex()]
     lines += [f"{', '.join(filter(None, source))}."] if any(source) else []
-    lines += [rf"\[ {result.claim} \]"] if result.claim else []
+    lines += [rf"\[ {wrapped(result.claim)} \]"] if result.claim else []
     if result.hypotheses:
-        conditions = ",\\; ".join(latex(h.condition, result.notation) for h in result.hypotheses)
-        lines.append(f"Hypotheses: ${conditions}$.")
+        conditions = ", ".join(stated(h.condition, result.notation) for h in result.hypotheses)
+        lines.append(f"Hypotheses: {conditions}.")
     meanings = [f"${latex(symbol, result.notation)}$: {escape(meaning)}" for symbol, meaning in result.symbols.items()]
     lines += ["Symbols: " + "; ".join(meanings) + "."] if meanings else []
     lines += [quantity_latex(q, result.notation) for q in result.quantities if q.printed or q.derivation or q.derive]
@@ -223,15 +224,22 @@ def result_latex(result: Result) -> str:
 
 
 def _step_item(step: Step, names: Notation) -> str:
-    reason = f" ${step.reason}$" if "\\" in step.reason else f" {escape(step.reason)}" if step.reason else ""
-    reason = f" ${step.recursion.latex(names)}$" if step.recursion else reason
+    typed = step.recursion.latex(names) if step.recursion else step.reason
+    formal = step.recursion or "\\" in typed
+    reason = f" {_in_line(typed)}" if formal else f" {escape(typed)}" if typed else ""
     source = f" ({step.source.latex()})" if step.source else ""
     owed = "".join(
-        f" {_obligation_words(o)}: ${latex(o.condition, names)}$ ({escape(o.statement)})." for o in _stated(step)
+        f" {_obligation_words(o)}: {stated(o.condition, names, PAGE - LISTED)} ({escape(o.statement)})."
+        for o in _stated(step)
     )
-    formula = rf"\[ {equation(step_latex(step), RELATIONS[Kind.UPPER], step.local, names, LISTED)} \]"
+    formula = rf"\[ {equation(step_latex(step), RELATIONS[Kind.UPPER], step.local, names, PAGE - LISTED)} \]"
     chances = "".join(f" {_event_words(event, names)}." for event in step.events)
     return rf"\item {escape(step.rule)}:{reason}{source}.{chances}{owed}{formula}" + _layer_items(step, names)
+
+
+def _in_line(formula: str) -> str:
+    """A typed formula of an item: in the line, or in a display where it is long."""
+    return f"${formula}$" if width(formula) <= PAGE / 2 else rf"\[ {wrapped(formula, PAGE - LISTED)} \]"
 
 
 def _event_words(event: Event, names: Notation) -> str:

@@ -5,17 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
-import torch
 
 from bridge.export.numbers import plain
-from bridge.formats import DTYPES
+from bridge.format_limits import FORMATS, INFO
 from bridge.record import Verdict
 from bridge.study import Refusal
 from symbolic.statements import UsageError
 from symbolic.universal import transformer as theory
 
-INFO = {name: torch.finfo(getattr(torch, name)) for name in DTYPES}
-FORMATS = {name: 1 - round(math.log2(info.eps)) for name, info in INFO.items()}  # bits of a significand
 CHOSEN = ("tau_1", "tau_2")
 
 

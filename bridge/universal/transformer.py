@@ -14,13 +14,14 @@ from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Ball, Box, Rows, Sphere
+from bridge.format_limits import FORMATS
 from bridge.formula import ArrayFunction
 from bridge.readings import Smooth
 from bridge.record import NamedTable
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from bridge.universal.logistic import functions_of
-from bridge.universal.temperatures import CHOSEN, FORMATS, at_numbers, recommended, refusal, require_held
+from bridge.universal.temperatures import CHOSEN, at_numbers, recommended, refusal, require_held
 from numeric.balls import BallArray, working_precision
 from numeric.universal import transformer as numeric
 from symbolic.universal import transformer as theory

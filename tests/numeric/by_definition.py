@@ -106,7 +106,7 @@ def weights(layer: object, head: Head, row: Vector, query: int) -> Vector:
     for key, score in enumerate(row):
         if head.positions is None:
             exponentials.append(mp.exp(score))
-        elif query - key >= 1 and key + 1 >= head.positions.first_key:
+        elif (query > key or (query == key and not head.positions.strict)) and key + 1 >= head.positions.first_key:
             exponentials.append(mp.exp(score - mpf(head.positions.slope) * (query - key - 1)))
         else:
             exponentials.append(mpf(0))

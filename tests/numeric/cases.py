@@ -8,19 +8,24 @@ import torch
 
 from numeric.construction import (
     AttentionTap,
+    Causal,
     Construction,
     Embedding,
     FeedForward,
     Head,
     LinearAttention,
+    Positions,
     RelativePositions,
     ReluAttention,
     ScoresTap,
     SoftmaxAttention,
     StreamTap,
 )
+from numeric.feed_forward import Multiply, Select, clear, terms_layer
 from numeric.induction.vanilla import vanilla
+from numeric.loops import looped
 from numeric.maps import BlockMap, LowRank
+from numeric.products import product_sum
 from numeric.stream import Block, Stream
 
 D = 3
@@ -54,7 +59,7 @@ def readout() -> BlockMap:
     return BlockMap(STREAM, INPUT, {("x", "x"): -2.0, ("x", "y"): generator().normal(size=(D, D))})
 
 
-def dot_product_head(name: str, positions: RelativePositions | None, seed: int) -> Head:
+def dot_product_head(name: str, positions: Positions | None, seed: int) -> Head:
     rng = np.random.default_rng(seed)
     query = BlockMap(STREAM, SCORE, {("match", "x"): rng.normal(size=(2, D)), ("shift", "one"): 1.0})
     factors = LowRank(rng.normal(size=(2, 1)), rng.normal(size=(1, D)))
@@ -63,11 +68,11 @@ def dot_product_head(name: str, positions: RelativePositions | None, seed: int) 
     return Head(name, query, key, value, positions)
 
 
-def free_head(name: str, positions: RelativePositions | None) -> Head:
+def free_head(name: str, positions: Positions | None) -> Head:
     return Head(name, None, None, BlockMap(STREAM, STREAM, {("y", "x"): 1.0, ("x", "y"): -0.5}), positions)
 
 
-def two_attentions(attention: type, positions: RelativePositions | None, last_token_only: bool) -> Construction:
+def two_attentions(attention: type, positions: Positions | None, last_token_only: bool) -> Construction:
     first = attention((dot_product_head("a", positions, 1), dot_product_head("b", positions, 2)), residual=True)
     second = attention((dot_product_head("c", positions, 3),), residual=False)
     taps = {
@@ -81,7 +86,7 @@ def two_attentions(attention: type, positions: RelativePositions | None, last_to
     return Construction("two_attentions", INPUT, embedding(), (first, second), readout(), taps, last_token_only)
 
 
-def free_attention(positions: RelativePositions | None) -> Construction:
+def free_attention(positions: Positions | None) -> Construction:
     layer = SoftmaxAttention((free_head("free", positions),), residual=True)
     taps = {"y": StreamTap(1, "y"), "kernel": AttentionTap(1, "free")}
     return Construction("free_attention", INPUT, embedding(), (layer,), readout(), taps)
@@ -93,6 +98,23 @@ def feed_forward(residual: bool) -> Construction:
     outer = BlockMap(HIDDEN, STREAM, {("y", "relu"): rng.normal(size=(D, 5))})
     layer = FeedForward(inner, {"relu": rng.normal(size=5)}, outer, residual)
     return Construction("feed_forward", INPUT, embedding(), (layer,), readout(), {"y": StreamTap(1, "y")})
+
+
+def in_a_loop(post: bool) -> Construction:
+    """Causal attention and a feed-forward layer of terms, twice between two layers of attention."""
+    attention = SoftmaxAttention((dot_product_head("a", Causal(), 1), dot_product_head("b", None, 2)), residual=True)
+    terms = terms_layer(
+        STREAM,
+        Select("y", "x", generator().normal(size=(D, D)) / 4, unless=("one",), bound=0.5),
+        Multiply("y", "x", "one", product_sum(2.0, 2.0, 4), -0.5),
+        clear("x"),
+    )
+    taps = {"scores": ScoresTap(6, "c")} if post else {}
+    last = SoftmaxAttention((dot_product_head("c", None, 3),), residual=False)
+    return looped(
+        "in_a_loop", STREAM, pre=(attention,), loop=(attention, terms), post=(last, terms) if post else (), T=2,
+        states=("x", "y"), taps={**taps, "heads": AttentionTap(2, "b")}, embedding=embedding(), readout=readout(),
+    )  # fmt: skip
 
 
 ALIBI = RelativePositions(0.7)
@@ -107,11 +129,18 @@ CASES: dict[str, Callable[[], Construction]] = {
     "softmax, full": lambda: two_attentions(SoftmaxAttention, None, False),
     "relu": lambda: two_attentions(ReluAttention, None, False),
     "relu, last": lambda: two_attentions(ReluAttention, None, True),
+    "softmax, causal": lambda: two_attentions(SoftmaxAttention, Causal(), False),
+    "softmax, causal, last": lambda: two_attentions(SoftmaxAttention, Causal(strict=True), True),
+    "softmax, causal, from 3": lambda: two_attentions(SoftmaxAttention, Causal(first_key=3), False),
     "linear": lambda: two_attentions(LinearAttention, None, False),
     "linear, last": lambda: two_attentions(LinearAttention, None, True),
     "free, alibi": lambda: free_attention(ALIBI),
     "free, flat, from 4": lambda: free_attention(RelativePositions(0.0, first_key=4)),
+    "free, causal": lambda: free_attention(Causal()),
+    "free, causal, from 4": lambda: free_attention(Causal(first_key=4)),
     "free, full": lambda: free_attention(None),
     "feed-forward, residual": lambda: feed_forward(True),
+    "loop": lambda: in_a_loop(False),
+    "loop, post": lambda: in_a_loop(True),
     "feed-forward": lambda: feed_forward(False),
 }

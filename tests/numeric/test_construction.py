@@ -3,6 +3,7 @@ import pytest
 
 from numeric.construction import (
     AttentionTap,
+    Causal,
     Construction,
     Embedding,
     FeedForward,
@@ -71,6 +72,11 @@ REFUSED = {
     "negative slope": (lambda: RelativePositions(-1.0), "slope=-1.0. Give a finite slope of at least 0"),
     "infinite slope": (lambda: RelativePositions(np.inf), "slope=inf"),
     "key 0": (lambda: RelativePositions(1.0, first_key=0), "first_key=0. Positions are numbered from 1"),
+    "mask from key 0": (lambda: Causal(first_key=0), "Causal: first_key=0. Positions are numbered from 1"),
+    "relu with a mask": (
+        lambda: ReluAttention((dot_product_head("h", Causal(), 0),), True),
+        "ReLU attention is defined with a dot product and without positions",
+    ),
     "no layers": (lambda: construction(layers=()), r"Construction\('case'\): no layers"),
     "layers apart": (
         lambda: construction(layers=(SoftmaxAttention((Head("h", None, None, NARROW),), False), ATTENTION)),

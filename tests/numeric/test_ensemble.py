@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from numeric.construction import (
+    Causal,
     Construction,
     Embedding,
     FeedForward,
@@ -47,12 +48,15 @@ ENSEMBLES: dict[str, list[Construction]] = {
     "one": [vanilla(1.5, w_star())],
     "softmax, positions": [
         two_attentions(SoftmaxAttention, positions, False)
-        for positions in (RelativePositions(0.7), RelativePositions(0.2, first_key=3))
+        for positions in (RelativePositions(0.7), RelativePositions(0.2, first_key=3), Causal(), Causal(True, 2))
     ],
     "softmax, full": [two_attentions(SoftmaxAttention, None, True)] * 2,
     "relu": [two_attentions(ReluAttention, None, False), CASES["relu"]()],
     "linear": [two_attentions(LinearAttention, None, True), CASES["linear, last"]()],
-    "free": [free_attention(RelativePositions(0.7)), free_attention(RelativePositions(0.0, first_key=4))],
+    "free": [
+        free_attention(positions)
+        for positions in (RelativePositions(0.7), RelativePositions(0.0, first_key=4), Causal(first_key=2))
+    ],
     "free, full": [free_attention(None)],
     "feed-forward": [hidden(neurons) for neurons in (1, 4, 2)],
     "feed-forward, no residual": [hidden(neurons, residual=False) for neurons in (3, 1)],

@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from numeric import attention
-from numeric.construction import Construction, Embedding, Head, LinearAttention, RelativePositions, SoftmaxAttention
+from numeric.construction import (
+    Causal,
+    Construction,
+    Embedding,
+    Head,
+    LinearAttention,
+    RelativePositions,
+    SoftmaxAttention,
+)
 from numeric.maps import BlockMap, identity_map
 from numeric.network import Network
 from numeric.stream import Block, Stream, StreamError
@@ -70,7 +78,7 @@ def test_gradient_is_the_difference_quotient(case):
     assert torch.autograd.gradcheck(network, (x,))
 
 
-@pytest.mark.parametrize("positions", [RelativePositions(1.0), RelativePositions(1.0, first_key=9)])
+@pytest.mark.parametrize("positions", [RelativePositions(1.0), RelativePositions(1.0, first_key=9), Causal(True)])
 @pytest.mark.parametrize("dense", [False, True])
 def test_empty_attention_gives_zero_and_a_finite_gradient(positions, dense):
     for construction in (free_attention(positions), two_attentions(SoftmaxAttention, positions, False)):

@@ -5,9 +5,9 @@ import torch
 from mpmath import mp
 
 from bridge import compare, replay
+from bridge.format_limits import FORMATS
 from bridge.registry import registered_study
 from bridge.universal.logistic import functions_of, gap
-from bridge.universal.temperatures import FORMATS
 from bridge.universal.transformer import formats, logistic, resolve
 from numeric.shared_blocks import SharedNetwork
 from numeric.universal import transformer as numeric

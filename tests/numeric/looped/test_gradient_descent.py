@@ -1,0 +1,128 @@
+"""The transformer of gradient descent: its states in balls and in floats beside the algorithm, token by token."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from numeric.exact import run_exact
+from numeric.feed_forward import require_ranges
+from numeric.looped import gradient_descent as gd
+from numeric.loops import Size
+from numeric.network import Network
+from numeric.stream import StreamError
+
+N, D, M, T, ETA = 4, 2, 2, 3, 0.75
+GENERATOR = torch.Generator().manual_seed(5)
+
+
+def drawn(*shape: int) -> torch.Tensor:
+    return torch.rand(*shape, generator=GENERATOR, dtype=torch.float64) - 0.5
+
+
+X, Y = drawn(N + 1, D), drawn(N, M)
+MLP = tuple((drawn(rows, columns), drawn(rows)) for rows, columns in ((5, D), (3, 5)))
+
+
+def setting(c: float = 2.0**-10, **changes: object) -> gd.Setting:
+    at = gd.Setting(N, D, M, ETA, c, 40.0, 32.0, 2.0, 1.0)
+    return dataclasses.replace(at, **changes)
+
+
+def states(at: gd.Setting, x: torch.Tensor = X, y: torch.Tensor = Y) -> list[torch.Tensor]:
+    """(A_k Phi(x_i) - y_i, ..., A_k Phi(x_test)) for k = 0 .. T, (N + 1, m) each, by the definition."""
+    phi, A = gd.represented(x, at.representation, at.leak), None
+    found = []
+    for _ in range(T + 1):
+        A = torch.zeros(M, phi.shape[1]) if A is None else A - at.eta * sum(
+            torch.outer(A @ phi[j] - y[j], phi[j]) for j in range(N)
+        ) / N  # fmt: skip
+        found.append(phi @ A.T - torch.cat([y, torch.zeros(1, M)]))
+    return found
+
+
+@pytest.mark.parametrize("second", ["constant", "opposite"])
+@pytest.mark.parametrize("representation", [(), MLP], ids=["identity", "MLP"])
+def test_the_whole_state_follows_gradient_descent_at_each_loop(second, representation):
+    at = setting(
+        second=second, representation=representation, leak=0.1, c=2.0**-10 if second == "opposite" else 2.0**-20
+    )
+    built, tokens = gd.transformer(at, T), gd.tokens(X, Y)
+    exact = run_exact(built, tokens.numpy(), bits=200)
+    found = Network(built).run(tokens[None])
+    for k, expected in enumerate(states(at)):
+        assert (exact[f"r[{k}]"][::2] - expected.numpy()).sup_norm() < 1e-6
+        assert float((found[f"r[{k}]"][0, ::2] - expected).abs().max()) < 1e-6
+        assert float(found[f"r[{k}]"][0, 1::2].abs().max()) == 0  # labels and the last token
+    assert (exact["output"] - states(at)[-1][-1].numpy()).sup_norm() < 1e-6
+
+
+@pytest.mark.parametrize(("second", "order"), [("constant", 1), ("opposite", 2)])
+def test_the_error_is_of_first_order_in_c_and_of_second_with_the_opposite_head(second, order):
+    errors = []
+    for c in (2.0**-6, 2.0**-7):
+        found = run_exact(gd.transformer(setting(c, second=second), T), gd.tokens(X, Y).numpy(), bits=200, taps=[])
+        errors.append(float((found["output"] - states(setting())[-1][-1].numpy()).sup_norm().mid()))
+    assert errors[0] / errors[1] == pytest.approx(2**order, rel=0.05)
+
+
+def test_the_test_token_leaks_by_what_the_last_token_leaves():
+    """Its key is 0 and its value is not: with a small C the prediction is off by more."""
+    errors = []
+    for C in (8.0, 12.0):
+        at = setting(2.0**-12, C=C, second="constant")
+        found = run_exact(gd.transformer(at, T), gd.tokens(X, Y).numpy(), bits=200, taps=[])["output"]
+        errors.append(float((found - states(at)[-1][-1].numpy()).sup_norm().mid()))
+    assert errors[0] > 20 * errors[1]
+
+
+@pytest.mark.parametrize("representation", [(), MLP])
+def test_layers_and_heads(representation):
+    sizes = gd.transformer(setting(representation=representation), T).sizes
+    assert sizes == {"pre": Size(len(representation) + 1, 1), "loop": Size(1, 2), "post": Size(1, 1)}
+
+
+def test_building_takes_the_layers_of_one_loop():
+    network = Network(gd.transformer(setting(), 500))
+    assert len(network.layers) == 2 + 2 * 500 + 2
+    assert len({id(layer) for layer in network.layers}) == 6
+
+
+def test_steps_are_those_of_the_definition():
+    phi = gd.represented(X, MLP, 0.1)
+    expected = states(setting(representation=MLP, leak=0.1))[-1]
+    found = gd.descended(phi[:-1], Y, ETA, T)
+    torch.testing.assert_close(phi @ found.T - torch.cat([Y, torch.zeros(1, M)]), expected)
+
+
+@pytest.mark.parametrize("L", [0, 1, 3])
+def test_a_seeded_mlp_keeps_the_ball(L):
+    mlp = gd.seeded_mlp(L, 3, 2.0, seed=1)
+    x = torch.nn.functional.normalize(torch.randn(50, 3), dim=1) * 2.0
+    found = gd.represented(x, [(each[:, :-1], each[:, -1]) for each in mlp])
+    assert float(torch.linalg.vector_norm(found, dim=1).max()) <= 2.0 * (1 + 1e-12)
+    assert torch.equal(mlp, gd.seeded_mlp(L, 3, 2.0, seed=1))
+
+
+def test_a_query_outside_of_the_stated_range_is_refused():
+    network = Network(gd.transformer(setting(reach=1.0), 1))
+    require_ranges(network, gd.tokens(X, Y)[None])
+    with pytest.raises(StreamError, match=r"'x' reaches 1\.5, beyond the stated 1"):
+        require_ranges(network, gd.tokens(torch.cat([X[:-1], torch.tensor([[1.5, 0.0]])]), Y)[None])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (X[:2], Y[:1], "1 example. Give two examples at least"),
+        (X[:4], Y[:4], "x and y that do not match. Give N examples and N \\+ 1 x"),
+    ],
+)
+def test_prompts_that_do_not_fit_are_refused(x, y, message):
+    with pytest.raises(StreamError, match=message):
+        gd.require_prompt(x, y)
+
+
+def test_no_loop_is_refused():
+    with pytest.raises(StreamError, match=r"T = 0\. Run the loop once at least"):
+        gd.transformer(setting(), 0)
