@@ -124,8 +124,10 @@ class TheoremCase(TheoremBounds):
         return super().ball(expression.xreplace(typed), {**(more or {}), **near})
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
-        """Whether a quantity replaces it; what it keeps is looked up, at the network or at the prompt."""
-        return any((quantity.worst_case or {}).get(letter, letter) != letter for quantity in self.result.quantities)
+        """Whether a quantity replaces it, or keeps it; what is known of a network and of a prompt is looked up if kept."""
+        of_both = len(self.theorem.knows[letter]) > 1
+        stated = (quantity.worst_case or {} for quantity in self.result.quantities)
+        return any(letter in each and not (of_both and each[letter] == letter) for each in stated)
 
     # Inputs.
 
