@@ -49,8 +49,8 @@ def refusal(N: int, d: int, T: int, kappa: float, second: str, c: float, C: floa
     if found <= 1:
         return None
     why = (
-        f"S is nearly singular for {dtype}: with its least eigenvalue 1/kappa = {1 / kappa:.3g} the floor is "
-        f"{found:.3g} times the state, with c = {c:.3g}; lower kappa"
+        f"{dtype} holds nothing of the state: for S with the least eigenvalue 1/kappa = {1 / kappa:.3g} its floor is "
+        f"{found:.3g} times the state, with c = {c:.3g}; lower kappa, or take a format of more bits"
     )
     return Refusal(Verdict.NOT_REPRESENTABLE, why)
 

@@ -26,6 +26,7 @@ from symbolic.operations import Second
 
 LOOPS, TEMPERATURE = 30, 32.0
 CONDITIONS = (1.0, 4.0, 472.0)
+LARGEST_C = 2.0**-4  # beyond it scores are no longer small
 APART = 2.0**7  # of c from the best one, in the regimes of truncation and of rounding
 
 
@@ -150,10 +151,11 @@ def floors(N: int, d: int, dtype: str) -> NamedTable:
         X, y, x = directions(N, d, condition)
         best = recommended(second, dtype, N=N, d=d, T=LOOPS, kappa=condition)
         for regime, factor in (("rounding", 1 / APART), ("best c", 1.0), ("truncation", APART)):
-            c, C = best["c"] * factor, best["C"]
+            c, C = min(best["c"] * factor, max(best["c"], LARGEST_C)), best["C"]
             found = Run.of(X, y, x, LOOPS, 1.0, c, C, second, dtype)
             floor = predicted(X, second, LOOPS, c, C, dtype)
-            rows.append([condition, str(second), regime, c, floor, found.errors[-1] / found.sizes[-1]])
+            error = found.errors[-1] / found.sizes[-1]
+            rows.append([condition, str(second), regime, c, floor, error if math.isfinite(error) else None])
     title = f"Floor after {LOOPS} loops, in ratio to the state, predicted before the run; N = {N}, d = {d}, {dtype}"
     columns = ["condition", "second head", "regime", "c", "predicted", "measured"]
     return NamedTable(title=title, columns=columns, rows=rows)

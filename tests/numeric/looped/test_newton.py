@@ -39,6 +39,16 @@ def test_the_reference_is_the_iteration(alpha: float) -> None:
     torch.testing.assert_close(found["y_hat"][0], x @ loops(X, alpha)[-1] @ X.mT @ y)
 
 
+def test_at_the_end_of_the_printed_interval_the_leading_eigenvector_is_lost() -> None:
+    """alpha = 2/||S S^T||_2: M_1 v = 0, and so is all that follows."""
+    X, y, x = prompt()
+    v = torch.linalg.svd(X).Vh[0]
+    found = newton.reference(X, y, x, 2.0, T)
+    torch.testing.assert_close(found["m[0]"][0 : 2 * N : 2] @ v, 2 * X @ v)
+    for k in range(1, T + 1):
+        assert (found[f"m[{k}]"] @ v).abs().amax() < 1e-12
+
+
 @pytest.mark.parametrize(("second", "c", "most"), [("constant", 1e-4, 4e-4), ("opposite", 1e-3, 2e-6)])
 def test_the_network_is_newton_up_to_the_order_of_its_heads(second: str, c: float, most: float) -> None:
     X, y, x = prompt()
