@@ -59,8 +59,8 @@ class Series:
 class Fit:
     """AR(q) of a series by T loops; predictions of all times (M + 1).
 
-    `positions` are those of -q..M at least, with the gap `eps`, and B bounds the series. beta, c and C are computed unless
-    they are `given`.
+    `positions` are those of -q..M at least, with the gap `eps`, and B bounds the series. beta, c and C are computed
+    unless they are `given`.
     """
 
     series: Series

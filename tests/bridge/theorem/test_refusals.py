@@ -111,6 +111,14 @@ def test_what_no_theorem_can_state_is_refused_when_it_is_stated(changes: dict[st
     assert message in str(refusal.value)
 
 
+def test_a_letter_of_a_condition_may_be_known() -> None:
+    x = bs.given("x", dim=1, size=rho)
+    out = bs.apply_function(x, "out", eps=eps, lipschitz=1, size=1, radius=2 * eps)
+    arguments = {"parameters": {eps: 1.0}, "inputs": {"x": bs.Box(1)}, "network": lambda x: x, "reference": lambda x: x}
+    found = bs.theorem("condition", out, knows={rho: lambda x: x.abs().amax()}, worst={rho: 1}, **arguments)
+    assert rho not in found.statement.quantity("out").letters
+
+
 def test_a_theorem_states_something() -> None:
     with pytest.raises(bs.UsageError, match="nothing is stated; give the conclusion of a derivation, or a check"):
         bs.theorem("empty", parameters={eps: 1})
