@@ -52,6 +52,7 @@ def compare(
     data: str | None = None,
     csv: str | None = None,
     target: str | None = None,
+    lags: int | None = None,
     claim: str | Sequence[str] = (),
     progress: Progress | None = None,
     **params: Any,
@@ -67,6 +68,7 @@ def compare(
 
     Real inputs come from one source at most: `text`, a file of which windows are the inputs, without an attack;
     `data`, the name of a bundled table; or `csv`, a file with a header row, and `target`, the column to be predicted.
+    Of a table that is a series, a value is predicted from the `lags` values before it.
 
     `claim` is a bound of your own, such as "output <= 2*W_norm*exp(-p)", or several: judged like a printed one, in the
     tier `claimed`.
@@ -82,6 +84,7 @@ def compare(
     dtype = "float64" if dtype is None else dtype
     torch_dtype(dtype), torch_device(device)
     source = _source(text, data, csv, target)
+    params |= source.lagged(study, lags, params)
     params = {**source.defaults(study, params), **params}
     grid = grid_of(study, params)
     _require_affordable(study, grid, source.least(budget))
@@ -277,6 +280,20 @@ class _Source:
         if self.text is not None:
             return study.text_defaults(params)
         return {} if self.table is None else study.data_defaults(params, self.table)
+
+    def lagged(self, study: Study, lags: int | None, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameter that the lags of a series are. Raises UsageError where there is none, or it is given too."""
+        if lags is None:
+            return {}
+        if self.table is None:
+            raise UsageError(
+                f"compare: lags = {lags} goes with a series; give data = NAME or csv = FILE too, or omit it"
+            )
+        if not study.lags:
+            raise UsageError(f"{study.result.id} takes no lags: it does not read a table as a series")
+        if study.lags in params:
+            raise UsageError(f"compare: lags = {lags} is the parameter {study.lags}, which is given too; keep one")
+        return {study.lags: lags}
 
     def case(self, study: Study, point: Mapping[str, Any], **settings: Any) -> Case:
         if self.text is not None:

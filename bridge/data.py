@@ -68,7 +68,20 @@ def diabetes() -> Table:
     return Table(bundle.data, bundle.target[:, None], tuple(bundle.feature_names), "diabetes")
 
 
-BUNDLED = {"diabetes": diabetes}
+def sunspots() -> Table:
+    """Yearly numbers of sunspots, 1700 to 2008 (National Geophysical Data Center): a series, with its years."""
+    try:
+        from statsmodels.datasets import sunspots as bundled
+    except ImportError as error:
+        raise UsageError(
+            "--data sunspots is part of statsmodels, which is not installed: pip install 'boundsmith[data]'"
+        ) from error
+    columns = bundled.load_pandas().data
+    years, numbers = (columns[name].to_numpy(dtype=float)[:, None] for name in ("YEAR", "SUNACTIVITY"))
+    return Table(years, numbers, ("YEAR",), "sunspots")
+
+
+BUNDLED = {"diabetes": diabetes, "sunspots": sunspots}
 
 
 def read_csv(path: str, target: str | None) -> Table:

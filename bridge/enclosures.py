@@ -35,7 +35,7 @@ class Enclosed:
 
     @cached_property
     def value(self) -> Callable[[Arb], Arb]:
-        return lower(self.expr, "arb", args=(self.symbol,), bits=BITS)
+        return lower(self.expr, "arb", args=(self.symbol,), bits=BITS).bare
 
     @cached_property
     def slope(self) -> Callable[[Arb], Arb] | None:
@@ -43,7 +43,7 @@ class Enclosed:
         if self.expr.has(*STEPS):
             return None
         try:
-            return lower(sp.diff(self.expr, self.symbol), "arb", args=(self.symbol,), bits=BITS)
+            return lower(sp.diff(self.expr, self.symbol), "arb", args=(self.symbol,), bits=BITS).bare
         except LoweringError:
             return None
 

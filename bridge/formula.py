@@ -51,7 +51,7 @@ def entry_by_entry(expr: sp.Expr, symbols: tuple[sp.Symbol, ...], values: Sequen
         return _lowered(expr, symbols, None)(*_as_tensors(values))
     bits = (each.bits for each in values if isinstance(each, BallArray))
     with working_precision(max([flint.ctx.prec, *bits])):
-        return entrywise(_lowered(expr, symbols, flint.ctx.prec))(*values)
+        return entrywise(_lowered(expr, symbols, flint.ctx.prec).bare)(*values)
 
 
 # torch makes float32 of a Python number.

@@ -350,6 +350,7 @@ class Study(ABC):
     the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
     from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
     `settings` are those of a run where none are given, in the place of the general ones.
+    `lags` names the parameter that is the number of lags, for a study that reads a table as a series.
     `cost` says what a point takes: every parameter that work grows with has a part in it.
     """
 
@@ -363,6 +364,7 @@ class Study(ABC):
     settings: Mapping[str, int] = MappingProxyType({})
     sha256: str | None = None  # of the file that the theorem was read from
     inequalities: tuple[Inequality, ...] = ()  # at every parameter, for `certify`
+    lags: str = ""
 
     @abstractmethod
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> Case:

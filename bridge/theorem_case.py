@@ -124,7 +124,8 @@ class TheoremCase(TheoremBounds):
         return super().ball(expression.xreplace(typed), {**(more or {}), **near})
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
-        return any(letter in (quantity.worst_case or {}) for quantity in self.result.quantities)
+        """Whether a quantity replaces it; what it keeps is looked up, at the network or at the prompt."""
+        return any((quantity.worst_case or {}).get(letter, letter) != letter for quantity in self.result.quantities)
 
     # Inputs.
 

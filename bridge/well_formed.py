@@ -184,11 +184,16 @@ def _require_one_function_a_scope(theorem: Theorem) -> None:
 
 
 def _require_used_letters(theorem: Theorem) -> None:
-    """Every letter that an instance knows is in a bound; what a quantity derives on first use is not looked at."""
+    """Every letter that an instance knows is in a bound, or in a condition under which one holds.
+
+    What a quantity derives on first use is not looked at.
+    """
     quantities = theorem.statement.quantities
     if theorem.quantities is not None or any(each.derive is not None for each in quantities):
         return
     used = {letter for each in quantities for letter in each.letters}
+    owed = (o for each in quantities if each.derivation is not None for o in each.derivation.obligations)
+    used |= {letter for o in owed for letter in getattr(o.condition, "free_symbols", ())}
     unused = sorted(str(letter) for letter in set(theorem.knows) - used)
     if unused:
         raise UsageError(

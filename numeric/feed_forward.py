@@ -38,6 +38,7 @@ class Select:
 
     Exact where |source| <= bound at all tokens that are not selected, and the indicators are 0 or 1. Without indicators
     no bound is needed. An indicator of `unless` costs no rounding, one of `when` some units in the last place of bound.
+    Negative entries of the source count `negative` times, as after a leaky ReLU.
     """
 
     target: str
@@ -46,6 +47,7 @@ class Select:
     when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     bound: Number = 0.0
+    negative: Number = 1.0
 
     def __post_init__(self) -> None:
         call = f"Select({self.target!r}, {self.source!r})"
@@ -61,7 +63,8 @@ class Select:
             inner |= {(half, indicator): -column for indicator in self.unless}
             inner |= {(half, indicator): column for indicator in self.when}
         bias = {half: -len(self.when) * column[:, 0] for half in (plus, minus)} if self.when else {}
-        return Units({plus: size, minus: size}, inner, bias, {plus: self.weight, minus: negative(self.weight)})
+        below = scaled(self.weight, -1 * self.negative)
+        return Units({plus: size, minus: size}, inner, bias, {plus: self.weight, minus: below})
 
     def exceeded(self, stream: Stream, tokens: Float[Tensor, "... S"]) -> Iterator[str]:
         against = sum(
@@ -151,6 +154,6 @@ def beyond(name: str, values: Tensor, bound: Number) -> Iterator[str]:
         yield f"{name!r} reaches {largest:.6g}, beyond the stated {float(bound):.6g}"
 
 
-def negative(what: Action) -> Action:
-    """The action times -1."""
-    return LowRank(-what.left, what.right) if isinstance(what, LowRank) else -1.0 * what
+def scaled(what: Action, factor: Number) -> Action:
+    """The action times a number."""
+    return LowRank(factor * what.left, what.right) if isinstance(what, LowRank) else factor * what

@@ -7,7 +7,7 @@ the values in both.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from numeric.construction import Head
@@ -29,39 +29,58 @@ class Sink:
     one: str
 
 
+@dataclass(frozen=True)
+class Dot:
+    """The products <q_i, k_j>: source blocks to the actions that make q and k, all of one size."""
+
+    query: Weights = field(default_factory=dict)
+    key: Weights = field(default_factory=dict)
+
+    def block(self, stream: Stream, name: str) -> tuple[Block, ...]:
+        """What q and k are written to, if there are any."""
+        sizes = (stream.size(s) if getattr(a, "ndim", 0) < 2 else len(a) for s, a in self.query.items())
+        size = next(sizes, 0)
+        return (Block(name, size),) if size else ()
+
+
 # e^C in balls is the real number.
 def linear_heads(
-    stream: Stream, sink: Sink, second: str, *, query: Weights, key: Weights, value: Action, scale: Number = 1.0
+    stream: Stream,
+    sink: Sink,
+    second: str,
+    *,
+    query: Weights,
+    key: Weights,
+    value: Action,
+    scale: Number = 1.0,
+    shared: Dot = Dot(),
 ) -> tuple[Head, ...]:
     """Heads that add up `scale` sum_j c <q_i, k_j> v_j, or with (1 + c <q_i, k_j>) if `second` is "none".
 
     `query` and `key` map source blocks to the actions that make q and k, all of one size; `value` is that of a
-    `BlockMap`. The sink's own value should be 0, or the result keeps it.
+    `BlockMap`. The sink's own value should be 0, or the result keeps it. The products `shared` are added to the scores
+    of each head, also to the sink's.
     """
-    other = SECOND[second]
+    other, dot = SECOND[second], Dot(query, key)
     share = scale * _exponential(sink.C) * (0.5 if other else 1)
-    first = _head("linear", stream, sink, 1, query, key, value, share)
-    return (first,) if other is None else (first, _head(second, stream, sink, other, query, key, value, -1 * share))
+    first = _head("linear", stream, sink, 1, dot, shared, value, share)
+    return (first,) if other is None else (first, _head(second, stream, sink, other, dot, shared, value, -1 * share))
 
 
 def _head(
-    name: str, stream: Stream, sink: Sink, sign: int, query: Weights, key: Weights, value: Action, share: Number
+    name: str, stream: Stream, sink: Sink, sign: int, dot: Dot, shared: Dot, value: Action, share: Number
 ) -> Head:
-    scores = _scores(stream, query)
-    asks = {("dot", source): sink.c * sign * action for source, action in query.items()} if sign else {}
-    offers = {("dot", source): action for source, action in key.items()}
+    scores = Stream([*dot.block(stream, "dot"), Block("sink", 1), *shared.block(stream, "shared")])
+    asks = {("dot", source): sink.c * sign * action for source, action in dot.query.items()} if sign else {}
+    asks |= {("shared", source): action for source, action in shared.query.items()}
+    offers = {("dot", source): action for source, action in dot.key.items()}
+    offers |= {("shared", source): action for source, action in shared.key.items()}
     return Head(
         name,
         BlockMap(stream, scores, {**asks, ("sink", sink.one): 1.0}),
         BlockMap(stream, scores, {**offers, ("sink", sink.marked): sink.C}),
         BlockMap(stream, stream, {pair: share * action for pair, action in value.items()}),
     )
-
-
-def _scores(stream: Stream, query: Weights) -> Stream:
-    source, action = next(iter(query.items()))
-    size = stream.size(source) if getattr(action, "ndim", 0) < 2 else len(action)
-    return Stream([Block("dot", size), Block("sink", 1)])
 
 
 def _exponential(C: Any) -> Number:

@@ -158,7 +158,9 @@ def compare(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Real input: a bundled table (diabetes), for results that accept tables."),
+        typer.Option(
+            metavar="NAME", help="Real input: a bundled table (diabetes, sunspots), for results that accept tables."
+        ),
     ] = None,
     csv: Annotated[
         Path | None,
@@ -166,6 +168,9 @@ def compare(
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="For --csv: the column to predict from the other columns.")
+    ] = None,
+    lags: Annotated[
+        int | None, typer.Option(metavar="Q", help="For a table that is a series: predict from the Q values before.")
     ] = None,
     machine: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="A Turing machine, included or from a file, for machines.*.")
@@ -217,6 +222,7 @@ def compare(
     sources = {"text": text, "data": data, "csv": csv, "target": target}
     given: dict[str, Any] = {name: value for name, value in settings_of_run.items() if value is not None}
     given |= {name: str(value) for name, value in sources.items() if value is not None}
+    given |= {"lags": lags} if lags is not None else {}
     given |= {"claim": claim} if claim else {}
     texts = {"machine": machine, "input": input, "netlist": netlist}
     named = {name: value for name, value in texts.items() if value is not None}

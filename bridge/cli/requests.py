@@ -45,6 +45,8 @@ def check_compare(options: Mapping[str, Any], outputs: Outputs) -> None:
     if "target" in options and "csv" not in options:
         beside = next((f", not with --{name}" for name in ("data", "text") if name in options), "")
         raise UsageError(f"--target goes with --csv FILE{beside}.")
+    if "lags" in options and not {"data", "csv"} & set(options):
+        raise UsageError("--lags goes with a series: --data NAME or --csv FILE. Without one, set the parameter itself.")
     if "dtype" in options:
         check_dtype(options["dtype"])
     if "device" in options:

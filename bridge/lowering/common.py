@@ -83,6 +83,10 @@ class Lowered:
         values = self._bind(positional, named)
         return self._backend.call(self._function, self._arguments, values)
 
+    def bare(self, *values: Any) -> Value:
+        """The value at numbers of the backend's own, in order, in the context that is in force: many calls share it."""
+        return self._function(None, *values)
+
     def _bind(self, positional: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         if len(positional) == len(self.args) and not named:
             return list(positional)

@@ -166,8 +166,8 @@ class TorchBackend(Backend):
             tensor.shape[: tensor.ndim - len(argument.shape)]
             for argument, tensor in zip(arguments, tensors, strict=True)
         }
-        batch = batches.pop() if len(batches) == 1 else torch.broadcast_shapes(*batches)  # which is slow
-        shape = batch + self._core_shape
+        batch = batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
+        shape = (*batch, *self._core_shape)
         return result if result.shape == shape else result.expand(shape)
 
     def _like(self, arguments: Sequence[Argument], values: Sequence[Any]) -> Tensor:

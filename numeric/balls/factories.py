@@ -35,7 +35,7 @@ def eye(n: int, m: int | None = None) -> BallArray:
     return BallArray.of_entries(entries_of(np.eye(n, columns, dtype=np.int64)))
 
 
-def arange(start: float, end: float | None = None, step: float = 1) -> BallArray:
+def arange(start: float | int, end: float | int | None = None, step: float | int = 1) -> BallArray:
     """start + i step for i = 0, 1, ... while below `end`."""
     first, last = (0, start) if end is None else (start, end)
     if isinstance(first, Entries) or isinstance(last, Entries) or isinstance(step, Entries):

@@ -4,6 +4,7 @@ Every rule returns a new `Approximated`, whose derivation has one more step. A r
 its test contains the case. A rule that is not sharp is marked `sharp=False` and states its largest known ratio.
 """
 
+from symbolic.calculus.accumulation import accumulate
 from symbolic.calculus.concentration import (
     best_shares,
     cover,
@@ -24,6 +25,7 @@ from symbolic.calculus.counting import (
 from symbolic.calculus.descent import Descent, descent_lemma, gradient_descent
 from symbolic.calculus.evolution import evolve
 from symbolic.calculus.functions import apply_function
+from symbolic.calculus.head_matrices import heads_as_matrix
 from symbolic.calculus.heads import heads_as_linear
 from symbolic.calculus.invariants import (
     Invariant,
@@ -52,6 +54,7 @@ from symbolic.derivation import Approximated, Derivation, DerivationError, Norm,
 from symbolic.events import Event
 
 __all__ = [
+    "accumulate",
     "Approximated",
     "Attention",
     "Columns",
@@ -102,6 +105,7 @@ __all__ = [
     "gradient_descent",
     "hard_max",
     "heads_as_linear",
+    "heads_as_matrix",
     "invariant_interval",
     "iterate",
     "knob_for",

@@ -36,7 +36,7 @@ def heads_as_linear(
     Against s itself, once a second head takes the constant away; against 1 + s without one. Of second order in the
     scores, of third with the opposite head. The sink's value is 0: then it only changes what the weights add up to.
     """
-    second = _second(name, second)
+    second = second_head(name, second)
     require_norm("heads_as_linear", scores, Norm.INF)
     sink = as_expr(sink)
     real("heads_as_linear", name, sink=sink)
@@ -73,7 +73,7 @@ def _remainder(second: Second, r: sp.Expr, leak: sp.Expr) -> sp.Expr:
             return sp.Max(r**3 * (9 + sp.cosh(r)) / 60, leak * sp.sinh(2 * r))
 
 
-def _second(name: str, second: Second | str) -> Second:
+def second_head(name: str, second: Second | str) -> Second:
     try:
         return Second(second)
     except ValueError:

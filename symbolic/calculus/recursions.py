@@ -81,6 +81,10 @@ def _is_one(ratio: sp.Expr) -> bool | None:
     return (ratio - 1).is_zero
 
 
+def _summed(summand: sp.Expr, index: sp.Symbol, count: sp.Expr) -> sp.Expr:
+    return sp.S.Zero if summand == 0 else sp.Sum(summand, (index, 0, count - 1))
+
+
 Numbers = Mapping[sp.Symbol, Any]
 
 
@@ -128,9 +132,9 @@ class LinearRecursion:
             return self.with_index(sp.Dummy(self.index.name, integer=True, nonnegative=True)).closed(depth)
         if not (self.factor.has(self.index) or self.offset.has(self.index)):
             return self.start * _power(self.factor, depth) + self.offset * geometric_sum(self.factor, depth)
-        constant = self._with_powers_of_the_factor(depth)
-        if constant is not None:
-            return constant
+        for known in (self._with_powers_of_the_factor(depth), self._with_squares(depth)):
+            if known is not None:
+                return known
         later = sp.Dummy("m", integer=True, nonnegative=True)  # no symbol of the caller's can be captured
         product = sp.Product(self.factor.subs(self.index, later), (later, self.index + 1, depth - 1))
         first = sp.Product(self.factor.subs(self.index, later), (later, 0, depth - 1))
@@ -149,6 +153,22 @@ class LinearRecursion:
             return None
         own = self.start * _power(self.factor, depth) + rate * _equal_ratios(self.factor, depth)
         return own + constant * geometric_sum(self.factor, depth) if constant else own
+
+    # (1 - r^(2^k)) (1 + r^(2^k)) = 1 - r^(2^(k+1)), so that the factors from k to n - 1 multiply to
+    # (1 - r^(2^n)) / (1 - r^(2^k)); at r = 1 each of them is 2.
+    def _with_squares(self, depth: sp.Expr) -> sp.Expr | None:
+        """The closed form where the factor is 1 + r^(2^l), r >= 0; None for another one."""
+        power, l = self.factor - 1, self.index  # noqa: E741 - the layer
+        ratio = power.base if isinstance(power, sp.Pow) and power.exp == 2**l else None
+        if ratio is None or ratio.has(l) or not ratio.is_nonnegative:
+            return None
+        last, at_one = 1 - ratio ** (2**depth), (ratio - 1).is_zero
+        later = last / (1 - ratio ** (2 ** (l + 1)))
+        several = self.start * last / (1 - ratio) + _summed(self.offset * later, l, depth)
+        doubled = self.start * 2**depth + _summed(self.offset * 2 ** (depth - 1 - l), l, depth)
+        if at_one is None:
+            return sp.Piecewise((doubled, sp.Eq(ratio, 1)), (several, True))
+        return doubled if at_one else several
 
     # With factors of at least 1 the errors do not decrease, and they are above those with smaller factors. For constant
     # coefficients the errors are monotone by themselves: the largest is the first or the last.

@@ -53,6 +53,15 @@ def test_a_selection_is_the_source_times_its_indicator(case, weight):
         torch.testing.assert_close(found, expected, rtol=0, atol=2**-52)
 
 
+@pytest.mark.parametrize("weight", [2.0, W, LowRank(W[:, :1], W[:1])], ids=["2", "W", "low rank"])
+def test_negative_entries_count_as_after_a_leaky_relu(weight):
+    x = tokens()
+    found = network(Select("y", "x", weight, when=("a",), bound=1.0, negative=0.25)).layers[0](x, 0)[0, :, 2:4]
+    matrix = weight.left @ weight.right if isinstance(weight, LowRank) else weight * np.eye(2) if weight is not W else W
+    expected = torch.nn.functional.leaky_relu(x[0, :, :2], 0.25) @ torch.tensor(matrix).T
+    torch.testing.assert_close(found - 1, expected * torch.tensor([[0.0], [1.0], [0.0], [1.0]]), rtol=0, atol=2**-50)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_selection_against_an_indicator_rounds_nothing(dtype):
     x = tokens().to(dtype)

@@ -18,6 +18,7 @@ from symbolic.calculus import (
     LinearRecursion,
     MonotoneRecursion,
     Norm,
+    accumulate,
     add,
     apply_function,
     attend,
@@ -40,6 +41,7 @@ from symbolic.calculus import (
     gradient_descent,
     hard_max,
     heads_as_linear,
+    heads_as_matrix,
     line_at_zero,
     linear_map,
     mean,
@@ -518,6 +520,27 @@ def heads_random(second: str, rng: np.random.Generator) -> Realised:
     return by_heads(x, near, second, rng.uniform(-1, 10))
 
 
+def by_all_heads(exact: np.ndarray, near: np.ndarray, second: str, sink: float, more: np.ndarray) -> Realised:
+    """`more` are the scores of keys beside those of the vector."""
+    reach, widest = abs(near).max(), max(abs(near).max(), abs(more).max(initial=0))
+    keys = near.size + more.size
+    result = heads_as_matrix(
+        value("t", exact, near, Norm.TWO), "q", sink=sink, reach=reach, keys=keys, widest=widest, second=second
+    )
+    weights = scaled_weights(np.concatenate([near, more]), sink, second)[: near.size]
+    return shown(result, exact + (second == "none"), weights, Norm.TWO)
+
+
+def all_heads_sharp(second: str) -> Realised:
+    scores = np.full(3, 0.02)
+    return by_all_heads(scores, 1.1 * scores, second, 40.0, np.zeros(0))
+
+
+def all_heads_random(second: str, rng: np.random.Generator) -> Realised:
+    x, near = (rng.uniform(0, 2) * v for v in draw(rng, 4))
+    return by_all_heads(x, near, second, rng.uniform(-1, 10), rng.uniform(-3, 3, 2))
+
+
 def against_the_winner(result: Approximated, scores: np.ndarray) -> Realised:
     return shown(result, np.eye(scores.size)[0], softmax_weights(scores), Norm.ONE)
 
@@ -641,6 +664,23 @@ def contraction_sharp(depth: int | None) -> Realised:
     steps = sp.oo if depth is None else depth
     quarter = sp.Rational(1, 4)
     return _towards(contract(number(2), "e", factor=Half, offset=quarter, depth=steps, size=1), error)
+
+
+def accumulated(ratio: sp.Rational, quadratic: float) -> Realised:
+    """Newton's iteration for 1/s with an error of each step, whose factors are 1 + r^(2^l); 4 steps."""
+    index, error = sp.Symbol("l", integer=True, nonnegative=True), 0.01
+    for step in range(4):
+        error = (1 + float(ratio) ** (2**step) + quadratic * error) * error + 0.02 / (1 + step)
+    offset = sp.Rational(1, 50) / (1 + index)
+    result = accumulate(
+        number(sp.Rational(1, 100)), "e", factor=1 + ratio ** (2**index), offset=offset, quadratic=quadratic,
+        index=index, depth=4, size=1,
+    )  # fmt: skip
+    return _towards(result, error)
+
+
+def accumulated_random(rng: np.random.Generator) -> Realised:
+    return accumulated(sp.Rational(rng.integers(1, 10), 10), rng.uniform(0, 0.04))
 
 
 def evolution_sharp(rate: sp.Rational) -> Realised:
@@ -904,6 +944,15 @@ CASES = [
         RuleCase(f"heads_as_linear, {kind}", "heads_as_linear", partial(heads_sharp, kind), partial(heads_random, kind))
         for kind in ("none", "constant", "opposite")
     ),
+    *(
+        RuleCase(
+            f"heads_as_matrix, {kind}",
+            "heads_as_matrix",
+            partial(all_heads_sharp, kind),
+            partial(all_heads_random, kind),
+        )
+        for kind in ("none", "constant", "opposite")
+    ),
     RuleCase(
         "concentrate by slope",
         "concentrate",
@@ -952,6 +1001,8 @@ CASES = [
     RuleCase("pool", "pool", pool_sharp, pool_random),
     RuleCase("perturbed_function", "perturbed_function", lipschitz_sharp, lipschitz_random),
     RuleCase("correct", "correct", corrected_sharp, corrected_random, error_loose="0; sharp is sigma, see below"),
+    RuleCase("accumulate", "accumulate", lambda: accumulated(sp.Rational(3, 4), 0.0), accumulated_random, trials=40),
+    RuleCase("accumulate at ratio 1", "accumulate", lambda: accumulated(sp.Integer(1), 0.0)),
     RuleCase("contract", "contract", lambda: contraction_sharp(7)),
     RuleCase("contract in the limit", "contract", lambda: contraction_sharp(None)),
     *(RuleCase(f"evolve at rate {a}", "evolve", partial(evolution_sharp, a), evolution_random) for a in EVOLUTIONS),

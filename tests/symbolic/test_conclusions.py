@@ -17,6 +17,7 @@ from symbolic.calculus import (
     Event,
     LinearRecursion,
     Norm,
+    accumulate,
     add,
     apply_function,
     attend,
@@ -37,6 +38,7 @@ from symbolic.calculus import (
     gradient_descent,
     hard_max,
     heads_as_linear,
+    heads_as_matrix,
     line_at_zero,
     linear_map,
     mean,
@@ -64,6 +66,7 @@ X, Y, rho, a, b, c, p, S = sp.symbols("X Y rho a b c p S", positive=True)
 ey, t, u = sp.symbols("ey t u", nonnegative=True)
 ex = sp.Dummy("ex", nonnegative=True)
 HALF, ONE, TWO = sp.Rational(1, 2), sp.Integer(1), sp.Integer(2)
+INDEX = sp.Symbol("l", integer=True, nonnegative=True)
 
 
 def vector(name: str = "x", norm: Norm = Norm.INF, *, size: sp.Expr = X, error: sp.Expr = ex, **more) -> Approximated:
@@ -257,6 +260,28 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
             size=1 + X,
         ),
     ),
+    "heads_as_matrix": (
+        lambda: heads_as_matrix(vector(norm=two), "q", sink=a, reach=b, keys=m, widest=c),
+        Says(
+            ex + (X + ex) * b * (2 + sp.exp(b)) / 6 + sp.sqrt(n) * 2 * c * sp.exp(2 * c) * m * sp.exp(-a),
+            norm=two,
+        ),
+    ),
+    "heads_as_matrix, opposite, no other keys": (
+        lambda: heads_as_matrix(vector(norm=two), "q", sink=a, reach=b, keys=m, second="opposite"),
+        Says(
+            ex + (X + ex) * b**2 * (9 + sp.cosh(b)) / 60 + sp.sqrt(n) * sp.sinh(2 * b) * m * sp.exp(-a),
+            norm=two,
+        ),
+    ),
+    "heads_as_matrix, one head": (
+        lambda: heads_as_matrix(vector(norm=two), "q", sink=a, reach=b, keys=m, second="none"),
+        Says(
+            ex + (X + ex) * b * (2 + sp.exp(b)) / 6 + sp.sqrt(n) * sp.exp(2 * b) * m * sp.exp(-a),
+            size=X + sp.sqrt(n),
+            norm=two,
+        ),
+    ),
     "concentrate": (
         lambda: concentrate("q", count=n, gap=a),
         Says(2 * (n - 1) / (n - 1 + sp.exp(a)), size=ONE, norm=one, premises=(), probabilities=True),
@@ -288,6 +313,20 @@ CONCLUSIONS: dict[str, tuple[Callable[[], Approximated], Says]] = {
     "recur": (
         lambda: recur(vector(norm=two), "y", factor=2, offset=a, depth=3, size=Y),
         Says(8 * ex + 7 * a, size=Y, norm=two),
+    ),
+    "accumulate": (
+        lambda: accumulate(
+            vector(norm=two), "y", factor=1 + HALF ** (2**INDEX), offset=a, index=INDEX, depth=2, size=Y
+        ),
+        Says(ex * sp.Rational(15, 8) + a * 5 / 4 + a, size=Y, norm=two),
+    ),
+    "accumulate, with a quadratic term": (
+        lambda: accumulate(vector(), "y", factor=2, offset=a, quadratic=b, ceiling=c, depth=2, size=Y),
+        Says((4 * ex + 3 * a) * (1 + b * c) ** 2, size=Y, sharp=False),
+    ),
+    "accumulate, without a ceiling given": (
+        lambda: accumulate(vector(), "y", factor=1, offset=a, quadratic=b, depth=2, size=Y),
+        Says((ex + 2 * a) * (1 + 2 * b * (ex + 2 * a)) ** 2, size=Y, sharp=False),
     ),
     "contract": (
         lambda: contract(vector(norm=two), "y", factor=HALF, offset=a, size=Y, depth=2),

@@ -13,21 +13,34 @@ from symbolic.citations import WU2024, Citation
 from symbolic.displays import PAGE, equation, with_names, wrapped
 from symbolic.icgd.symbols import eta
 from symbolic.icgd.trajectory import L_f
+from symbolic.looped import autoregression as lags
+from symbolic.looped import chain_of_thought as chain
+from symbolic.looped import decoder as past
 from symbolic.looped import gradient_descent as descent
+from symbolic.looped import newton, newton_statement
 from symbolic.statements import Quantity, Result
 from symbolic.universal import risk
 from symbolic.universal import transformer as path
 from symbolic.widths import width
 
 ALL = list(results().values())
+CEILING = {newton.N, newton.d, newton.T, newton.alpha, newton.c, newton.C, *newton_statement.KNOWN, newton.E}
 RANGE = {path.B, path.L, path.N, path.R, path.S, path.n, path.tau_1, path.tau_2}  # |phi^T rho| <= S
+PREDICTED = {lags.E, lags.G, lags.N, lags.P, lags.Q, lags.T, lags.X_hat, lags.delta, lags.eta}  # |x| <= X_hat
+RESIDUALS = {past.B_x, past.C, past.R, past.S, past.T, past.c, past.eta}  # |w^T x - y| <= S
 OF_RISK = RANGE | {risk.delta}  # and that shares are probabilities
 OF_LOOPS = descent.GROWTH.free_symbols  # < 1
+OF_CHAIN = {chain.N, chain.T, chain.eta, chain.low, chain.alpha, chain.delta}  # eta low <= 1, and growth below 1
 LOOKED_UP = {
     ("icgd.trajectory", "gradient_mapping"): {eta, L_f},  # eta L_f <= 1
+    ("looped.autoregression", "x_hat"): PREDICTED,
+    ("looped.decoder", "w"): RESIDUALS,
+    ("looped.decoder", "y_hat"): RESIDUALS | {past.V, past.W},
     ("universal.transformer", "rho"): RANGE,
     ("universal.transformer", "y_hat"): RANGE,
     **{("looped.gradient_descent", name): OF_LOOPS for name in ("prediction", "residuals")},
+    **{("looped.chain_of_thought", name): OF_CHAIN for name in ("next", "steps")},
+    **{("looped.newton", name): CEILING for name in ("m", "y_hat")},  # errors stay below their ceiling
     **{("universal.risk", name): OF_RISK for name in ("risk", "risk.iterate", "emulation", "prompt", "risk.outside")},
 }
 TRAINING = [result for result in ALL if result.id.startswith("induction.") and result.id != "induction.vanilla"]

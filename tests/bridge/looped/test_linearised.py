@@ -1,5 +1,7 @@
 """looped.linearised: bounds kept and attained, c and C of formats beside a scan on diabetes, tables, refusals."""
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.looped_linearised import prompt
@@ -82,3 +84,10 @@ def test_each_format_has_its_own_pair() -> None:
 def test_parameters_that_do_not_fit_a_table_are_refused(params: dict[str, int], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         compare(ID, data="diabetes", **params)
+
+
+def test_a_query_outside_the_ball_is_refused(tmp_path: Path) -> None:
+    table = tmp_path / "far.csv"
+    table.write_text("a,b,y\n1,2,3\n2,1,4\n3,5,1\n50,60,2\n")
+    with pytest.raises(UsageError, match=r"far.csv has .* > B_x = 1: outside the hypotheses; leave that row out"):
+        compare(ID, csv=str(table), target="y")

@@ -92,6 +92,36 @@ def converge(program: Program) -> None:
     program.conclude(value, exact, near, norm=x.value.norm, known_ratio=2.0 ** (2**depth - 1))
 
 
+@move("accumulate", "accumulate")
+def accumulate(program: Program) -> None:
+    """Factors 1 + r^(2^l) or a constant one, offsets that vary or not; with a quadratic term, or an equality."""
+    x, depth, share = program.pick(), program.whole(0, 4), program.rng.uniform(0, 1)
+    index, squares = program.symbol("l", integer=True, nonnegative=True), program.chance(0.6)
+    ratio, offset = program.number(0.1, 1.0), program.number(0.01, 0.5)
+    shrinking = program.chance(0.4)
+    factors = [1 + (ratio ** (2**place) if squares else ratio) for place in range(depth)]
+    offsets = [offset / (1 + place) if shrinking else offset for place in range(depth)]
+    largest = max(program.bound(x), 1e-2)
+    for factor, each in zip(factors, offsets, strict=True):
+        largest = factor * largest + each
+    exactly = depth == 0 or program.chance(0.5)
+    quadratic = 0.0 if exactly else float(0.99 * share * (2 ** (1 / depth) - 1) / (2 * largest))
+    given_ratio, given_offset = (sp.sympify(program.raised(each)) for each in (ratio, offset))
+    value = program.apply(
+        "accumulate", x, NAME, depth=depth, size=program.size(x), index=index, quadratic=quadratic,
+        factor=1 + (given_ratio ** (2**index) if squares else given_ratio),
+        offset=given_offset / (1 + index) if shrinking else given_offset,
+    )  # fmt: skip
+    steps = iter(zip(factors, offsets, strict=True))
+
+    def step(e: np.ndarray) -> np.ndarray:
+        factor, each = next(steps)
+        return (factor + quadratic * e) * e + each
+
+    exact, near = _iterated(x, step, depth)
+    program.conclude(value, exact, near, norm=x.value.norm, known_ratio=1.0 if exactly else 2.0)
+
+
 # Gradient descent on f(w) = L w^2 / 2 from f(w) = gap: the step 1/L lowers f by g^2 / (2 L), down to the infimum at
 # once. Or, with an offset d, steps with any g_l that lower f by exactly c g_l - d, down to the infimum.
 @move("descend", "descend", size_loose="the exact value is 0, and so is its size")
@@ -216,6 +246,6 @@ def proximal_gradient(program: Program) -> None:
 
 
 MOVES = (
-    *(contract, contract_limit, converge_limit, converge_exactly, converge),
+    *(accumulate, contract, contract_limit, converge_limit, converge_exactly, converge),
     *(descend, gradient_descent, bounded_iterates, proximal_gradient, confine),
 )

@@ -143,6 +143,32 @@ def heads_as_linear(program: Program) -> Realised:
     return program.conclude(value, exact, scaled_weights(scores.near, sink, kind), norm=Norm.INF)
 
 
+# Beside the keys that count, others of scores up to `widest` take their share.
+@move("heads_as_matrix", "heads_as_matrix")
+def heads_as_matrix(program: Program) -> Realised:
+    """Equal small scores beside a high sink, where the bound is attained nearly, or any."""
+    picked = program.pick(Norm.TWO)
+    small = program.chance(0.6) or float(abs(picked.near).max()) > LARGEST_SCORE
+    scores = equal_scores(program, program.number(0.01, 0.04)) if small else picked
+    sink, more = program.number(25.0, 35.0) if small else program.number(-1.0, 12.0), program.whole(0, 2)
+    reach, dim = float(abs(scores.near).max()), scores.exact.shape[-1]
+    widest = reach * program.number(1.0, 2.0)
+    others = widest * program.rng.uniform(-1, 1, (*scores.near.shape[:-1], more))
+    kind = ("none", "constant", "opposite")[program.whole(0, 2)]
+    named = {"sink": sink, "reach": reach, "keys": dim + more, "widest": widest, "second": kind}
+    value = program.apply("heads_as_matrix", scores, NAME, **named)
+    near = scaled_weights(np.concatenate([scores.near, others], -1), sink, kind)[..., :dim]
+    return program.conclude(value, scores.exact + (kind == "none"), near, norm=Norm.TWO)
+
+
+def equal_scores(program: Program, size: float) -> Realised:
+    """All scores of a query at one end, and moved beyond it: `size` is the 2-norm of those at hand."""
+    keys, error = program.whole(1, 5), float(size * program.rng.uniform(0, 1))
+    exact = (size - error) / np.sqrt(keys) * program.signs(program.points, program.tokens, 1) * np.ones(keys)
+    arguments = {"dim": keys, "norm": Norm.TWO, "size": size - error, "error": error}
+    return program.start(arguments, exact, exact + error / np.sqrt(keys) * np.sign(exact))
+
+
 # The winner leads all others by exactly the margin; it moves down while they move up.
 def led_scores(program: Program, tight: bool) -> tuple[Realised, float, np.ndarray]:
     keys, margin = program.tokens, program.number(0.2, 2.0)
@@ -232,6 +258,7 @@ MOVES = (
     hard_max,
     softmax_as_linear,
     heads_as_linear,
+    heads_as_matrix,
     given_weights,
     given_affine,
     attend,

@@ -1,0 +1,29 @@
+"""What heads that copy lags need (algoformer, Lemma A.3): positions with a gap, and a sharpness for an accuracy."""
+
+from fractions import Fraction
+
+import sympy as sp
+from torch import Tensor
+
+from bridge.looped.positions import searched
+from numeric.looped import positions
+from symbolic.looped import autoregression as theory
+from symbolic.looped.autoregression import AUTOREGRESSION as STATEMENT
+from symbolic.statements import UsageError
+
+
+def sharpness(N: int, B: float, eps: float, accuracy: float) -> float:
+    at = {theory.N: N, theory.B: B, theory.eps: eps, theory.accuracy: accuracy}
+    return float(theory.sharpness().value.xreplace({s: sp.sympify(x) for s, x in at.items()}))
+
+
+def signs(N: int, q: int, eps: float, m: int, seed: int) -> Tensor:
+    """The positions of -q..N+1, up to a factor. Raises UsageError where a search finds too few."""
+    count = N + q + 2
+    found = positions.found_signs(count, m, Fraction(eps), seed) if m else searched(count, eps, 1.0, seed)
+    if found is None:
+        raise UsageError(
+            f"{STATEMENT.id}: too few positions for N = {N}: no draw of seed {seed} has {count} in dimension m = {m} "
+            f"with the gap {eps:g}; take m = 0, or a smaller gap"
+        )
+    return found.double()

@@ -1,0 +1,175 @@
+"""looped.autoregression: verdicts, positions, synthetic and real series, refusals."""
+
+import numpy as np
+import pytest
+import torch
+
+from bridge import compare
+from bridge.cli.outputs import Outputs
+from bridge.cli.requests import check_compare
+from bridge.looped.autoregression import gap, layers, signs
+from bridge.looped.series import Series, of_synthetic, synthetic
+from symbolic.statements import UsageError
+
+ID = "looped.autoregression"
+
+
+def rows_of(**options):
+    return {(row.quantity, row.scope): row for row in compare(ID, **options).rows}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return rows_of(samples=16, attack=8, restarts=2)
+
+
+def test_every_bound_is_kept_by_exact_errors_too(rows):
+    assert {str(verdict) for row in rows.values() for verdict in row.verdict.values()} == {"kept"}
+    for name in ("copy", "state", "x_hat"):
+        for scope in ("network", "prompt"):
+            assert 0 < rows[name, scope].exact <= rows[name, scope].instance
+
+
+def test_lags_meet_the_accuracy_that_was_asked_for(rows):
+    assert rows["copy", "network"].derived == pytest.approx(2.0**-40, rel=1e-6)
+
+
+def test_layers_and_heads_are_those_of_the_theorem(rows):
+    assert rows["layers", None].measured == rows["layers", None].printed == 5
+    assert rows["heads", None].measured == rows["heads", None].printed == 2
+
+
+@pytest.mark.parametrize("params", [{"L": 0, "q": 3}, {"L": 2, "d": 2, "eta": 0.25}, {"accuracy": 1e-3}], ids=str)
+def test_other_settings(params):
+    found = rows_of(samples=4, attack=0, **params)
+    assert {str(verdict) for row in found.values() for verdict in row.verdict.values()} == {"kept"}
+    assert found["x_hat", "network"].measured < found["x_hat", "network"].derived
+
+
+def test_positions_have_the_gap_and_the_representation_does_not_expand():
+    drawn = signs(30, 9, 0.5, 0, 3)
+    assert drawn.shape[0] == 41
+    assert 0.5 < float(gap(drawn)) <= 1
+    matrices = layers(3, 2, 4, 3)
+    assert matrices.shape == (4, 6, 6)
+    assert 1 - 1e-9 < float(matrices.abs().sum(2).min()) <= float(matrices.abs().sum(2).max()) < 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"q": 0}, r"q = 0 does not meet q >= 1 \(a lag\)"),
+        ({"q": 8}, r"q = 8 does not meet q < N"),
+        ({"T": 0}, r"T = 0 does not meet T >= 1"),
+        ({"eps": 1.0}, r"eps = 1.0 does not meet eps < 1 .*take a smaller gap"),
+        ({"m": 3}, r"too few positions for N = 8: no draw of seed 0 has 12 in dimension m = 3"),
+        ({"eta": 1.5}, r"eta = 1.5 does not meet .* \(a step does not expand\)"),
+        ({"accuracy": 1.0}, r"accuracy = 1.0 does not meet accuracy < B"),
+        ({"C": 720.0}, r"e\^C is beyond float64"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_run_is_refused_in_words(wrong, why):
+    with pytest.raises(UsageError, match=why):
+        compare(ID, **wrong)
+
+
+# Series.
+
+
+def test_synthetic_series_of_every_order_are_fitted_as_by_least_squares():
+    table = of_synthetic(seed=0)
+    assert [row[0] for row in table.rows] == list(range(1, 10))
+    for _, apart, network, descent, least_squares in table.rows:
+        assert apart < 1e-4
+        assert network == pytest.approx(descent, abs=1e-7)
+        assert network == pytest.approx(least_squares, abs=1e-4)
+
+
+def test_synthetic_coefficients_are_found_from_a_long_series():
+    x = synthetic(2, 20_000, seed=1)
+    lagged = torch.stack([x[1:-1], x[:-2]], 1)
+    found = torch.linalg.lstsq(lagged, x[2:]).solution
+    assert float(found.abs().sum()) == pytest.approx(0.6, abs=0.05)
+
+
+def test_a_constant_series_is_refused():
+    with pytest.raises(UsageError, match="constant over its first 11 values"):
+        Series.of(torch.cat([torch.full((11,), 0.1), torch.rand(5)]), 10)
+
+
+def written(tmp_path, times, values, header="year,value"):
+    path = tmp_path / "series.csv"
+    lines = [header, *(",".join(map(repr, map(float, row))) for row in zip(times, *values, strict=True))]
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+VALUES = synthetic(2, 80, seed=5).tolist()
+YEARS = np.arange(1900, 1980)
+
+
+def test_a_csv_is_fitted_by_its_lags(tmp_path):
+    comparison = compare(ID, csv=written(tmp_path, YEARS, [VALUES]), target="value", lags=3, T=60)
+    errors = {row.quantity: row.measured for row in comparison.rows}
+    assert errors["prediction.network"] < 1e-6
+    assert errors["prediction.error.network"] == pytest.approx(errors["prediction.error.least_squares"], rel=1e-3)
+    orders, coefficients = comparison.tables
+    assert [row[0] for row in orders.rows] == [1, 2, 3]
+    x = np.array(VALUES[:60])
+    x = x - x.mean()
+    lagged = np.stack([np.concatenate([np.zeros(lag), x[:-lag]]) for lag in (1, 2, 3)], 1)[1:]
+    expected = np.linalg.lstsq(lagged, x[1:], rcond=None)[0]
+    assert [row[3] for row in coefficients.rows] == pytest.approx(expected.tolist(), abs=1e-9)
+    assert [row[1] for row in coefficients.rows] == pytest.approx(expected.tolist(), abs=1e-3)
+
+
+def test_a_coarser_c_is_taken_as_it_is_given(tmp_path):
+    path = written(tmp_path, YEARS, [VALUES])
+    fine, coarse = (compare(ID, csv=path, target="value", lags=1, T=20, **c) for c in ({}, {"c": 8.0}))
+    missed = [{row.quantity: row.measured for row in each.rows}["prediction.network"] for each in (fine, coarse)]
+    assert missed[0] < 1e-6 < missed[1]
+
+
+@pytest.mark.parametrize(
+    ("times", "options", "why"),
+    [
+        (np.delete(np.arange(1900, 1981), 40), {}, "gaps in time: year goes from 1939 to 1941, where steps are 1"),
+        (YEARS[::-1], {}, "gaps in time"),
+        (YEARS, {"lags": 0}, "q = 0 lags for N = 59"),
+        (YEARS, {"lags": 59}, "q = 59 lags for N = 59; take 1 to N - 1"),
+        (YEARS, {"N": 79}, "N = 79, but the last time of .* is 79"),
+        (YEARS, {"T": 0}, "T = 0; take a loop at least"),
+        (YEARS, {"B": 0.5}, "B = 0.5, but the series, scaled by its first values, reaches 1"),
+        (YEARS, {"L": 2}, "leave out L and d"),
+        (YEARS, {"dtype": "float32"}, "read in float64"),
+        (YEARS, {"lags": 2, "q": 2}, "lags = 2 is the parameter q, which is given too"),
+    ],
+    ids=str,
+)
+def test_series_that_cannot_be_fitted_are_refused_in_words(tmp_path, times, options, why):
+    with pytest.raises(UsageError, match=why):
+        compare(ID, csv=written(tmp_path, times, [VALUES]), target="value", **options)
+
+
+def test_a_table_of_several_columns_is_no_series(tmp_path):
+    path = written(tmp_path, YEARS, [VALUES, VALUES[::-1]], header="year,value,other")
+    with pytest.raises(UsageError, match="one column of times beside its values, but there are year, other"):
+        compare(ID, csv=path, target="value")
+
+
+def test_lags_go_with_a_series(tmp_path):
+    with pytest.raises(UsageError, match="lags = 3 goes with a series"):
+        compare(ID, lags=3)
+    with pytest.raises(UsageError, match=r"looped\.positions takes no lags"):
+        compare("looped.positions", csv=written(tmp_path, YEARS, [VALUES]), target="value", lags=3)
+    with pytest.raises(UsageError, match="--lags goes with a series"):
+        check_compare({"lags": 3}, Outputs((), None, None, as_json=False, all_rows=False, steps=False))
+
+
+def test_sunspots_are_predicted_as_by_least_squares():
+    pytest.importorskip("statsmodels", reason="the bundled series is part of statsmodels")
+    comparison = compare(ID, data="sunspots", lags=2, T=100)
+    errors = {row.quantity: row.measured for row in comparison.rows}
+    assert errors["prediction.error.network"] == pytest.approx(errors["prediction.error.least_squares"], abs=1e-3)
+    assert errors["prediction.error.least_squares"] == pytest.approx(13.98, abs=0.01)

@@ -1,0 +1,168 @@
+"""looped.newton end to end: bounds at each loop, floors predicted before a run, a table, and refusals."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bridge import compare
+from bridge.looped import newton_tables as tables
+from bridge.looped.newton import resolve
+from bridge.record import Verdict
+from numeric.looped import newton as numeric
+from numeric.network import Network
+from symbolic import UsageError
+from symbolic.looped import newton as theory
+from symbolic.looped.newton import derive_labels
+from symbolic.looped.newton_statement import SECONDS
+from symbolic.operations import Second
+
+SMALL = {"N": 4, "d": 2, "T": 2, "samples": 8, "attack": 4, "restarts": 2}
+IDS = [str(second) for second in SECONDS]
+
+
+# c far above the best one: the errors are those of real arithmetic, which the exact interpreter finds.
+@pytest.mark.parametrize(("second", "c", "alpha"), [("constant", 1e-4, 1.0), ("opposite", 1e-3, 1.5)])
+def test_no_bound_is_exceeded_at_any_loop(second: str, c: float, alpha: float) -> None:
+    found = compare("looped.newton", **SMALL, second=second, c=c, alpha=alpha)
+    rows = [row for row in found if row.quantity != "labels"]
+    assert {row.quantity for row in rows} == {"m[1]", "m", "y_hat"}
+    for row in rows:
+        assert set(row.verdict.values()) == {Verdict.KEPT}
+        assert not row.flags
+        bound = row.instance if row.scope == "prompt" else row.derived
+        assert row.exact <= bound
+        assert row.scope == "prompt" or bound <= 400 * row.exact
+
+
+def test_labels_are_copied_up_to_what_positions_leak() -> None:
+    """N + 1 pairs, of which signs with m digits differ in one digit at log2(N + 1) others."""
+    X, y, x = tables.directions(7, 2, 1.0)
+    y, tau = torch.ones_like(y), 2.0
+    taps = Network(numeric.transformer(7, 2, 1, 1.0, 1e-3, 30.0, tau, "constant")).run(numeric.tokens(X, y, x)[None])
+    error = float((taps["labels"][0, :-2, 0] - 1).abs().max())
+    bound = derive_labels().error.subs({theory.N: 7, theory.B: 1, theory.tau: tau})
+    assert 0.01 * float(bound) < error < float(bound)
+
+
+@pytest.mark.parametrize("second", IDS)
+def test_each_format_has_its_own_c_and_C(second: str) -> None:
+    knobs = [resolve({"second": second}, 0, dtype) for dtype in ("float64", "float32", "bfloat16")]
+    assert [each["C"] for each in knobs] == [40.0, 20.0, 9.0]
+    for one, other in pairwise(each["c"] for each in knobs):
+        assert other > 30 * one
+
+
+# Floors.
+
+
+@pytest.mark.parametrize(("N", "d", "dtype"), [(8, 3, "float64"), (60, 5, "float64"), (40, 4, "float32")])
+def test_floors_are_predicted_within_a_factor_of_10(N: int, d: int, dtype: str) -> None:
+    rows = tables.floors(N, d, dtype).rows
+    assert len(rows) == 18
+    for condition, second, regime, _, predicted, measured in rows:
+        assert 0.1 < predicted / measured < 10, (condition, second, regime)
+
+
+@pytest.mark.parametrize("second", SECONDS, ids=IDS)
+@pytest.mark.parametrize("condition", [1.0, 472.0])
+def test_the_c_chosen_beforehand_is_nearly_the_best(second: Second, condition: float) -> None:
+    prompt = tables.directions(40, 4, condition)
+    chosen = tables.recommended(second, "float64", N=40, d=4, T=tables.LOOPS, kappa=condition)
+
+    def error(c: float) -> float:
+        return tables.Run.of(*prompt, tables.LOOPS, 1.0, c, chosen["C"], second, "float64").errors[-1]
+
+    scan = [error(chosen["c"] * 4.0**power) for power in range(-5, 6)]
+    assert error(chosen["c"]) < 4 * min(scan)
+
+
+# Tables.
+
+
+@pytest.fixture(scope="module")
+def diabetes() -> Any:
+    return compare("looped.newton", data="diabetes")
+
+
+def test_the_prediction_on_diabetes_is_that_of_newton(diabetes: Any) -> None:
+    rows = {row.quantity: row for row in diabetes if row.quantity.startswith("prediction.")}
+    assert rows["prediction.difference"].measured < 1e-6
+    assert rows["prediction.newton"].measured == pytest.approx(rows["prediction.least_squares"].measured, rel=1e-9)
+    assert rows["prediction.y_hat"].measured == pytest.approx(rows["prediction.newton"].measured, abs=1e-3)
+
+
+def test_each_loop_on_diabetes_is_within_its_bounds(diabetes: Any) -> None:
+    (table,) = diabetes.tables
+    assert len(table.rows) == 30
+    for _, measured, derived, instance in table.rows:
+        assert measured <= instance <= derived
+    loops = np.array(table.rows, dtype=float)
+    assert (loops[:, 3] <= 200 * loops[:, 1]).all()
+    assert loops[-1, 3] <= 30 * loops[-1, 1]
+    growth = loops[17, 1:] / loops[7, 1:]  # from the 8th loop to the 18th, at which the least eigenvalue is reached
+    assert growth[1] == pytest.approx(growth[0], rel=0.7)
+    floor = float(table.title.rpartition(": ")[2])
+    assert 0.1 < floor / loops[-1, 1] < 10
+
+
+def table_file(path: Path, *, copied: float | None) -> Path:
+    """Twelve rows of three columns and a target; `copied`: the third is the second up to that."""
+    generator = torch.Generator().manual_seed(0)
+    values = torch.randn(12, 4, generator=generator, dtype=torch.float64)
+    if copied is not None:
+        values[:, 2] = values[:, 1] + copied * values[:, 2]
+    lines = ["a,b,c,y", *(",".join(f"{number:.17g}" for number in row) for row in values.tolist())]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
+    path = table_file(tmp_path / "own.csv", copied=None)
+    rows = {row.quantity: row for row in compare("looped.newton", csv=str(path), target="y", second="opposite")}
+    assert rows["prediction.difference"].measured < 1e-7
+    assert rows["prediction.y_hat"].measured == pytest.approx(rows["prediction.least_squares"].measured, abs=1e-5)
+
+
+@pytest.mark.parametrize("copied", [0.0, 1e-5])
+def test_a_nearly_singular_table_is_refused_with_its_eigenvalue(tmp_path: Path, copied: float) -> None:
+    path = table_file(tmp_path / "singular.csv", copied=copied)
+    with pytest.raises(UsageError, match=r"S = X\^T X of .* is nearly singular for float64: its least eigenvalue is "):
+        compare("looped.newton", csv=str(path), target="y")
+
+
+def test_parameters_that_do_not_fit_a_table_are_refused(tmp_path: Path) -> None:
+    path = table_file(tmp_path / "own.csv", copied=None)
+    with pytest.raises(UsageError, match=r"d = 2 for the 3 columns of .*; N = 2, but .* take N = 3 to 11"):
+        compare("looped.newton", csv=str(path), target="y", N=2, d=2)
+
+
+# Refusals.
+
+REFUSED = {
+    "alpha = 2": ({"alpha": 2.0}, r"alpha = 2.0 does not meet alpha < 2 \(at alpha = 2/\|\|S S\^T\|\|_2, which \(4\)"),
+    "alpha = 0": ({"alpha": 0.0}, "alpha = 0.0 does not meet alpha > 0"),
+    "no loop": ({"T": 0}, "T = 0 does not meet T >= 1"),
+    "one example": ({"N": 1, "d": 1}, "N = 1 does not meet N >= 2 .a prompt of one example"),
+    "singular": ({"N": 2, "d": 3}, "S is singular: its least eigenvalue is 0"),
+    "second": ({"second": "both"}, "second = 'both'; give constant or opposite"),
+    "e^C": ({"C": 800.0}, r"e\^C is beyond float64"),
+    "c": ({"c": 1e-16}, "c = 1.000e-16 is below what float64 resolves"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_refused(case: str) -> None:
+    params, message = REFUSED[case]
+    with pytest.raises(UsageError, match=message):
+        compare("looped.newton", **params)
+
+
+def test_a_nearly_singular_matrix_is_not_representable() -> None:
+    found = compare("looped.newton", **SMALL, kappa=1e8)
+    (m,) = (row for row in found if row.quantity == "m" and row.scope == "network")
+    assert set(m.verdict.values()) == {Verdict.NOT_REPRESENTABLE}
+    assert "for S with the least eigenvalue 1/kappa = 1e-08 its floor is" in m.remark
