@@ -94,12 +94,18 @@ class TheoremRuns(Case):
     # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
         narrow = flint.arb(2) ** (BASE_BITS - bits)
-        bits = -(-(bits + self.theorem.exact_bits) // BITS_APART) * BITS_APART
+        bits = -(-(bits + self.cancelled_bits) // BITS_APART) * BITS_APART
         found = self._exact.at(inputs, bits)
         missing = [name for name in names if name not in found]
         if missing:
             found |= self._resolved(inputs, self._made_with(missing), bits, narrow)
         return {name: found[name] for name in names}
+
+    @property
+    def cancelled_bits(self) -> int:
+        """Those that the theorem asks for."""
+        bits = self.theorem.exact_bits
+        return bits if isinstance(bits, int) else int(self.runner.called(bits, {}))
 
     # A step that nearly cancels, repeated many times, widens balls beyond what any number of bits tells beforehand.
     def _resolved(
