@@ -103,6 +103,7 @@ NEWTON = Theorem(
     knows={
         theory.low: (lambda X: numeric.least_eigenvalue(X.mT @ X),),
         theory.longest: (lambda X: (X * X).sum(1).amax(),),
+        theory.gram: (lambda X: torch.linalg.vector_norm(X.mT @ X),),
         theory.own: (lambda X: numeric.leverages(X).amax(),),
         theory.foreign: (lambda X, x: torch.sqrt(x @ torch.linalg.solve(X.mT @ X, x)),),
         theory.Y: (lambda y: torch.linalg.vector_norm(y),),
