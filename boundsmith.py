@@ -32,6 +32,7 @@ _HOMES = {
     "numeric.loops": ("Looped", "looped"),
     "numeric.maps": ("BlockMap", "LowRank"),
     "numeric.products": ("accurate_product", "product_sum"),
+    "numeric.sinks": ("Sink", "linear_heads"),
     "numeric.stream": ("Block", "Stream"),
     "symbolic": (
         *("Approximated", "Citation", "Derivation", "Hypothesis", "Kind", "Norm", "Paper", "Parameter", "Printed"),

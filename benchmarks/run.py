@@ -12,6 +12,7 @@ from benchmarks import (
     icgd,
     icgd_bounds,
     induction_training,
+    looped,
     looped_linearised,
     lowering,
     lyapunov,
@@ -40,6 +41,7 @@ def main() -> None:
     phases.main()
     induction_training.main()
     universal_transformer.main()
+    looped.main()
     looped_linearised.main()
     default_comparisons()
 

@@ -4,7 +4,9 @@ import contextlib
 import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from bridge.extremes import REFUSALS, is_out_of_memory
@@ -31,6 +33,15 @@ UNDER_VMAP = {
 
 def arguments_of(function: Function) -> tuple[str, ...]:
     """The names that a function takes. Raises UsageError for one that takes any (*args, **kwargs) or hides them."""
+    return _kept_names(function) if isinstance(function, FunctionType) else _names(function)
+
+
+@lru_cache(maxsize=1024)  # each run asks again, and `inspect` takes longer than a small function
+def _kept_names(function: FunctionType) -> tuple[str, ...]:
+    return _names(function)
+
+
+def _names(function: Function) -> tuple[str, ...]:
     name = getattr(function, "__name__", "a function")
     try:
         parameters = inspect.signature(function).parameters.values()

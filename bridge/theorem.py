@@ -72,16 +72,16 @@ class Theorem:
     how far its error may be from that of real arithmetic, from parameters and weights; an excess within is undecided.
 
     What few theorems need: `distance` takes `found` and `truth`, the arrays of network and reference at one prompt, and
-    gives the error where it is in none of the three norms of a step. `exact_bits`, a number or a function of
-    parameters, are bits beyond those that telling the bounds from 0 takes, for what nearly cancels; `exact_limit` is
-    the most ball operations of an exact run. `memory` gives, from parameters, the bytes that one prompt takes: prompts
-    run in parts that fit. `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
-    inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` takes given
-    parameters and the seed (and `dtype`, by name) and completes them by those that they imply, which `implied` names.
-    `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter is solved for.
-    `tables`, functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take
-    those of one prompt, the table's or the first that is drawn. `tabular` says how a table of real numbers becomes a
-    prompt. `settings` are those of a run where none are given: fewer `samples`, where each takes long.
+    gives the error where it is in none of the three norms of a step. `exact_bits` are bits beyond those that telling
+    the bounds from 0 takes, for what nearly cancels; `exact_limit` is the most ball operations of an exact run.
+    `memory` gives, from parameters, the bytes that one prompt takes: prompts run in parts that fit. `starts` takes
+    `count` and a torch `generator` beside parameters and weights, and gives the inputs, (count, ...) each, where the
+    attack starts; without it they come from the domains. `resolve` takes given parameters and the seed (and `dtype`, by
+    name) and completes them by those that they imply, which `implied` names. `cost` estimates a point from its sizes,
+    and `searched` limits the range in which a parameter is solved for. `tables`, functions of parameters and weights,
+    stand under the rows (None: there is none here); of inputs they take those of one prompt, the table's or the first
+    that is drawn. `tabular` says how a table of real numbers becomes a prompt. `settings` are those of a run where none
+    are given: fewer `samples`, where each takes long.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
     place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
@@ -120,7 +120,7 @@ class Theorem:
     checks: tuple[Check, ...] = ()
     inequalities: tuple[Inequality, ...] = ()
     distance: Function | None = None
-    exact_bits: int | Function = 0
+    exact_bits: int = 0
     exact_limit: int = DEFAULT_LIMIT
     memory: Function | None = None
     starts: Function | None = None
@@ -170,10 +170,7 @@ class Theorem:
         others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
         others |= {"the samples": self.samples, "the handles": self.handles, "the norms": self.norms}
         others |= {"the envelope": self.envelope, "the quantities": self.quantities, "the refusal": self.refusal}
-        others |= {
-            "the letters": self.letters,
-            "the exact bits": self.exact_bits if callable(self.exact_bits) else None,
-        }
+        others["the letters"] = self.letters
         others |= {"the hypotheses of bounds": self.outside, "the printed letters": self.printed_letters}
         others["the idle parameters"] = self.idle
         yield from ((role, each) for role, each in others.items() if each is not None)

@@ -176,7 +176,7 @@ class TheoremBounds(TheoremRuns):
     @property
     def extra_bits(self) -> int:
         """Beyond those that telling the bounds from 0 takes: what is read at a prompt may be far below them."""
-        return self.cancelled_bits + (READ_BITS if self.theorem.handles is not None else 0)
+        return self.theorem.exact_bits + (READ_BITS if self.theorem.handles is not None else 0)
 
     @property
     def network_letters(self) -> Mapping[sp.Symbol, flint.arb]:

@@ -24,6 +24,7 @@ from symbolic.statements import Kind, Quantity, UsageError
 
 ExactRun = Callable[[Mapping[str, Any], Sequence[str], int], dict[str, BallArray]]
 
+MOST_BITS_TRIED = 2048
 BITS_APART = 64  # of exact runs, so that quantities whose bounds differ in size share one
 SHOWN = 6  # entries of an input in a message
 PROBES = 8  # inputs of the estimate of rounding
@@ -90,20 +91,26 @@ class TheoremRuns(Case):
             at = "; ".join(f"{key} = {_entries(value)}" for key, value in one.items())
             raise UsageError(f"{self.result.id}: the {role} gives no finite number for '{name}' at {at}")
 
-    @property
-    def cancelled_bits(self) -> int:
-        """What nearly cancels in an exact run."""
-        bits = self.theorem.exact_bits
-        return bits if isinstance(bits, int) else int(self.runner.called(bits, {}))
-
     # The exact errors of all quantities come from one run of functions, so that those of the others are kept.
     def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        bits = -(-(bits + self.cancelled_bits) // BITS_APART) * BITS_APART
+        narrow = flint.arb(2) ** (BASE_BITS - bits)
+        bits = -(-(bits + self.theorem.exact_bits) // BITS_APART) * BITS_APART
         found = self._exact.at(inputs, bits)
         missing = [name for name in names if name not in found]
         if missing:
-            found |= self._exactly(inputs, self._made_with(missing), bits)
+            found |= self._resolved(inputs, self._made_with(missing), bits, narrow)
         return {name: found[name] for name in names}
+
+    # A step that nearly cancels, repeated many times, widens balls beyond what any number of bits tells beforehand.
+    def _resolved(
+        self, inputs: Inputs, names: Sequence[str], bits: int, narrow: flint.arb
+    ) -> dict[str, tuple[flint.arb, float]]:
+        """With twice the bits as long as an error is wider than `narrow`, up to MOST_BITS_TRIED."""
+        found = self._exactly(inputs, names, bits)
+        while 2 * bits <= MOST_BITS_TRIED and any(not error.rad() <= narrow for error, _ in found.values()):
+            bits *= 2
+            found = self._exactly(inputs, names, bits)
+        return found
 
     def _made_with(self, names: Sequence[str]) -> list[str]:
         """The names, with all other quantities whose errors the functions of their networks make too."""

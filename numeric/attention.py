@@ -163,6 +163,8 @@ def least_lag(positions: Positions) -> int:
 def masked_softmax(logits: Float[Tensor, "B Q L"], allowed: Bool[Tensor, "... Q L"]) -> Float[Tensor, "B Q L"]:
     """Softmax over the allowed keys; a query without any has weight 0 everywhere and a finite (zero) gradient."""
     empty = ~allowed.any(dim=-1, keepdim=True)  # (..., Q, 1)
+    if not bool(empty.any()):
+        return torch.softmax(logits.masked_fill(~allowed, -torch.inf), dim=-1)  # (B, Q, L)
     # A row of -infinity alone would give nan; its logits are set to 0 and its weights are masked again below.
     finite = logits.masked_fill(~allowed, -torch.inf).masked_fill(empty, 0.0)  # (B, Q, L)
     return torch.softmax(finite, dim=-1).masked_fill(~allowed, 0.0)  # (B, Q, L)

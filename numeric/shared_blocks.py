@@ -1,19 +1,20 @@
 """A construction run block by block, where a block that is the same at all tokens is computed once.
 
 That follows from what a block is computed from (a bias, such blocks, attention whose queries are the same): nothing is
-declared. The result is that of `Network`, up to rounding.
+declared. Softmax weights are computed once for all layers between which no block changes that they are made of, as in
+a loop that moves values alone. The result is that of `Network`, up to rounding.
 
 Shapes: B batch, L tokens, R rows of a block (L, or 1 for all tokens), Q rows of a query, s and t sizes of blocks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from numeric.attention import examples
+from numeric.attention import allowed_keys, examples, kernel_dtype, key_lags, masked_softmax
 from numeric.construction import (
     Construction,
     FeedForward,
@@ -21,30 +22,36 @@ from numeric.construction import (
     Layer,
     LogisticAttention,
     OutputTap,
+    SoftmaxAttention,
     StreamTap,
 )
 from numeric.maps import BlockMap, act_on_block, tensor_actions
 from numeric.stream import StreamError
 
+SCORES_KEPT = 1 << 23  # of a head, for all prompts that run together: 64 MiB in float64
 Blocks: TypeAlias = dict[str, Tensor]  # block name -> (B, R, block size); a missing block is zero
 
 
 class Products:
-    """Dot products of the rows of two blocks, each computed once as long as the two are those of the stream."""
+    """What is made of blocks, dot products of their rows above all, once as long as they are those of the stream."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], tuple[Tensor, Tensor, Tensor]] = {}
+        self._known: dict[tuple[Hashable, ...], tuple[Sequence[Tensor], Tensor]] = {}
 
     def of(self, queries: Float[Tensor, "#B Q s"], keys: Float[Tensor, "#B R s"]) -> Float[Tensor, "B Q R"]:
-        place = id(queries), id(keys)
+        return self.once((), (queries, keys), lambda: queries @ keys.mT)
+
+    def once(self, maker: Hashable, blocks: Sequence[Tensor], make: Callable[[], Tensor]) -> Tensor:
+        """What `maker` makes of these blocks."""
+        place = maker, *map(id, blocks)
         if place not in self._known:
-            self._known[place] = queries, keys, queries @ keys.mT
-        return self._known[place][2]
+            self._known[place] = blocks, make()
+        return self._known[place][1]
 
     def keep(self, blocks: Blocks) -> None:
         """Forgets what other blocks than these enter."""
         here = set(map(id, blocks.values()))
-        self._known = {place: known for place, known in self._known.items() if here.issuperset(place)}
+        self._known = {place: known for place, known in self._known.items() if here.issuperset(place[1:])}
 
 
 class SharedMap:
@@ -102,9 +109,7 @@ class SharedAttention:
     def images(self, blocks: Blocks, length: int, products: Products) -> Iterator[Blocks]:
         batch = max(block.shape[0] for block in blocks.values())
         none = next(iter(blocks.values())).new_zeros(1, 1, 1)
-        scores = [
-            self._scores(head, blocks, products, none).expand(batch, -1, length) for head in self.heads
-        ]  # (B, Q, L)
+        scores = [_scores(head, blocks, products, none).expand(batch, -1, length) for head in self.heads]  # (B, Q, L)
         rows = [each.shape[1] for each in scores]
         joined = torch.sigmoid(torch.cat(scores, 1)) / examples(length)  # (B, Q of all heads, L)
         weights = joined.split(rows, 1)
@@ -115,17 +120,42 @@ class SharedAttention:
             else:
                 yield value({name: each[place] for name, each in averages.items()})
 
-    @staticmethod
-    def _scores(head: Sequence[SharedMap], blocks: Blocks, products: Products, none: Tensor) -> Float[Tensor, "B Q R"]:
-        if not head:
-            return none
-        query, key = head
-        found = key.scores(query(blocks), blocks, products)
-        return none if found is None else found
+
+class SharedSoftmax:
+    """sum_j softmax_j(scores) W_V h_j of each head."""
+
+    def __init__(self, layer: SoftmaxAttention, dtype: torch.dtype, device: torch.device | str) -> None:
+        self.heads = [SharedHead(head, dtype, device) for head in layer.heads]
+
+    def images(self, blocks: Blocks, length: int, products: Products) -> Iterator[Blocks]:
+        for head in self.heads:
+            weights = head.weights(blocks, length, products)  # (B, Q, L)
+            yield {name: _averaged(weights, block) for name, block in head.value(blocks).items()}
+
+
+class SharedHead:
+    def __init__(self, head: Head, dtype: torch.dtype, device: torch.device | str) -> None:
+        *self.asked, self.value = (SharedMap(each, dtype, device) for each in _maps(head))
+        self.read = tuple(dict.fromkeys(name for each in self.asked for name in each.read))
+        self.positions = head.positions
+
+    def weights(self, blocks: Blocks, length: int, products: Products) -> Float[Tensor, "B Q L"]:
+        """One row for all queries where these are the same."""
+        of = [blocks[name] for name in self.read if name in blocks]
+        like = next(iter(blocks.values()))
+        return products.once(id(self), of, lambda: self._weights(blocks, like, length, products))
+
+    def _weights(self, blocks: Blocks, like: Tensor, length: int, products: Products) -> Float[Tensor, "B Q L"]:
+        scores = _scores(self.asked, blocks, products, like.new_zeros(1, 1, 1))  # (B, Q, R)
+        if self.positions is None:
+            return torch.softmax(scores.expand(-1, -1, length), -1)
+        lags = key_lags(0, length, like.new_zeros(1, length, 1))  # (L, L)
+        bias = (-self.positions.slope * lags.to(kernel_dtype(like))).to(like.dtype)  # (L, L)
+        return masked_softmax(scores + bias, allowed_keys(self.positions, lags))
 
 
 class SharedNetwork:
-    """Logistic attention and feed-forward layers, with the weights rounded to `dtype` on `device`.
+    """Logistic and softmax attention and feed-forward layers, with the weights rounded to `dtype` on `device`.
 
     Shapes are those of `Network.run`; taps are those of blocks.
     """
@@ -142,16 +172,22 @@ class SharedNetwork:
         )
         self.bias = _rows_of(construction.embedding.bias, dtype, device)
 
-    def _layer(self, layer: Layer) -> SharedFeedForward | SharedAttention:
+    def _layer(self, layer: Layer) -> SharedFeedForward | SharedAttention | SharedSoftmax:
         if isinstance(layer, FeedForward):
             return SharedFeedForward(layer, self.dtype, self.device)
         if isinstance(layer, LogisticAttention):
             return SharedAttention(layer, self.dtype, self.device)
+        if isinstance(layer, SoftmaxAttention):
+            return SharedSoftmax(layer, self.dtype, self.device)
         raise StreamError("SharedNetwork", f"a layer of {type(layer).__name__}", "Run it with Network.")
 
     def run(self, x: Float[Tensor, "B L d"], taps: Sequence[str] | None = None) -> dict[str, Tensor]:
         """The output under "output", and the taps of these names (all of them for None)."""
         self._check_input(x)
+        at_once = max(1, SCORES_KEPT // x.shape[1] ** 2)
+        if len(x) > at_once:
+            parts = [self.run(part, taps) for part in x.split(at_once)]
+            return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
         after = self._taps_by_layer(taps)
         found, source = dict[str, Tensor](), self.construction.source
         blocks = _sum(self.embedding({name: x[..., source.slice(name)] for name in source.names}), self.bias)
@@ -192,6 +228,15 @@ class SharedNetwork:
             raise StreamError(f"SharedNetwork({self.construction.name!r})", got, remedy)
 
 
+def _scores(head: Sequence[SharedMap], blocks: Blocks, products: Products, none: Tensor) -> Float[Tensor, "B Q R"]:
+    """Of query and key; `none` for a head without."""
+    if not head:
+        return none
+    query, key = head
+    found = key.scores(query(blocks), blocks, products)
+    return none if found is None else found
+
+
 def _maps(head: Head) -> tuple[BlockMap, ...]:
     """Query and key, if it has them, and value."""
     return (head.value,) if head.query is None or head.key is None else (head.query, head.key, head.value)
@@ -211,7 +256,7 @@ def _rows(blocks: Blocks, name: str, size: int, x: Tensor) -> Float[Tensor, "B L
     return block.expand(x.shape[0], x.shape[1], size)
 
 
-def _averaged(weights: Float[Tensor, "B Q L"], block: Float[Tensor, "B R s"]) -> Float[Tensor, "B Q s"]:
+def _averaged(weights: Float[Tensor, "#B Q L"], block: Float[Tensor, "#B R s"]) -> Float[Tensor, "B Q s"]:
     return weights @ block if block.shape[1] == weights.shape[2] else weights.sum(-1, keepdim=True) * block
 
 

@@ -55,7 +55,10 @@ class AutoregressionStudy(TheoremStudy):
         found = {"N": len(table.features) - 1 - HELD, "q": LAGS, "T": LOOPS, "L": 0, "d": 1, **params}
         N, q = (STATEMENT.number(name, found[name]) for name in ("N", "q"))
         fitting = 1 <= q < N < len(table.features)
-        return {**found, "eta": Series.of(values_of(table), int(N)).step(int(q))} if fitting else found
+        if not fitting:
+            return found
+        series = Series.of(values_of(table), int(N))
+        return {"eta": series.step(int(q)), "B": series.largest, **found}
 
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> DirectCase:
         """Raises UsageError for parameters that do not fit the series."""
@@ -63,8 +66,14 @@ class AutoregressionStudy(TheoremStudy):
             raise UsageError(f"{self.result.id}: series are read in float64 on the cpu; leave out dtype and device")
         _require_fit(self.result.id, params, table)
         series = Series.of(values_of(table), params["N"])
+        if params["B"] < series.largest:
+            raise UsageError(
+                f"{self.result.id}: B = {params['B']:g}, but the series, scaled by its first values, reaches "
+                f"{series.largest:.6g}; leave B out"
+            )
         positions = signs(len(series.x), params["q"], params["eps"], params["m"], seed)
-        shared = params["T"], params["eta"], positions, params["eps"], params["accuracy"]
+        given = {name: params[name] for name in AUTOREGRESSION.implied if name in params}
+        shared = params["T"], params["eta"], positions, params["eps"], params["accuracy"], params["B"], given
         return SeriesCase(params, [Fit(series, q, *shared) for q in range(1, params["q"] + 1)], table.source)
 
 

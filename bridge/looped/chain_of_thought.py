@@ -62,7 +62,7 @@ def exact_bits(T: int, N: int, L: int, eta: float, c: float) -> int:
 def transformer(
     N: Any, L: Any, d: Any, leak: Any, eta: Any, c: Any, C: Any, tau: Any, B: Any, high: Any, T: int
 ) -> Any:
-    reach = LONGEST(B, N, high)
+    reach = LONGEST(B, N, high) * (1 + 2.0**-20)  # states in floats may be above theirs
     return numeric.transformer(numeric.Setting(int(N), int(L) + 1, int(d), leak, eta, c, C, tau, reach, SECOND), int(T))
 
 
@@ -212,5 +212,5 @@ CHAIN_OF_THOUGHT = Theorem(
     resolve=resolve,
     exact_bits=exact_bits,
     implied=("eta", "c", "C"),
-    settings={"samples": 64, "attack": 20, "restarts": 4},
+    settings={"samples": 32, "attack": 20, "restarts": 2},
 )  # fmt: skip

@@ -22,7 +22,7 @@ from bridge.tabular import Tabular
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
-from numeric.network import Network
+from numeric.shared_blocks import SharedNetwork
 from symbolic.looped import gradient_descent as theory
 from symbolic.looped import gradient_descent_statement as stated
 from symbolic.operations import Second
@@ -80,11 +80,6 @@ def refusal(high: float, B_x: float) -> Refusal | None:
 def above_best(N: int) -> float:
     """The power of 2 next to sqrt(N)."""
     return 2.0 ** round(math.log2(N) / 2)
-
-
-# A loop multiplies the radius of a residual by eta/c times the weights of both heads, of 2N + 1 tokens and more.
-def exact_bits(T: int, N: int, eta: float, c: float) -> int:
-    return 64 + math.ceil(T * math.log2(1 + 4 * (N + 1) * eta / c))
 
 
 # Networks.
@@ -238,7 +233,7 @@ def by_loop(
     x = Rows(N + 1, Ball(d, radius=B_x)).sample(1, generator)[0]
     y = Rows(N, Box(m, size=B_y)).sample(1, generator)[0]
     built = network(N, d, m, eta, c, C, tau, B_x, B_y, second, mlp, T)
-    states = Network(built).run(numeric.tokens(x, y)[None])
+    states = SharedNetwork(built).run(numeric.tokens(x, y)[None])
     phi, A = features(x, mlp), torch.zeros(m, d, dtype=torch.float64)
     rows: list[list[str | int | float | None]] = []
     for k in range(1, T + 1):
@@ -276,7 +271,7 @@ GRADIENT_DESCENT = Theorem(
     network=Transformer(network, numeric.tokens, {
         "prediction": lambda output: output,
         "residuals": lambda residuals: residuals[:-2:2].mT,
-    }),
+    }, shared=True),
     reference=reference,
     knows={
         theory.H: (largest_influence,),
@@ -296,7 +291,6 @@ GRADIENT_DESCENT = Theorem(
     tables=(by_loop,),
     resolve=resolve,
     refusal=refusal,
-    exact_bits=exact_bits,
     exact_limit=EXACT_LIMIT,
     implied=("high", "bits", "c", "C"),
     tabular=Tabular("N", "d", ("B_x", "B_y"), prompt, {"L": 0, "m": 1, "B_x": 1.0, "B_y": 1.0, "T": (1, 10, 100, 500)}),

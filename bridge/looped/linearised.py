@@ -136,6 +136,7 @@ LINEARISED = Theorem(
         theory.R: (lambda r: r.abs().amax(),),
     },
     resolve=resolve,
+    settings={"samples": 64, "attack": 40, "restarts": 4},
     implied=tuple(name for names in NAMES.values() for name in names),
     tables=(formats,),
     tabular=TABULAR,

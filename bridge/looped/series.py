@@ -3,8 +3,8 @@
 Times are 0..M; 1..N are the examples, each later value is predicted from the q values before it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +42,10 @@ class Series:
             raise UsageError(f"the series is constant over its first {N + 1} values, so that nothing can be fitted")
         return cls((values - centre) / unit, N, float(centre), float(unit))
 
+    @property
+    def largest(self) -> float:
+        return float(self.x.abs().max())
+
     def lagged(self, q: int) -> Tensor:
         return numeric.lagged(self.x[:, None], q)
 
@@ -55,7 +59,8 @@ class Series:
 class Fit:
     """AR(q) of a series by T loops; predictions of all times (M + 1).
 
-    `positions` are those of -q..M at least, with the gap `eps`.
+    `positions` are those of -q..M at least, with the gap `eps`, and B bounds the series. beta, c and C are computed unless
+    they are `given`.
     """
 
     series: Series
@@ -65,20 +70,22 @@ class Fit:
     positions: Tensor
     eps: float
     accuracy: float
+    B: float
+    given: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def knobs(self) -> dict[str, float]:
         x, phi = self.series.x, self.series.lagged(self.q)
         size = float((phi @ phi.mT).abs().max()) / self.series.N
         pair = pair_for("opposite", "float64", keys=len(x), size=size, width=self.q)
-        beta = sharpness(N=len(x), B=float(x.abs().max()), eps=self.eps, accuracy=self.accuracy)
-        return {"beta": beta, **recommended(pair, "float64")}
+        beta = sharpness(N=len(x), B=self.B, eps=self.eps, accuracy=self.accuracy)
+        return {"beta": beta, **recommended(pair, "float64"), **self.given}
 
     @cached_property
     def network(self) -> Tensor:
         x, N, signs = self.series.x[:, None], self.series.N, self.positions[: len(self.series.x) + self.q]
         beta, c, C = (self.knobs[name] for name in ("beta", "c", "C"))
-        at = numeric.Setting(signs, N, self.q, beta, float(x.abs().max()), self.eta, c, C)
+        at = numeric.Setting(signs, N, self.q, beta, self.B, self.eta, c, C)
         network = Network(numeric.transformer(at, self.T))
         state = network.run(numeric.tokens(x, N, signs)[None], ["state"])["state"][0, :-1]
         return (state + numeric.labels(x, N))[:, 0]
@@ -138,6 +145,6 @@ def of_synthetic(seed: int) -> NamedTable:
     count = SYNTHETIC_N + 1 + HELD
     positions = signs(count, LAGS, GAP, 0, seed)
     drawn = ((q, Series.of(synthetic(q, count, seed), SYNTHETIC_N)) for q in range(1, LAGS + 1))
-    found = [Fit(each, q, SYNTHETIC_T, each.step(q), positions, GAP, ACCURACY) for q, each in drawn]
+    found = [Fit(each, q, SYNTHETIC_T, each.step(q), positions, GAP, ACCURACY, each.largest) for q, each in drawn]
     title = f"synthetic AR(q), seed {seed}: N = {SYNTHETIC_N}, T = {SYNTHETIC_T}, the {HELD} values behind predicted"
     return table(title, found)

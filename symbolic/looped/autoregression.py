@@ -195,9 +195,9 @@ AUTOREGRESSION = Result(
         E: "largest error of the state of a loop",
     },
     remarks=(
-        "The display of Theorem 3.2 puts Phi(x_(t+1-q), ..., x_t) beside x_t, which the features then contain: a "
-        "regression that fits without error and predicts nothing. Lemma A.3 copies x_(t-1), ..., x_(t-q), as here; "
-        "x_(N+1) is then predicted at a token of its own.",
+        "The display of Theorem 3.2 has Phi(x_(t+1-q), ..., x_t) beside x_t, while its label x_(t+1) is at the next token "
+        "and would have to be copied backwards. Lemma A.3 copies x_(t-1), ..., x_(t-q) to x_t, as here: a pair is at one "
+        "token, and x_(N+1) is predicted at a token of its own.",
         "x_t = 0 for t < 0, as in the proof of Lemma A.3.",
     ),
 )  # fmt: skip

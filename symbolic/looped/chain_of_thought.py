@@ -67,19 +67,20 @@ def derive_filter() -> Approximated:
 @cache
 def derive_next() -> Approximated:
     """The next state against sigma(W s)."""
-    inside = _descended(START, eta * IN_RESIDUALS * S)
+    inside = _descended("inside", START, eta * IN_RESIDUALS * S)
     copied = sp.sqrt(N) * kappa
     kept = _given("outside", N, Norm.TWO, copied + T * eta * IN_RESIDUALS * S, "a loop keeps it, and adds to it")
     drift = _given("drift", sp.S.One, Norm.INF, alpha * copied + T * DRIFT * S, "what loops add to p - alpha^T r")
     owed = Obligation("T loops add less to the state than its size", sp.Lt(GROWTH, 1))
-    before = add(_through(add(inside, kept, name="left")), drift, name="before sigma")
+    left = _through(add(inside, kept, name="left"), "through alpha")
+    before = add(left, drift, name="before sigma")
     return _owing(_after(before, "next"), owed)
 
 
 @cache
 def derive_steps() -> Approximated:
     """T exact steps against sigma(W s)."""
-    return _after(_through(_descended(R, sp.S.Zero)), "steps")
+    return _after(_through(_descended("fitted", R, sp.S.Zero), "predicted"), "steps")
 
 
 def bound_at_prompt() -> sp.Expr:
@@ -91,15 +92,13 @@ def _given(name: str, dim: sp.Expr, norm: Norm, error: sp.Expr, reason: str) -> 
     return given(name, dim=dim, norm=norm, size=0, error=error, reason=reason)
 
 
-def _descended(start: sp.Expr, offset: sp.Expr) -> Approximated:
-    residuals = _given("residuals", N, Norm.TWO, start, "against their limit 0")
-    return contract(residuals, "inside", factor=1 - eta * low, offset=offset, size=0, depth=T)
+def _descended(name: str, start: sp.Expr, offset: sp.Expr) -> Approximated:
+    residuals = _given(f"start of {name}", N, Norm.TWO, start, "against their limit 0")
+    return contract(residuals, name, factor=1 - eta * low, offset=offset, size=0, depth=T)
 
 
-def _through(residuals: Approximated) -> Approximated:
-    return linear_map(
-        residuals, "through alpha", operator_norm=alpha, dim=1, target=Norm.INF, reason="w^T s = p - alpha^T r"
-    )
+def _through(residuals: Approximated, name: str) -> Approximated:
+    return linear_map(residuals, name, operator_norm=alpha, dim=1, target=Norm.INF, reason="w^T s = p - alpha^T r")
 
 
 def _after(before: Approximated, name: str) -> Approximated:

@@ -24,6 +24,7 @@ from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
 from examples import gradient_step, own_theorem
+from numeric import recording
 from numeric.construction import Construction, Embedding, RelativePositions
 from numeric.ensemble import Ensemble
 from numeric.network import Network
@@ -34,6 +35,12 @@ BUDGET = Budget(samples=8, attack=12, restarts=4, seed=5)
 eps, K, rho, B = sp.symbols("eps K rho B", positive=True)
 d = sp.Symbol("d", integer=True, positive=True)
 POINTS = (0.01, 0.02, 0.1, 0.4)
+
+
+@pytest.fixture
+def unrecorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each evaluation calls the functions, so that calls count evaluations."""
+    monkeypatch.setattr(recording, "WORTHWHILE", 1000)
 
 
 def shrunk(x: Any, eps: Any, K: Any) -> dict[str, Any]:
@@ -143,6 +150,7 @@ def test_each_goal_finds_as_much_as_by_itself(name: str) -> None:
                 assert found > 0
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_steps_and_one_evaluations_serve_three_quantities_two_scopes_and_four_points() -> None:
     network, letter = Calls(shrunk), Calls(lambda x: x.abs().amax())
     (cases,) = companies(cases_of(three(network, knows={rho: letter})))
@@ -151,6 +159,18 @@ def test_steps_and_one_evaluations_serve_three_quantities_two_scopes_and_four_po
     assert (network.count, letter.count) == (BUDGET.attack + 1, BUDGET.attack + 1)
 
 
+def test_an_attack_calls_the_functions_until_it_replays_them_and_finds_the_same(request: pytest.FixtureRequest) -> None:
+    network = Calls(shrunk)
+    case = cases_of(three(network))[0]
+    replayed = searched([case], measured(case), BUDGET)[0]
+    assert network.count == 3
+    request.getfixturevalue("unrecorded")
+    plain = searched([case], measured(case), BUDGET)[0]
+    assert network.count == 3 + BUDGET.attack + 1
+    assert all(torch.equal(plain[key]["x"], replayed[key]["x"]) for key in plain)
+
+
+@pytest.mark.usefixtures("unrecorded")
 def test_a_longer_attack_costs_one_evaluation_a_step() -> None:
     def evaluations(steps: int) -> int:
         network = Calls(shrunk)
@@ -161,6 +181,7 @@ def test_a_longer_attack_costs_one_evaluation_a_step() -> None:
     assert evaluations(9) - evaluations(4) == 5
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_transformers_of_one_family_run_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     ensemble, network = Calls(Ensemble.run), Calls(Network.run)
     monkeypatch.setattr(Ensemble, "run", lambda *args: ensemble(*args))
@@ -178,6 +199,7 @@ def test_transformers_of_one_family_run_as_one(monkeypatch: pytest.MonkeyPatch) 
             assert torch.allclose(point["x"], other[key]["x"], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_long_prompts_run_each_transformer_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformer_batch, "LONGEST", 5)
     network = Calls(Network.run)
@@ -187,6 +209,7 @@ def test_long_prompts_run_each_transformer_by_itself(monkeypatch: pytest.MonkeyP
     assert network.count == 8 * (BUDGET.attack + 1)
 
 
+@pytest.mark.usefixtures("unrecorded")
 def test_batches_that_memory_limits_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     (cases,) = companies(cases_of(three()))
     whole = searched(cases, measured(cases[0]), BUDGET)
@@ -208,6 +231,7 @@ def by_a_float(x: Any, eps: Any, K: Any) -> dict[str, Any]:
     return shrunk(x, math.sqrt(eps) ** 2, K)
 
 
+@pytest.mark.usefixtures("unrecorded")
 @pytest.mark.parametrize("network", [branching, by_a_float])
 def test_a_function_that_takes_a_parameter_as_one_number_is_attacked_point_by_point(network: Any) -> None:
     counted = Calls(network)
@@ -232,6 +256,7 @@ def test_an_error_that_is_nowhere_finite_in_float64_is_named() -> None:
         bs.compare(three(large), samples=2)
 
 
+@pytest.mark.usefixtures("unrecorded")
 @pytest.mark.parametrize("name", ["search", "errors", "prompt_bounds"])
 def test_a_case_with_a_method_of_its_own_is_attacked_by_it(name: str) -> None:
     counted = Calls(getattr(TheoremCase, name))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bridge.data import ScaledTable, Table, diabetes, load_table, read_csv, scaled
+from bridge.data import ScaledTable, Table, diabetes, load_table, read_csv, scaled, sunspots
 from symbolic.statements import UsageError
 
 RANGES = [None, (-1.0, 1.0), (0.0, 1.0), (0.0, float("inf")), (-0.17, float("inf"))]
@@ -179,25 +179,39 @@ def test_diabetes_is_raw_and_whole() -> None:
     assert table.targets[:3, 0].tolist() == [151.0, 75.0, 141.0]
 
 
+def test_sunspots_are_a_series_of_years() -> None:
+    pytest.importorskip("statsmodels", reason="the bundled series is part of statsmodels")
+    table = load_table("sunspots", None, None)
+    assert (table.features.shape, table.targets.shape, table.names) == ((309, 1), (309, 1), ("YEAR",))
+    assert np.array_equal(table.features[:, 0], np.arange(1700, 2009))
+    assert table.targets[:3, 0].tolist() == [5.0, 11.0, 16.0]
+
+
+PACKAGES = [(diabetes, "sklearn", "scikit-learn"), (sunspots, "statsmodels", "statsmodels")]
+
+
+@pytest.mark.parametrize(("load", "package", "called"), PACKAGES, ids=[name for *_, name in PACKAGES])
+def test_without_their_packages_tables_say_one_sentence(
+    load: Any, package: str, called: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = builtins.__import__
+
+    def without(name: str, *more: Any) -> Any:
+        if name.startswith(package):
+            raise ImportError(name)
+        return whole(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(UsageError, match=rf"{called}, which is not installed: pip install 'boundsmith\[data\]'"):
+        load()
+
+
 def test_the_first_rows() -> None:
     table = diabetes().first(41)
     assert scaled(table, 1.0, 1.0).x.shape == (40, 10)
     for rows in (2, 443):
         with pytest.raises(UsageError, match=f"diabetes: expected 3 to 442 rows .* got {rows}"):
             diabetes().first(rows)
-
-
-def test_without_scikit_learn_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = builtins.__import__
-
-    def without(name: str, *more: Any) -> Any:
-        if name.startswith("sklearn"):
-            raise ImportError(name)
-        return whole(name, *more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageError, match=r"scikit-learn, which is not installed: pip install 'boundsmith\[data\]'"):
-        diabetes()
 
 
 GOOD = "size,price,age\n1,10,3\n2,20,1\n4,15,2\n"

@@ -317,7 +317,7 @@ def test_a_text_is_not_attacked_and_an_attack_asked_for_is_refused() -> None:
         ({"text": "a", "data": "b", "csv": "c"}, "text and data and csv are given"),
         ({"target": "y"}, "target = 'y' names a column of a csv; give csv = FILE too"),
         ({"data": "diabetes", "target": "y"}, "names a column of a csv"),
-        ({"data": "diabets"}, "no table 'diabets'; available: diabetes; did you mean diabetes"),
+        ({"data": "diabets"}, "no table 'diabets'; available: diabetes, sunspots; did you mean diabetes"),
         ({"csv": "missing.csv", "target": "y"}, "--csv: there is no file 'missing.csv'"),
         ({"data": "diabetes"}, "induction.vanilla takes no --data and no --csv"),
     ],

@@ -22,6 +22,7 @@ from bridge.comparison import DEFAULTS
 from bridge.record import Comparison, Row, Verdict
 from bridge.theorem import Theorem
 from bridge.theorem_files import read_theorem
+from numeric.loops import Size
 from numeric.network import Network
 from symbolic.statements import Printed
 from tests.examples.test_readme import README, SNIPPETS
@@ -32,12 +33,14 @@ LINES = {
     "gradient_step.py": 65,
     "ridge.py": 65,
     "elastic_net.py": 60,
+    "momentum.py": 60,
 }  # neither blank nor comment
 COLUMNS = {
     "own_theorem.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
     "gradient_step.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
     "ridge.py": {"printed", "derived", "instance", "measured", "attacked", "exact", "verdict"},
     "elastic_net.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
+    "momentum.py": {"derived", "instance", "measured", "attacked", "exact", "verdict"},
 }
 SMALL = ["--samples", "8", "--attack", "3", "--restarts", "2"]
 CONCEPTS = 10
@@ -118,7 +121,7 @@ def test_the_table_that_is_shown_is_that_of_a_run() -> None:
 # --- bounds at a prompt -----------------------------------------------------------------------------------------------
 
 # The largest ratio of the sharpest bound at a prompt to the error there, at the prompt that minimises it.
-RATIOS = {"own_theorem.py": 1.1, "gradient_step.py": 1 + 1e-9, "ridge.py": 1 + 1e-9}
+RATIOS = {"own_theorem.py": 1.1, "gradient_step.py": 1 + 1e-9, "ridge.py": 1 + 1e-9, "momentum.py": 1.001}
 
 
 @pytest.mark.parametrize("name", RATIOS)
@@ -246,3 +249,26 @@ def test_enough_steps_of_the_elastic_net_are_solved_for() -> None:
     assert bs.solve(own("elastic_net.py"), for_="T", quantity="w", error=1e-2, eps=0).value == math.ceil(
         math.log(1e-2) / math.log(1 / 1.5)
     )
+
+
+# --- momentum ---------------------------------------------------------------------------------------------------------
+
+
+def test_heavy_ball_is_that_of_two_gradients() -> None:
+    """w_2 by hand: a step of gradient descent, and one more with momentum."""
+    X, y = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.25]]), torch.tensor([1.0, -1.0])
+    found = runpy.run_path(str(EXAMPLES / "momentum.py"))["heavy_ball"](X, y, 0.5, 0.25, 2)
+    first = 0.25 * y  # eta / n X^T y
+    second = first - 0.25 * (first - y) + 0.25 * first
+    torch.testing.assert_close(found, (X[-1] @ second)[None])
+
+
+def test_the_loop_of_the_heavy_ball_is_two_heads_and_one_layer() -> None:
+    built = runpy.run_path(str(EXAMPLES / "momentum.py"))["network"](4, 2, 0.5, 0.5, 0.01, 30.0, 7)
+    assert built.sizes["loop"] == Size(1, 2)
+    assert len(built.layers) == 14
+
+
+def test_a_wrong_bound_of_the_heavy_ball_is_violated() -> None:
+    comparison = bs.compare(own("momentum.py"), T=2, samples=16, attack=20, claim="prediction <= 3e-7")
+    assert Verdict.VIOLATED in {verdict for row in comparison for verdict in row.verdict.values()}

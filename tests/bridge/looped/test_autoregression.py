@@ -124,6 +124,13 @@ def test_a_csv_is_fitted_by_its_lags(tmp_path):
     assert [row[1] for row in coefficients.rows] == pytest.approx(expected.tolist(), abs=1e-3)
 
 
+def test_a_coarser_c_is_taken_as_it_is_given(tmp_path):
+    path = written(tmp_path, YEARS, [VALUES])
+    fine, coarse = (compare(ID, csv=path, target="value", lags=1, T=20, **c) for c in ({}, {"c": 8.0}))
+    missed = [{row.quantity: row.measured for row in each.rows}["prediction.network"] for each in (fine, coarse)]
+    assert missed[0] < 1e-6 < missed[1]
+
+
 @pytest.mark.parametrize(
     ("times", "options", "why"),
     [
@@ -133,6 +140,7 @@ def test_a_csv_is_fitted_by_its_lags(tmp_path):
         (YEARS, {"lags": 59}, "q = 59 lags for N = 59; take 1 to N - 1"),
         (YEARS, {"N": 79}, "N = 79, but the last time of .* is 79"),
         (YEARS, {"T": 0}, "T = 0; take a loop at least"),
+        (YEARS, {"B": 0.5}, "B = 0.5, but the series, scaled by its first values, reaches 1"),
         (YEARS, {"L": 2}, "leave out L and d"),
         (YEARS, {"dtype": "float32"}, "read in float64"),
         (YEARS, {"lags": 2, "q": 2}, "lags = 2 is the parameter q, which is given too"),

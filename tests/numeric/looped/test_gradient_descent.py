@@ -10,6 +10,7 @@ from numeric.feed_forward import require_ranges
 from numeric.looped import gradient_descent as gd
 from numeric.loops import Size
 from numeric.network import Network
+from numeric.shared_blocks import SharedNetwork
 from numeric.stream import StreamError
 
 N, D, M, T, ETA = 4, 2, 2, 3, 0.75
@@ -126,3 +127,15 @@ def test_prompts_that_do_not_fit_are_refused(x, y, message):
 def test_no_loop_is_refused():
     with pytest.raises(StreamError, match=r"T = 0\. Run the loop once at least"):
         gd.transformer(setting(), 0)
+
+
+def test_blocks_apart_weigh_once_for_all_loops(monkeypatch):
+    """Queries and keys do not depend on the state."""
+    at, tokens, made = setting(representation=MLP), gd.tokens(X, Y)[None], []
+    softmax = torch.softmax
+    monkeypatch.setattr(torch, "softmax", lambda *args, **more: made.append(1) or softmax(*args, **more))
+    shared = SharedNetwork(gd.transformer(at, 20)).run(tokens)
+    assert len(made) == 2 + 2  # the heads of the loop, and the two that read a neighbour
+    found = Network(gd.transformer(at, 20)).run(tokens)
+    for name, value in found.items():
+        torch.testing.assert_close(shared[name], value, rtol=1e-9, atol=1e-9)

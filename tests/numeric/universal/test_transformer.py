@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from numeric.construction import Attention, FeedForward, LogisticAttention, SoftmaxAttention
+from numeric.construction import Attention, FeedForward, LinearAttention, LogisticAttention
 from numeric.exact import run_exact
 from numeric.network import Network
 from numeric.shared_blocks import Products, SharedNetwork
@@ -298,11 +298,11 @@ def test_a_query_alone_is_refused_by_the_attention():
             run(torch.zeros(1, 1, 4))
 
 
-def test_shared_blocks_run_logistic_attention_only():
+def test_shared_blocks_run_no_other_attention():
     _, _, u, t = data(3, 2)
     construction = network_of(u, t, AT, 3, 3)
-    object.__setattr__(construction, "layers", (SoftmaxAttention(construction.layers[0].heads, residual=True),))
-    with pytest.raises(StreamError, match="SoftmaxAttention"):
+    object.__setattr__(construction, "layers", (LinearAttention(construction.layers[2].heads[:1], residual=True),))
+    with pytest.raises(StreamError, match="LinearAttention"):
         SharedNetwork(construction)
     with pytest.raises(StreamError, match="Give \\(batch, length, 4\\)"):
         SharedNetwork(network_of(u, t, AT, 3, 3)).run(torch.zeros(1, 4, 9))
