@@ -1,6 +1,5 @@
 """Theorem 4.1 (algoformer) as a theorem: a looped transformer beside Newton's iteration for S^(-1)."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,11 +75,6 @@ def reference(X: Any, y: Any, x: Any, alpha: Any, T: int) -> dict[str, Any]:
     return numeric.reference(X, y, x, alpha, T)
 
 
-# Both heads have the values e^C M_k x_i, whose balls do not cancel: each loop enlarges them by N/c or so.
-def exact_bits(N: int, T: int, c: float, C: float) -> int:
-    return math.ceil(T * (math.log2(N) - math.log2(c) + 4) + 2 * C) + 64
-
-
 def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     scores = (2 * sizes["N"] + 2) ** 2
     if budget is None:
@@ -103,6 +97,7 @@ NEWTON = Theorem(
     knows={
         theory.low: (lambda X: numeric.least_eigenvalue(X.mT @ X),),
         theory.longest: (lambda X: (X * X).sum(1).amax(),),
+        theory.gram: (lambda X: torch.linalg.vector_norm(X.mT @ X),),
         theory.own: (lambda X: numeric.leverages(X).amax(),),
         theory.foreign: (lambda X, x: torch.sqrt(x @ torch.linalg.solve(X.mT @ X, x)),),
         theory.Y: (lambda y: torch.linalg.vector_norm(y),),
@@ -112,7 +107,6 @@ NEWTON = Theorem(
     refusal=refusal,
     implied=CHOSEN,
     leading=("y_hat", "m"),
-    exact_bits=exact_bits,
     cost=cost,
     tables=(tables.floors,),
 )

@@ -178,4 +178,5 @@ class NewtonCase(TheoremCase):
 
 
 def _last_loop(second: str) -> tuple[Quantity, ...]:
-    return quantities_of(second, 1)
+    """Of some hundred rows nothing tells what positions leak from rounding."""
+    return tuple(each for each in quantities_of(second, 1) if each.name != "labels")

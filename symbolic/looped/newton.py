@@ -35,17 +35,19 @@ from symbolic.operations import Second
 
 N, d, T = (sp.Symbol(name, integer=True, positive=True) for name in ("N", "d", "T"))
 alpha, c, C, tau, kappa, B = (sp.Symbol(name, positive=True) for name in ("alpha", "c", "C", "tau", "kappa", "B"))
-low, longest, own, foreign, Y = (sp.Symbol(name, positive=True) for name in ("low", "longest", "own", "foreign", "Y"))
+low, longest, gram, own, foreign, Y = (
+    sp.Symbol(name, positive=True) for name in ("low", "longest", "gram", "own", "foreign", "Y")
+)
 widened, first_loop, E = (sp.Symbol(name, positive=True) for name in ("widened", "first_loop", "E"))
 
 keys = 2 * N + 1
 
 
-# TF_pre: W over c of the scores c x_i^T x_j, of which the squares add up to ||S||_F^2 <= d.
+# TF_pre: W over c of the scores c x_i^T x_j, of which the squares add up to ||S||_F^2.
 @cache
 def derive_products(second: Second) -> Approximated:
     """c x_i^T x_j, of all tokens: M_0 X^T = alpha X^T (X X^T + W)."""
-    scores = given("scores of TF_pre", dim=N**2, norm=Norm.TWO, size=c * sp.sqrt(d))
+    scores = given("scores of TF_pre", dim=N**2, norm=Norm.TWO, size=c * gram)
     return heads_as_matrix(scores, "weights of TF_pre", sink=C, reach=c * longest, widest=c, keys=keys, second=second)
 
 

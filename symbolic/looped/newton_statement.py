@@ -19,6 +19,7 @@ from symbolic.looped.newton import (
     d,
     first_loop,
     foreign,
+    gram,
     kappa,
     longest,
     low,
@@ -35,8 +36,8 @@ SECONDS = (Second.CONSTANT, Second.OPPOSITE)
 BY_HAND = "by rules, but by hand: how a loop moves errors row by row in the basis of the data, and sizes"
 PROMPTS = "singular values of X in [kappa^(-1/2), 1], |y_i| <= B, ||x||_2 <= 1"
 KNOWN = {
-    low: 1 / kappa, longest: sp.S.One, own: sp.S.One, foreign: sp.sqrt(kappa), theory.Y: sp.sqrt(N) * B,
-    widened: sp.Max(1, alpha), first_loop: sp.Max(1, alpha / (2 - alpha)),
+    low: 1 / kappa, longest: sp.S.One, gram: sp.sqrt(d), own: sp.S.One, foreign: sp.sqrt(kappa),
+    theory.Y: sp.sqrt(N) * B, widened: sp.Max(1, alpha), first_loop: sp.Max(1, alpha / (2 - alpha)),
 }  # fmt: skip
 
 
@@ -120,13 +121,13 @@ NEWTON = Result(
     formulas=tuple(map(_floor, SECONDS)),
     notation={
         alpha: r"\alpha", kappa: r"\kappa", tau: r"\tau", low: r"\lambda_{\min}", own: "h", foreign: r"\sqrt{h_x}",
-        longest: r"\max_i \|x_i\|^2", widened: r"\bar\alpha", first_loop: r"\gamma", theory.Y: r"\|y\|",
-        E: r"\bar e", unit: "u",
+        longest: r"\max_i \|x_i\|^2", gram: r"\|S\|_F", widened: r"\bar\alpha", first_loop: r"\gamma",
+        theory.Y: r"\|y\|", E: r"\bar e", unit: "u",
     },
     symbols={
-        low: "least eigenvalue of S", longest: "largest ||x_i||^2", own: "largest leverage x_i^T S^(-1) x_i",
-        foreign: "root of x^T S^(-1) x", theory.Y: "2-norm of the labels",
-        widened: "max(1, alpha)", first_loop: "max(1, alpha/(2 - alpha))",
+        low: "least eigenvalue of S", longest: "largest ||x_i||^2", gram: "||S||_F",
+        own: "largest leverage x_i^T S^(-1) x_i", foreign: "root of x^T S^(-1) x",
+        theory.Y: "2-norm of the labels", widened: "max(1, alpha)", first_loop: "max(1, alpha/(2 - alpha))",
         E: "ceiling of the error in the basis of the data: four times what adds up without products of errors",
         unit: "unit of the format",
     },

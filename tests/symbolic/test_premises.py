@@ -12,6 +12,7 @@ from symbolic.calculus import (
     MonotoneRecursion,
     Norm,
     QuadraticRecursion,
+    accumulate,
     add,
     apply_function,
     attend,
@@ -30,6 +31,7 @@ from symbolic.calculus import (
     given,
     gradient_descent,
     hard_max,
+    heads_as_matrix,
     invariant_interval,
     knob_for,
     largest_range,
@@ -142,6 +144,23 @@ NOT_NEGATIVE: dict[str, tuple[Rule, str]] = {
         lambda v: pool(number(error=v * e), "pooled", groups=(e,), total=1),
         "the e(rror)? of '(x|pooled)'",
     ),
+    "accumulate, offset": (
+        lambda v: accumulate(number(), "y", factor=1, offset=v, depth=2, size=1),
+        "the offset of 'y'|the offset of 'the recursion'",
+    ),
+    "accumulate, quadratic": (
+        lambda v: accumulate(number(), "y", factor=1, offset=0, quadratic=v, depth=2, size=1),
+        "the quadratic of 'y'",
+    ),
+    "accumulate, size": (lambda v: accumulate(number(), "y", factor=1, offset=0, depth=2, size=v), "the size of 'y'"),
+    "heads_as_matrix, reach": (
+        lambda v: heads_as_matrix(given("s", dim=2, norm=2, size=1), "w", sink=3, reach=v, keys=2, widest=1),
+        "the reach of 'w'",
+    ),
+    "heads_as_matrix, widest": (
+        lambda v: heads_as_matrix(given("s", dim=2, norm=2, size=1), "w", sink=3, reach=1, keys=2, widest=v),
+        "the widest of 'w'",
+    ),
     "recur, factor": (lambda v: recur(number(), "y", factor=v, offset=0, depth=2, size=1), "the factor of 'y'"),
     "recur, offset": (lambda v: recur(number(), "y", factor=1, offset=v, depth=2, size=1), "the offset of 'y'"),
     "recur, size": (lambda v: recur(number(), "y", factor=1, offset=0, depth=2, size=v), "the size of 'y'"),
@@ -183,6 +202,16 @@ WHOLE: dict[str, tuple[Rule, str, int]] = {
     ),
     "concentrate, count": (lambda v: concentrate("k", count=v, slope=1), "the count of 'k'", 1),
     "exclude, count": (lambda v: exclude(number(), "out", count=v, lead=1, diameter=1), "the count of 'out'", 1),
+    "accumulate, depth": (
+        lambda v: accumulate(number(), "y", factor=1, offset=0, depth=v, size=1),
+        "the depth of 'y'",
+        0,
+    ),
+    "heads_as_matrix, keys": (
+        lambda v: heads_as_matrix(given("s", dim=2, norm=2, size=1), "w", sink=3, reach=1, keys=v),
+        "the keys of 'w'",
+        1,
+    ),
     "recur, depth": (lambda v: recur(number(), "y", factor=HALF, offset=0, depth=v, size=1), "the depth of 'y'", 0),
     "contract, depth": (
         lambda v: contract(number(), "y", factor=HALF, offset=0, depth=v, size=1),

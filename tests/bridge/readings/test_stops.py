@@ -45,6 +45,14 @@ UNREAD: dict[str, tuple[Callable[[], Approximated], str]] = {
         lambda: calculus.recur(start(), "y", factor=1, offset=0, depth=2, size=1),
         "'recursion' has no enclosure: its layers are known by numbers alone; repeat(...) takes",
     ),
+    "accumulate": (
+        lambda: calculus.accumulate(start(), "y", factor=1, offset=0, size=1, depth=1),
+        "'accumulation' has no enclosure: a step is known by how it enlarges an error",
+    ),
+    "heads_as_matrix": (
+        lambda: calculus.heads_as_matrix(start(), "y", sink=9, reach=1, keys=2),
+        "'softmax beside a sink' has no enclosure: its scores are those of all queries in one vector",
+    ),
     "converge": (
         lambda: calculus.converge(start(), "y", quadratic=HALF, offset=0, size=1, depth=1),
         "'quadratic convergence' has no enclosure: a step is known by how it reduces an error",
