@@ -124,7 +124,7 @@ class TheoremCase(TheoremBounds):
         return super().ball(expression.xreplace(typed), {**(more or {}), **near})
 
     def _has_worst_case(self, letter: sp.Symbol) -> bool:
-        """Whether a quantity replaces or keeps it; what a network and a prompt know apart is looked up where it is kept."""
+        """Whether a quantity replaces or keeps it; what a network and a prompt know apart is looked up if kept."""
         of_both = len(self.theorem.knows[letter]) > 1
         stated = (quantity.worst_case or {} for quantity in self.result.quantities)
         return any(letter in each and not (of_both and each[letter] == letter) for each in stated)
