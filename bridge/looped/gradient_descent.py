@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -108,77 +109,7 @@ def reference(x: Any, y: Any, mlp: Any, eta: Any, T: int) -> dict[str, Any]:
     return {"prediction": A @ phi[-1], "residuals": A @ phi[:-1].mT - y.mT}
 
 
-# Letters at a prompt.
-
-
-@dataclass(frozen=True)
-class AtPrompt:
-    """Phi(x) of all N + 1 rows, its products over N with those of the examples, and W - G."""
-
-    phi: Any  # (N + 1, D)
-    products: Any  # (N + 1, N)
-    missed: Any  # (N + 1, N + 1)
-
-    @classmethod
-    def of(cls, x: Any, mlp: Any, N: Any, c: Any, C: Any, second: str) -> "AtPrompt":
-        phi = features(x, mlp)
-        products = phi @ phi[:-1].mT / N
-        zeros = torch.cat([0 * products, 0 * products[:, :1]], 1)  # of labels and x_test
-        scores = torch.cat([c * products, zeros], 1)
-        weights = HEADS[Second(second)](scores, scores, torch.exp(-C + 0 * products[0, 0]))[:, : len(phi)] / c
-        return cls(phi, products, weights - torch.cat([products, zeros[:, :1]], 1))
-
-    def exact(self, s: Any) -> Any:
-        """G s, from s (N + 1, m)."""
-        return self.products @ s[:-1]
-
-    def influence(self, eta: Any, T: int) -> Any:
-        """The rows e_p^T B^j, j = 0 .. T: (T + 1, N + 1)."""
-        row = torch.cat([0 * self.products[0], 1 + 0 * self.products[0, :1]])
-        rows = [row]
-        for _ in range(T):
-            row = row - eta * torch.cat([row @ self.products, 0 * row[:1]])
-            rows.append(row)
-        return torch.stack(rows)
-
-    # delta_{k+1} = B delta_k - eta (W - G) s_k.
-    def first_order(self, y: Any, eta: Any, T: int) -> Any:
-        """What W - G makes of the exact states in T loops, (N + 1, m)."""
-        s = torch.cat([-1 * y, 0 * y[:1]])
-        moved = 0 * s
-        for _ in range(T):
-            moved = moved - eta * (self.exact(moved) + self.missed @ s)
-            s = s - eta * self.exact(s)
-        return moved
-
-
-def largest_labels(y: Any) -> Any:
-    return torch.linalg.vector_norm(y.mT, dim=1).max()
-
-
-def largest_influence(x: Any, mlp: Any, N: Any, eta: Any, T: int) -> Any:
-    phi = features(x, mlp)
-    products = phi @ phi[:-1].mT / N
-    rows = AtPrompt(phi, products, None).influence(eta, int(T))
-    return torch.linalg.vector_norm(rows[:, :-1], dim=1).max()
-
-
-def missed_in_residuals(x: Any, mlp: Any, N: Any, c: Any, C: Any, second: str) -> Any:
-    return torch.linalg.matrix_norm(AtPrompt.of(x, mlp, N, c, C, second).missed[:-1])
-
-
-def missed_in_prediction(x: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, eta: Any, T: int) -> Any:
-    here = AtPrompt.of(x, mlp, N, c, C, second)
-    return torch.linalg.vector_norm(here.influence(eta, int(T))[:-1] @ here.missed, dim=1).max()
-
-
-def first_order_residuals(x: Any, y: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, eta: Any, T: int) -> Any:
-    found = AtPrompt.of(x, mlp, N, c, C, second).first_order(y, eta, int(T))[:-1]
-    return torch.linalg.vector_norm(found.mT, dim=1).max()
-
-
-def first_order_prediction(x: Any, y: Any, mlp: Any, N: Any, c: Any, C: Any, second: str, eta: Any, T: int) -> Any:
-    return abs(AtPrompt.of(x, mlp, N, c, C, second).first_order(y, eta, int(T))[-1]).max()
+# Letters.
 
 
 def truncation(N: Any, d: Any, B_x: Any, c: Any, C: Any, bits: Any, second: str) -> Any:
@@ -189,23 +120,98 @@ def rounding(N: Any, d: Any, B_x: Any, c: Any, C: Any, bits: Any, second: str) -
     return ROUNDING[second](N, d, B_x, c, C, bits)
 
 
-def largest_error(
-    x: Any, y: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, eta: Any, T: Any, B_x: Any, B_y: Any,
-    tau: Any, bits: Any,
-) -> Any:  # fmt: skip
-    return LARGEST_ERROR(
-        largest_labels(y), largest_influence(x, mlp, N, eta, T), missed_in_residuals(x, mlp, N, c, C, second),
-        missed_in_prediction(x, mlp, N, c, C, second, eta, T), rounding(N, d, B_x, c, C, bits, second),
-        N, T, eta, B_y, tau, bits,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class AtPrompt:
+    """What the letters are at one prompt, x (N + 1, d), y (N, m)."""
+
+    x: Any
+    y: Any
+    mlp: Any
+    N: Any
+    d: Any
+    T: int
+    eta: Any
+    c: Any
+    C: Any
+    second: str
+    B_x: Any
+    B_y: Any
+    tau: Any
+    bits: Any
+
+    @cached_property
+    def products(self) -> Any:
+        """Phi(x_i)^T Phi(x_j) / N, (N + 1, N)."""
+        phi = features(self.x, self.mlp)
+        return phi @ phi[:-1].mT / self.N
+
+    @cached_property
+    def missed(self) -> Any:
+        """W - G, (N + 1, N + 1)."""
+        zeros = torch.cat([0 * self.products, 0 * self.products[:, :1]], 1)  # of labels and x_test
+        scores, lost = torch.cat([self.c * self.products, zeros], 1), torch.exp(-self.C + 0 * self.products[0, 0])
+        weights = HEADS[Second(self.second)](scores, scores, lost)[:, : len(self.products)] / self.c
+        return weights - torch.cat([self.products, zeros[:, :1]], 1)
+
+    @cached_property
+    def influence(self) -> Any:
+        """The rows e_p^T B^j, j = 0 .. T: (T + 1, N + 1)."""
+        rows = [torch.cat([0 * self.products[0], 1 + 0 * self.products[0, :1]])]
+        for _ in range(self.T):
+            rows.append(rows[-1] - self.eta * torch.cat([rows[-1] @ self.products, 0 * rows[-1][:1]]))
+        return torch.stack(rows)
+
+    # delta_{k+1} = B delta_k - eta (W - G) s_k, with G s = products r.
+    @cached_property
+    def first_order(self) -> Any:
+        """What W - G makes of the exact states in T loops, (N + 1, m)."""
+        s = torch.cat([-1 * self.y, 0 * self.y[:1]])
+        moved = 0 * s
+        for _ in range(self.T):
+            moved = moved - self.eta * (self.products @ moved[:-1] + self.missed @ s)
+            s = s - self.eta * (self.products @ s[:-1])
+        return moved
+
+    def R(self) -> Any:
+        return torch.linalg.vector_norm(self.y.mT, dim=1).max()
+
+    def H(self) -> Any:
+        return torch.linalg.vector_norm(self.influence[:, :-1], dim=1).max()
+
+    def a(self) -> Any:
+        return torch.linalg.matrix_norm(self.missed[:-1])
+
+    def q(self) -> Any:
+        return torch.linalg.vector_norm(self.influence[:-1] @ self.missed, dim=1).max()
+
+    def F_r(self) -> Any:
+        return torch.linalg.vector_norm(self.first_order[:-1].mT, dim=1).max()
+
+    def F_p(self) -> Any:
+        return abs(self.first_order[-1]).max()
+
+    def E(self) -> Any:
+        rho = rounding(self.N, self.d, self.B_x, self.c, self.C, self.bits, self.second)
+        of_run = self.N, self.T, self.eta, self.B_y, self.tau, self.bits
+        return LARGEST_ERROR(self.R(), self.H(), self.a(), self.q(), rho, *of_run)
+
+    def S(self) -> Any:
+        return EXACT_STATE(self.R(), self.H()) + self.E()
 
 
-def largest_state(
-    x: Any, y: Any, mlp: Any, N: Any, d: Any, c: Any, C: Any, second: str, eta: Any, T: Any, B_x: Any, B_y: Any,
-    tau: Any, bits: Any,
-) -> Any:  # fmt: skip
-    exact = EXACT_STATE(largest_labels(y), largest_influence(x, mlp, N, eta, T))
-    return exact + largest_error(x, y, mlp, N, d, c, C, second, eta, T, B_x, B_y, tau, bits)
+def of_prompt(letter: Callable[[AtPrompt], Any]) -> Callable[..., Any]:
+    """The letter as a function of what a prompt is made of, by name."""
+
+    def found(
+        x: Any, y: Any, mlp: Any, N: Any, d: Any, T: Any, eta: Any, c: Any, C: Any, second: str, B_x: Any, B_y: Any,
+        tau: Any, bits: Any,
+    ) -> Any:  # fmt: skip
+        return letter(AtPrompt(x, y, mlp, N, d, int(T), eta, c, C, second, B_x, B_y, tau, bits))
+
+    return found
+
+
+LETTERS = AtPrompt.H, AtPrompt.a, AtPrompt.q, AtPrompt.F_r, AtPrompt.F_p, AtPrompt.E, AtPrompt.S
 
 
 # Checks.
@@ -274,15 +280,9 @@ GRADIENT_DESCENT = Theorem(
     }, shared=True),
     reference=reference,
     knows={
-        theory.H: (largest_influence,),
-        theory.a: (missed_in_residuals,),
-        theory.q: (missed_in_prediction,),
-        theory.F_r: (first_order_residuals,),
-        theory.F_p: (first_order_prediction,),
         theory.rho: (rounding,),
         theory.delta: (truncation,),
-        theory.E: (largest_error,),
-        theory.S: (largest_state,),
+        **{getattr(theory, letter.__name__): (of_prompt(letter),) for letter in LETTERS},
     },
     checks=tuple(
         Check(STATEMENT.quantity(f"{what}.{part}"), counted(part, what))

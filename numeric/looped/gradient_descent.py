@@ -29,6 +29,7 @@ INDICATORS = "feature", "label", "test", "sink", "one"
 
 def tokens(x: Any, y: Any) -> Any:
     """(x_i, 0), (0, y_i) in turns, x_test and a last token, with positions and indicators: x (N + 1, d), y (N, m)."""
+    require_prompt(x, y)
     count, m = len(x), y.shape[1]
     positions = digits(count).to(torch.float64)
     ones = torch.ones(count, 1, dtype=torch.float64)

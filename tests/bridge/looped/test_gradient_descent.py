@@ -81,7 +81,9 @@ def weights_of(second: str, c: float, C: float) -> tuple[AtPrompt, torch.Tensor]
     state = numeric_state(before, built, x, y)
     share = (0.5 if second == "opposite" else 1.0) * np.exp(C) / c
     first, other = (head.weights(state, 0, 8)[0, ::2, ::2] for head in heads)
-    return AtPrompt.of(x, torch.zeros(0, 2, 3), 3, c, C, second), share * (first - other)
+    y = torch.tensor([[0.5], [-1.0], [0.25]])
+    here = AtPrompt(x, y, torch.zeros(0, 2, 3), 3, 2, 6, 0.5, c, C, second, 1.0, 1.0, 24.0, 53)
+    return here, share * (first - other)
 
 
 def numeric_state(layers: object, built: object, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -100,11 +102,10 @@ def test_what_the_bounds_call_W_is_what_the_network_weighs_by(second: str) -> No
 
 def test_the_first_order_is_what_two_recursions_differ_by() -> None:
     here, W = weights_of("opposite", 2.0**-4, 20.0)
-    y = torch.tensor([[0.5], [-1.0], [0.25]])
-    exact = moved = torch.cat([-y, torch.zeros(1, 1)])
+    exact = moved = torch.cat([-here.y, torch.zeros(1, 1)])
     for _ in range(6):
-        exact, moved = exact - 0.5 * here.exact(exact), moved - 0.5 * (W @ moved)
-    torch.testing.assert_close(here.first_order(y, 0.5, 6), moved - exact, rtol=1e-3, atol=1e-12)
+        exact, moved = exact - 0.5 * here.products @ exact[:-1], moved - 0.5 * (W @ moved)
+    torch.testing.assert_close(here.first_order, moved - exact, rtol=1e-3, atol=1e-12)
 
 
 def test_features_are_those_of_the_mlp() -> None:

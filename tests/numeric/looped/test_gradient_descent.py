@@ -121,7 +121,7 @@ def test_a_query_outside_of_the_stated_range_is_refused():
 )
 def test_prompts_that_do_not_fit_are_refused(x, y, message):
     with pytest.raises(StreamError, match=message):
-        gd.require_prompt(x, y)
+        gd.tokens(x, y)
 
 
 def test_no_loop_is_refused():
