@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import sympy as sp
+import torch
 
 from bridge.export.numbers import plain
 from bridge.format_limits import FORMATS, INFO, SUMMED
@@ -18,29 +19,39 @@ def pair_for(second: str, dtype: str, *, keys: int, size: float, width: int) -> 
 
 
 # C is rounded up: what leaks falls faster than what is rounded grows. Scaling by a power of 2 is exact.
-def recommended(pair: HeadPair, dtype: str) -> dict[str, float]:
-    """The best c and C of the format, as far as 2 n e^C stays in its range: a power of 2 and a whole number."""
-    C = min(math.ceil(number(pair.best.C)), largest_sink(pair.keys, dtype))
+def recommended(pair: HeadPair, dtype: str, values: float = 1.0) -> dict[str, float]:
+    """The best c and C of the format, as far as 2 n e^C stays in its range: a power of 2 and a whole number.
+
+    `values` bounds what the heads average, if it is above 1.
+    """
+    C = min(math.ceil(number(pair.best.C)), largest_sink(pair.keys, dtype, values))
     return {"c": 2.0 ** round(math.log2(number(pair.best_c(C)))), "C": float(C)}
 
 
-def largest_sink(keys: Any, dtype: str) -> int:
-    """The largest whole C with 2 n e^C in the range of the format."""
-    return math.floor(math.log(INFO[dtype].max / (2 * int(keys))))
+def largest_sink(keys: Any, dtype: str, values: float = 1.0) -> int:
+    """The largest whole C with 2 n e^C, times what is averaged, in the range of the format."""
+    return math.floor(math.log(INFO[dtype].max / (2 * int(keys) * max(1.0, values))))
 
 
-def require_held(id: str, pair: HeadPair, dtype: str, *, c: float, C: float) -> None:
-    """Raises UsageError where the format does not hold e^C or 2 n e^C, or where no score is resolved beside C."""
-    reason = _overflow(int(pair.keys), C, dtype) or _unresolved(pair, c, C, dtype)
+def require_held(id: str, pair: HeadPair, dtype: str, *, c: float, C: float, values: float = 1.0) -> None:
+    """Raises UsageError where the format does not hold C, e^C or 2 n e^C, or where no score is resolved beside C."""
+    reason = _stored(C, dtype) or _overflow(int(pair.keys), C, dtype, values) or _unresolved(pair, c, C, dtype)
     if reason:
         raise UsageError(f"{id}: {reason}")
 
 
-def _overflow(keys: int, C: float, dtype: str) -> str:
-    most = math.log(INFO[dtype].max)
-    for name, logarithm in (("e^C", C), (f"2 n e^C with n = {keys}", C + math.log(2 * keys))):
+# Scores get the stored C, and values e^C of the real one.
+def _stored(C: float, dtype: str) -> str:
+    near = float(torch.tensor(C, dtype=getattr(torch, dtype)))
+    return "" if near == C else f"C = {plain(C)} is stored as {plain(near)} in {dtype}; take that, or a whole number"
+
+
+def _overflow(keys: int, C: float, dtype: str, values: float) -> str:
+    most, wide = math.log(INFO[dtype].max), math.log(max(1.0, values))
+    several = f"2 n e^C with n = {keys}" + (f" and values up to {plain(values)}" if wide else "")
+    for name, logarithm in (("e^C", C), (several, C + math.log(2 * keys) + wide)):
         if logarithm > most:
-            end, within = INFO[dtype].max, largest_sink(keys, dtype)
+            end, within = INFO[dtype].max, largest_sink(keys, dtype, values)
             return f"{name} is beyond {dtype}, which ends at {end:.7g}, for C = {plain(C)}; take C = {within} or less"
     return ""
 

@@ -62,7 +62,7 @@ def _replays(recording: "Recording", arguments: Sequence[Tensor], found: Sequenc
         replayed = recording(arguments)
     except (RuntimeError, TypeError, ValueError, IndexError):  # a shape that only the first run had
         return False
-    return all(torch.equal(one, other) for one, other in zip(replayed, found, strict=True))
+    return all(one.dtype == other.dtype and torch.equal(one, other) for one, other in zip(replayed, found, strict=True))
 
 
 class Step(NamedTuple):
@@ -250,7 +250,12 @@ def _flat(args: Sequence[Any]) -> Iterator[Any]:
 
 def _is_whole(view: Any, tensor: Tensor) -> bool:
     """Whether the view shows all of the tensor, as it is."""
-    return isinstance(view, Tensor) and (view.shape, view.stride()) == (tensor.shape, tensor.stride())
+    return isinstance(view, Tensor) and _layout_of(view) == _layout_of(tensor)
+
+
+def _layout_of(tensor: Tensor) -> tuple[Any, ...]:
+    place = tensor.shape, tensor.stride(), tensor.storage_offset()
+    return *place, tensor.dtype, tensor.is_conj(), tensor.is_neg()
 
 
 def _tensors(found: Any) -> list[Tensor]:

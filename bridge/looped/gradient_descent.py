@@ -50,6 +50,9 @@ LARGEST_ERROR = ArrayFunction(
 def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
     """high, bits, c and C where they are not given. Raises UsageError for a pair or knobs that do not fit."""
     found = {"bits": FORMATS[dtype], **params}
+    if found["bits"] != FORMATS[dtype]:
+        held = f"bits = {found['bits']}, but {dtype} has {FORMATS[dtype]}"
+        raise UsageError(f"{STATEMENT.id}: {held}; leave bits out")
     known = {p.name: found.get(p.name, p.default) for p in STATEMENT.parameters}
     if known["second"] not in PAIRS:
         raise UsageError(f"{STATEMENT.id}: second = {known['second']!r}; give {' or '.join(PAIRS)}")
@@ -63,10 +66,10 @@ def knobs(second: str, numbers: Mapping[str, Any], given: Mapping[str, Any], dty
     """c and C. Raises UsageError for those that the format does not hold."""
     size = numbers["B_x"] ** 2 / numbers["N"]
     heads = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=size, width=numbers["d"])
-    best = recommended(heads, dtype)
-    chosen = {**best, "c": above_best(numbers["N"]) * best["c"]}
-    chosen |= {name: given[name] for name in best if name in given}
-    require_held(STATEMENT.id, heads, dtype, **chosen)
+    residuals = math.sqrt(numbers["N"]) * numbers["B_y"]
+    best = recommended(heads, dtype, residuals)
+    chosen = {name: given.get(name, value) for name, value in best.items()}
+    require_held(STATEMENT.id, heads, dtype, **chosen, values=residuals)
     return chosen
 
 
@@ -74,13 +77,6 @@ def refusal(high: float, B_x: float) -> Refusal | None:
     """Where the domain of the inputs does not keep the eigenvalues below `high`."""
     reason = f"high = {plain(high)} is below B_x^2 = {plain(B_x**2)}, which eigenvalues may reach; leave high out"
     return Refusal(Verdict.OUTSIDE, reason) if high < B_x**2 else None
-
-
-# With the best c the worst truncation of N weights is as large as their rounding. At a prompt it is followed with its
-# signs, and is less by some powers of N; rounding is bounded by norms.
-def above_best(N: int) -> float:
-    """The power of 2 next to sqrt(N)."""
-    return 2.0 ** round(math.log2(N) / 2)
 
 
 # Networks.

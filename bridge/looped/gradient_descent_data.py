@@ -1,5 +1,6 @@
 """Theorem 3.1 (algoformer) on a table of real numbers: its step size, its letters, and predictions beside others."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -45,12 +46,21 @@ class GradientDescentStudy(TheoremStudy):
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "OfTable":
         """Raises UsageError for parameters that do not fit the table, and for features beyond their bounds."""
         resolved, weights = self.point(params, seed, dtype)
+        if "c" not in params:
+            resolved["c"] *= above_best(resolved["N"], resolved["c"] * resolved["B_x"] ** 2 / resolved["N"])
         length = 2 * resolved["N"] + 2
         Cost(64.0 * length**2, SECONDS * length**2 * resolved["T"]).announce(
             f"compare {self.result.id} at {table.source}"
         )
         theorem = replace(self.theorem, refusal=None, exact_limit=OF_LETTERS, quantities=_remarked)
         return OfTable(theorem, resolved, weights, dtype, device, table)
+
+
+# The best c of all inputs has the worst truncation as large as the rounding. Features that point in all directions
+# leave less of truncation, which is followed with its signs, by about sqrt(N); rounding is bounded by norms.
+def above_best(N: int, largest_score: float) -> float:
+    """A power of 2 near sqrt(N), less where scores would exceed 1."""
+    return 2.0 ** max(0, round(min(math.log2(N) / 2, -math.log2(largest_score))))
 
 
 def _remarked() -> tuple[Quantity, ...]:

@@ -101,7 +101,8 @@ def formats(N: int, d: int, B: float, x: Any, r: Any) -> NamedTable:
         for second, name in WORDS.items():
             u, at = 2.0 ** -FORMATS[dtype], recommended(pair(second, N, d, B, dtype), dtype)
             measured, least = (each(x, r, str(second), dtype, **at) for each in (relative_error, scanned))
-            rows.append([dtype, name, *at.values(), measured, least, measured / least, u, u ** (1 / 2), u ** (2 / 3)])
+            ratio = measured / least if least else None
+            rows.append([dtype, name, *at.values(), measured, least, ratio, u, u ** (1 / 2), u ** (2 / 3)])
     return NamedTable(
         title="Gradient of one prompt, relative error at the c and C computed beforehand and at the best of a scan",
         columns=["format", "second head", "c", "C", "error", "least", "ratio", "u", "u^(1/2)", "u^(2/3)"], rows=rows,

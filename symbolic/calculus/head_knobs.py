@@ -61,12 +61,13 @@ class HeadPair:
     # largest, C, it is off by C + r, its exponential by EXPONENTIAL; an error of the scores moves the weights by itself
     # and, through the sum, by itself times n e^(r - C). Then follow that sum of n + 1 terms, a division, the product
     # with e^C v_j, and the sum over the keys. In the units `unit`: the score as stored, the weight, the head's output
-    # and its addition to the token. e^C v_j / c is the same in both heads, so that its rounding only counts for z.
+    # and its addition to the token. e^C v_j / c is the same in both heads, so that its rounding only counts for z: two
+    # units of e^C v_j, and four of the factors of a score, c and a share such as 1/N with their products.
     # Scores 0 are exact, and so is 0 - C.
     def rounding(self, c: Any, C: Any) -> sp.Expr:
         r = as_expr(c) * self.size
         own = sp.exp(r) * self._of_head(r, as_expr(C), self.keys * sp.exp(r - as_expr(C)))
-        return (own + self._of_second(self.keys * sp.exp(-as_expr(C))) + 3 * self.unit * r) / as_expr(c)
+        return (own + self._of_second(self.keys * sp.exp(-as_expr(C))) + 6 * self.unit * r) / as_expr(c)
 
     def error(self, c: Any, C: Any) -> sp.Expr:
         return self.truncation(c, C) + self.rounding(c, C)

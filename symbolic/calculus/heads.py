@@ -27,7 +27,8 @@ from symbolic.operations import Second, SinkSoftmax
 #   |e^x - 1 - x| <= r^2 (2 + e^r) / 6,  |sinh x - x| <= r^3 (9 + cosh r) / 60.
 # An error e of the scores counts once, beside the bounds at r + e for the approximate scores.
 # Equality: C -> oo, exact scores at r - e, moved up to r, r -> 0. The largest known ratio for exact scores, r <= 1 and
-# u <= r^2 / 1000 is 1.11; it grows without limit with r, and is 6 for u = r^2 / 12 and one key.
+# u <= r^2 / 1000 is 1.11; it grows without limit with r and u: for one key and u = r^2 / 12 it is 3.9 at r = 1 and 9.1
+# at r = 2.
 def heads_as_linear(
     scores: Approximated, name: str, *, sink: Any, second: Second | str = Second.CONSTANT, reason: str = ""
 ) -> Approximated:

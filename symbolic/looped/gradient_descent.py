@@ -45,10 +45,10 @@ COPIED = 3 * N * sp.exp(-2 * tau) + 4 * unit  # times the largest of what is cop
 # s_hat_T - s_T = B^T (s_hat_0 - s_0) + sum_l B^(T-1-l) (eta (G - W) s_hat_l + rounding_l). With s_l + (s_hat_l - s_l)
 # for s_hat_l the sum is one of exact states, its residuals F_r in size and its prediction F_p, and a rest. Of the rest,
 # ||B^j|| <= 1 in the residuals, ||W - G|| <= a there and ||e_p^T B^j (W - G)|| <= q for the prediction. A loop rounds
-# each coordinate of W s_hat by rho sum_j |s_hat_j| at most (`HeadPair.rounding`), and s_hat by 4 units of ||s_hat||:
+# each coordinate of W s_hat by rho sum_j |s_hat_j| at most (`HeadPair.rounding`), and s_hat by 5 units of ||s_hat||:
 # eta/c, the product with it, and the new token, for steps no longer than 2 ||s_hat||.
-ROUNDED_R = eta * sp.sqrt(N * (N + 1)) * rho + 4 * unit  # by a loop, over ||s_hat||
-ROUNDED_P = eta * sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * rho + 4 * unit * (1 + H)
+ROUNDED_R = eta * sp.sqrt(N * (N + 1)) * rho + 5 * unit  # by a loop, over ||s_hat||
+ROUNDED_P = eta * sp.sqrt(N + 1) * (1 + sp.sqrt(N) * H) * rho + 5 * unit * (1 + H)
 
 # E >= ||s_hat_l - s_l||_2 of all loops: the largest is at most the error of the start in both parts and T times what a
 # loop adds in both, a multiple of ||s_hat_l||, at most that of s_l and E. For a multiple below 1 it can be solved for.

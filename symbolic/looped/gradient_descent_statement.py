@@ -100,7 +100,7 @@ GRADIENT_DESCENT = Result(
         Parameter("B_y", B_y, "bound on the labels", 1.0),
         Parameter("high", high, "bound on the eigenvalues of Phi(X)^T Phi(X) / N (B_x^2, if it is not given)", 1.0),
         Parameter("second", None, "the second head: constant, or opposite", "opposite"),
-        Parameter("bits", bits, "bits of the format for which c and C are chosen", 53, integer=True),
+        Parameter("bits", bits, "bits of the format of the run", 53, integer=True),
         Parameter("c", c, "scale of the scores (from N, d, B_x and bits, if it is not given)", 2.0**-12),
         Parameter("C", C, "score of the last token (likewise)", 32.0),
         Parameter("tau", tau, "inverse temperature of heads that read a neighbour", 24.0),

@@ -75,7 +75,7 @@ def test_the_recommended_pair_is_held_and_near_the_best(second: str, dtype: str)
     assert found["C"] == math.ceil(number(of.best.C)) or 4 * 20 * math.exp(found["C"] + 1) > INFO[dtype].max
     if dtype != "float16":  # there C ends before the best
         reached = number(of.error(sp.Rational(found["c"]), sp.Rational(found["C"])))
-        assert reached <= 1.7 * number(of.best.error)  # a power of 2, and higher orders in c
+        assert reached <= 1.9 * number(of.best.error)  # a power of 2, and higher orders in c and the unit
 
 
 def test_a_sink_beyond_the_format_is_refused() -> None:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from numeric import recording
 from numeric.attack import attack_groups, box_project
-from numeric.recording import WORTHWHILE, Repeated, record
+from numeric.recording import WORTHWHILE, Repeated, _is_whole, record
 
 MATRIX = torch.linspace(-1.0, 1.0, 12, dtype=torch.float64).view(3, 4)
 ROWS = torch.tensor([2, 0, 2])
@@ -146,3 +146,10 @@ def test_an_attack_is_the_same_without_recordings(monkeypatch):
     replayed = found()
     monkeypatch.setattr(recording, "WORTHWHILE", 1000)
     assert found() == replayed
+
+
+def test_a_view_that_shows_something_else_is_no_copy_of_its_source() -> None:
+    complex_numbers = torch.tensor([1.0 + 2.0j, 3.0 - 1.0j])
+    for view, whole in ((complex_numbers.conj(), complex_numbers), (torch.arange(4.0)[1:3], torch.arange(4.0)[:2])):
+        assert not _is_whole(view, whole)
+    assert _is_whole(complex_numbers.view_as(complex_numbers), complex_numbers)

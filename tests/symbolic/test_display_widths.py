@@ -70,7 +70,7 @@ def test_displays_fit(name):
 def test_every_result_compiles_without_overfull_displays(tmp_path):
     said = compiled(tmp_path, *map(fragment, IDS))
     assert "\n!" not in said
-    assert max(map(float, re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\) detected", said)), default=0) <= 4
+    assert max(map(float, re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\) detected", said)), default=0) <= 2
 
 
 def test_of_a_fraction_the_longer_part_counts_and_of_cases_the_longest():

@@ -168,7 +168,7 @@ REFUSED = {
     "one example": ({"N": 1}, r"N = 1 does not meet N >= 2 \(a line fits one example exactly\)"),
     "no such pair": ({"second": "none"}, r"second = 'none'; give constant or opposite"),
     "sink beyond the format": ({"C": 710.0}, r"e\^C is beyond float64, which ends at .* for C = 710; take C = "),
-    "sum beyond the format": ({"C": 708.0}, r"2 n e\^C with n = 17 is beyond float64"),
+    "sum beyond the format": ({"C": 708.0}, r"2 n e\^C with n = 17 and values up to 2.828 is beyond float64"),
     "scale below the format": ({"c": 1e-16}, r"c = 1.*e-16 is below what float64 resolves"),
 }
 

@@ -258,7 +258,7 @@ def test_an_attack_at_full_size_forms_no_matrix_of_all_pairs_of_tokens():
         return seen.largest
 
     assert largest(dense=False) <= 2 * prompts.numel()
-    assert largest(dense=True) >= 12 * 512**2
+    assert largest(dense=True) >= 12 * 64 * 512  # the scores of some queries at a time
 
 
 def test_prompts_without_a_key_are_refused():
