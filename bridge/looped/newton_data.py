@@ -81,8 +81,8 @@ class NewtonStudy(TheoremStudy):
         if not floor <= 1:
             raise UsageError(
                 f"{self.result.id}: S = X^T X of {source} is nearly singular for {dtype}: its least eigenvalue is "
-                f"{1 / prompt.kappa:.3g} times the largest, and the floor is {floor:.3g} times the state; leave out "
-                f"columns that others determine"
+                f"{1 / prompt.kappa:.3g} times the largest, and the floor is {floor:.3g} times the state with c = "
+                f"{c:.3g}; leave out columns that others determine"
             )
         return {"c": c, "C": C}
 
@@ -95,8 +95,9 @@ def _require_fit(id: str, params: Mapping[str, Any], table: Table) -> None:
     if params["d"] != d:
         wrong.append(f"d = {params['d']} for the {d} columns of {table.source}; leave d out")
     if not max(2, d) <= params["N"] < rows:
-        least = max(2, d)
-        wrong.append(f"N = {params['N']}, but {table.source} has {rows} rows; take N = {least} to {rows - 1}")
+        least, have = max(2, d), f"{table.source} has {rows} rows and {d} columns"
+        few = f"give {least + 1} rows at least" if rows <= least else f"take N = {least} to {rows - 1}"
+        wrong.append(f"N = {params['N']}, but {have}; {few}")
     if wrong:
         raise UsageError(f"{id}: {'; '.join(wrong)}")
 

@@ -19,13 +19,14 @@ from bridge.study import torch_dtype
 from numeric.looped import newton as numeric
 from numeric.network import Network
 from symbolic.looped import newton_floor as theory
-from symbolic.looped.newton import C, E, T, derive_state
+from symbolic.looped.newton import C, E, T, derive_state, kappa
 from symbolic.looped.newton_statement import KNOWN, SECONDS, largest_error
 from symbolic.looped.newton_statement import NEWTON as STATEMENT
 from symbolic.operations import Second
 
 LOOPS, TEMPERATURE = 30, 32.0
 CONDITIONS = (1.0, 4.0, 472.0)
+CANCELLED = 2.0**4  # so much larger is the best c where rows x and -x cancel in the truncation
 LARGEST_C = 2.0**-4  # beyond it scores are no longer small
 APART = 2.0**7  # of c from the best one, in the regimes of truncation and of rounding
 
@@ -60,9 +61,12 @@ def predicted(X: Tensor, second: Second, loops: int, c: float, C: float, dtype: 
 
 
 def best_c(X: Tensor, second: Second, loops: int, C: float, dtype: str) -> float:
-    """At the least eigenvalue of these data."""
+    """At the least eigenvalue of these data; where their leading order cancels, that of random directions."""
     _, known = _at_data(X, second, loops, {"C": C}, dtype)
-    return _power_of_2(_value(theory.best_c(second), known)[-1])
+    best = _value(theory.best_c(second), known)[-1]
+    at = {**known, kappa: 1 / known[theory.lam][-1]}
+    random = _value(theory.in_condition(theory.best_c(second), second), at)
+    return _power_of_2(random if best > CANCELLED * random else best)
 
 
 def _at_data(

@@ -166,3 +166,12 @@ def test_a_nearly_singular_matrix_is_not_representable() -> None:
     (m,) = (row for row in found if row.quantity == "m" and row.scope == "network")
     assert set(m.verdict.values()) == {Verdict.NOT_REPRESENTABLE}
     assert "for S with the least eigenvalue 1/kappa = 1e-08 its floor is" in m.remark
+
+
+def test_rows_that_cancel_to_leading_order_get_the_c_of_random_directions() -> None:
+    half = torch.linspace(0.1, 1.0, 20, dtype=torch.float64)[:, None]
+    symmetric, one_sided = torch.cat([half, -half]), torch.cat([half, half])
+    found, other = (tables.best_c(X / X.norm(), Second.CONSTANT, 30, 44.0, "float64") for X in (symmetric, one_sided))
+    assert found < 1e-4
+    assert other < 1e-4
+    assert tables.predicted(symmetric / symmetric.norm(), Second.CONSTANT, 30, found, 44.0, "float64") < 1e-5
