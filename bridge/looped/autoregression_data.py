@@ -81,7 +81,7 @@ def _require_fit(id: str, params: Mapping[str, Any], table: Table) -> None:
     N, q, T, last = params["N"], params["q"], params["T"], len(table.features) - 1
     wrong = []
     if not 1 <= q < N:
-        wrong.append(f"q = {q} lags for N = {N}; take 1 to N - 1")
+        wrong.append(f"q = {q} lags for N = {N} values before those held out; take 1 to {N - 1}")
     if not 2 <= N < last:
         wrong.append(f"N = {N}, but the last time of {table.source} is {last}; take N = 2 to {last - 1}")
     if T < 1:

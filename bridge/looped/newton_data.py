@@ -175,7 +175,7 @@ class NewtonCase(TheoremCase):
             f"State of all tokens after each loop, 2-norm; condition {p['kappa']:.4g}, {self.name}; predicted floor of "
             f"the last: {floor:.3g}"
         )
-        return [NamedTable(title=title, columns=["loop", "measured", "derived", "instance"], rows=rows)]
+        return [NamedTable(title=title, columns=["loop", "measured, with rounding", "derived", "instance"], rows=rows)]
 
 
 def _last_loop(second: str) -> tuple[Quantity, ...]:

@@ -137,7 +137,7 @@ def test_a_coarser_c_is_taken_as_it_is_given(tmp_path):
         (np.delete(np.arange(1900, 1981), 40), {}, "gaps in time: year goes from 1939 to 1941, where steps are 1"),
         (YEARS[::-1], {}, "gaps in time"),
         (YEARS, {"lags": 0}, "q = 0 lags for N = 59"),
-        (YEARS, {"lags": 59}, "q = 59 lags for N = 59; take 1 to N - 1"),
+        (YEARS, {"lags": 59}, "q = 59 lags for N = 59 values before those held out; take 1 to 58"),
         (YEARS, {"N": 79}, "N = 79, but the last time of .* is 79"),
         (YEARS, {"T": 0}, "T = 0; take a loop at least"),
         (YEARS, {"B": 0.5}, "B = 0.5, but the series, scaled by its first values, reaches 1"),
