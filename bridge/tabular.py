@@ -29,15 +29,23 @@ class Tabular:
 
     def require_fit(self, id: str, params: Mapping[str, Any], table: Table) -> None:
         """Raises UsageError for a table of another shape than the parameters say."""
-        (count, columns), rows = table.features.shape, params[self.rows]
-        wrong = []
-        if table.targets.shape[1] != 1:
-            wrong.append(f"{table.source} has {table.targets.shape[1]} targets, but labels are numbers")
-        if params[self.columns] != columns:
-            wrong.append(
-                f"{self.columns} = {params[self.columns]}, but {table.source} has {columns} columns of features"
-            )
-        if not 2 <= rows < count:
-            wrong.append(f"{self.rows} = {rows}, but {table.source} has {count} rows with the query")
-        if wrong:
-            raise UsageError(f"{id}: {'; '.join(wrong)}; leave {self.rows} and {self.columns} out")
+        require_table(id, table, params, rows=self.rows, columns=self.columns)
+
+
+def require_table(
+    id: str, table: Table, params: Mapping[str, Any], *, rows: str = "N", columns: str = "d", least: int = 2
+) -> None:
+    """Raises UsageError for a table with several targets, or of another shape than these parameters say.
+
+    One row more than the examples, of which there are `least` or more, is the query.
+    """
+    (count, width), source, wrong = table.features.shape, table.source, []
+    if table.targets.shape[1] != 1:
+        wrong.append(f"{source} has {table.targets.shape[1]} targets, but labels are numbers")
+    if params[columns] != width:
+        wrong.append(f"{columns} = {params[columns]} for the {width} columns of {source}; leave {columns} out")
+    if not least <= params[rows] < count:
+        few = f"give {least + 1} rows at least" if count <= least else f"take {rows} = {least} to {count - 1}"
+        wrong.append(f"{rows} = {params[rows]}, but {source} has {count} rows with the query; {few}")
+    if wrong:
+        raise UsageError(f"{id}: {'; '.join(wrong)}")

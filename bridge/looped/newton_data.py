@@ -20,6 +20,7 @@ from bridge.looped import newton_tables as tables
 from bridge.looped.newton import NEWTON
 from bridge.looped.newton_tables import Run
 from bridge.record import NamedTable, Row
+from bridge.tabular import require_table
 from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
@@ -61,7 +62,7 @@ class NewtonStudy(TheoremStudy):
 
     def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "NewtonCase":
         """Raises UsageError for parameters that do not fit the table, and where S is nearly singular."""
-        _require_fit(self.result.id, params, table)
+        require_table(self.result.id, table, params, least=max(2, table.features.shape[1]))
         data = scaled(table.first(params["N"] + 1), 1.0, 1.0)
         prompt = Prompt.of(data)
         known = {**params, "kappa": prompt.kappa}
@@ -85,21 +86,6 @@ class NewtonStudy(TheoremStudy):
                 f"{c:.3g}; leave out columns that others determine"
             )
         return {"c": c, "C": C}
-
-
-def _require_fit(id: str, params: Mapping[str, Any], table: Table) -> None:
-    rows, d = table.features.shape
-    wrong = []
-    if table.targets.shape[1] != 1:
-        wrong.append(f"{table.source} has {table.targets.shape[1]} targets, but labels are numbers")
-    if params["d"] != d:
-        wrong.append(f"d = {params['d']} for the {d} columns of {table.source}; leave d out")
-    if not max(2, d) <= params["N"] < rows:
-        least, have = max(2, d), f"{table.source} has {rows} rows and {d} columns"
-        few = f"give {least + 1} rows at least" if rows <= least else f"take N = {least} to {rows - 1}"
-        wrong.append(f"N = {params['N']}, but {have}; {few}")
-    if wrong:
-        raise UsageError(f"{id}: {'; '.join(wrong)}")
 
 
 class NewtonCase(TheoremCase):

@@ -20,6 +20,7 @@ from bridge.cost import Cost
 from bridge.data import ScaledTable, Table, scaled
 from bridge.record import NamedTable, Row, Verdict
 from bridge.study import Refusal
+from bridge.tabular import require_table
 from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_study import TheoremStudy
@@ -61,7 +62,7 @@ class RiskStudy(TheoremStudy):
         """Raises UsageError for parameters that do not fit the table, and for a query outside the ball."""
         if dtype != "float64" or device != "cpu":
             raise UsageError(f"{self.result.id}: tables are read in float64 on the cpu; leave out dtype and device")
-        _require_fit(self.result.id, params, table)
+        require_table(self.result.id, table, params)
         size = params["N"] * params["n"]
         cost = Cost(200.0 * size, ROUGH * size * params["L"] * (SPLITS + 1))
         cost.require(f"compare {self.result.id} at {params['N']} rows", "lower N, n or L")
@@ -75,19 +76,6 @@ class RiskStudy(TheoremStudy):
                 f"take another N"
             )
         return RiskCase(self.theorem, resolved, table, data, seed)
-
-
-def _require_fit(id: str, params: Mapping[str, Any], table: Table) -> None:
-    rows, d = table.features.shape
-    wrong = []
-    if table.targets.shape[1] != 1:
-        wrong.append(f"{table.source} has {table.targets.shape[1]} targets, but labels are numbers")
-    if params["d"] != d:
-        wrong.append(f"features of d = {params['d']} for the {d} columns of {table.source}; leave d out")
-    if not 2 <= params["N"] < rows:
-        wrong.append(f"N = {params['N']}, but {table.source} has {rows} rows with the query; take N = 2 to {rows - 1}")
-    if wrong:
-        raise UsageError(f"{id}: {'; '.join(wrong)}")
 
 
 def linear_lasso(phi: Tensor, y: Tensor, lam: float) -> Tensor:

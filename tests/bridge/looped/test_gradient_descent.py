@@ -188,7 +188,7 @@ def test_eigenvalues_that_the_domain_does_not_keep_are_outside() -> None:
 
 def test_tables_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path = table(tmp_path)
-    with pytest.raises(UsageError, match=r"d = 3, but .* has 2 columns of features; N = 12, but .* has 12 rows"):
+    with pytest.raises(UsageError, match=r"d = 3 for the 2 columns of .*; N = 12, but .* has 12 rows"):
         compare(ID, csv=path, target="y", d=3, N=12)
     with pytest.raises(UsageError, match=r"has the eigenvalue .*, above high = 0\.0001; leave high out"):
         compare(ID, csv=path, target="y", T=1, high=1e-4, eta=1.0)

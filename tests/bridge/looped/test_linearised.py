@@ -76,8 +76,8 @@ def test_each_format_has_its_own_pair() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"d": 3}, "d = 3, but diabetes has 10 columns of features; leave N and d out"),
-        ({"N": 442}, "N = 442, but diabetes has 442 rows with the query"),
+        ({"d": 3}, "d = 3 for the 10 columns of diabetes; leave d out"),
+        ({"N": 442}, "N = 442, but diabetes has 442 rows with the query; take N = 2 to 441"),
     ],
     ids=str,
 )

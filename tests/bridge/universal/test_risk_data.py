@@ -128,7 +128,7 @@ def test_refused_tables(tmp_path: Path) -> None:
         compare("universal.risk", csv=written(tmp_path, constant, y), target="y", **FAST)
     with pytest.raises(UsageError, match="rows of numbers, but at least 3 are needed"):
         compare("universal.risk", csv=written(tmp_path, x[:1], y[:1]), target="y", **FAST)
-    with pytest.raises(UsageError, match="features of d = 3 for the 10 columns of diabetes"):
+    with pytest.raises(UsageError, match="d = 3 for the 10 columns of diabetes; leave d out"):
         compare("universal.risk", data="diabetes", d=3, **FAST)
     with pytest.raises(UsageError, match="N = 442, but diabetes has 442 rows"):
         compare("universal.risk", data="diabetes", N=442, **FAST)
