@@ -89,6 +89,22 @@ def test_a_sink_beyond_the_format_is_refused() -> None:
     require_held("own", of, "float16", c=0.5, C=8.0)
 
 
+def test_a_sink_that_the_format_rounds_is_refused() -> None:
+    of = pair_for("constant", "bfloat16", keys=10, size=1.0, width=1)
+    with pytest.raises(UsageError, match=r"own: C = 78.24 is stored as 78 in bfloat16; take that, or a whole number"):
+        require_held("own", of, "bfloat16", c=1.0, C=78.24)
+    require_held("own", of, "bfloat16", c=1.0, C=78.0)
+
+
+def test_large_values_lower_the_sink_that_a_format_holds() -> None:
+    of = pair_for("constant", "float16", keys=10, size=1.0, width=1)
+    assert recommended(of, "float16", 100.0)["C"] < recommended(of, "float16")["C"]
+    with pytest.raises(
+        UsageError, match=r"2 n e\^C with n = 10 and values up to 100 is beyond float16, .* take C = 3 or"
+    ):
+        require_held("own", of, "float16", c=0.5, C=8.0, values=100.0)
+
+
 def test_scores_that_rounding_hides_are_refused() -> None:
     of = pair_for("opposite", "float64", keys=10, size=1.0, width=1)
     with pytest.raises(

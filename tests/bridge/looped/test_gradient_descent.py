@@ -169,6 +169,7 @@ REFUSED = {
     "no such pair": ({"second": "none"}, r"second = 'none'; give constant or opposite"),
     "sink beyond the format": ({"C": 710.0}, r"e\^C is beyond float64, which ends at .* for C = 710; take C = "),
     "sum beyond the format": ({"C": 708.0}, r"2 n e\^C with n = 17 and values up to 2.828 is beyond float64"),
+    "bits of another format": ({"bits": 24}, r"bits = 24, but float64 has 53; leave bits out"),
     "scale below the format": ({"c": 1e-16}, r"c = 1.*e-16 is below what float64 resolves"),
 }
 

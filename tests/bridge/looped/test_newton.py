@@ -138,6 +138,10 @@ def test_parameters_that_do_not_fit_a_table_are_refused(tmp_path: Path) -> None:
     path = table_file(tmp_path / "own.csv", copied=None)
     with pytest.raises(UsageError, match=r"d = 2 for the 3 columns of .*; N = 2, but .* take N = 3 to 11"):
         compare("looped.newton", csv=str(path), target="y", N=2, d=2)
+    few = tmp_path / "few.csv"
+    few.write_text("a,b,c,y\n1,2,3,4\n2,1,0,1\n0,1,5,2\n")
+    with pytest.raises(UsageError, match=r"N = 2, but .*few.csv has 3 rows with the query; give 4 rows at least"):
+        compare("looped.newton", csv=str(few), target="y")
 
 
 # Refusals.
