@@ -1,5 +1,6 @@
 """L steps of the network beside gradient descent: no bound exceeded, L_f above every quotient, errata shown again."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -442,3 +443,15 @@ def test_l_f_is_no_large_number_where_it_is_simple() -> None:
     quotients = (gradients.diff(dim=0) / w.diff(dim=0)).abs()
     bound = float(smoothness_of_layers(setting_of(case), emulation_of(case).ranges))
     assert bound / 10 < float(quotients.max()) <= bound
+
+
+def test_the_bounds_on_a_path_are_those_of_the_record() -> None:
+    """A letter that the statement keeps, and that only a prompt knows better, has its worst case there."""
+    record = FilePath(__file__).parents[2] / "yardstick" / "records" / "icgd.trajectory.json"
+    rows = json.loads(record.read_text())["rows"]
+    stored = [row for row in rows if row["quantity"].startswith("path[") and row["scope"] == "network"]
+    found = {row.quantity: row for row in compare("icgd.trajectory", samples=2, attack=0) if row.scope == "network"}
+    assert len(stored) == 4
+    for row in stored:
+        assert found[row["quantity"]].printed == pytest.approx(row["printed"], rel=1e-9)
+        assert found[row["quantity"]].derived == pytest.approx(row["derived"], rel=1e-9)
