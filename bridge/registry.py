@@ -33,7 +33,7 @@ PLACES = {
     "induction.losses": ("induction.losses", "LossesStudy"),
     "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
     "induction.trends": ("induction.trends", "TrendsStudy"),
-    "induction.karamata": ("induction.karamata", "KaramataStudy"),
+    "induction.karamata": ("induction.karamata", "KARAMATA"),
     "induction.phases": ("induction.phases", "PhasesStudy"),
     "induction.lyapunov_gram": ("induction.lyapunov", "LyapunovGramStudy"),
     "induction.lyapunov_head": ("induction.lyapunov", "LyapunovHeadStudy"),
