@@ -32,7 +32,7 @@ PLACES = {
     "induction.balance": ("induction.balance", "BALANCE"),
     "induction.losses": ("induction.losses", "LossesStudy"),
     "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
-    "induction.trends": ("induction.trends", "TrendsStudy"),
+    "induction.trends": ("induction.trends", "TRENDS"),
     "induction.karamata": ("induction.karamata", "KARAMATA"),
     "induction.phases": ("induction.phases", "PhasesStudy"),
     "induction.lyapunov_gram": ("induction.lyapunov", "LyapunovGramStudy"),
