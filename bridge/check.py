@@ -169,7 +169,8 @@ def implies(kind: Kind, known: flint.arb, bound: flint.arb, *, strict: bool = Fa
 
 def of_order(order: Order, limit: sp.Expr) -> Verdict:
     """The verdict on a Landau symbol from the limit of the quantity over the expression inside, along one path."""
-    refuted = {Order.O: limit == sp.oo, Order.OMEGA: limit == 0, Order.THETA: limit in (0, sp.oo)}
+    too_large, too_small = limit == sp.oo, bool(limit.is_zero)
+    refuted = {Order.O: too_large, Order.OMEGA: too_small, Order.THETA: too_large or too_small}
     if refuted.get(order, False):
         return Verdict.VIOLATED
     holds = limit.is_extended_nonnegative and (limit.is_finite or order is Order.OMEGA)

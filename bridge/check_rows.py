@@ -87,7 +87,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     rounded = _within_rounding(case, quantity, sides, letters, verdict)
     verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
     excuse = sides.excuse if Verdict.OUTSIDE in verdict.values() else ""
-    complaints = [*_complaints(quantity, bounds, found, sides), excuse, *within_rounding(rounded)]
+    complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
     if sides.limit is not None and found is None:
         numbers.pop("printed", None)
@@ -97,7 +97,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         verdict,
         **numbers,
         measured=_shown(quantity.kind, found, sides),
-        remark="; ".join(dict.fromkeys(filter(None, [sides.remark, *complaints]))),
+        remark="; ".join(dict.fromkeys(filter(None, [excuse, sides.outside, sides.remark, *complaints]))),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,

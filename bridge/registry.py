@@ -34,7 +34,7 @@ PLACES = {
     "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
     "induction.trends": ("induction.trends", "TRENDS"),
     "induction.karamata": ("induction.karamata", "KARAMATA"),
-    "induction.phases": ("induction.phases", "PhasesStudy"),
+    "induction.phases": ("induction.phases", "PHASES"),
     "induction.lyapunov_gram": ("induction.lyapunov", "LyapunovGramStudy"),
     "induction.lyapunov_head": ("induction.lyapunov", "LyapunovHeadStudy"),
     "induction.figure2": ("induction.figure2", "Figure2Study"),

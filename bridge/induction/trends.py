@@ -20,13 +20,13 @@ from bridge.export.numbers import plain
 from bridge.induction import head_limits
 from bridge.induction.head_limits import outside_26
 from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError, head_path
-from bridge.induction.phase_ways import too_wide
+from bridge.induction.phase_ways import known_flow, too_wide
 from bridge.lowering import lower
 from bridge.theorem import Theorem
 from symbolic.induction import signs
 from symbolic.induction import trends as theory
 from symbolic.induction.head_limits import LIMITS, Limit
-from symbolic.induction.training import FLOWS, L, alpha, check_flow, sigma_init, t, w_star
+from symbolic.induction.training import FLOWS, L, alpha, sigma_init, t, w_star
 from symbolic.statements import Quantity
 
 FROM_27 = ("w.rate.above", "T_half", "T_half.simple")  # (27) and what C.2 concludes from it
@@ -225,12 +225,6 @@ def stated(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) ->
     return tuple(each if small else replace(each, derive=None) for each in theory.QUANTITIES)
 
 
-def with_flow(params: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Raises UsageError for a flow that there is not."""
-    check_flow(params.get("flow", "true"), theory.TRENDS.id)
-    return params
-
-
 AT_OWN_PARAMETERS = (*map(limit_check, LIMITS), *head_limits.CHECKS)
 TRENDS = Theorem(
     theory.TRENDS,
@@ -238,7 +232,7 @@ TRENDS = Theorem(
     built={"start": HeadStart},
     letters=lambda flow: {signs.speed: FLOWS[flow].speed},
     quantities=stated,
-    resolve=with_flow,
+    resolve=known_flow(theory.TRENDS.id),
     fixed=("flow",),
     checks=(*(claim_check(name, measure) for name, measure in MEASURED.items()), *AT_OWN_PARAMETERS),
     # Of (29) the limit comes first: a run shows the mean growth at its start, where it is nearly 0.
