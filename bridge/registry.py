@@ -30,7 +30,7 @@ PLACES = {
     "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
     "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
     "induction.balance": ("induction.balance", "BALANCE"),
-    "induction.losses": ("induction.losses", "LossesStudy"),
+    "induction.losses": ("induction.losses", "LOSSES"),
     "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
     "induction.trends": ("induction.trends", "TrendsStudy"),
     "induction.karamata": ("induction.karamata", "KaramataStudy"),
