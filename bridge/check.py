@@ -37,9 +37,9 @@ class Sides:
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol: `printed`
-    is then that expression with all constants 1. `outside` names the hypothesis that does not hold at these inputs,
-    `samples` is how many random inputs were run for it.
+    proof (a rate is consistent then). `limit`, of the quantity over the printed expression along a path, decides a
+    printed Landau symbol: `printed` is then that expression with all constants 1. `outside` names the hypothesis that
+    does not hold at these inputs, `samples` is how many random inputs were run for it.
     """
 
     found: Number | None = None

@@ -368,6 +368,8 @@ LOSSES = Result(
 
 @cache
 def is_derived(name: str) -> bool:
-    """Whether the printed form of a quantity is the derived one, everywhere."""
+    """Whether the printed form of a quantity is the derived one, everywhere; none with an erratum is."""
     quantity = LOSSES.quantity(name)
-    return quantity.printed is not None and sp.simplify(quantity.printed.bound - quantity.closed_form) == 0
+    if quantity.printed is None or quantity.erratum is not None:
+        return False
+    return sp.simplify(quantity.printed.bound - quantity.closed_form) == 0
