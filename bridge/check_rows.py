@@ -238,7 +238,7 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
 
 
 def _number(kind: Kind, ball: flint.arb) -> float | None:
-    """A bound rounded to its safe side: a lower one down, any other up. Of exact numbers, 0 is the float nearest to 0."""
+    """A bound rounded to its safe side, a lower one down, any other up; an exact 0 that balls come close to is 0."""
     if kind is Kind.EXACT and abs(ball) < SMALLEST_NORMAL:
         return 0.0
     return float_below(ball) if kind is Kind.LOWER else float64_above(ball)

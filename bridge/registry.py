@@ -31,7 +31,7 @@ PLACES = {
     "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
     "induction.balance": ("induction.balance", "BALANCE"),
     "induction.losses": ("induction.losses", "LOSSES"),
-    "induction.fixed_point": ("induction.fixed_point", "FixedPointStudy"),
+    "induction.fixed_point": ("induction.fixed_point", "FIXED_POINT"),
     "induction.trends": ("induction.trends", "TrendsStudy"),
     "induction.karamata": ("induction.karamata", "KaramataStudy"),
     "induction.phases": ("induction.phases", "PhasesStudy"),
