@@ -68,10 +68,10 @@ class Check:
 
     Such a function may take settings of the run too, to draw them.
 
-    `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts`, `seed`,
-    `dtype` and `device` (the last two by their names); what no function of a theorem takes has no effect on it. Several
-    inputs in a list give a row each. An input with the name of a parameter, one number, replaces it: where the two
-    differ, the row stands at no point of the grid.
+    `sides` takes parameters, weights and these inputs by name (all of them as one mapping: `inputs`), and of the run
+    `samples`, `attack`, `restarts`, `seed`, `dtype` and `device` (the last two by their names); what no function of a
+    theorem takes has no effect on it. Several inputs in a list give a row each. An input with the name of a parameter,
+    one number, replaces it: where the two differ, the row stands at no point of the grid.
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged

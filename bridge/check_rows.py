@@ -79,7 +79,9 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
 def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
-    sides: Sides = _called(case, check, check.sides, {**_settings(case, budget), **inputs, **replaced})
+    sides: Sides = _called(
+        case, check, check.sides, {**_settings(case, budget), "inputs": inputs, **inputs, **replaced}
+    )
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
     letters: dict[sp.Symbol, Number] = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
