@@ -37,7 +37,7 @@ PLACES = {
     "induction.phases": ("induction.phases", "PhasesStudy"),
     "induction.lyapunov_gram": ("induction.lyapunov", "LYAPUNOV_GRAM"),
     "induction.lyapunov_head": ("induction.lyapunov", "LYAPUNOV_HEAD"),
-    "induction.figure2": ("induction.figure2", "Figure2Study"),
+    "induction.figure2": ("induction.figure2", "FIGURE2"),
     "universal.barron": ("universal.barron", "BARRON"),
     "universal.covering": ("universal.covering", "COVERING"),
     "universal.sigmoid": ("universal.sigmoid", "SIGMOID"),

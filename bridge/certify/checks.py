@@ -92,7 +92,7 @@ def certified(
     stated: Callable[[], Stated],
     value: Callable[[Inequality], sp.Expr] = lambda inequality: inequality.expression,
 ) -> Check:
-    """A lower bound on `value` on a region: its printed tier needs all of the first inequalities, the derived the others.
+    """A lower bound on `value` on a region: printed by the first inequalities together, derived by the others.
 
     `value` is what the bound is about, at a point of the region: the difference of the sides, or the largest constant
     there. The row measures the least of it that sampling and local search find for the first inequality.
