@@ -68,7 +68,7 @@ class Case(ABC):
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     drawn_weights: tuple[str, ...] = ()  # by the seed
-    claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
+    claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.ClaimedBound` of the user's
     settings: Mapping[str, int] = MappingProxyType({})  # of the run that a replayed witness comes from
     result: Result
     params: dict[str, Any]
