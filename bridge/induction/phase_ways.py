@@ -1,8 +1,6 @@
-"""The paper's regime, and the ways of the parameters along which the orders of Theorem 5.5 (wang2024) are tested."""
+"""What Theorem 5.5 (wang2024) asks of a point: the conditions of its proofs, and which of them a point fails."""
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
@@ -10,11 +8,8 @@ import sympy as sp
 from bridge.export.layout import value_words
 from bridge.export.numbers import plain
 from symbolic.induction import phases
-from symbolic.induction.training import L, alpha, check_flow, sigma_init, t, w_star
-
-small = sp.Symbol("small", positive=True)
-Point = Mapping[str, Any]  # L, alpha, w_star, sigma_init, flow; tau and t, where a quantity depends on time
-LETTERS = (L, alpha, w_star, sigma_init, t)
+from symbolic.induction.phase_ways import LETTERS, Point
+from symbolic.induction.training import check_flow
 
 
 def known_flow(id: str) -> Callable[[dict[str, Any], int], dict[str, Any]]:
@@ -29,9 +24,6 @@ def known_flow(id: str) -> Callable[[dict[str, Any], int], dict[str, Any]]:
 
 def number(expression: sp.Expr, point: Point) -> float:
     return float(expression.subs({letter: point[letter.name] for letter in LETTERS if letter.name in point}))
-
-
-# -- the paper's regime ------------------------------------------------------------------------------------------------
 
 
 def _letters_at(point: Point) -> str:
@@ -68,71 +60,3 @@ def no_plateau(point: Point) -> str:
             f"{_letters_at(point)}"
         )
     return too_wide(point)
-
-
-# -- the ways ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Way:
-    """A path of the parameters by `small` -> 0, and the values of `small` at which it is run, the last one farthest.
-
-    `fixed` replaces parameters all along. `tau` is the time of a quantity that depends on it, by the flow. `outside`
-    says why the statement does not cover the way, if it does not.
-    """
-
-    words: str
-    path: Mapping[sp.Symbol, sp.Expr]
-    smalls: tuple[float, ...]
-    fixed: Mapping[str, int | float] = field(default_factory=dict)
-    tau: Callable[[str], sp.Expr] | None = None
-    outside: str = ""
-
-    def points(self, point: Point) -> list[dict[str, Any]]:
-        here = {**point, **self.fixed}
-        return [{**here, **{x.name: _at(x, way, s) for x, way in self.path.items()}} for s in self.smalls]
-
-    def symbolic(self, point: Point) -> dict[sp.Symbol, sp.Expr]:
-        here = {**point, **self.fixed}
-        exact = {x: sp.nsimplify(here[x.name], rational=True) for x in LETTERS if x.name in here}
-        return {**exact, **self.path}
-
-    def over(self, words: str, **changes: Any) -> "Way":
-        """The same way with more words, and other fields."""
-        return replace(self, words=f"{self.words}{words}", **changes)
-
-
-def _at(letter: sp.Symbol, way: sp.Expr, at: float) -> float | int:
-    found = float(way.subs(small, at))
-    return int(found) if letter.is_integer else found
-
-
-def limit_of(formula: sp.Expr, path: Mapping[sp.Symbol, Any]) -> sp.Expr:
-    """The limit of a formula along a path; nan for a formula outside of its range."""
-    found = phases.limit_along(formula, path, small)
-    return found if found == sp.oo else sp.Float(float(found)) if found.is_real else sp.nan
-
-
-SIGMAS = (1e-2, 1e-5, 1e-8)
-LENGTHS = (10**3, 10**5, 10**7)
-OF_TOP = sp.Rational(1, 10**6)  # sigma_init / h* where alpha* goes to oo
-
-
-def weaker(power: int = 4) -> Way:
-    words = f"w* -> 0 with sigma_init = w*^{power}, (L-2) sigma_init = 10"
-    path = {w_star: small, sigma_init: small**power, L: 2 + phases.REACH / small**power}
-    return Way(words, path, (0.4, 0.1, 0.05))
-
-
-HERE = Way("", {}, (math.nan,))
-SMALLER = Way("sigma_init -> 0 with (L-2) sigma_init = 10", {sigma_init: small, L: 2 + phases.REACH / small}, SIGMAS)
-SHORT = Way("sigma_init -> 0 with L fixed", {sigma_init: small}, SIGMAS)
-LONG = Way("sigma_init -> 0, L as C.1 Part I asks", {sigma_init: small, L: phases.long_enough(small)}, SIGMAS)
-LONGER = Way("L -> oo", {L: 1 / small}, tuple(1 / length for length in LENGTHS))
-MIXED = Way(
-    "alpha* -> oo with sigma_init = 1e-6 h*",
-    {alpha: 1 / small, sigma_init: OF_TOP * small / (1 + small)},
-    (1.0, 1 / 5, 1 / 25),
-)
-WEAKER = weaker()
-LATER = Way("t -> oo", {t: 1 / small}, (1e-4, 1e-6, 1e-8))
