@@ -38,8 +38,9 @@ class Sides:
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof. `outside` names the hypothesis that does not hold at these inputs, `excuse` one whose failure matters only to
-    a bound that fails too: one that is kept is called kept. `samples` is how many random inputs were run for it.
+    proof (a rate is consistent then). `outside` names the hypothesis that does not hold at these inputs, `excuse` one
+    whose failure matters only to a bound that fails too: one that is kept is called kept. `samples` is how many random
+    inputs were run for it.
 
     A printed Landau symbol is decided by `limit`, that of the quantity over the printed expression along a path, where
     `found` and `derived`, if both are given, agree at its end (within AGREEMENT); it is not judged without a limit.
@@ -75,10 +76,10 @@ class Check:
 
     Such a function may take settings of the run too, to draw them.
 
-    `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts`, `seed`,
-    `dtype` and `device` (the last two by their names); what no function of a theorem takes has no effect on it. Several
-    inputs in a list give a row each. An input with the name of a parameter, one number, replaces it: where the two
-    differ, the row stands at no point of the grid.
+    `sides` takes parameters, weights and these inputs by name (all of them as one mapping: `inputs`), and of the run
+    `samples`, `attack`, `restarts`, `seed`, `dtype` and `device` (the last two by their names); what no function of a
+    theorem takes has no effect on it. Several inputs in a list give a row each. An input with the name of a parameter,
+    one number, replaces it: where the two differ, the row stands at no point of the grid.
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged

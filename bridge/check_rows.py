@@ -9,6 +9,7 @@ import sympy as sp
 import torch
 
 from bridge.arguments import Function, arguments_of, called_for
+from bridge.balls import SMALLEST_NORMAL
 from bridge.budget import Budget
 from bridge.check import PROVABLE, Check, Number, Sides, agrees, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
@@ -31,7 +32,8 @@ def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
 def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     """The row at the inputs and settings of a witness.
 
-    Raises UsageError for inputs of other names or shapes, and for a setting that the check does not depend on.
+    Raises UsageError for inputs of other names or shapes, for parameters among them that do not meet the hypotheses,
+    and for a setting that the check does not depend on.
     """
     budget = replace(ONE_INPUT, **case.settings)
     expected = {name: tuple(value.shape) for name, value in _points(case, check, budget)[0].items()}
@@ -41,6 +43,7 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     unknown = sorted(set(case.settings) - settings_of(check))
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
+    case.result.check({**case.params, **_replaced(case, inputs)})
     return _row(case, check, inputs, budget)
 
 
@@ -76,7 +79,9 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
 def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
-    sides: Sides = _called(case, check, check.sides, {**_settings(case, budget), **inputs, **replaced})
+    sides: Sides = _called(
+        case, check, check.sides, {**_settings(case, budget), "inputs": inputs, **inputs, **replaced}
+    )
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
     where = check.construction or elsewhere or check.quantity.construction
     quantity = check.quantity if where == check.quantity.construction else replace(check.quantity, construction=where)
@@ -213,8 +218,13 @@ def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sid
     if supported and run is Verdict.VIOLATED:
         return Verdict.UNDECIDED
     if supported:
-        return Verdict.KEPT if tier in sides.computed else Verdict.PROVED
+        return _computed(kind) if tier in sides.computed else Verdict.PROVED
     return _excused(run or Verdict.UNDECIDED, sides)
+
+
+def _computed(kind: Kind) -> Verdict:
+    """What a computation without a proof supports: a rate on the range that it shows."""
+    return Verdict.CONSISTENT if kind is Kind.RATE else Verdict.KEPT
 
 
 def _within_rounding(
@@ -262,7 +272,9 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
 
 
 def _number(kind: Kind, ball: flint.arb) -> float | None:
-    """A bound rounded to its safe side: a lower one down, any other up."""
+    """A bound rounded to its safe side, a lower one down, any other up; an exact 0 that balls come close to is 0."""
+    if kind is Kind.EXACT and abs(ball) < SMALLEST_NORMAL:
+        return 0.0
     return float_below(ball) if kind is Kind.LOWER else float64_above(ball)
 
 

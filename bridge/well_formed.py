@@ -124,7 +124,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
 
 
 def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
-    role = f"the check '{check.name}'"
+    role, own = f"the check '{check.name}'", {"inputs"}
     if callable(check.inputs):  # they have names when they are computed
         _require_known(
             theorem, f"the inputs of {role}", check.inputs, fixed | OF_CHECKS, "parameter, weight or setting"
@@ -132,7 +132,7 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
         arguments_of(check.sides)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
-    own = {name for point in points for name in point}
+    own |= {name for point in points for name in point}
     _require_known(
         theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
     )

@@ -94,6 +94,7 @@ def test_a_search_for_a_least_value_contradicts_what_lies_above_it_only() -> Non
 
 def test_what_a_computation_supports_is_kept_unless_a_run_contradicts_it() -> None:
     assert row_of(Sides(derived=2, computed=("derived",)), quantity()).verdict == {"derived": Verdict.KEPT}
+    assert row_of(Sides(derived=2, computed=("derived",)), quantity(Kind.RATE)).verdict == {"derived": "consistent"}
     contradicted = row_of(Sides(1, derived=2, computed=("derived",)), quantity())
     assert contradicted.verdict == {"derived": Verdict.UNDECIDED}
 
@@ -107,6 +108,12 @@ def test_outside_its_hypotheses_only_a_proof_holds() -> None:
 def test_a_tier_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="guessed is no tier"):
         Sides(computed=("guessed",))
+
+
+def test_an_exact_bound_that_balls_only_find_near_0_is_shown_as_0() -> None:
+    tiny = flint.arb(0, 1e-200) * flint.arb(0, 1e-200)
+    assert row_of(Sides(derived=tiny), quantity(Kind.EXACT)).derived == 0
+    assert row_of(Sides(derived=tiny), quantity(Kind.UPPER)).derived is None
 
 
 # Formulas and orders.
