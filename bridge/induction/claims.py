@@ -4,6 +4,7 @@ from typing import Any
 
 import flint
 import sympy as sp
+from torch import Tensor
 
 from bridge.check import Sides
 from bridge.export.numbers import digits_apart, plain
@@ -60,9 +61,9 @@ def refuting_point(claim: Claim) -> dict[str, list[float]]:
     return {letter: [float(value) for value in values] for letter, values in point.items()}
 
 
-def sides_of_claim(claim: Claim, inputs: Inputs) -> Sides:
+def sides_of_claim(claim: Claim, **letters: Tensor) -> Sides:
     """The two sides of the claim at these numbers, exactly. Raises UsageError for numbers that miss its premises."""
-    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in inputs.items()}
+    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in letters.items()}
     wrong = claim.premises(point)
     if wrong:
         raise UsageError(f"'{claim.name}' is not judged at {point_words(point)}: {'; '.join(wrong)}")

@@ -47,7 +47,7 @@ def in_words(name: str) -> str:
 def lemma(name: str) -> Check:
     """At the point that refutes it."""
     claim = theory.CLAIMS[name]
-    return Check(theory.KARAMATA.quantity(name), lambda inputs: sides_of_claim(claim, inputs), refuting_point(claim))
+    return Check(theory.KARAMATA.quantity(name), lambda inputs: sides_of_claim(claim, **inputs), refuting_point(claim))
 
 
 def true_version(seed: int, *, equal: bool) -> Sides:

@@ -11,9 +11,9 @@ import sympy as sp
 
 from bridge.check import Check, Sides
 from bridge.export.numbers import plain
+from bridge.induction.phase_regime import number
 from bridge.induction.phase_runs import Measure
 from bridge.induction.phase_times import value
-from bridge.induction.phase_ways import number
 from symbolic.induction import phases
 from symbolic.induction.phase_statement import PHASES
 from symbolic.induction.phase_ways import Point, Way

@@ -13,7 +13,7 @@ from bridge.induction import phase_runs as runs
 from bridge.induction import phase_times as times
 from bridge.induction.head_limits import outside_26
 from bridge.induction.phase_laws import Law
-from bridge.induction.phase_ways import known_flow, no_plateau, too_short
+from bridge.induction.phase_regime import known_flow, no_plateau, too_short
 from bridge.induction.trajectory import KEPT, LEARNT
 from bridge.theorem import Theorem
 from symbolic.induction import phase_statement as theory

@@ -16,7 +16,7 @@ from bridge.induction import phase_laws
 from bridge.induction import phase_times as times
 from bridge.induction import phases as laws
 from bridge.induction.phase_laws import sides_along, sides_at
-from bridge.induction.phase_ways import too_short
+from bridge.induction.phase_regime import too_short
 from bridge.induction.trajectory import HeadRun, run
 from bridge.lowering import lower
 from bridge.record import Verdict
