@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 
 from bridge.induction import phase_times as times
-from bridge.induction.phase_ways import Point
 from bridge.induction.phases import T_II
 from bridge.induction.trajectory import HeadRun, run
 from symbolic.induction import phases
+from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import FLOWS
 
 SIGMAS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12)

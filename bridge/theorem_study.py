@@ -92,7 +92,8 @@ class TheoremStudy(Study):
         refuted, stated = self.theorem.refuted, {each.name for each in self.result.quantities}
         own = [each.quantity for each in self.theorem.checks if each.quantity.name not in stated]
         known = {each.name: each for each in (*self.result.quantities, *own) if each.erratum is not None}
-        shown = list(known.values()) if refuted is None else [known[name] for name in refuted if name in known]
+        order = known if refuted is None else dict.fromkeys(name for name in refuted if name in known)
+        shown = (known[name] for name in order)
         return (*shown, *(each.stated(self.result) for each in self.theorem.refutations))
 
     @property

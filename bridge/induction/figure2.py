@@ -13,8 +13,8 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.check import Check, Sides, as_ball, relation
 from bridge.export.numbers import plain
 from bridge.induction.head_limits import outside_26
+from bridge.induction.phase_regime import too_short, too_wide
 from bridge.induction.phase_times import gram_time
-from bridge.induction.phase_ways import too_short, too_wide
 from bridge.induction.trajectory import Trajectory, run
 from bridge.induction.trends import proofs_hold
 from bridge.record import Comparison, Verdict

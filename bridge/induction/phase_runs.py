@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from bridge.induction import phase_times as times
-from bridge.induction.phase_ways import Point
 from bridge.induction.trajectory import LEARNT, HeadRun, Trajectory, run
+from symbolic.induction.phase_ways import Point
 
 HALF = 0.5  # any w*: the flow of (p, g) does not depend on it
 LATEST = 1e8

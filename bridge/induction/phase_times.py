@@ -11,11 +11,11 @@ import numpy as np
 import sympy as sp
 
 from bridge.export.numbers import plain
-from bridge.induction.phase_ways import Point
 from bridge.induction.trajectory import KEPT, LEARNT, early_loss, lowered_flow, stride
 from bridge.lowering import lower
 from numeric.flows import integrate
 from symbolic.induction import coordinates, phases
+from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import L as LENGTH
 from symbolic.induction.training import g_star, h_star, sigma_init, t, v_star, w_star
 

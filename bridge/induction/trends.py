@@ -20,7 +20,7 @@ from bridge.export.numbers import plain
 from bridge.induction import head_limits
 from bridge.induction.head_limits import outside_26
 from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError, head_path
-from bridge.induction.phase_ways import known_flow, too_wide
+from bridge.induction.phase_regime import known_flow, too_wide
 from bridge.lowering import lower
 from bridge.theorem import Theorem
 from symbolic.induction import signs

@@ -7,10 +7,8 @@ from bridge import compare
 from bridge.certify import Status, prove
 from bridge.comparison import replay_witness
 from bridge.induction import karamata
-from bridge.induction.karamata import gain_for
 from bridge.record import Row, Verdict, Witness
 from symbolic.induction import karamata as theory
-from symbolic.induction.signs import R_TURN
 from symbolic.statements import UsageError
 
 
@@ -75,11 +73,10 @@ def test_the_gain_is_kept_with_gamma_as_r_of_w_star(w_star: float) -> None:
     assert "the steps before give beta/(2 gamma+beta-1) v* only" in row.remark
 
 
-def test_the_gain_fails_for_another_gamma() -> None:
+def test_the_gain_fails_for_another_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
     """At small w* both sides are equal at the end of the range, so that 1.01 R(w*) already is too large."""
-    small = 0.01
-    found = gain_for(small, 1.01 * float(R_TURN.subs(theory.w_star, small)))
-    assert found.found < float(theory.GAIN_PRINTED.subs(found.letters)) * 0.997
+    monkeypatch.setattr(karamata, "R_TURN", karamata.R_TURN * sp.Rational(101, 100))
+    assert rows_at(w_star=0.01)["gain"].verdict["printed"] is Verdict.VIOLATED
 
 
 def test_a_certificate_that_fails_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

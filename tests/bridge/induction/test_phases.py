@@ -12,11 +12,11 @@ from scipy.integrate import solve_ivp
 from bridge.certify import Status, prove
 from bridge.check import of_order
 from bridge.comparison import replay_witness
-from bridge.induction import phase_laws, phase_ways
+from bridge.induction import phase_laws
 from bridge.induction import phase_times as times
 from bridge.induction import phases as laws
 from bridge.induction.phase_laws import sides_along, sides_at
-from bridge.induction.phase_ways import limit_of, too_short
+from bridge.induction.phase_regime import too_short
 from bridge.induction.trajectory import HeadRun, run
 from bridge.lowering import lower
 from bridge.record import Verdict
@@ -25,6 +25,7 @@ from symbolic.induction import phases
 from symbolic.induction import training as tr
 from symbolic.induction.letters import spelt_out
 from symbolic.induction.phase_statement import PHASES, least_observation
+from symbolic.induction.phase_ways import SMALLER, limit_of
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 from tests.bridge.defaults import default_run
@@ -142,7 +143,7 @@ def test_a_start_beyond_the_optimum_has_other_phases():
 
 
 def test_a_run_that_does_not_get_there_and_a_formula_that_does_not_apply_decide_nothing():
-    way = laws.SMALLER
+    way = SMALLER
     unreached = sides_along(replace(laws.T_III, measure=lambda at: None), way, DEFAULTS)
     assert (unreached.found, unreached.limit) == (None, sp.nan)
     assert "relative distance to derived at the last point: not reached" in unreached.remark
@@ -153,7 +154,7 @@ def test_a_run_that_does_not_get_there_and_a_formula_that_does_not_apply_decide_
 
 def test_a_way_is_a_path_at_numbers():
     near, far = ({**DEFAULTS, "sigma_init": s, "L": n} for s, n in ((1e-2, 1002), (1e-8, 10**9 + 2)))
-    points = phase_ways.SMALLER.points(DEFAULTS)
+    points = SMALLER.points(DEFAULTS)
     assert (points[0], points[-1]) == (near, far)
     assert all(isinstance(at["L"], int) for at in points)
 
@@ -333,7 +334,7 @@ LAWS = {"T_I": laws.T_I, "T_o": laws.T_O, "T_III": laws.T_III, "gram_rate": laws
 
 def verdicts_on(law, point=DEFAULTS, most=None):
     """On the printed order along the ways that the statement covers, where the runs confirm the formula."""
-    ways = [way for way in dict(laws.WAYS)[law] if not way.outside]
+    ways = [way for way in law.ways if not way.outside]
     return {of_order(PHASES.quantity(law.quantity).printed.order, law.limit(way, point)) for way in ways[:most]}
 
 

@@ -100,7 +100,8 @@ def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float],
     rows = rows_at(*point, flow=flow)
     assert {name for name, row in rows.items() if "derived" in row.verdict} == DERIVED
     assert all(row.verdict.get("derived", Verdict.PROVED) is Verdict.PROVED for row in rows.values())
-    for name in ("h.optimum", "w.optimum", "w.growth", "h.turns", "w.turn", "h.turn"):
+    below_c = ["h.overshoot"] if point[1] < 0.3983 else []  # (26)
+    for name in ("h.optimum", "w.optimum", "w.growth", "h.turns", "w.turn", "h.turn", *below_c):
         assert rows[name].verdict["printed"] is Verdict.PROVED
 
 
@@ -139,23 +140,12 @@ def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("star", "verdict"), [(0.39, Verdict.PROVED), (0.42, Verdict.OUTSIDE), (0.49, Verdict.OUTSIDE)]
-)
-def test_26_is_outside_where_it_fails_as_it_names_no_c(star: float, verdict: Verdict) -> None:
-    row = rows_at(w_star=star, sigma=1e-6)["h.overshoot"]
-    assert row.verdict["printed"] is verdict
-    assert (verdict is Verdict.OUTSIDE) == ("hypothesis w* < c of (26)" in row.remark)
-
-
-@pytest.mark.parametrize(
     ("name", "params", "reason"),
     [
-        (
-            "h.overshoot",
-            {"w_star": 0.49, "sigma": 1e-6},
-            "from small starts (26) is false for every w* >= 0.4398",
-        ),
+        # (26) names no c, so that where it fails it is outside.
+        ("h.overshoot", {"w_star": 0.49, "sigma": 1e-6}, "from small starts (26) is false for every w* >= 0.4398"),
         ("h.overshoot", {"w_star": 0.42, "sigma": 1e-6}, "proved for w* <= 0.3983, false for w* >= 0.4398; here w*"),
+        ("h.overshoot", {"w_star": 0.39, "sigma": 1e-6}, ""),
         ("T_1", {"w_star": 0.6, "sigma": 1e-6}, "C.2 needs v* <= 0.3; here v* = 0.36"),
         ("T_1", {"w_star": 0.49, "sigma": 0.24}, "the proofs need sigma_init <= sigma_star = "),
         ("T_1", {"w_star": 0.49, "sigma": 0.01}, "C.2 needs w <= 0.01 w* at T_1^h"),
@@ -174,7 +164,7 @@ def test_27_and_28_are_outside_of_alpha_above_1() -> None:
     rows = rows_at(0.1, 0.547, 2.0**-60, "printed")
     for name in ("w.rate.above", "T_half"):
         assert rows[name].verdict["printed"] is Verdict.OUTSIDE
-        assert rows[name].remark.endswith("hypothesis alpha* > 1 of C.1 is not met: here alpha* = 0.1")
+        assert "hypothesis alpha* > 1 of C.1 is not met: here alpha* = 0.1" in rows[name].remark
     assert rows_at(1.01, 0.53, 2.0**-20, "printed")["w.rate.above"].verdict["printed"] is Verdict.KEPT
 
 
@@ -219,7 +209,7 @@ def test_a_slow_crossing_of_h_star_is_no_violation_by_rounding() -> None:
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
 
 
-@pytest.mark.parametrize("point", [(1.0, 0.05, 1e-2), (1.0, 0.01, 1e-3), (100.0, 0.1, 1e-3)], ids=str)
+@pytest.mark.parametrize("point", [(1.0, 0.01, 1e-3), (100.0, 0.1, 1e-3)], ids=str)
 def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, float, float]) -> None:
     """Against (log w, (eta - 1)/v*^2) integrated with differences of psi and phi by expm1, not through our code."""
     alpha, star, sigma = point
