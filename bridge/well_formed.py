@@ -78,6 +78,9 @@ def _require_distinct(theorem: Theorem) -> None:
     twice = _repeated([each.name for each in statement.quantities])
     if twice:
         raise UsageError(f"{theorem.id}: {', '.join(twice)} names more than one quantity; name them apart")
+    twice = _repeated([each.name for each in theorem.checks])
+    if twice:
+        raise UsageError(f"{theorem.id}: {', '.join(twice)} has several checks; tell them apart by `construction`")
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -208,7 +211,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
         return
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
-    checked = [check.name for check in theorem.checks]  # their sides may give letters
+    checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
         printed = quantity.printed.bound if quantity.printed else None
