@@ -28,7 +28,7 @@ PLACES = {
     "icgd.dimensions": ("icgd.table", "DimensionsStudy"),
     "icgd.trajectory": ("icgd.trajectory", "TrajectoryStudy"),
     "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
-    "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
+    "induction.first_stage": ("induction.first_stage", "FIRST_STAGE"),
     "induction.balance": ("induction.balance", "BALANCE"),
     "induction.losses": ("induction.losses", "LOSSES"),
     "induction.fixed_point": ("induction.fixed_point", "FIXED_POINT"),
