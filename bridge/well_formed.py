@@ -31,6 +31,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_kinds(theorem)
     _require_distinct(theorem)
     _require_known_arguments(theorem)
+    _require_readers_of_texts(theorem)
     _require_known_quantities(theorem)
     _require_domains_in_parameters(theorem)
     _require_one_function_a_scope(theorem)
@@ -92,7 +93,7 @@ def _require_known_arguments(theorem: Theorem) -> None:
         if id(function) in _own_names(theorem):
             own = set(_own_names(theorem)[id(function)])
             _require_known(theorem, role, function, fixed | own, "parameter or weight")
-        elif function is theorem.quantities or function is theorem.idle:
+        elif function in (theorem.quantities, theorem.idle, *theorem.readers.values()):
             _require_known(theorem, role, function, set(parameters), "parameter")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
@@ -143,6 +144,16 @@ def _require_known(
         raise UsageError(
             f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
             f"{', '.join(sorted(known)) or 'nothing'}"
+        )
+
+
+def _require_readers_of_texts(theorem: Theorem) -> None:
+    texts = [each.name for each in theorem.statement.parameters if each.takes]
+    unknown = sorted(set(theorem.readers) - set(texts))
+    if unknown:
+        raise UsageError(
+            f"{theorem.id}: `readers` has {', '.join(unknown)}, which is no parameter that takes text; these do: "
+            f"{', '.join(texts) or 'none'}"
         )
 
 
