@@ -18,6 +18,7 @@ from bridge.verdicts import EQUAL_BITS
 from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
 from numeric.exact_cost import TooLargeForExact
+from symbolic.landau import Constant
 from symbolic.statements import Kind, Order, Quantity
 
 PROVABLE = ("printed", "derived", "instance")
@@ -37,9 +38,10 @@ class Sides:
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol: `printed`
-    is then that expression with all constants 1. `outside` names the hypothesis that does not hold at these inputs,
-    `samples` is how many random inputs were run for it.
+    proof. A printed Landau symbol is decided by `limit`, that of the quantity over the expression inside along a path,
+    or by `constant` (symbolic/landau.py), one with which the symbol holds for the derived count over its whole range;
+    `printed` is that expression with all constants 1. `outside` names the hypothesis that does not hold at these
+    inputs, `samples` is how many random inputs were run for it.
     """
 
     found: Number | None = None
@@ -52,6 +54,7 @@ class Sides:
     computed: tuple[str, ...] = ()
     letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
     limit: sp.Expr | None = None
+    constant: Constant | None = None
     outside: str = ""
     remark: str = ""
     samples: int | None = None

@@ -18,6 +18,7 @@ from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
+from symbolic.landau import Constant
 from symbolic.statements import Kind, Quantity, UsageError
 
 Bounds = dict[str, Bound]
@@ -90,13 +91,15 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
     if sides.limit is not None:
         numbers.pop("printed", None)
+    measured = _shown(quantity.kind, found, sides)
+    remarks = [sides.remark, _constant_words(quantity, sides, numbers, measured), *complaints]
     row = direct_row(
         case,
         quantity,
         verdict,
         **numbers,
-        measured=_shown(quantity.kind, found, sides),
-        remark="; ".join(filter(None, [sides.remark, *complaints])),
+        measured=measured,
+        remark="; ".join(filter(None, remarks)),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
@@ -169,7 +172,21 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
 def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
     if sides.limit is not None:
         return {} if quantity.printed is None else {"printed": of_order(quantity.printed.order, sides.limit)}
-    return {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+    verdicts = {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+    if "printed" in verdicts and _leaves_constants_open(quantity):
+        verdicts["printed"] = _of_constant(sides.constant, verdicts.get("derived"))
+    return verdicts
+
+
+def _of_constant(constant: Constant | None, derived: Verdict | None) -> Verdict:
+    """A constant for the derived count holds for the quantity if the count is right."""
+    holds = constant is not None and constant.value.is_finite and derived in (Verdict.PROVED, Verdict.KEPT)
+    return Verdict.CONSISTENT if holds else Verdict.UNDECIDED
+
+
+def _leaves_constants_open(quantity: Quantity) -> bool:
+    """Whether a Landau symbol leaves constants open; a rate states the exponent alone."""
+    return quantity.printed is not None and bool(quantity.printed.order) and quantity.kind is not Kind.RATE
 
 
 def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
@@ -224,6 +241,18 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
     one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
     outside = [sides.outside, *(bound.outside for bound in bounds.values())]
     return [*outside, one_is_wrong if contradicted else ""]
+
+
+def _constant_words(
+    quantity: Quantity, sides: Sides, numbers: Mapping[str, float | None], measured: float | None
+) -> str:
+    """The constant of a Landau symbol, and how much of it is used here."""
+    printed = numbers.get("printed")
+    if sides.constant is None or quantity.printed is None or not printed:
+        return ""
+    tier, number = ("derived", numbers.get("derived")) if measured is None else ("measured", measured)
+    here = "" if number is None else f"; {tier} / printed = {plain(number / printed)} here"
+    return f"printed inside {quantity.printed.order}(.): {sides.constant.words}{here}"
 
 
 # Numbers.

@@ -54,7 +54,7 @@ PLACES = {
     "looped.autoregression": ("looped.autoregression_data", "AutoregressionStudy"),
     "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
-    "machines.circuit": ("machines.circuit", "CircuitStudy"),
+    "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MarginStudy"),
     "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),

@@ -57,16 +57,12 @@ class TheoremCase(TheoremBounds):
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
         self.params = {name: shown(value) for name, value in params.items()}
-        self.params |= dict.fromkeys(called_with(theorem.idle, params) if theorem.idle is not None else ())
         self.weights = dict(weights)
         # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
         self.drawn_weights = theorem.recorded
         drawn = {name for name in weights if name in theorem.recorded or name in params}
         self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
-        self.uses = _settings(theorem)
-        self.attackable = "attack" in self.uses
-        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
@@ -75,6 +71,11 @@ class TheoremCase(TheoremBounds):
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
+        idle = [] if theorem.idle is None else self.runner.called(theorem.idle, {})
+        self.params |= {name: None for name in idle if name in params}
+        self.uses = _settings(theorem) - set(idle)
+        self.attackable = "attack" in self.uses
+        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, self._of_run)
         self._derived = {}
         self._prompt_formulas: dict[str, PromptFormula] = {}
@@ -239,7 +240,7 @@ class TheoremCase(TheoremBounds):
 
     @property
     def _of_run(self) -> dict[str, str]:
-        return {"dtype": str(self.dtype).removeprefix("torch.")}
+        return {"dtype": str(self.dtype).removeprefix("torch."), "device": str(self.device)}
 
     def tables(self) -> list[NamedTable]:
         taken = {name for table in self.theorem.tables for name in arguments_of(table)}

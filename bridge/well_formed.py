@@ -22,7 +22,7 @@ OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # sett
 OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
 OF_BOUNDS = ("scope",)  # what bounds at a prompt take
-OF_RUN = ("dtype",)  # what a refusal and a table take beside parameters and weights
+OF_RUN = ("dtype", "device")  # what a refusal and a table take beside parameters and weights
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -93,7 +93,7 @@ def _require_known_arguments(theorem: Theorem) -> None:
         if id(function) in _own_names(theorem):
             own = set(_own_names(theorem)[id(function)])
             _require_known(theorem, role, function, fixed | own, "parameter or weight")
-        elif function in (theorem.quantities, theorem.idle, *theorem.readers.values()):
+        elif function in (theorem.quantities, *theorem.readers.values()):
             _require_known(theorem, role, function, set(parameters), "parameter")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
@@ -114,6 +114,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.refusal, OF_RUN),
         *((table, (*OF_RUN, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
+        (theorem.idle, ()),
         (theorem.letters, ()),
         (theorem.outside, OF_QUANTITIES),
         (theorem.printed_letters, OF_QUANTITIES),

@@ -41,6 +41,11 @@ def read_circuit(name_or_path: str) -> Circuit:
     return parse_circuit(read_text(path, "netlist"), path)
 
 
+def read_bits(input: str, netlist: Circuit) -> np.ndarray | None:
+    """The bits of one input, (m,); None where none are given. Raises UsageError."""
+    return bits_of("machines.circuit", input, len(netlist.inputs)) if input else None
+
+
 def bits_of(caller: str, given: str, m: int) -> np.ndarray:
     """Those bits as (m,) bool. Raises UsageError unless there are m of them."""
     if len(given) != m or set(given) - {"0", "1"}:
