@@ -38,10 +38,12 @@ class Sides:
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof. A printed Landau symbol is decided by `limit`, that of the quantity over the expression inside along a path,
-    or by `constant` (symbolic/landau.py), one with which the symbol holds for the derived count over its whole range;
-    `printed` is that expression with all constants 1. `outside` names the hypothesis that does not hold at these
-    inputs, `samples` is how many random inputs were run for it.
+    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol: `printed`
+    is then that expression with all constants 1. `outside` names the hypothesis that does not hold at these inputs,
+    `samples` is how many random inputs were run for it.
+
+    `constant` (symbolic/landau.py), with which a printed Landau symbol holds for the derived count over a whole range,
+    makes the symbol consistent, where the count is right here. A number inside a symbol alone decides nothing.
     """
 
     found: Number | None = None
@@ -54,10 +56,10 @@ class Sides:
     computed: tuple[str, ...] = ()
     letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
     limit: sp.Expr | None = None
-    constant: Constant | None = None
     outside: str = ""
     remark: str = ""
     samples: int | None = None
+    constant: Constant | None = None
 
     def __post_init__(self) -> None:
         unknown = [tier for tier in (*self.proved, *self.computed) if tier not in PROVABLE]

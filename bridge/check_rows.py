@@ -18,7 +18,6 @@ from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
-from symbolic.landau import Constant
 from symbolic.statements import Kind, Quantity, UsageError
 
 Bounds = dict[str, Bound]
@@ -51,13 +50,13 @@ def settings_of(check: Check) -> frozenset[str]:
     return SETTINGS & {name for function in functions for name in arguments_of(function)}
 
 
-def _settings(case: Case, budget: Budget) -> dict[str, Any]:
-    """The settings of the run, by name, as a function of a check takes them."""
+def settings_at(case: Case, budget: Budget) -> dict[str, Any]:
+    """The settings of the run, by name, as functions of checks and tables take them."""
     return {**asdict(budget), "dtype": str(case.dtype).removeprefix("torch."), "device": str(case.device)}
 
 
 def _points(case: Case, check: Check, budget: Budget) -> list[Inputs]:
-    given = _called(case, check, check.inputs, _settings(case, budget)) if callable(check.inputs) else check.inputs
+    given = _called(case, check, check.inputs, settings_at(case, budget)) if callable(check.inputs) else check.inputs
     points = [given] if isinstance(given, Mapping) else given
     return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
 
@@ -77,7 +76,7 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
 def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
-    sides: Sides = _called(case, check, check.sides, {**_settings(case, budget), **inputs, **replaced})
+    sides: Sides = _called(case, check, check.sides, {**settings_at(case, budget), **inputs, **replaced})
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
     letters: dict[sp.Symbol, Number] = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
@@ -85,21 +84,21 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     bounds = _bounds(case.with_letters(letters), quantity, sides)
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
+    verdict |= _of_constant(quantity, sides, verdict)
     rounded = _within_rounding(case, quantity, sides, letters, verdict)
     verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
     complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
+    complaints.insert(0, _constant_words(quantity, bounds, found, sides))
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
     if sides.limit is not None:
         numbers.pop("printed", None)
-    measured = _shown(quantity.kind, found, sides)
-    remarks = [sides.remark, _constant_words(quantity, sides, numbers, measured), *complaints]
     row = direct_row(
         case,
         quantity,
         verdict,
         **numbers,
-        measured=measured,
-        remark="; ".join(filter(None, remarks)),
+        measured=_shown(quantity.kind, found, sides),
+        remark="; ".join(filter(None, [sides.remark, *complaints])),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
@@ -172,21 +171,7 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
 def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
     if sides.limit is not None:
         return {} if quantity.printed is None else {"printed": of_order(quantity.printed.order, sides.limit)}
-    verdicts = {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
-    if "printed" in verdicts and _leaves_constants_open(quantity):
-        verdicts["printed"] = _of_constant(sides.constant, verdicts.get("derived"))
-    return verdicts
-
-
-def _of_constant(constant: Constant | None, derived: Verdict | None) -> Verdict:
-    """A constant for the derived count holds for the quantity if the count is right."""
-    holds = constant is not None and constant.value.is_finite and derived in (Verdict.PROVED, Verdict.KEPT)
-    return Verdict.CONSISTENT if holds else Verdict.UNDECIDED
-
-
-def _leaves_constants_open(quantity: Quantity) -> bool:
-    """Whether a Landau symbol leaves constants open; a rate states the exponent alone."""
-    return quantity.printed is not None and bool(quantity.printed.order) and quantity.kind is not Kind.RATE
+    return {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
 
 
 def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
@@ -243,15 +228,27 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
     return [*outside, one_is_wrong if contradicted else ""]
 
 
-def _constant_words(
-    quantity: Quantity, sides: Sides, numbers: Mapping[str, float | None], measured: float | None
-) -> str:
-    """The constant of a Landau symbol, and how much of it is used here."""
-    printed = numbers.get("printed")
+# Landau symbols.
+
+
+def _of_constant(quantity: Quantity, sides: Sides, verdict: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """The verdict on a printed symbol that no limit decides; a rate states the exponent alone."""
+    known = sides.limit is not None or "printed" in (*sides.proved, *sides.computed)
+    symbol = quantity.printed is not None and quantity.printed.order and quantity.kind is not Kind.RATE
+    if known or not symbol or "printed" not in verdict:
+        return {}
+    counted = verdict.get("derived") in (Verdict.PROVED, Verdict.KEPT)
+    holds = counted and sides.constant is not None and sides.constant.value.is_finite
+    return {"printed": Verdict.CONSISTENT if holds else Verdict.UNDECIDED}
+
+
+def _constant_words(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> str:
+    """The constant, and how much of it is used here."""
+    printed = _number(quantity.kind, bounds["printed"].ball) if "printed" in bounds else None
     if sides.constant is None or quantity.printed is None or not printed:
         return ""
-    tier, number = ("derived", numbers.get("derived")) if measured is None else ("measured", measured)
-    here = "" if number is None else f"; {tier} / printed = {plain(number / printed)} here"
+    measured = _shown(quantity.kind, found, sides)
+    here = "" if measured is None else f"; measured / printed = {plain(measured / printed)} here"
     return f"printed inside {quantity.printed.order}(.): {sides.constant.words}{here}"
 
 

@@ -91,13 +91,13 @@ class Theorem:
     comparison and gives the theorem's own matplotlib figure for `--plot`; None: bounds against a parameter.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
-    place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None; what
-    is built is None there where it cannot be. It may take `dtype`, the name of the format that the network runs in; so
-    may `tables`, and `device`. `outside` takes `quantity` and `tier` and gives the hypothesis that the bound does not
-    meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as they are known;
-    `printed_letters` takes the name of a `quantity` and gives those that mean something else in its printed bound than
-    in the derived one. `idle` names the parameters and settings that nothing depends on there, `automatic` those of
-    which 0 means: computed from the others, `fixed` those that are never solved for.
+    place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
+    what is built is None there where it cannot be. It may take `dtype`, the name of the format that the network runs
+    in; `tables` may take all settings of the run. `outside` takes `quantity` and `tier` and gives the hypothesis that
+    the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
+    they are known; `printed_letters` takes the name of a `quantity` and gives those that mean something else in its
+    printed bound than in the derived one. `idle` names the parameters and settings that nothing depends on there,
+    `automatic` those of which 0 means: computed from the others, `fixed` those that are never solved for.
 
     What searches: `samples`, as `starts`, gives the random inputs. `envelope`, a function as the network is, stands in
     for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names

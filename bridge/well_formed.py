@@ -18,11 +18,11 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
         *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
     ]
 )
-OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that a check may depend on
+OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that checks and tables may take
 OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
 OF_BOUNDS = ("scope",)  # what bounds at a prompt take
-OF_RUN = ("dtype", "device")  # what a refusal and a table take beside parameters and weights
+OF_RUN = ("dtype",)  # what a refusal takes beside parameters and weights
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -112,7 +112,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.samples, OF_STARTS),
         (theorem.distance, OF_DISTANCE),
         (theorem.refusal, OF_RUN),
-        *((table, (*OF_RUN, *theorem.inputs)) for table in theorem.tables),
+        *((table, (*OF_CHECKS, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
         (theorem.idle, ()),
         (theorem.letters, ()),
