@@ -58,7 +58,7 @@ PLACES = {
     "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MarginStudy"),
     "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
-    "machines.turing": ("machines.turing", "TuringStudy"),
+    "machines.turing": ("machines.turing", "TURING"),
     "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
 }
 

@@ -74,11 +74,12 @@ def counted(count: float | None, constant: Constant | None = None, instance: flo
     """A count of the construction, and the constant with which the printed order holds."""
     remark = "" if count is not None else f"layers of more than {WIDEST_DENSE} gates are not written out"
     if not gates_are_the_papers():
-        return Sides(measured=count, instance=instance, remark=remark)
+        return Sides(measured=None if count is None else float(count), instance=instance, remark=remark)
     proved = DERIVED if instance is None else CERTIFIED
     return Sides(count, instance=instance, proved=proved, constant=constant, remark=remark)
 
 
+@cache
 def constant(name: str, rounding: int) -> Constant:
     quantity = theory.CIRCUIT.quantity(name)
     assert quantity.printed is not None  # of those that are asked for
@@ -91,26 +92,27 @@ def constant(name: str, rounding: int) -> Constant:
 def layer_norm(network: CircuitNetwork, sizes: Sizes | None) -> Sides:
     layers = network.layered.layers[1:]
     heaviest = max(sum(GATE_WEIGHTS[kind].norm for kind in layer.kinds) / len(layer) for layer in layers)
-    return counted(sizes and sizes.per_gate, constant("layer_norm", 1), heaviest)
+    return counted(None if sizes is None else sizes.per_gate, constant("layer_norm", 1), heaviest)
 
 
 def total_norm(network: CircuitNetwork, sizes: Sizes | None) -> Sides:
     """The 1-norm of all gates of each kind; undecided where the matrices weigh something else."""
     norm = sum(network.layered.count(kind) * GATE_WEIGHTS[kind].norm for kind in KINDS)
-    agree = sizes is None or sizes.gates == norm
-    return counted(norm, instance=norm) if agree else Sides(measured=sizes and sizes.gates, instance=norm)
+    if sizes is None or sizes.gates == norm:
+        return counted(norm, instance=norm)
+    return Sides(measured=sizes.gates, instance=norm)
 
 
 def rounding_norm(sizes: Sizes | None, rounding: int) -> Sides:
-    return counted(sizes and sizes.rounding, constant("rounding_norm", rounding))
+    return counted(None if sizes is None else sizes.rounding, constant("rounding_norm", rounding))
 
 
 def depth(sizes: Sizes | None, rounding: int) -> Sides:
-    return counted(sizes and float(sizes.depth), constant("depth", rounding))
+    return counted(None if sizes is None else sizes.depth, constant("depth", rounding))
 
 
 def width(sizes: Sizes | None, rounding: int) -> Sides:
-    return counted(sizes and float(sizes.width), constant("width", rounding))
+    return counted(None if sizes is None else sizes.width, constant("width", rounding))
 
 
 # Tables.
