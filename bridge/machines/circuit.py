@@ -74,7 +74,7 @@ def counted(count: float | None, constant: Constant | None = None, instance: flo
     """A count of the construction, and the constant with which the printed order holds."""
     remark = "" if count is not None else f"layers of more than {WIDEST_DENSE} gates are not written out"
     if not gates_are_the_papers():
-        return Sides(measured=None if count is None else float(count), instance=instance, remark=remark)
+        return Sides(measured=count, instance=instance, remark=remark)
     proved = DERIVED if instance is None else CERTIFIED
     return Sides(count, instance=instance, proved=proved, constant=constant, remark=remark)
 
@@ -85,8 +85,8 @@ def constant(name: str, rounding: int) -> Constant:
     assert quantity.printed is not None  # of those that are asked for
     count = sp.sympify(quantity.closed_form).subs(theory.rounding, rounding)
     order = quantity.printed.bound
-    letters = (count / order).free_symbols
-    return order_constant(quantity.printed.order, count, order, {s: k for s, k in LEAST.items() if s in letters})
+    least = {letter: value for letter, value in LEAST.items() if (count / order).has(letter)}
+    return order_constant(quantity.printed.order, count, order, least)
 
 
 def layer_norm(network: CircuitNetwork, sizes: Sizes | None) -> Sides:
@@ -108,11 +108,11 @@ def rounding_norm(sizes: Sizes | None, rounding: int) -> Sides:
 
 
 def depth(sizes: Sizes | None, rounding: int) -> Sides:
-    return counted(None if sizes is None else sizes.depth, constant("depth", rounding))
+    return counted(None if sizes is None else float(sizes.depth), constant("depth", rounding))
 
 
 def width(sizes: Sizes | None, rounding: int) -> Sides:
-    return counted(None if sizes is None else sizes.width, constant("width", rounding))
+    return counted(None if sizes is None else float(sizes.width), constant("width", rounding))
 
 
 # Tables.

@@ -193,8 +193,7 @@ def test_a_wrong_count_is_refuted() -> None:
 # Counts.
 
 
-@pytest.mark.parametrize("start", ["sentinel", "given"])
-@pytest.mark.parametrize("T", [1, 16])
+@pytest.mark.parametrize(("T", "start"), [(1, "sentinel"), (1, "given"), (16, "sentinel")])
 @pytest.mark.parametrize("name", shipped())
 def test_counts_are_those_of_the_dense_parameters(name: str, T: int, start: str) -> None:
     network = simulating_decoder(read_machine(name), T, start=start)
