@@ -8,7 +8,7 @@ import sympy as sp
 
 from bridge.check import Check, Sides
 from bridge.machines.circuit_tables import KINDS, WIDEST_DENSE, Sizes, circuits_table, measured_sizes
-from bridge.machines.netlists import read_bits, read_circuit, shipped
+from bridge.machines.netlists import bits_of, read_circuit, shipped
 from bridge.record import NamedTable
 from bridge.study import torch_dtype
 from bridge.theorem import Theorem
@@ -31,6 +31,11 @@ def gates_are_the_papers() -> bool:
         for kind, net in nets.items()
         for weights in [GATE_WEIGHTS[kind]]
     )
+
+
+def read_bits(input: str, netlist: Circuit) -> np.ndarray | None:
+    """The bits of one input, (m,); None where none are given. Raises UsageError."""
+    return bits_of(theory.CIRCUIT.id, input, len(netlist.inputs)) if input else None
 
 
 def letters(network: CircuitNetwork) -> dict[sp.Symbol, int]:

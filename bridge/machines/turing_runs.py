@@ -13,8 +13,8 @@ from bridge.machines.machine_files import in_file, read_machine, shipped, tokens
 from bridge.record import NamedTable
 from bridge.study import torch_device, torch_dtype
 from numeric.balls import float_above
-from numeric.machines.decoder import Run
-from numeric.machines.machine import Complaint, MachineError, Trace, TuringMachine, Wrong, simulate
+from numeric.machines.decoder import DecoderRun
+from numeric.machines.machine import MachineComplaint, MachineError, Trace, TuringMachine, Wrong, simulate
 from numeric.machines.simulation import Agreement, SimulatingDecoder, hot, number
 from symbolic.machines import temperature
 from symbolic.statements import UsageError
@@ -75,7 +75,7 @@ def _still_running(trace: Trace, tokens: Sequence[str]) -> MachineError:
     what += f"the next rule is that of state '{state}' and symbol '{symbol}'"
     if T < MOST_STEPS:
         what += f"; raise T, as in --set T={min(2 * T, MOST_STEPS)}, if it ever halts"
-    return MachineError(machine.name, [Complaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
+    return MachineError(machine.name, [MachineComplaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
 
 
 def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps: int) -> Trace:
@@ -123,7 +123,7 @@ class BesideSimulator:
     """
 
     inputs: Sequence[Sequence[str]]
-    run: Run
+    run: DecoderRun
     agreement: Agreement
     wrong_answers: list[int]
     halted: int
@@ -253,7 +253,7 @@ def _what_happened(task: Task) -> str:
     return f"{task.machine.name} {answer} '{word}' in step {task.trace.halted_at}; tape at the end: {tape}"
 
 
-def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:
+def _of_network(network: SimulatingDecoder, ran: DecoderRun) -> list[list[str | int]]:
     """The columns of the trace, decoded from the taps. Steps count as the machine's, cells from the input's first."""
     taps = {name: values[0].cpu() for name, values in ran.taps.items()}
     states = [*network.machine.states, "(sentinel)", "(none)"]
