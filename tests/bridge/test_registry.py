@@ -14,7 +14,6 @@ from bridge.study import DirectCase, Study
 from symbolic import UsageError, find_claim, results
 from tests.bridge.defaults import default_run
 
-
 FLOORS = ("symbolic", "numeric", "bridge")
 
 
