@@ -103,7 +103,7 @@ class Theorem:
     for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
     quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
     are inputs at which a printed bound fails, with parameters of their own; `refuted` names the quantities whose
-    errata a comparison shows, all that have one by default.
+    errata a comparison shows, in this order; by default all that have one.
 
     What bounds: `norms` binds the handles for every prompt, to norms and ranges (bridge/readings/network.py), and so
     gives bounds of the network. `bounds` takes a `scope` of prompts and gives bounds by quantity that are proved in the
@@ -218,7 +218,8 @@ class Theorem:
     @property
     def all_over_draws(self) -> bool:
         """Whether there are such quantities, and no others but those of checks."""
-        return 0 < len(self.over_draws) == len(self.statement.quantities) - len(self.checks)
+        others = {each.name for each in self.statement.quantities} - _checked(self.checks)
+        return 0 < len(self.over_draws) == len(others)
 
     def random_names(self, quantity: Quantity) -> tuple[str, ...]:
         """The weights and inputs that are the randomness of the quantity."""
@@ -254,8 +255,13 @@ class Theorem:
 
 def over_draws(quantities: Sequence[Quantity], checks: Sequence[Check]) -> tuple[Quantity, ...]:
     """Those that hold with probability, or in expectation, but for those of checks."""
-    checked = {check.name for check in checks}
+    checked = _checked(checks)
     return tuple(each for each in quantities if each.quantifier in OVER_DRAWS and each.name not in checked)
+
+
+def _checked(checks: Sequence[Check]) -> set[str]:
+    """The quantities that have checks."""
+    return {check.quantity.name for check in checks}
 
 
 def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]:
@@ -335,7 +341,7 @@ def theorem(
             *(each.parameter for each in texts),
         ),
         hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
-        quantities=(*stated, *(check.quantity for check in checks)),
+        quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
         notation=notation,
         symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
     )

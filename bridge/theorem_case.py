@@ -66,7 +66,7 @@ class TheoremCase(TheoremBounds):
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
-        self.checked = frozenset([*(c.name for c in theorem.checks), *(each.name for each in self.over_draws)])
+        self.checked = frozenset([*(c.quantity.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
@@ -109,14 +109,15 @@ class TheoremCase(TheoremBounds):
         stated = self.theorem.statement
         if self.theorem.quantities is not None:
             stated = replace(stated, quantities=tuple(called_with(self.theorem.quantities, self.full_params)))
-        absent = {each.name for each in self.theorem.checks if truth(each.when, self.values) is False}
+        absent = {each.quantity.name for each in self.theorem.checks if truth(each.when, self.values) is False}
         quantities = tuple(each for each in stated.quantities if each.name not in absent)
         return replace(stated, quantities=quantities) if absent else stated
 
     @property
     def _checks_here(self) -> list[Check]:
         here = {quantity.name: quantity for quantity in self.result.quantities}
-        return [replace(each, quantity=here[each.name]) for each in self.theorem.checks if each.name in here]
+        own = (each for each in self.theorem.checks if each.quantity.name in here or each.params is not None)
+        return [replace(each, quantity=here.get(each.quantity.name, each.quantity)) for each in own]
 
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
         if not self.runner.enclose_floats:

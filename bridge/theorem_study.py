@@ -93,10 +93,15 @@ class TheoremStudy(Study):
 
     def refutable(self) -> tuple[Quantity, ...]:
         refuted, stated = self.theorem.refuted, {each.name for each in self.result.quantities}
-        own = [each.quantity for each in self.theorem.checks if each.name not in stated]
-        known = [each for each in (*self.result.quantities, *own) if each.erratum is not None]
-        shown = [each for each in known if refuted is None or each.name in refuted]
+        own = [each.quantity for each in self.theorem.checks if each.quantity.name not in stated]
+        known = {each.name: each for each in (*self.result.quantities, *own) if each.erratum is not None}
+        shown = list(known.values()) if refuted is None else [known[name] for name in refuted if name in known]
         return (*shown, *(each.stated(self.result) for each in self.theorem.refutations))
+
+    @property
+    def _first_defaults(self) -> dict[str, Any]:
+        """Of the parameters whose default is a grid."""
+        return {p.name: p.default[0] for p in self.result.parameters if isinstance(p.default, tuple)}
 
     def checks(self) -> list[Row]:
         rows, cases = [], {}
@@ -104,7 +109,8 @@ class TheoremStudy(Study):
             if check.params is not None:
                 point = repr(check.params)
                 if point not in cases:
-                    cases[point] = self.case(check.params, seed=0, dtype="float64", device="cpu")
+                    own = {**self._first_defaults, **check.params}
+                    cases[point] = self.case(own, seed=0, dtype="float64", device="cpu")
                 rows += check_rows(cases[point], check, ONE_INPUT)
         for refutation in self.theorem.refutations:
             case = self.case(refutation.params, seed=0, dtype="float64", device="cpu")

@@ -79,6 +79,9 @@ def _require_distinct(theorem: Theorem) -> None:
     twice = _repeated([each.name for each in statement.quantities])
     if twice:
         raise UsageError(f"{theorem.id}: {', '.join(twice)} names more than one quantity; name them apart")
+    twice = _repeated([each.name for each in theorem.checks])
+    if twice:
+        raise UsageError(f"{theorem.id}: {', '.join(twice)} has several checks; tell them apart by `construction`")
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -123,7 +126,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
 
 
 def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
-    role = f"the check '{check.name}'"
+    role, own = f"the check '{check.name}'", {"inputs"}
     if callable(check.inputs):  # they have names when they are computed
         _require_known(
             theorem, f"the inputs of {role}", check.inputs, fixed | OF_CHECKS, "parameter, weight or setting"
@@ -131,7 +134,7 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
         arguments_of(check.sides)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
-    own = {name for point in points for name in point}
+    own |= {name for point in points for name in point}
     _require_known(
         theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
     )
@@ -220,7 +223,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
         return
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
-    checked = [check.name for check in theorem.checks]  # their sides may give letters
+    checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
         printed = quantity.printed.bound if quantity.printed else None

@@ -4,7 +4,9 @@ from typing import Any
 
 import flint
 import sympy as sp
+from torch import Tensor
 
+from bridge.check import Sides
 from bridge.export.numbers import digits_apart, plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rows import direct_row
@@ -51,6 +53,22 @@ def replayed_claim(case: DirectCase, claims: dict[str, Claim], name: str, inputs
     if wrong:
         raise UsageError(f"{case.result.id}: '{name}' is not judged at these numbers: {'; '.join(wrong)}")
     return claim_row(case, claim, point)
+
+
+def refuting_point(claim: Claim) -> dict[str, list[float]]:
+    """The inputs of the claim's check: the first point of its grid that refutes it, else the first of all."""
+    point = claim.refutation() or next(claim.points())
+    return {letter: [float(value) for value in values] for letter, values in point.items()}
+
+
+def sides_of_claim(claim: Claim, **letters: Tensor) -> Sides:
+    """The two sides of the claim at these numbers, exactly. Raises UsageError for numbers that miss its premises."""
+    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in letters.items()}
+    wrong = claim.premises(point)
+    if wrong:
+        raise UsageError(f"'{claim.name}' is not judged at {point_words(point)}: {'; '.join(wrong)}")
+    left, right = claim.sides(point)
+    return Sides(left, printed=right, remark=_sides(claim, point, left, right))
 
 
 def _differ(missing: list[str]) -> str:

@@ -6,9 +6,9 @@ times. The run has the coordinates of `signs.scaled_flow`, in which no digit is 
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,10 @@ class Run:
 class HeadPath:
     """One run of (w, h), and what C.2 bounds along it. Times are tau. Raises IntegrationError."""
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
-        self.alpha, self.w_star, self.start = (float(params[name]) for name in ("alpha", "w_star", "sigma_init"))
+    def __init__(self, alpha: float, w_star: float, sigma_init: float, flow: str) -> None:
+        self.alpha, self.w_star, self.start = float(alpha), float(w_star), float(sigma_init)
         self.h_star, self.v_star = 1 / (1 + self.alpha), self.w_star**2
-        self.speed, self.flow = FLOWS[params["flow"]].speed, str(params["flow"])
+        self.speed, self.flow = FLOWS[flow].speed, flow
         self.crest = float(_rise()(0.0, self.v_star))  # of (h/h* - 1)/v*^2 while w is small
         self.slowest = self.speed * self.h_star**2 * self.v_star  # of the growth of log w at the plateau, about
         self.way = math.log(self.w_star / self.start)  # log(w/sigma_init) at the optimum
@@ -229,3 +229,19 @@ def _jacobian(flow: str) -> Callable[..., Any]:
 def _growth(flow: str) -> Callable[..., Any]:
     scaled = signs.scaled_flow(flow)
     return lower(scaled.field[0], args=(*scaled.state, h_star, v_star, sigma_init))
+
+
+def head_path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath:
+    """Each run once. Raises UnreachedError where the flow cannot be followed."""
+    found = _path(alpha, w_star, sigma_init, flow)
+    if isinstance(found, IntegrationError):
+        raise UnreachedError(str(found))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath | IntegrationError:
+    try:
+        return HeadPath(alpha, w_star, sigma_init, flow)
+    except IntegrationError as error:
+        return error

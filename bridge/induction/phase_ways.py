@@ -1,95 +1,34 @@
-"""What a claim of Theorem 5.5 (wang2024) is, the paper's regime, and the ways along which claims are tested."""
+"""The paper's regime, and the ways of the parameters along which the orders of Theorem 5.5 (wang2024) are tested."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
 
 from bridge.export.layout import value_words
 from bridge.export.numbers import plain
-from bridge.induction.theta import Direction, Point
 from symbolic.induction import phases
-from symbolic.induction.phase_statement import PHASES
-from symbolic.induction.phases import limit_along
-from symbolic.induction.training import L, alpha, sigma_init, t, w_star
+from symbolic.induction.training import L, alpha, check_flow, sigma_init, t, w_star
 
 small = sp.Symbol("small", positive=True)
-Reason = Callable[[Point], str]  # "" if there is none
+Point = Mapping[str, Any]  # L, alpha, w_star, sigma_init, flow; tau and t, where a quantity depends on time
+LETTERS = (L, alpha, w_star, sigma_init, t)
 
 
-def _nothing(_: Point) -> str:
-    return ""
+def known_flow(id: str) -> Callable[[dict[str, Any], int], dict[str, Any]]:
+    """What resolves the parameters of a result. Raises UsageError for a flow that there is not."""
+
+    def resolve(params: dict[str, Any], seed: int) -> dict[str, Any]:
+        check_flow(params.get("flow", "true"), id)
+        return params
+
+    return resolve
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One Theta (or O, or Omega): how the quantity is measured, derived and printed at a point, and where.
-
-    `choice` tells claims of one quantity apart. A `pointwise` claim needs a point of the parameters only; for others
-    each direction gives the times.
-    """
-
-    quantity: str
-    measure: Callable[[Point], float | None]
-    derive: Callable[[Point], float]
-    express: Callable[[Point], float]
-    directions: tuple[Direction, ...]
-    above: bool = True  # whether the expression is claimed as an upper bound,
-    below: bool = True  # and as a lower bound
-    pointwise: bool = True
-    remark: str = ""
-    choice: str = ""
-    not_applicable: Reason = _nothing  # why the derived formula does not hold at a point
-    outside: Reason = _nothing  # why a point is not in the paper's regime
-
-    def derived(self, point: Point) -> float | None:
-        return None if self.not_applicable(point) else self.derive(point)
-
-    def where(self, direction: str) -> str:
-        return f"{self.choice}, {direction}" if self.choice else direction
-
-
-def bound(name: str) -> sp.Expr:
-    printed = PHASES.quantity(name).printed
-    assert printed is not None  # every quantity of PHASES has one
-    return printed.bound
-
-
-def decay() -> sp.Expr:
-    """The printed exponent of head_rate."""
-    return sp.expand_log(-sp.log(bound("head_rate")), force=True)
-
-
-def at_numbers(expression: sp.Expr) -> Callable[[Point], float]:
-    def express(point: Point) -> float:
-        letters = (L, alpha, w_star, sigma_init, t)
-        return float(expression.subs({letter: point[letter.name] for letter in letters if letter.name in point}))
-
-    return express
-
-
-def printed_at(name: str) -> Callable[[Point], float]:
-    return at_numbers(bound(name))
-
-
-def limit_of(formula: sp.Expr, path: dict[sp.Symbol, Any]) -> float:
-    found = limit_along(formula, path, small)
-    if not found.is_real:  # oo, or a formula outside of its range
-        return math.inf if found == sp.oo else math.nan
-    return float(found)
-
-
-def varied(point: Point, **changes: list[Any]) -> tuple[Point, ...]:
-    """The point with several of its entries replaced, all lists of the same length."""
-    return tuple({**point, **dict(zip(changes, row, strict=True))} for row in zip(*changes.values(), strict=True))
-
-
-def exact(point: Point) -> dict[sp.Symbol, sp.Expr]:
-    """The point's parameters for SymPy."""
-    letters = {L: "L", alpha: "alpha", w_star: "w_star", sigma_init: "sigma_init"}
-    return {symbol: sp.nsimplify(point[name], rational=True) for symbol, name in letters.items()}
+def number(expression: sp.Expr, point: Point) -> float:
+    return float(expression.subs({letter: point[letter.name] for letter in LETTERS if letter.name in point}))
 
 
 # -- the paper's regime ------------------------------------------------------------------------------------------------
@@ -102,7 +41,7 @@ def _letters_at(point: Point) -> str:
 def too_short(point: Point) -> str:
     """Which explicit condition of C.1 on L a point fails."""
     for condition in phases.LONG_ENOUGH:
-        left = at_numbers(condition.lhs)(point)
+        left = number(condition.lhs, point)
         if not left < condition.rhs:
             needed = f"{str(condition.lhs).replace('**', '^')} < {plain(float(condition.rhs))}"
             return (
@@ -114,7 +53,7 @@ def too_short(point: Point) -> str:
 
 def too_wide(point: Point) -> str:
     """Whether a point fails C.2's explicit condition on w*."""
-    left, right = at_numbers(phases.MODERATE.lhs)(point), phases.MODERATE.rhs
+    left, right = number(phases.MODERATE.lhs, point), phases.MODERATE.rhs
     if left <= right:
         return ""
     return f"hypothesis w* = O(1) of C.2 is not met: C.2 needs v* <= {plain(float(right))}; here v* = {plain(left)}"
@@ -131,51 +70,69 @@ def no_plateau(point: Point) -> str:
     return too_wide(point)
 
 
-# -- the ways of the head's parameters ---------------------------------------------------------------------------------
-
-SIGMAS = [1e-2, 1e-5, 1e-8]
-LENGTHS = [10**3, 10**5, 10**7]
-MIXED = [1.0, 5.0, 25.0]
-WEAKER = [0.4, 0.1, 0.05]
-OF_TOP = sp.Rational(1, 10**6)  # sigma_init / h* where alpha* goes to oo
+# -- the ways ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Way:
-    """A direction of the parameters of the head: its points, and the same as a path by `small`."""
+    """A path of the parameters by `small` -> 0, and the values of `small` at which it is run, the last one farthest.
+
+    `fixed` replaces parameters all along. `tau` is the time of a quantity that depends on it, by the flow. `outside`
+    says why the statement does not cover the way, if it does not.
+    """
 
     words: str
-    points: tuple[Point, ...]
-    path: dict[sp.Symbol, Any]
+    path: Mapping[sp.Symbol, sp.Expr]
+    smalls: tuple[float, ...]
+    fixed: Mapping[str, int | float] = field(default_factory=dict)
+    tau: Callable[[str], sp.Expr] | None = None
+    outside: str = ""
+
+    def points(self, point: Point) -> list[dict[str, Any]]:
+        here = {**point, **self.fixed}
+        return [{**here, **{x.name: _at(x, way, s) for x, way in self.path.items()}} for s in self.smalls]
+
+    def symbolic(self, point: Point) -> dict[sp.Symbol, sp.Expr]:
+        here = {**point, **self.fixed}
+        exact = {x: sp.nsimplify(here[x.name], rational=True) for x in LETTERS if x.name in here}
+        return {**exact, **self.path}
+
+    def over(self, words: str, **changes: Any) -> "Way":
+        """The same way with more words, and other fields."""
+        return replace(self, words=f"{self.words}{words}", **changes)
 
 
-def as_long(sigmas: list[float]) -> list[int]:
-    """The lengths at which L sigma_init is that of Figure 2."""
-    return [int(float(phases.REACH) / s) + 2 for s in sigmas]
+def _at(letter: sp.Symbol, way: sp.Expr, at: float) -> float | int:
+    found = float(way.subs(small, at))
+    return int(found) if letter.is_integer else found
 
 
-def smaller(point: Point) -> Way:
-    return Way(
-        "sigma_init -> 0 with (L-2) sigma_init = 10",
-        varied(point, sigma_init=SIGMAS, L=as_long(SIGMAS)),
-        {**exact(point), sigma_init: small, L: 2 + phases.REACH / small},
-    )
+def limit_of(formula: sp.Expr, path: Mapping[sp.Symbol, Any]) -> sp.Expr:
+    """The limit of a formula along a path; nan for a formula outside of its range."""
+    found = phases.limit_along(formula, path, small)
+    return found if found == sp.oo else sp.Float(float(found)) if found.is_real else sp.nan
 
 
-def longer(point: Point) -> Way:
-    return Way("L -> oo", varied(point, L=LENGTHS), {**exact(point), L: 2 + 1 / small})
+SIGMAS = (1e-2, 1e-5, 1e-8)
+LENGTHS = (10**3, 10**5, 10**7)
+OF_TOP = sp.Rational(1, 10**6)  # sigma_init / h* where alpha* goes to oo
 
 
-def mixed(point: Point) -> Way:
-    starts = [float(OF_TOP) / (1 + each) for each in MIXED]
-    path = {**exact(point), alpha: 1 / small, sigma_init: OF_TOP * small / (1 + small)}
-    return Way("alpha* -> oo with sigma_init = 1e-6 h*", varied(point, alpha=MIXED, sigma_init=starts), path)
+def weaker(power: int = 4) -> Way:
+    words = f"w* -> 0 with sigma_init = w*^{power}, (L-2) sigma_init = 10"
+    path = {w_star: small, sigma_init: small**power, L: 2 + phases.REACH / small**power}
+    return Way(words, path, (0.4, 0.1, 0.05))
 
 
-def weaker(point: Point, power: int = 4) -> Way:
-    starts = [w**power for w in WEAKER]
-    return Way(
-        f"w* -> 0 with sigma_init = w*^{power}, (L-2) sigma_init = 10",
-        varied(point, w_star=WEAKER, sigma_init=starts, L=as_long(starts)),
-        {**exact(point), w_star: small, sigma_init: small**power, L: 2 + phases.REACH / small**power},
-    )
+HERE = Way("", {}, (math.nan,))
+SMALLER = Way("sigma_init -> 0 with (L-2) sigma_init = 10", {sigma_init: small, L: 2 + phases.REACH / small}, SIGMAS)
+SHORT = Way("sigma_init -> 0 with L fixed", {sigma_init: small}, SIGMAS)
+LONG = Way("sigma_init -> 0, L as C.1 Part I asks", {sigma_init: small, L: phases.long_enough(small)}, SIGMAS)
+LONGER = Way("L -> oo", {L: 1 / small}, tuple(1 / length for length in LENGTHS))
+MIXED = Way(
+    "alpha* -> oo with sigma_init = 1e-6 h*",
+    {alpha: 1 / small, sigma_init: OF_TOP * small / (1 + small)},
+    (1.0, 1 / 5, 1 / 25),
+)
+WEAKER = weaker()
+LATER = Way("t -> oo", {t: 1 / small}, (1e-4, 1e-6, 1e-8))

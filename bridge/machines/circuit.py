@@ -79,7 +79,7 @@ def counted(count: float | None, constant: Constant | None = None, instance: flo
     """A count of the construction, and the constant with which the printed order holds."""
     remark = "" if count is not None else f"layers of more than {WIDEST_DENSE} gates are not written out"
     if not gates_are_the_papers():
-        return Sides(measured=count, instance=instance, remark=remark)
+        return Sides(measured=count, instance=instance, constant=constant, remark=remark)
     proved = DERIVED if instance is None else CERTIFIED
     return Sides(count, instance=instance, proved=proved, constant=constant, remark=remark)
 
