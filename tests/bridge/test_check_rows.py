@@ -254,6 +254,8 @@ def test_tables_stand_under_the_rows() -> None:
     )
     (table,) = compare(shown).tables
     assert table.rows == [[16]]
+    with pytest.raises(ValueError, match="not of 2 cells"):
+        NamedTable(title="t", columns=["a", "b"], rows=[[1]])
     with pytest.raises(UsageError, match="a table takes k"):
         Theorem(stated.statement, main="q", checks=stated.checks, tables=(lambda k: k,))
 
