@@ -412,6 +412,7 @@ class Study(ABC):
         UsageError for a name that is no parameter's, for what is no number, and for hypotheses that are not met.
         """
         left_out = self.result.check_names(params)
+        self.result.check_texts(params)
         defaults = {name: self.result.parameter(name).default for name in left_out if name not in self.implied}
         given = {**defaults, **params}
         given |= {name: 0 for name in self.automatic if given.get(name) == AUTOMATIC}
