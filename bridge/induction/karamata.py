@@ -30,7 +30,7 @@ DERIVED = ("derived",)
 @cache
 def certified() -> dict[str, Outcome]:
     """The inequalities about C."""
-    return {each.name: prove(each, seconds=math.inf, most_boxes=MOST_BOXES) for each in theory.stated_inequalities({})}
+    return {each.name: prove(each, seconds=math.inf, most_boxes=MOST_BOXES) for each in theory.stated_inequalities()}
 
 
 def holds(name: str) -> bool:
@@ -141,4 +141,5 @@ KARAMATA = Theorem(
         _check("gain", gain),
         _check("exponent", exponent),
     ),
+    inequalities=theory.stated_inequalities,
 )
