@@ -18,6 +18,7 @@ from bridge.verdicts import EQUAL_BITS
 from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
 from numeric.exact_cost import TooLargeForExact
+from symbolic.landau import Constant
 from symbolic.statements import Kind, Order, Quantity
 
 PROVABLE = ("printed", "derived", "instance")
@@ -45,7 +46,8 @@ class Sides:
     A printed Landau symbol is decided by `limit`, that of the quantity over the printed expression along a path, where
     `found` and `derived`, if both are given, agree at its end (within AGREEMENT); it is not judged without a limit.
     `printed` is then the expression with all constants 1. `at` are the parameters where the numbers stand, if others
-    than those of the run: the end of the path, say.
+    than those of the run: the end of the path, say. Or the symbol is consistent by a `constant` (symbolic/landau.py)
+    with which it holds for the derived count over a whole range, where the count is right here.
     """
 
     found: Number | None = None
@@ -63,6 +65,7 @@ class Sides:
     at: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
     samples: int | None = None
+    constant: Constant | None = None
 
     def __post_init__(self) -> None:
         unknown = [tier for tier in (*self.proved, *self.computed) if tier not in PROVABLE]

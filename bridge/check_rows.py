@@ -19,6 +19,7 @@ from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
+from symbolic.landau import Constant
 from symbolic.statements import Kind, Order, Quantity, UsageError
 
 Bounds = dict[str, Bound]
@@ -53,13 +54,13 @@ def settings_of(check: Check) -> frozenset[str]:
     return SETTINGS & {name for function in functions for name in arguments_of(function)}
 
 
-def _settings(case: Case, budget: Budget) -> dict[str, Any]:
-    """The settings of the run, by name, as a function of a check takes them."""
+def settings_at(case: Case, budget: Budget) -> dict[str, Any]:
+    """The settings of the run, by name, as functions of checks and tables take them."""
     return {**asdict(budget), "dtype": str(case.dtype).removeprefix("torch."), "device": str(case.device)}
 
 
 def _points(case: Case, check: Check, budget: Budget) -> list[Inputs]:
-    given = _called(case, check, check.inputs, _settings(case, budget)) if callable(check.inputs) else check.inputs
+    given = _called(case, check, check.inputs, settings_at(case, budget)) if callable(check.inputs) else check.inputs
     points = [given] if isinstance(given, Mapping) else given
     return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
 
@@ -80,7 +81,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
     sides: Sides = _called(
-        case, check, check.sides, {**_settings(case, budget), "inputs": inputs, **inputs, **replaced}
+        case, check, check.sides, {**settings_at(case, budget), "inputs": inputs, **inputs, **replaced}
     )
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
     where = check.construction or elsewhere or check.quantity.construction
@@ -93,6 +94,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
     excuse = sides.excuse if Verdict.OUTSIDE in verdict.values() else ""
     complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
+    complaints.insert(0, _constant_words(quantity, bounds, found, sides))
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
     if sides.limit is not None and found is None:
         numbers.pop("printed", None)
@@ -181,13 +183,20 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
 def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
     if _is_asymptotic(quantity, sides):
         return _asymptotic_verdicts(quantity, bounds.get("derived"), found, sides)
-    return {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+    verdict = {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+    return verdict | ({} if sides.constant is None else _of_constant(sides.constant, verdict))
+
+
+def _of_constant(constant: Constant, verdict: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """That of a printed Landau symbol: what holds for the derived count holds if the count is right."""
+    counted = verdict.get("derived") in (Verdict.PROVED, Verdict.KEPT)
+    return {"printed": Verdict.CONSISTENT if counted and constant.value.is_finite else Verdict.UNDECIDED}
 
 
 def _is_asymptotic(quantity: Quantity, sides: Sides) -> bool:
     """Whether the printed formula stands inside a Landau symbol, so that no number exceeds it."""
     inside = quantity.printed is not None and quantity.printed.order is not Order.NONE
-    return sides.limit is not None or (inside and sides.printed is None)
+    return sides.limit is not None or (inside and sides.printed is None and sides.constant is None)
 
 
 def _asymptotic_verdicts(
@@ -266,6 +275,16 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
     one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
     outside = [sides.outside, *(bound.outside for bound in bounds.values())]
     return [*outside, one_is_wrong if contradicted else ""]
+
+
+def _constant_words(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> str:
+    """The constant, and how much of it is used here."""
+    printed = _number(quantity.kind, bounds["printed"].ball) if "printed" in bounds else None
+    if sides.constant is None or quantity.printed is None or not printed:
+        return ""
+    measured = _shown(quantity.kind, found, sides)
+    here = "" if measured is None else f"; measured / printed = {plain(measured / printed)} here"
+    return f"printed inside {quantity.printed.order}(.): {sides.constant.words}{here}"
 
 
 # Numbers.

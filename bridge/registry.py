@@ -28,7 +28,7 @@ PLACES = {
     "icgd.dimensions": ("icgd.table", "DimensionsStudy"),
     "icgd.trajectory": ("icgd.trajectory", "TrajectoryStudy"),
     "induction.vanilla": ("induction.vanilla", "VanillaStudy"),
-    "induction.first_stage": ("induction.first_stage", "FirstStageStudy"),
+    "induction.first_stage": ("induction.first_stage", "FIRST_STAGE"),
     "induction.balance": ("induction.balance", "BALANCE"),
     "induction.losses": ("induction.losses", "LOSSES"),
     "induction.fixed_point": ("induction.fixed_point", "FIXED_POINT"),
@@ -54,11 +54,11 @@ PLACES = {
     "looped.autoregression": ("looped.autoregression_data", "AutoregressionStudy"),
     "looped.decoder": ("looped.decoder", "DECODER"),
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
-    "machines.circuit": ("machines.circuit", "CircuitStudy"),
+    "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MarginStudy"),
     "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
-    "machines.turing": ("machines.turing", "TuringStudy"),
+    "machines.turing": ("machines.turing", "TURING"),
     "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
 }
 

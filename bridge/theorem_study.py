@@ -17,6 +17,7 @@ from bridge.memory import require_memory
 from bridge.record import Comparison, Row
 from bridge.rows import ONE_INPUT
 from bridge.study import Case, Study
+from bridge.texts import with_values
 from bridge.theorem import Function, Theorem, arguments_of
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_table import TableCase
@@ -67,15 +68,17 @@ class TheoremStudy(Study):
         """The parameters, all of them, and the weights. `params` may hold the weights of a witness."""
         known = {name: value for name, value in params.items() if name in self.theorem.recorded}
         own = {name: value for name, value in params.items() if name not in known}
+        self.result.check_texts(own)
         resolve = self.theorem.resolve
         run = {"dtype": dtype} if resolve is not None and "dtype" in inspect.signature(resolve).parameters else {}
         resolved = self.resolved(own if resolve is None else resolve(own, seed, **run))
         self._require_memory(resolved)
+        read = with_values(self.theorem.id, self.theorem.readers, resolved) if self.theorem.weights else resolved
         weights: dict[str, Tensor] = {}
         for name in self.theorem.weights:
             if name in self.theorem.drawn_each_time:
                 continue
-            weights[name] = self._weight(name, {**resolved, **weights, "seed": seed}, known)
+            weights[name] = self._weight(name, {**read, **weights, "seed": seed}, known)
         return resolved, weights
 
     def _require_memory(self, params: Mapping[str, Any]) -> None:

@@ -18,11 +18,11 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
         *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
     ]
 )
-OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that a check may depend on
+OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that checks and tables may take
 OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
 OF_BOUNDS = ("scope",)  # what bounds at a prompt take
-OF_RUN = ("dtype",)  # what a refusal and a table take beside parameters and weights
+OF_RUN = ("dtype",)  # what a refusal takes beside parameters and weights
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -31,6 +31,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_kinds(theorem)
     _require_distinct(theorem)
     _require_known_arguments(theorem)
+    _require_readers_of_texts(theorem)
     _require_known_quantities(theorem)
     _require_domains_in_parameters(theorem)
     _require_one_function_a_scope(theorem)
@@ -95,7 +96,7 @@ def _require_known_arguments(theorem: Theorem) -> None:
         if id(function) in _own_names(theorem):
             own = set(_own_names(theorem)[id(function)])
             _require_known(theorem, role, function, fixed | own, "parameter or weight")
-        elif function is theorem.quantities or function is theorem.idle:
+        elif function in (theorem.quantities, *theorem.readers.values()):
             _require_known(theorem, role, function, set(parameters), "parameter")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
@@ -114,8 +115,9 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.samples, OF_STARTS),
         (theorem.distance, OF_DISTANCE),
         (theorem.refusal, OF_RUN),
-        *((table, (*OF_RUN, *theorem.inputs)) for table in theorem.tables),
+        *((table, (*OF_CHECKS, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
+        (theorem.idle, ()),
         (theorem.letters, ()),
         (theorem.outside, OF_QUANTITIES),
         (theorem.printed_letters, OF_QUANTITIES),
@@ -146,6 +148,16 @@ def _require_known(
         raise UsageError(
             f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
             f"{', '.join(sorted(known)) or 'nothing'}"
+        )
+
+
+def _require_readers_of_texts(theorem: Theorem) -> None:
+    texts = [each.name for each in theorem.statement.parameters if each.takes]
+    unknown = sorted(set(theorem.readers) - set(texts))
+    if unknown:
+        raise UsageError(
+            f"{theorem.id}: `readers` has {', '.join(unknown)}, which is no parameter that takes text; these do: "
+            f"{', '.join(texts) or 'none'}"
         )
 
 

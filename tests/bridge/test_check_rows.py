@@ -18,6 +18,7 @@ from bridge.domains import Box
 from bridge.record import NamedTable, Row, Verdict, Witness
 from bridge.theorem import Theorem, theorem
 from symbolic.citations import Citation
+from symbolic.landau import largest_ratio
 from symbolic.statements import Kind, Order, Printed, Quantifier, Quantity, UsageError
 
 n = sp.Symbol("n", integer=True, positive=True)
@@ -163,6 +164,24 @@ def test_a_refuted_order_has_a_witness_and_shows_no_printed_number() -> None:
     assert row.witness.error_lower == 64 - 8
 
 
+@pytest.mark.parametrize(
+    ("count", "found", "verdicts"),
+    [
+        (3 * n + 5, 17, {"printed": Verdict.CONSISTENT, "derived": Verdict.KEPT}),
+        (3 * n + 5, 18, {"printed": Verdict.UNDECIDED, "derived": Verdict.VIOLATED}),  # the count is wrong
+        (n**2, 16, {"printed": Verdict.UNDECIDED, "derived": Verdict.KEPT}),  # no constant
+    ],
+)
+def test_a_constant_for_the_whole_range_decides_a_landau_symbol(
+    count: sp.Expr, found: int, verdicts: dict[str, Verdict]
+) -> None:
+    sides = Sides(found, constant=largest_ratio(count, n, {n: 1}))
+    row = row_of(sides, quantity(Kind.EXACT, n, Order.O, derive=lambda: count))
+    assert (row.printed, row.verdict) == (4.0, verdicts)
+    what = "no constant suffices" if count == n**2 else "the least constant for all n >= 1 is 8"
+    assert row.remark == f"printed inside O(.): {what}; measured / printed = {found / 4:.4g} here"
+
+
 # Points, settings, tables.
 
 
@@ -204,6 +223,14 @@ def test_a_check_runs_in_the_format_and_on_the_device_of_the_run_and_says_how_ma
         rows_of(lambda: Sides(1, derived=1), quantity(), dtype="float32")
 
 
+def test_a_setting_is_refused_at_points_where_it_is_idle() -> None:
+    check = Check(quantity(), lambda n, samples: Sides(samples if n > 4 else 1, derived=1))
+    stated = replace(of(check), idle=lambda n: () if n > 4 else ("samples",))
+    assert [row.measured for row in compare(stated, n=8, samples=3)] == [3.0]
+    with pytest.raises(UsageError, match="samples = 3 has no effect"):
+        compare(stated, n=4, samples=3)
+
+
 def test_a_weight_that_is_drawn_takes_the_seed() -> None:
     drawn = of(Check(quantity(), lambda a: Sides(a[0].item(), derived=-1)), weights={"a": Box(1)})
     first, second = (compare(drawn, seed=seed).rows[0].measured for seed in (0, 1))
@@ -227,6 +254,8 @@ def test_tables_stand_under_the_rows() -> None:
     )
     (table,) = compare(shown).tables
     assert table.rows == [[16]]
+    with pytest.raises(ValueError, match="not of 2 cells"):
+        NamedTable(title="t", columns=["a", "b"], rows=[[1]])
     with pytest.raises(UsageError, match="a table takes k"):
         Theorem(stated.statement, main="q", checks=stated.checks, tables=(lambda k: k,))
 
