@@ -68,7 +68,7 @@ def true_version(seed: int, *, equal: bool) -> Sides:
 def derivative(order: int, x: Tensor) -> Sides:
     """C' or C'' at x; the printed formula is right for every x if SymPy finds no difference."""
     at = x.item()
-    right = theory.derivative_differences()[order - 1] == 0
+    right = theory.derivative_difference(order) == 0
     words = f"the printed derivative is {'right' if right else 'not that of C'}; {in_words('convex')}, C'(0) = 1"
     return Sides(
         evaluate_ball(sp.diff(theory.C, theory.x, order), {theory.x: at}),

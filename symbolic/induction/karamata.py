@@ -156,10 +156,10 @@ C_SECOND_PRINTED = (
 )
 
 
-def derivative_differences() -> tuple[sp.Expr, sp.Expr]:
-    """C' and C'' by SymPy minus the printed ones, simplified."""
-    first = sp.diff(C, x)
-    return sp.simplify(first - C_FIRST_PRINTED), sp.simplify(sp.diff(first, x) - C_SECOND_PRINTED)
+def derivative_difference(order: int) -> sp.Expr:
+    """C' or C'' by SymPy minus the printed one, simplified."""
+    printed = {1: C_FIRST_PRINTED, 2: C_SECOND_PRINTED}
+    return sp.simplify(sp.diff(C, x, order) - printed[order])
 
 
 # C = x k(x), k = (1 - x^2)^(-3/2) increasing on [0, 1). Hence C(ax) = a x k(ax) >= a C(x) for a >= 1, and
