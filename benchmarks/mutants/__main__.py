@@ -1,6 +1,7 @@
 """The command line of `python -m benchmarks.mutants`."""
 
 import argparse
+import math
 import signal
 import sys
 import time
@@ -37,6 +38,8 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="seed of the draw; the same seed draws the same faults")
     parser.add_argument("--of", choices=list(faults.TARGETS), default="calculus", help="where faults are planted")
     parser.add_argument("--only", default="", metavar="PART", help="targets whose path contains this")
+    parser.add_argument("--tests", default="", metavar="PART", help="test files whose path contains this")
+    parser.add_argument("--most", type=float, default=math.inf, help="seconds of the quickest tests that try a fault")
     parser.add_argument("--list", action="store_true", help="print the drawn faults and run nothing")
     parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
     parser.add_argument("--limit", type=float, default=120, help="seconds for a trial, or 10 times what its tests take")
@@ -50,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
 def measure(found: record.Record, options: argparse.Namespace) -> int:
     targets = faults.targets(ROOT, options.of)
     tests, missing = trials.selected(ROOT, trials.TESTS[options.of])
+    tests = [file for file in tests if options.tests in file]
     print("\n".join(f"no test file matches {pattern}" for pattern in missing) or "every pattern of tests has files")
     sources = record.fingerprint(ROOT, [*targets, *tests])
     target = options.json or options.resume
@@ -65,7 +69,7 @@ def measure(found: record.Record, options: argparse.Namespace) -> int:
     except trials.CleanRunError as error:
         return _refused(str(error))
     _clean_times(clean, tests)
-    for fault, outcome in trials.run_trials(ROOT, found.remaining(), clean, options.jobs, options.limit):
+    for fault, outcome in trials.run_trials(ROOT, found.remaining(), clean, options.jobs, options.limit, options.most):
         found.outcomes[fault.key] = outcome
         print(f"[{len(found.reached):3d}/{len(found.faults)}] {outcome.verdict:10s} {outcome.seconds:6.1f} s  "
               f"{fault.operator:15s} {fault.file}:{fault.line}  {outcome.test}", flush=True)  # fmt: skip

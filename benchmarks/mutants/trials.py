@@ -1,11 +1,13 @@
 """Many trials, a few at a time, each in a child process with a time limit."""
 
 import contextlib
+import itertools
+import math
 import multiprocessing as mp
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -107,15 +109,18 @@ def clean_run(
 
 
 def run_trials(
-    root: Path, faults: Sequence[Fault], clean: Clean, jobs: int, limit: float
+    root: Path, faults: Sequence[Fault], clean: Clean, jobs: int, limit: float, most: float = math.inf
 ) -> Iterator[tuple[Fault, Outcome]]:
-    """The outcomes, in order of completion. A trial ends after `limit` seconds, or 10 times its tests' time."""
+    """The outcomes, in order of completion. A trial ends after `limit` seconds, or 10 times its tests' time.
+
+    A fault is tried by the quickest of its tests, which take `most` seconds of processor time together.
+    """
     waiting, running = list(faults), dict[Any, tuple[Fault, _Child, float]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 fault = waiting.pop(0)
-                tests, collection = clean.trying(fault), clean.seconds[COLLECTION]
+                tests, collection = quickest(clean.trying(fault), most), clean.seconds[COLLECTION]
                 child = _Child(run_with, root, tests, collection, served(root, fault.file, fault.source(root)))
                 running[child.answer] = fault, child, max(limit, SLOWER * (collection + sum(tests.values())))
             ready = wait(list(running), timeout=1)
@@ -127,6 +132,12 @@ def run_trials(
     finally:
         for _, child, _ in running.values():
             child.end()
+
+
+def quickest(tests: Mapping[str, float], most: float) -> dict[str, float]:
+    """The first of these tests, as many as take `most` seconds together."""
+    until = itertools.accumulate(tests.values())
+    return {test: seconds for (test, seconds), spent in zip(tests.items(), until, strict=True) if spent <= most}
 
 
 def outcome(report: Report | None, child: "_Child") -> Outcome:

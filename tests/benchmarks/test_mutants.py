@@ -1,6 +1,7 @@
 """Planted faults: the operators make what they say, the draw is fair and repeatable, and trials tell what is found."""
 
 import ast
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -220,6 +221,11 @@ def test_a_fault_is_tried_by_the_tests_that_reach_its_function_the_quickest_firs
     assert tried("C.f") == ["t.py::c", "t.py::a"]
     assert tried("h") == ["t.py::c", "t.py::b", "t.py::a"]  # modules may keep what they computed when imported
     assert tried("C") == ["t.py::c", "t.py::a", "t.py::b"]  # a default: whoever uses the file
+
+
+def test_a_fault_may_be_tried_by_the_quickest_tests_alone() -> None:
+    assert trials.quickest({"a": 1.0, "b": 2.0, "c": 3.0}, 3.0) == {"a": 1.0, "b": 2.0}
+    assert len(trials.quickest({"a": 1.0, "b": 2.0}, math.inf)) == 2
 
 
 def test_functions_methods_and_inner_functions_note_their_names() -> None:
