@@ -30,19 +30,22 @@ class Sides:
     """What was found at some inputs, and what bounds it there.
 
     `found` is the quantity itself, a ball where it is enclosed (`within`, `at_most` for a run in floats); None if
-    nothing was run. The row shows it, or the float `measured` where that is given. A bound that is left out is the
-    quantity's own formula, if it has one, at the parameters and at `letters`, which only these inputs give. `rounding`
-    is how far a float run is from `found` (0 for a count): the row then shows both. Two sides that differ by no more
-    than Python may have rounded in one that is a float refute nothing: Fractions and balls are exact.
+    nothing was run. The row shows it, or the float `measured` where that is given, or the float `attacked` of a search.
+    A bound that is left out is the quantity's own formula, if it has one, at the parameters and at `letters`, which
+    only these inputs give. `rounding` is how far a float run is from `found` (0 for a count): the row then shows both.
+    Two sides that differ by no more than Python may have rounded in one that is a float refute nothing: Fractions and
+    balls are exact.
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol: `printed`
-    is then that expression with all constants 1. `outside` names the hypothesis that does not hold at these inputs.
+    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol (nan: not
+    known): `printed` is then that expression with all constants 1. Without it a number inside a Landau symbol is shown
+    and decides nothing. `outside` names the hypothesis that does not hold at these inputs, by tier if of one bound.
     """
 
     found: Number | None = None
     measured: float | None = None
+    attacked: float | None = None
     printed: Number | None = None
     derived: Number | None = None
     instance: Number | None = None
@@ -51,13 +54,23 @@ class Sides:
     computed: tuple[str, ...] = ()
     letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
     limit: sp.Expr | None = None
-    outside: str = ""
+    outside: str | Mapping[str, str] = ""
     remark: str = ""
 
     def __post_init__(self) -> None:
-        unknown = [tier for tier in (*self.proved, *self.computed) if tier not in PROVABLE]
+        unknown = [tier for tier in (*self.proved, *self.computed, *self.outside_of) if tier not in PROVABLE]
         if unknown:
             raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(PROVABLE)}")
+
+    @property
+    def outside_of(self) -> Mapping[str, str]:
+        """The hypothesis of each bound that alone does not hold."""
+        return {} if isinstance(self.outside, str) else self.outside
+
+    @property
+    def outside_all(self) -> str:
+        """The hypothesis of all bounds that does not hold, or ""."""
+        return self.outside if isinstance(self.outside, str) else ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,7 @@ class Check:
     `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts` and
     `seed`; what no function of a theorem takes has no effect on it. Several inputs in a list give a row each. An input
     with the name of a parameter, one number, replaces it: where the two differ, the row stands at no point of the grid.
+    One with the name of another letter of the statement gives it.
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged

@@ -12,13 +12,13 @@ from bridge.arguments import Function, arguments_of, called_for
 from bridge.budget import Budget
 from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
-from bridge.record import Flag, Row, Verdict, Witness
+from bridge.record import Row, Verdict, Witness
 from bridge.rounded import within_rounding
 from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
-from symbolic.statements import Kind, Quantity, UsageError
+from symbolic.statements import Kind, Order, Quantity, UsageError
 
 Bounds = dict[str, Bound]
 
@@ -34,14 +34,18 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     Raises UsageError for inputs of other names or shapes, and for a setting that the check does not depend on.
     """
     budget = replace(ONE_INPUT, **case.settings)
-    expected = {name: tuple(value.shape) for name, value in _points(case, check, budget)[0].items()}
-    got = {name: tuple(value.shape) for name, value in inputs.items()}
-    if got != expected:
-        raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {expected}, got {got}")
+    expected = [_shapes(point) for point in _points(case, check, budget)]
+    if _shapes(inputs) not in expected:
+        known = " or ".join(dict.fromkeys(map(str, expected)))
+        raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {known}, got {_shapes(inputs)}")
     unknown = sorted(set(case.settings) - settings_of(check))
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
     return _row(case, check, inputs, budget)
+
+
+def _shapes(inputs: Inputs) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in inputs.items()}
 
 
 def settings_of(check: Check) -> frozenset[str]:
@@ -72,11 +76,11 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
     sides: Sides = _called(case, check, check.sides, {**asdict(budget), **inputs, **replaced})
-    elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
+    elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params.get(name) != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
-    letters: dict[sp.Symbol, Number] = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
-    letters |= sides.letters
-    bounds = _bounds(case.with_letters(letters), quantity, sides)
+    letters = {_numbers(case)[name]: x for name, x in replaced.items()} | dict(sides.letters)
+    here = case.with_letters(letters)
+    bounds = _bounds(here, quantity, sides)
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
     rounded = _within_rounding(case, quantity, sides, letters, verdict)
@@ -91,27 +95,40 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         verdict,
         **numbers,
         measured=_shown(quantity.kind, found, sides),
+        attacked=sides.attacked,
         remark="; ".join(filter(None, [sides.remark, *complaints])),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
         params={} if elsewhere else None if check.params is None else dict(check.params),
     )
-    row.flags = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
+    runs = []
     if found is not None and sides.rounding is not None:
-        run = Evidence(float(found.mid()), found, sides.rounding)
+        runs.append(Evidence(float(found.mid()), found, sides.rounding))
         row.exact, row.rounding = float64_above(found), sides.rounding
-        row.flags |= {
-            tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, case.trivial(quantity), [run]))
-        }
+    known = quantity.trivial is not None and quantity.trivial.free_symbols <= set(here.values)
+    trivial = here.trivial(quantity) if known else None
+    row.flags = {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, trivial, runs))}
     return row
 
 
+def _numbers(case: Case) -> dict[str, sp.Symbol]:
+    """The letters that an input may give: parameters first, then the others of the statement."""
+    parameters = {each.name: each.symbol for each in case.result.parameters if each.symbol is not None}
+    return parameters | {each.name: each for each in case.result.symbols if each.name not in parameters}
+
+
 def _replaced(case: Case, inputs: Inputs) -> dict[str, int | float]:
-    """The parameters that inputs replace. Raises UsageError for what is not a number that the parameter takes."""
-    numbers = [each.name for each in case.result.parameters if each.symbol is not None]
-    given = {name: inputs[name] for name in numbers if name in inputs and inputs[name].numel() == 1}
-    return {name: case.result.number(name, each.item()) for name, each in given.items()}
+    """The letters that inputs give, by name. Raises UsageError for what is not a number that a parameter takes."""
+    numbers = _numbers(case)
+    given = {name: inputs[name].item() for name in numbers if name in inputs and inputs[name].numel() == 1}
+    return {name: _number_of(case, numbers[name], each) for name, each in given.items()}
+
+
+def _number_of(case: Case, letter: sp.Symbol, given: float) -> int | float:
+    if letter.name in case.params:
+        return case.result.number(letter.name, given)
+    return int(given) if letter.is_integer else given
 
 
 def _words(number: int | float) -> str:
@@ -130,7 +147,12 @@ def _bounds(case: Case, quantity: Quantity, sides: Sides) -> Bounds:
         "derived": _given(sides.derived) or case.derived(quantity) or _closed(case, quantity),
         "instance": _given(sides.instance),
     }
-    return {tier: bound for tier, bound in found.items() if bound is not None}
+    outside = sides.outside_of
+    return {
+        tier: replace(bound, outside=outside[tier]) if outside.get(tier) else bound
+        for tier, bound in found.items()
+        if bound is not None
+    }
 
 
 def _given(number: Number | None, *, strict: bool = False) -> Bound | None:
@@ -161,16 +183,18 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
 
 
 def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
-    if sides.limit is not None:
-        return {} if quantity.printed is None else {"printed": of_order(quantity.printed.order, sides.limit)}
-    return {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+    if sides.limit is None:
+        return {tier: _verdict(quantity, tier, bounds, found, sides) for tier in bounds}
+    others = [tier for tier in (*sides.proved, *sides.computed) if tier in bounds]
+    judged = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in others}
+    return judged | ({"printed": of_order(quantity.printed.order, sides.limit)} if quantity.printed else {})
 
 
-def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
+def _verdict(quantity: Quantity, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
     """A proof and a run that contradict each other are undecided: one of them is wrong."""
-    run = _of_run(kind, tier, bounds[tier], found)
-    supported = _covered(kind, tier, bounds, sides) or tier in sides.computed
-    if bounds[tier].outside or (sides.outside and not supported):
+    run = _of_run(quantity, tier, bounds[tier], found)
+    supported = _covered(quantity, tier, bounds, sides) or tier in sides.computed
+    if bounds[tier].outside or (sides.outside_all and not supported):
         return Verdict.OUTSIDE
     if supported and run is Verdict.VIOLATED:
         return Verdict.UNDECIDED
@@ -189,11 +213,19 @@ def _within_rounding(
     given = {side: getattr(sides, side) for side in ("found", *PROVABLE)}
     near = replace(sides, **{side: enclosed(number) for side, number in given.items() if number is not None})
     bounds = _bounds((case.floats_enclosed or case).with_letters(letters), quantity, near)
-    return [tier for tier in violated if _of_run(quantity.kind, tier, bounds[tier], near.found) is not Verdict.VIOLATED]
+    return [tier for tier in violated if _of_run(quantity, tier, bounds[tier], near.found) is not Verdict.VIOLATED]
 
 
-def _of_run(kind: Kind, tier: str, bound: Bound, found: flint.arb | None) -> Verdict | None:
-    return None if found is None else relation(_judged_as(kind, tier), found, bound.ball, strict=bound.strict)
+def _of_run(quantity: Quantity, tier: str, bound: Bound, found: flint.arb | None) -> Verdict | None:
+    if found is None or _in_order(quantity, tier):
+        return None
+    return relation(_judged_as(quantity.kind, tier), found, bound.ball, strict=bound.strict)
+
+
+def _in_order(quantity: Quantity, tier: str) -> bool:
+    """Whether the number stands inside a Landau symbol, whose constant no input refutes; a rate is an exponent."""
+    order = Order.NONE if quantity.printed is None or tier != "printed" else quantity.printed.order
+    return order is not Order.NONE and quantity.kind is not Kind.RATE
 
 
 def _judged_as(kind: Kind, tier: str) -> Kind:
@@ -201,23 +233,37 @@ def _judged_as(kind: Kind, tier: str) -> Kind:
     return Kind.UPPER if tier == "claimed" and kind is Kind.EXACT else kind
 
 
-def _covered(kind: Kind, tier: str, bounds: Bounds, sides: Sides) -> bool:
+def _covered(quantity: Quantity, tier: str, bounds: Bounds, sides: Sides) -> bool:
     """Whether the bound is proved, or follows from one that is."""
+    if tier in sides.proved or _in_order(quantity, tier):
+        return tier in sides.proved
     known = [bounds[each].ball for each in sides.proved if each in bounds and not bounds[each].outside]
-    bound, kind = bounds[tier], _judged_as(kind, tier)
-    return tier in sides.proved or any(implies(kind, each, bound.ball, strict=bound.strict) for each in known)
+    bound, kind = bounds[tier], _judged_as(quantity.kind, tier)
+    return any(implies(kind, each, bound.ball, strict=bound.strict) for each in known)
 
 
 def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> list[str]:
-    kind = quantity.kind
     contradicted = [
         tier
         for tier, bound in bounds.items()
-        if _covered(kind, tier, bounds, sides) and _of_run(kind, tier, bound, found) is Verdict.VIOLATED
+        if _covered(quantity, tier, bounds, sides) and _of_run(quantity, tier, bound, found) is Verdict.VIOLATED
     ]
     one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
-    outside = [sides.outside, *(bound.outside for bound in bounds.values())]
-    return [*outside, one_is_wrong if contradicted else ""]
+    outside = [sides.outside_all, *(bound.outside for bound in bounds.values())]
+    return [*outside, _open_order(quantity, bounds, sides), one_is_wrong if contradicted else ""]
+
+
+def _open_order(quantity: Quantity, bounds: Bounds, sides: Sides) -> str:
+    """Why a number inside a Landau symbol decides nothing."""
+    shown = "printed" in bounds and sides.limit is None and _in_order(quantity, "printed")
+    if (
+        not shown
+        or quantity.printed is None
+        or bounds["printed"].outside
+        or "printed" in (*sides.proved, *sides.computed)
+    ):
+        return ""
+    return f"printed: the number inside {quantity.printed.order}, whose constant is unspecified"
 
 
 # Numbers.
@@ -230,7 +276,7 @@ def _number(kind: Kind, ball: flint.arb) -> float | None:
 
 def _shown(kind: Kind, found: flint.arb | None, sides: Sides) -> float | None:
     """What is found above a lower bound is rounded up, as errors are."""
-    if sides.measured is not None or found is None:
+    if sides.measured is not None or sides.attacked is not None or found is None:
         return sides.measured
     return _number(Kind.UPPER if kind is Kind.LOWER else kind, found)
 

@@ -57,7 +57,7 @@ PLACES = {
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MarginStudy"),
-    "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
+    "machines.sample_complexity": ("machines.sample_complexity", "SAMPLE_COMPLEXITY"),
     "machines.turing": ("machines.turing", "TuringStudy"),
     "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
 }
