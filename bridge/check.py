@@ -82,7 +82,7 @@ class Check:
     `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts` and
     `seed`; what no function of a theorem takes has no effect on it. Several inputs in a list give a row each. An input
     with the name of a parameter, one number, replaces it: where the two differ, the row stands at no point of the grid.
-    One with the name of another letter of the statement gives it.
+    A number (no array) with the name of another letter of the statement gives it.
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged

@@ -121,7 +121,11 @@ def _numbers(case: Case) -> dict[str, sp.Symbol]:
 def _replaced(case: Case, inputs: Inputs) -> dict[str, int | float]:
     """The letters that inputs give, by name. Raises UsageError for what is not a number that a parameter takes."""
     numbers = _numbers(case)
-    given = {name: inputs[name].item() for name in numbers if name in inputs and inputs[name].numel() == 1}
+    given = {
+        name: inputs[name].item()
+        for name in numbers
+        if name in inputs and inputs[name].numel() == 1 and (name in case.params or inputs[name].ndim == 0)
+    }
     return {name: _number_of(case, numbers[name], each) for name, each in given.items()}
 
 
