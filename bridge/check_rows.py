@@ -54,8 +54,13 @@ def settings_of(check: Check) -> frozenset[str]:
     return SETTINGS & {name for function in functions for name in arguments_of(function)}
 
 
+def _settings(case: Case, budget: Budget) -> dict[str, Any]:
+    """The settings of the run, by name, as a function of a check takes them."""
+    return {**asdict(budget), "dtype": str(case.dtype).removeprefix("torch."), "device": str(case.device)}
+
+
 def _points(case: Case, check: Check, budget: Budget) -> list[Inputs]:
-    given = _called(case, check, check.inputs, asdict(budget)) if callable(check.inputs) else check.inputs
+    given = _called(case, check, check.inputs, _settings(case, budget)) if callable(check.inputs) else check.inputs
     points = [given] if isinstance(given, Mapping) else given
     return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
 
@@ -75,7 +80,7 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
 def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
-    sides: Sides = _called(case, check, check.sides, {**asdict(budget), **inputs, **replaced})
+    sides: Sides = _called(case, check, check.sides, {**_settings(case, budget), **inputs, **replaced})
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params.get(name) != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
     letters = {_numbers(case)[name]: x for name, x in replaced.items()} | dict(sides.letters)
@@ -102,6 +107,7 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         else None,
         params={} if elsewhere else None if check.params is None else dict(check.params),
     )
+    row.samples, row.seed = sides.samples or row.samples, budget.seed if "seed" in settings_of(check) else row.seed
     runs = []
     if found is not None and sides.rounding is not None:
         runs.append(Evidence(float(found.mid()), found, sides.rounding))

@@ -18,6 +18,7 @@ from bridge.check import Check
 from bridge.cost import Cost
 from bridge.domains import Domain
 from bridge.pair import Pair
+from bridge.record import Comparison
 from bridge.refusals import briefly_refused
 from bridge.refutation import Refutation
 from bridge.study import Refusal
@@ -81,7 +82,8 @@ class Theorem:
     `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter is solved for.
     `tables`, functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take
     those of one prompt, the table's or the first that is drawn. `tabular` says how a table of real numbers becomes a
-    prompt. `settings` are those of a run where none are given: fewer `samples`, where each takes long.
+    prompt. `settings` are those of a run where none are given: fewer `samples`, where each takes long. `figure` takes a
+    comparison and gives the theorem's own matplotlib figure for `--plot`; None: bounds against a parameter.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
     place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
@@ -149,6 +151,7 @@ class Theorem:
     tokens: bool = False
     by_rules: bool = True
     tabular: Tabular | None = None
+    figure: Callable[[Comparison], Any] | None = None
     sha256: str | None = None  # of the file that it was read from
 
     def __post_init__(self) -> None:

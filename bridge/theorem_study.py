@@ -14,7 +14,7 @@ from bridge.cost import Cost
 from bridge.data import Table
 from bridge.domains import Domain
 from bridge.memory import require_memory
-from bridge.record import Row
+from bridge.record import Comparison, Row
 from bridge.rows import ONE_INPUT
 from bridge.study import Case, Study
 from bridge.theorem import Function, Theorem, arguments_of
@@ -48,6 +48,9 @@ class TheoremStudy(Study):
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
         return TheoremCase(self.theorem, *self.point(params, seed, dtype), dtype, device)
+
+    def figure(self, comparison: Comparison) -> Any:
+        return None if self.theorem.figure is None else self.theorem.figure(comparison)
 
     def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
         tabular = self.theorem.tabular

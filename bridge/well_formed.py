@@ -18,7 +18,7 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
         *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
     ]
 )
-OF_CHECKS = {"samples", "attack", "restarts", "seed"}  # settings that a check may depend on
+OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that a check may depend on
 OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
 OF_BOUNDS = ("scope",)  # what bounds at a prompt take

@@ -231,6 +231,17 @@ def test_settings_that_no_check_takes_are_refused() -> None:
         rows_of(lambda: Sides(1, derived=1), quantity(), attack=3)
 
 
+def test_a_check_runs_in_the_format_and_on_the_device_of_the_run_and_says_how_many_inputs_it_took() -> None:
+    def rounded(dtype: str, device: str, seed: int, samples: int) -> Sides:
+        third = torch.ones(samples, dtype=getattr(torch, dtype), device=device) / 3
+        return Sides(third[0].item() * 3, derived=1, samples=samples)
+
+    (row,) = rows_of(rounded, quantity(), dtype="float32", samples=5, seed=3)
+    assert (row.measured, row.samples, row.seed) == (torch.tensor(1 / 3, dtype=torch.float32).item() * 3, 5, 3)
+    with pytest.raises(UsageError, match="dtype = float32 has no effect"):
+        rows_of(lambda: Sides(1, derived=1), quantity(), dtype="float32")
+
+
 def test_a_weight_that_is_drawn_takes_the_seed() -> None:
     drawn = of(Check(quantity(), lambda a: Sides(a[0].item(), derived=-1)), weights={"a": Box(1)})
     first, second = (compare(drawn, seed=seed).rows[0].measured for seed in (0, 1))

@@ -6,20 +6,26 @@ import json
 import re
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import sympy as sp
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
+from bridge import compare
+from bridge.check import Check, Sides
 from bridge.export import comparison_csv, comparison_html, comparison_latex, export, load, plot, save_witnesses
 from bridge.export.latex import escape
 from bridge.export.plots import draw
 from bridge.export.terminal import comparison_blocks
 from bridge.record import OPTIONAL, Comparison, Row, Verdict, Witness
-from symbolic.statements import UsageError
+from bridge.theorem import theorem
+from symbolic.statements import Kind, Quantifier, Quantity, UsageError
 from tests.bridge.export.cases import comparison
 
 FORMATS = [".tex", ".json", ".csv", ".png", ".svg"]
@@ -340,3 +346,11 @@ def test_tables_say_which_construction_a_row_is_of_and_show_parameters_in_few_di
         assert "verdict -: a measured number that has no bound" in text
         assert "seed" not in text
     assert "1.5625000000000006e-08" in comparison_csv(record)
+
+
+def test_a_theorem_may_draw_its_own_figure() -> None:
+    n = sp.Symbol("n", integer=True, positive=True)
+    size = Quantity("q", "q", "a size", "", "", Kind.UPPER, Quantifier.FOR_ALL, scopes=())
+    own = theorem("own.figure", parameters={n: 4}, checks=[Check(size, lambda n: Sides(n, derived=n))])
+    drawn = replace(own, figure=lambda found: Figure(figsize=(len(found.rows), 2)))
+    assert draw(compare(drawn, n=(4, 5))).get_figwidth() == 2
