@@ -38,15 +38,10 @@ class Sides:
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-<<<<<<< HEAD
     proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol (nan: not
     known): `printed` is then that expression with all constants 1. Without it a number inside a Landau symbol is shown
     and decides nothing. `outside` names the hypothesis that does not hold at these inputs, by tier if of one bound.
-=======
-    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol: `printed`
-    is then that expression with all constants 1. `outside` names the hypothesis that does not hold at these inputs,
     `samples` is how many random inputs were run for it.
->>>>>>> main
     """
 
     found: Number | None = None
@@ -86,17 +81,11 @@ class Check:
 
     Such a function may take settings of the run too, to draw them.
 
-<<<<<<< HEAD
-    `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts` and
-    `seed`; what no function of a theorem takes has no effect on it. Several inputs in a list give a row each. An input
-    with the name of a parameter, one number, replaces it: where the two differ, the row stands at no point of the grid.
-    A number (no array) with the name of another letter of the statement gives it.
-=======
     `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts`, `seed`,
     `dtype` and `device` (the last two by their names); what no function of a theorem takes has no effect on it. Several
     inputs in a list give a row each. An input with the name of a parameter, one number, replaces it: where the two
-    differ, the row stands at no point of the grid.
->>>>>>> main
+    differ, the row stands at no point of the grid. A number (no array) with the name of another letter of the statement
+    gives it. A function that takes `point` gets all inputs in one mapping.
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged

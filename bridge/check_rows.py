@@ -34,7 +34,7 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     Raises UsageError for inputs of other names or shapes, and for a setting that the check does not depend on.
     """
     budget = replace(ONE_INPUT, **case.settings)
-    expected = [_shapes(point) for point in _points(case, check, budget)]
+    expected = [_shapes(point) for point in _points(case, check, replace(budget, attack=0))]  # found without a search
     if _shapes(inputs) not in expected:
         known = " or ".join(dict.fromkeys(map(str, expected)))
         raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {known}, got {_shapes(inputs)}")
@@ -54,13 +54,13 @@ def settings_of(check: Check) -> frozenset[str]:
     return SETTINGS & {name for function in functions for name in arguments_of(function)}
 
 
-def _settings(case: Case, budget: Budget) -> dict[str, Any]:
-    """The settings of the run, by name, as a function of a check takes them."""
+def settings_at(case: Case, budget: Budget) -> dict[str, Any]:
+    """The settings of the run, by name, as functions of checks and tables take them."""
     return {**asdict(budget), "dtype": str(case.dtype).removeprefix("torch."), "device": str(case.device)}
 
 
 def _points(case: Case, check: Check, budget: Budget) -> list[Inputs]:
-    given = _called(case, check, check.inputs, _settings(case, budget)) if callable(check.inputs) else check.inputs
+    given = _called(case, check, check.inputs, settings_at(case, budget)) if callable(check.inputs) else check.inputs
     points = [given] if isinstance(given, Mapping) else given
     return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
 
@@ -80,7 +80,9 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
 def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
-    sides: Sides = _called(case, check, check.sides, {**_settings(case, budget), **inputs, **replaced})
+    sides: Sides = _called(
+        case, check, check.sides, {"point": inputs, **settings_at(case, budget), **inputs, **replaced}
+    )
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params.get(name) != x)
     quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
     letters = {_numbers(case)[name]: x for name, x in replaced.items()} | dict(sides.letters)

@@ -56,7 +56,7 @@ PLACES = {
     "machines.approximation": ("machines.approximation", "ApproximationStudy"),
     "machines.circuit": ("machines.circuit", "CircuitStudy"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
-    "machines.margin": ("machines.margin", "MarginStudy"),
+    "machines.margin": ("machines.margin", "MARGIN"),
     "machines.sample_complexity": ("machines.sample_complexity", "SAMPLE_COMPLEXITY"),
     "machines.turing": ("machines.turing", "TuringStudy"),
     "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),

@@ -88,8 +88,8 @@ class Theorem:
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
     place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
     what is built is None there where it cannot be. It may take `dtype`, the name of the format that the network runs
-    in; so may `tables`. `outside` takes `quantity` and `tier` and gives the hypothesis that the bound does not meet, in
-    words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
+    in; `tables` may take all settings of the run. `outside` takes `quantity` and `tier` and gives the hypothesis that
+    the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
     they are known; `printed_letters` takes the name of a `quantity` and gives those that mean something else in its
     printed bound than in the derived one. `idle` names the parameters that nothing depends on there, `automatic` those
     of which 0 means: computed from the others, `fixed` those that are never solved for.

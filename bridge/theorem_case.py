@@ -16,7 +16,7 @@ from torch import Tensor
 from bridge.arguments import arguments_of, called_with
 from bridge.budget import BLOCK, Budget
 from bridge.check import Check, enclosed
-from bridge.check_rows import check_rows, replayed_check, settings_of
+from bridge.check_rows import check_rows, replayed_check, settings_at, settings_of
 from bridge.conditions import truth
 from bridge.domains import Domain, Product
 from bridge.faithful import NAME as FAITHFUL
@@ -26,7 +26,7 @@ from bridge.kept_runs import KeptRuns
 from bridge.premises import require_covered
 from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row, Verdict
-from bridge.rows import refused_rows
+from bridge.rows import ONE_INPUT, refused_rows
 from bridge.running import Runner
 from bridge.study import SETTINGS, Case, Inputs, Refusal, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem, over_draws
@@ -82,6 +82,7 @@ class TheoremCase(TheoremBounds):
         self._readings: dict[tuple[str | None, ...], AtPrompt] = {}
         self.bounds_on_balls: KeptRuns[Any] = KeptRuns()
         self._lengths: dict[Function | None, int] = {}
+        self.budget = ONE_INPUT  # of the run, once its rows have been asked for
         self.values |= self._own_letters()
 
     def _own_letters(self) -> dict[sp.Symbol, Any]:
@@ -212,6 +213,7 @@ class TheoremCase(TheoremBounds):
         return {**self.runner.params, **self.weights, **self.runner.built}
 
     def checks(self, budget: Budget) -> list[Row]:
+        self.budget = budget
         own = [check for check in self._checks_here if check.params is None]
         if self.refused is not None:
             rows = [row for each in self.over_draws for row in refused_rows(self, each, self.refused, budget)]
@@ -244,7 +246,7 @@ class TheoremCase(TheoremBounds):
     def tables(self) -> list[NamedTable]:
         taken = {name for table in self.theorem.tables for name in arguments_of(table)}
         prompt = self.sample(1, 0) if taken & set(self.theorem.inputs) else {}
-        known = {**self._of_run, **{name: each[0] for name, each in prompt.items()}}
+        known = {**settings_at(self, self.budget), **{name: each[0] for name, each in prompt.items()}}
         found = (self.runner.called(table, known) for table in self.theorem.tables)
         return [table for table in found if table is not None]
 
@@ -260,7 +262,8 @@ def _settings(theorem: Theorem) -> frozenset[str]:
     drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
     at_each_point = [check for check in theorem.checks if check.params is None]
     of_draws = ["seed", "samples", "dtype"] if moved else []
-    return frozenset([*of_draws, *(["seed"] if drawn else [])]).union(*map(settings_of, at_each_point))
+    of_tables = SETTINGS & {name for table in theorem.tables for name in arguments_of(table)}
+    return frozenset([*of_draws, *of_tables, *(["seed"] if drawn else [])]).union(*map(settings_of, at_each_point))
 
 
 def shown(value: Any) -> Any:

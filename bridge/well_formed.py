@@ -18,11 +18,11 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
         *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
     ]
 )
-OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that a check may depend on
+OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that checks and tables may take
 OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
 OF_BOUNDS = ("scope",)  # what bounds at a prompt take
-OF_RUN = ("dtype",)  # what a refusal and a table take beside parameters and weights
+OF_RUN = ("dtype",)  # what a refusal takes beside parameters and weights
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -111,7 +111,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.samples, OF_STARTS),
         (theorem.distance, OF_DISTANCE),
         (theorem.refusal, OF_RUN),
-        *((table, (*OF_RUN, *theorem.inputs)) for table in theorem.tables),
+        *((table, (*OF_CHECKS, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
         (theorem.letters, ()),
         (theorem.outside, OF_QUANTITIES),
@@ -129,7 +129,7 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
         arguments_of(check.sides)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
-    own = {name for point in points for name in point}
+    own = {"point", *(name for point in points for name in point)}
     _require_known(
         theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
     )

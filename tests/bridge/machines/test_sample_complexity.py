@@ -16,13 +16,14 @@ from bridge.machines import sample_complexity as study
 from bridge.machines.sample_complexity import SAMPLE_COMPLEXITY
 from bridge.record import Comparison, Flag, Row, Verdict
 from symbolic.statements import UsageError
+from tests.bridge.defaults import default_run
 
 QUANTITIES = SAMPLE_COMPLEXITY.statement.quantities
 
 
 @cache
 def compared(**params: float) -> Comparison:
-    return compare(SAMPLE_COMPLEXITY, **params)
+    return compare(SAMPLE_COMPLEXITY, **params) if params else default_run(SAMPLE_COMPLEXITY.id)
 
 
 def row(name: str, **params: float) -> Row:
