@@ -59,7 +59,7 @@ PLACES = {
     "machines.margin": ("machines.margin", "MARGIN"),
     "machines.sample_complexity": ("machines.sample_complexity", "SAMPLE_COMPLEXITY"),
     "machines.turing": ("machines.turing", "TuringStudy"),
-    "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
+    "machines.turing_margin": ("machines.turing_margin", "TURING_MARGIN"),
 }
 
 
