@@ -9,8 +9,9 @@ import sympy as sp
 import torch
 
 from bridge.arguments import Function, arguments_of, called_for
+from bridge.balls import SMALLEST_NORMAL
 from bridge.budget import Budget
-from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed, implies, of_order, relation
+from bridge.check import PROVABLE, Check, Number, Sides, agrees, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
 from bridge.record import Row, Verdict, Witness
 from bridge.rounded import within_rounding
@@ -18,6 +19,7 @@ from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
+from symbolic.landau import Constant
 from symbolic.statements import Kind, Order, Quantity, UsageError
 
 Bounds = dict[str, Bound]
@@ -31,7 +33,8 @@ def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
 def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     """The row at the inputs and settings of a witness.
 
-    Raises UsageError for inputs of other names or shapes, and for a setting that the check does not depend on.
+    Raises UsageError for inputs of other names or shapes, for parameters among them that do not meet the hypotheses,
+    and for a setting that the check does not depend on.
     """
     budget = replace(ONE_INPUT, **case.settings)
     expected = [_shapes(point) for point in _points(case, check, replace(budget, attack=0))]  # found without a search
@@ -41,6 +44,7 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     unknown = sorted(set(case.settings) - settings_of(check))
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
+    case.result.check({**case.params, **_replaced(case, inputs)})
     return _row(case, check, inputs, budget)
 
 
@@ -81,20 +85,23 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
     sides: Sides = _called(
-        case, check, check.sides, {"point": inputs, **settings_at(case, budget), **inputs, **replaced}
+        case, check, check.sides, {**settings_at(case, budget), "inputs": inputs, **inputs, **replaced}
     )
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params.get(name) != x)
-    quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
-    letters = {_numbers(case)[name]: x for name, x in replaced.items()} | dict(sides.letters)
+    where = check.construction or elsewhere or check.quantity.construction
+    quantity = check.quantity if where == check.quantity.construction else replace(check.quantity, construction=where)
+    letters = _letters(case, {**replaced, **sides.at}) | dict(sides.letters)
     here = case.with_letters(letters)
     bounds = _bounds(here, quantity, sides)
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
     rounded = _within_rounding(case, quantity, sides, letters, verdict)
     verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
+    excuse = sides.excuse if Verdict.OUTSIDE in verdict.values() else ""
     complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
+    complaints.insert(0, _constant_words(quantity, bounds, found, sides))
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
-    if sides.limit is not None:
+    if sides.limit is not None and found is None:
         numbers.pop("printed", None)
     row = direct_row(
         case,
@@ -103,11 +110,11 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         **numbers,
         measured=_shown(quantity.kind, found, sides),
         attacked=sides.attacked,
-        remark="; ".join(filter(None, [sides.remark, *complaints])),
+        remark="; ".join(dict.fromkeys(filter(None, [excuse, sides.outside_all, sides.remark, *complaints]))),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
-        params={} if elsewhere else None if check.params is None else dict(check.params),
+        params={} if elsewhere else {**(case.params if check.params is None else check.params), **sides.at},
     )
     row.samples, row.seed = sides.samples or row.samples, budget.seed if "seed" in settings_of(check) else row.seed
     runs = []
@@ -141,6 +148,12 @@ def _number_of(case: Case, letter: sp.Symbol, given: float) -> int | float:
     if letter.name in case.params:
         return case.result.number(letter.name, given)
     return int(given) if letter.is_integer else given
+
+
+def _letters(case: Case, numbers: Mapping[str, Number]) -> dict[sp.Symbol, Number]:
+    """By the symbols of these letters, as far as they have any."""
+    symbols = _numbers(case)
+    return {symbols[name]: number for name, number in numbers.items() if name in symbols}
 
 
 def _words(number: int | float) -> str:
@@ -195,11 +208,42 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
 
 
 def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
-    if sides.limit is None:
-        return {tier: _verdict(quantity, tier, bounds, found, sides) for tier in bounds}
-    others = [tier for tier in (*sides.proved, *sides.computed) if tier in bounds]
-    judged = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in others}
-    return judged | ({"printed": of_order(quantity.printed.order, sides.limit)} if quantity.printed else {})
+    if _is_asymptotic(quantity, sides):
+        return _asymptotic_verdicts(quantity, bounds, found, sides)
+    verdict = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in bounds}
+    return verdict | ({} if sides.constant is None else _of_constant(sides.constant, verdict))
+
+
+def _of_constant(constant: Constant, verdict: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """That of a printed Landau symbol: what holds for the derived count holds if the count is right."""
+    counted = verdict.get("derived") in (Verdict.PROVED, Verdict.KEPT)
+    return {"printed": Verdict.CONSISTENT if counted and constant.value.is_finite else Verdict.UNDECIDED}
+
+
+def _is_asymptotic(quantity: Quantity, sides: Sides) -> bool:
+    """Whether the printed formula is a rate inside a Landau symbol, or is decided along a path."""
+    a_rate = quantity.kind is Kind.RATE and _order(quantity) is not Order.NONE
+    return sides.limit is not None or (a_rate and sides.printed is None and sides.constant is None)
+
+
+def _asymptotic_verdicts(
+    quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides
+) -> dict[str, Verdict]:
+    proved = [tier for tier in sides.proved if tier in bounds and tier != "printed"]
+    verdict = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in proved}
+    confirmed = found is None or "derived" not in bounds or agrees(found, bounds["derived"].ball)
+    if quantity.printed is not None and sides.outside_all:
+        verdict["printed"] = Verdict.OUTSIDE
+    elif quantity.printed is not None and sides.limit is not None:
+        judged = of_order(quantity.printed.order, sides.limit) if confirmed else Verdict.UNDECIDED
+        verdict["printed"] = _excused(judged, sides)
+    if found is not None and "derived" in bounds and "derived" not in verdict:
+        verdict["derived"] = Verdict.CONSISTENT if confirmed else Verdict.UNDECIDED
+    return verdict
+
+
+def _excused(verdict: Verdict, sides: Sides) -> Verdict:
+    return Verdict.OUTSIDE if verdict is Verdict.VIOLATED and sides.excuse else verdict
 
 
 def _verdict(quantity: Quantity, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
@@ -211,8 +255,13 @@ def _verdict(quantity: Quantity, tier: str, bounds: Bounds, found: flint.arb | N
     if supported and run is Verdict.VIOLATED:
         return Verdict.UNDECIDED
     if supported:
-        return Verdict.KEPT if tier in sides.computed else Verdict.PROVED
-    return run or Verdict.UNDECIDED
+        return _computed(quantity.kind) if tier in sides.computed else Verdict.PROVED
+    return _excused(run or Verdict.UNDECIDED, sides)
+
+
+def _computed(kind: Kind) -> Verdict:
+    """What a computation without a proof supports: a rate on the range that it shows."""
+    return Verdict.CONSISTENT if kind is Kind.RATE else Verdict.KEPT
 
 
 def _within_rounding(
@@ -236,8 +285,11 @@ def _of_run(quantity: Quantity, tier: str, bound: Bound, found: flint.arb | None
 
 def _in_order(quantity: Quantity, tier: str) -> bool:
     """Whether the number stands inside a Landau symbol, whose constant no input refutes; a rate is an exponent."""
-    order = Order.NONE if quantity.printed is None or tier != "printed" else quantity.printed.order
-    return order is not Order.NONE and quantity.kind is not Kind.RATE
+    return tier == "printed" and _order(quantity) is not Order.NONE and quantity.kind is not Kind.RATE
+
+
+def _order(quantity: Quantity) -> Order:
+    return Order.NONE if quantity.printed is None else quantity.printed.order
 
 
 def _judged_as(kind: Kind, tier: str) -> Kind:
@@ -267,22 +319,30 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
 
 def _open_order(quantity: Quantity, bounds: Bounds, sides: Sides) -> str:
     """Why a number inside a Landau symbol decides nothing."""
-    shown = "printed" in bounds and sides.limit is None and _in_order(quantity, "printed")
-    if (
-        not shown
-        or quantity.printed is None
-        or bounds["printed"].outside
-        or "printed" in (*sides.proved, *sides.computed)
-    ):
+    shown = "printed" in bounds and not bounds["printed"].outside and _in_order(quantity, "printed")
+    decided = sides.limit is not None or sides.constant is not None or "printed" in (*sides.proved, *sides.computed)
+    if not shown or decided:
         return ""
-    return f"printed: the number inside {quantity.printed.order}, whose constant is unspecified"
+    return f"printed: the number inside {_order(quantity)}, whose constant is unspecified"
+
+
+def _constant_words(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> str:
+    """The constant, and how much of it is used here."""
+    printed = _number(quantity.kind, bounds["printed"].ball) if "printed" in bounds else None
+    if sides.constant is None or quantity.printed is None or not printed:
+        return ""
+    measured = _shown(quantity.kind, found, sides)
+    here = "" if measured is None else f"; measured / printed = {plain(measured / printed)} here"
+    return f"printed inside {quantity.printed.order}(.): {sides.constant.words}{here}"
 
 
 # Numbers.
 
 
 def _number(kind: Kind, ball: flint.arb) -> float | None:
-    """A bound rounded to its safe side: a lower one down, any other up."""
+    """A bound rounded to its safe side, a lower one down, any other up; an exact 0 that balls come close to is 0."""
+    if kind is Kind.EXACT and abs(ball) < SMALLEST_NORMAL:
+        return 0.0
     return float_below(ball) if kind is Kind.LOWER else float64_above(ball)
 
 
@@ -321,6 +381,6 @@ def _witness(
         error_lower=error,
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
-        claim=case.claims[check.name].text if check.name in case.claims else None,
+        claim=case.claims[check.quantity.name].text if check.quantity.name in case.claims else None,
         settings=settings or None,
     )

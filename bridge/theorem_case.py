@@ -57,24 +57,25 @@ class TheoremCase(TheoremBounds):
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
         self.params = {name: shown(value) for name, value in params.items()}
-        self.params |= dict.fromkeys(called_with(theorem.idle, params) if theorem.idle is not None else ())
         self.weights = dict(weights)
         # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
         self.drawn_weights = theorem.recorded
         drawn = {name for name in weights if name in theorem.recorded or name in params}
         self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
-        self.uses = _settings(theorem)
-        self.attackable = "attack" in self.uses
-        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
-        self.checked = frozenset([*(c.name for c in theorem.checks), *(each.name for each in self.over_draws)])
+        self.checked = frozenset([*(c.quantity.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
+        idle = [] if theorem.idle is None else self.runner.called(theorem.idle, {})
+        self.params |= {name: None for name in idle if name in params}
+        self.uses = _settings(theorem) - set(idle)
+        self.attackable = "attack" in self.uses
+        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, self._of_run)
         self._derived = {}
         self._prompt_formulas: dict[str, PromptFormula] = {}
@@ -108,14 +109,15 @@ class TheoremCase(TheoremBounds):
         stated = self.theorem.statement
         if self.theorem.quantities is not None:
             stated = replace(stated, quantities=tuple(called_with(self.theorem.quantities, self.full_params)))
-        absent = {each.name for each in self.theorem.checks if truth(each.when, self.values) is False}
+        absent = {each.quantity.name for each in self.theorem.checks if truth(each.when, self.values) is False}
         quantities = tuple(each for each in stated.quantities if each.name not in absent)
         return replace(stated, quantities=quantities) if absent else stated
 
     @property
     def _checks_here(self) -> list[Check]:
         here = {quantity.name: quantity for quantity in self.result.quantities}
-        return [replace(each, quantity=here[each.name]) for each in self.theorem.checks if each.name in here]
+        own = (each for each in self.theorem.checks if each.quantity.name in here or each.params is not None)
+        return [replace(each, quantity=here.get(each.quantity.name, each.quantity)) for each in own]
 
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
         if not self.runner.enclose_floats:

@@ -31,6 +31,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_kinds(theorem)
     _require_distinct(theorem)
     _require_known_arguments(theorem)
+    _require_readers_of_texts(theorem)
     _require_known_quantities(theorem)
     _require_domains_in_parameters(theorem)
     _require_one_function_a_scope(theorem)
@@ -78,6 +79,9 @@ def _require_distinct(theorem: Theorem) -> None:
     twice = _repeated([each.name for each in statement.quantities])
     if twice:
         raise UsageError(f"{theorem.id}: {', '.join(twice)} names more than one quantity; name them apart")
+    twice = _repeated([each.name for each in theorem.checks])
+    if twice:
+        raise UsageError(f"{theorem.id}: {', '.join(twice)} has several checks; tell them apart by `construction`")
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -92,7 +96,7 @@ def _require_known_arguments(theorem: Theorem) -> None:
         if id(function) in _own_names(theorem):
             own = set(_own_names(theorem)[id(function)])
             _require_known(theorem, role, function, fixed | own, "parameter or weight")
-        elif function is theorem.quantities or function is theorem.idle:
+        elif function in (theorem.quantities, *theorem.readers.values()):
             _require_known(theorem, role, function, set(parameters), "parameter")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
@@ -113,6 +117,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.refusal, OF_RUN),
         *((table, (*OF_CHECKS, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
+        (theorem.idle, ()),
         (theorem.letters, ()),
         (theorem.outside, OF_QUANTITIES),
         (theorem.printed_letters, OF_QUANTITIES),
@@ -121,7 +126,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
 
 
 def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
-    role = f"the check '{check.name}'"
+    role, own = f"the check '{check.name}'", {"inputs"}
     if callable(check.inputs):  # they have names when they are computed
         _require_known(
             theorem, f"the inputs of {role}", check.inputs, fixed | OF_CHECKS, "parameter, weight or setting"
@@ -129,7 +134,7 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
         arguments_of(check.sides)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
-    own = {"point", *(name for point in points for name in point)}
+    own |= {name for point in points for name in point}
     _require_known(
         theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
     )
@@ -143,6 +148,16 @@ def _require_known(
         raise UsageError(
             f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
             f"{', '.join(sorted(known)) or 'nothing'}"
+        )
+
+
+def _require_readers_of_texts(theorem: Theorem) -> None:
+    texts = [each.name for each in theorem.statement.parameters if each.takes]
+    unknown = sorted(set(theorem.readers) - set(texts))
+    if unknown:
+        raise UsageError(
+            f"{theorem.id}: `readers` has {', '.join(unknown)}, which is no parameter that takes text; these do: "
+            f"{', '.join(texts) or 'none'}"
         )
 
 
@@ -208,7 +223,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
         return
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
-    checked = [check.name for check in theorem.checks]  # their sides may give letters
+    checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
         printed = quantity.printed.bound if quantity.printed else None

@@ -147,10 +147,10 @@ def margin(name: str, *, shared: bool) -> Check:
 
     def sides(
         network: CircuitNetwork, bits: np.ndarray, for_printed: NineConstants, for_derived: NineConstants,
-        instance: LargestMove, point: Values, attack: int, restarts: int,
+        instance: LargestMove, inputs: Values, attack: int, restarts: int,
     ) -> Sides:  # fmt: skip
-        flipped = flips(network, bits, point, shared=shared)
-        distance = norm(point) if flipped else None
+        flipped = flips(network, bits, inputs, shared=shared)
+        distance = norm(inputs) if flipped else None
         effort = f"attack: {restarts} restarts of {attack} steps" if flipped else "no perturbation that flips was found"
         return Sides(
             distance,
