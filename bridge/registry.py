@@ -53,7 +53,7 @@ PLACES = {
     "looped.newton": ("looped.newton_data", "NewtonStudy"),
     "looped.autoregression": ("looped.autoregression_data", "AutoregressionStudy"),
     "looped.decoder": ("looped.decoder", "DECODER"),
-    "machines.approximation": ("machines.approximation", "ApproximationStudy"),
+    "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
     "machines.margin": ("machines.margin", "MARGIN"),
