@@ -333,6 +333,20 @@ def test_a_check_is_replayed_with_the_settings_of_its_run() -> None:
     assert replay_witness(stored.model_copy(update={"settings": None}), theorem=of(check)).measured != row.measured
 
 
+def test_a_replay_repeats_no_search_for_its_inputs() -> None:
+    efforts = []
+
+    def searched(attack: int) -> dict[str, float]:
+        efforts.append(attack)
+        return {"x": 1.0 + attack}
+
+    check = Check(quantity(printed=9), lambda x: Sides(x.item()), searched)
+    (row,) = compare(of(check), attack=5).rows
+    assert row.witness is not None
+    assert replay_witness(row.witness, theorem=of(check)).measured == row.measured == 6.0
+    assert efforts == [5, 0]
+
+
 def test_a_witness_of_a_check_without_settings_names_none() -> None:
     (row,) = compare(of(Check(quantity(printed=9), lambda: Sides(1)))).rows
     assert row.witness is not None
