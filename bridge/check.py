@@ -32,26 +32,29 @@ class Sides:
     """What was found at some inputs, and what bounds it there.
 
     `found` is the quantity itself, a ball where it is enclosed (`within`, `at_most` for a run in floats); None if
-    nothing was run. The row shows it, or the float `measured` where that is given. A bound that is left out is the
-    quantity's own formula, if it has one, at the parameters and at `letters`, which only these inputs give. `rounding`
-    is how far a float run is from `found` (0 for a count): the row then shows both. Two sides that differ by no more
-    than Python may have rounded in one that is a float refute nothing: Fractions and balls are exact.
+    nothing was run. The row shows it, or the float `measured` where that is given, or the float `attacked` of a search.
+    A bound that is left out is the quantity's own formula, if it has one, at the parameters and at `letters`, which
+    only these inputs give. `rounding` is how far a float run is from `found` (0 for a count): the row then shows both.
+    Two sides that differ by no more than Python may have rounded in one that is a float refute nothing: Fractions and
+    balls are exact.
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof (a rate is consistent then). `outside` names the hypothesis that does not hold at these inputs, `excuse` one
-    whose failure matters only to a bound that fails too: one that is kept is called kept. `samples` is how many random
-    inputs were run for it.
+    proof (a rate is consistent then). `outside` names the hypothesis that does not hold at these inputs, by tier if it
+    is one of a single bound, `excuse` one whose failure matters only to a bound that fails too: one that is kept is
+    called kept. `samples` is how many random inputs were run for it.
 
-    A printed Landau symbol is decided by `limit`, that of the quantity over the printed expression along a path, where
-    `found` and `derived`, if both are given, agree at its end (within AGREEMENT); it is not judged without a limit.
-    `printed` is then the expression with all constants 1. `at` are the parameters where the numbers stand, if others
-    than those of the run: the end of the path, say. Or the symbol is consistent by a `constant` (symbolic/landau.py)
-    with which it holds for the derived count over a whole range, where the count is right here.
+    A printed Landau symbol is decided by `limit`, that of the quantity over the printed expression along a path (nan:
+    not known), where `found` and `derived`, if both are given, agree at its end (within AGREEMENT). `printed` is then
+    the expression with all constants 1. `at` are the parameters where the numbers stand, if others than those of the
+    run: the end of the path, say. Or the symbol is consistent by a `constant` (symbolic/landau.py) with which it holds
+    for the derived count over a whole range, where the count is right here. Without a limit or a constant a rate inside
+    a symbol is not judged, and any other number inside one is shown and undecided.
     """
 
     found: Number | None = None
     measured: float | None = None
+    attacked: float | None = None
     printed: Number | None = None
     derived: Number | None = None
     instance: Number | None = None
@@ -60,7 +63,7 @@ class Sides:
     computed: tuple[str, ...] = ()
     letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
     limit: sp.Expr | None = None
-    outside: str = ""
+    outside: str | Mapping[str, str] = ""
     excuse: str = ""
     at: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
@@ -68,9 +71,19 @@ class Sides:
     constant: Constant | None = None
 
     def __post_init__(self) -> None:
-        unknown = [tier for tier in (*self.proved, *self.computed) if tier not in PROVABLE]
+        unknown = [tier for tier in (*self.proved, *self.computed, *self.outside_of) if tier not in PROVABLE]
         if unknown:
             raise ValueError(f"Sides: {', '.join(unknown)} is no tier; the tiers are {', '.join(PROVABLE)}")
+
+    @property
+    def outside_of(self) -> Mapping[str, str]:
+        """The hypothesis of each bound that alone does not hold."""
+        return {} if isinstance(self.outside, str) else self.outside
+
+    @property
+    def outside_all(self) -> str:
+        """The hypothesis of all bounds that does not hold, or ""."""
+        return self.outside if isinstance(self.outside, str) else ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,8 @@ class Check:
     `sides` takes parameters, weights and these inputs by name (all of them as one mapping: `inputs`), and of the run
     `samples`, `attack`, `restarts`, `seed`, `dtype` and `device` (the last two by their names); what no function of a
     theorem takes has no effect on it. Several inputs in a list give a row each. An input with the name of a parameter,
-    one number, replaces it: where the two differ, the row stands at no point of the grid.
+    one number, replaces it: where the two differ, the row stands at no point of the grid. A number (no array) with the
+    name of another letter of the statement gives it.
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged

@@ -13,7 +13,7 @@ from bridge.balls import SMALLEST_NORMAL
 from bridge.budget import Budget
 from bridge.check import PROVABLE, Check, Number, Sides, agrees, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
-from bridge.record import Flag, Row, Verdict, Witness
+from bridge.record import Row, Verdict, Witness
 from bridge.rounded import within_rounding
 from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
@@ -37,15 +37,19 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     and for a setting that the check does not depend on.
     """
     budget = replace(ONE_INPUT, **case.settings)
-    expected = {name: tuple(value.shape) for name, value in _points(case, check, budget)[0].items()}
-    got = {name: tuple(value.shape) for name, value in inputs.items()}
-    if got != expected:
-        raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {expected}, got {got}")
+    expected = [_shapes(point) for point in _points(case, check, replace(budget, attack=0))]  # found without a search
+    if _shapes(inputs) not in expected:
+        known = " or ".join(dict.fromkeys(map(str, expected)))
+        raise UsageError(f"{case.result.id}: '{check.name}' takes inputs of shapes {known}, got {_shapes(inputs)}")
     unknown = sorted(set(case.settings) - settings_of(check))
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
     case.result.check({**case.params, **_replaced(case, inputs)})
     return _row(case, check, inputs, budget)
+
+
+def _shapes(inputs: Inputs) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in inputs.items()}
 
 
 def settings_of(check: Check) -> frozenset[str]:
@@ -83,11 +87,12 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     sides: Sides = _called(
         case, check, check.sides, {**settings_at(case, budget), "inputs": inputs, **inputs, **replaced}
     )
-    elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
+    elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params.get(name) != x)
     where = check.construction or elsewhere or check.quantity.construction
     quantity = check.quantity if where == check.quantity.construction else replace(check.quantity, construction=where)
     letters = _letters(case, {**replaced, **sides.at}) | dict(sides.letters)
-    bounds = _bounds(case.with_letters(letters), quantity, sides)
+    here = case.with_letters(letters)
+    bounds = _bounds(here, quantity, sides)
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
     rounded = _within_rounding(case, quantity, sides, letters, verdict)
@@ -104,33 +109,50 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         verdict,
         **numbers,
         measured=_shown(quantity.kind, found, sides),
-        remark="; ".join(dict.fromkeys(filter(None, [excuse, sides.outside, sides.remark, *complaints]))),
+        attacked=sides.attacked,
+        remark="; ".join(dict.fromkeys(filter(None, [excuse, sides.outside_all, sides.remark, *complaints]))),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
         params={} if elsewhere else {**(case.params if check.params is None else check.params), **sides.at},
     )
     row.samples, row.seed = sides.samples or row.samples, budget.seed if "seed" in settings_of(check) else row.seed
-    row.flags = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
+    runs = []
     if found is not None and sides.rounding is not None:
-        run = Evidence(float(found.mid()), found, sides.rounding)
+        runs.append(Evidence(float(found.mid()), found, sides.rounding))
         row.exact, row.rounding = float64_above(found), sides.rounding
-        row.flags |= {
-            tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, case.trivial(quantity), [run]))
-        }
+    known = quantity.trivial is not None and quantity.trivial.free_symbols <= set(here.values)
+    trivial = here.trivial(quantity) if known else None
+    row.flags = {tier: flags for tier, bound in bounds.items() if (flags := flags_of(bound, trivial, runs))}
     return row
 
 
+def _numbers(case: Case) -> dict[str, sp.Symbol]:
+    """The letters that an input may give: parameters first, then the others of the statement."""
+    parameters = {each.name: each.symbol for each in case.result.parameters if each.symbol is not None}
+    return parameters | {each.name: each for each in case.result.symbols if each.name not in parameters}
+
+
 def _replaced(case: Case, inputs: Inputs) -> dict[str, int | float]:
-    """The parameters that inputs replace. Raises UsageError for what is not a number that the parameter takes."""
-    numbers = [each.name for each in case.result.parameters if each.symbol is not None]
-    given = {name: inputs[name] for name in numbers if name in inputs and inputs[name].numel() == 1}
-    return {name: case.result.number(name, each.item()) for name, each in given.items()}
+    """The letters that inputs give, by name. Raises UsageError for what is not a number that a parameter takes."""
+    numbers = _numbers(case)
+    given = {
+        name: inputs[name].item()
+        for name in numbers
+        if name in inputs and inputs[name].numel() == 1 and (name in case.params or inputs[name].ndim == 0)
+    }
+    return {name: _number_of(case, numbers[name], each) for name, each in given.items()}
+
+
+def _number_of(case: Case, letter: sp.Symbol, given: float) -> int | float:
+    if letter.name in case.params:
+        return case.result.number(letter.name, given)
+    return int(given) if letter.is_integer else given
 
 
 def _letters(case: Case, numbers: Mapping[str, Number]) -> dict[sp.Symbol, Number]:
-    """The symbols of the parameters among these."""
-    symbols = {each.name: each.symbol for each in case.result.parameters if each.symbol is not None}
+    """By the symbols of these letters, as far as they have any."""
+    symbols = _numbers(case)
     return {symbols[name]: number for name, number in numbers.items() if name in symbols}
 
 
@@ -150,7 +172,12 @@ def _bounds(case: Case, quantity: Quantity, sides: Sides) -> Bounds:
         "derived": _given(sides.derived) or case.derived(quantity) or _closed(case, quantity),
         "instance": _given(sides.instance),
     }
-    return {tier: bound for tier, bound in found.items() if bound is not None}
+    outside = sides.outside_of
+    return {
+        tier: replace(bound, outside=outside[tier]) if outside.get(tier) else bound
+        for tier, bound in found.items()
+        if bound is not None
+    }
 
 
 def _given(number: Number | None, *, strict: bool = False) -> Bound | None:
@@ -182,8 +209,8 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
 
 def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
     if _is_asymptotic(quantity, sides):
-        return _asymptotic_verdicts(quantity, bounds.get("derived"), found, sides)
-    verdict = {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+        return _asymptotic_verdicts(quantity, bounds, found, sides)
+    verdict = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in bounds}
     return verdict | ({} if sides.constant is None else _of_constant(sides.constant, verdict))
 
 
@@ -194,22 +221,23 @@ def _of_constant(constant: Constant, verdict: Mapping[str, Verdict]) -> dict[str
 
 
 def _is_asymptotic(quantity: Quantity, sides: Sides) -> bool:
-    """Whether the printed formula stands inside a Landau symbol, so that no number exceeds it."""
-    inside = quantity.printed is not None and quantity.printed.order is not Order.NONE
-    return sides.limit is not None or (inside and sides.printed is None and sides.constant is None)
+    """Whether the printed formula is a rate inside a Landau symbol, or is decided along a path."""
+    a_rate = quantity.kind is Kind.RATE and _order(quantity) is not Order.NONE
+    return sides.limit is not None or (a_rate and sides.printed is None and sides.constant is None)
 
 
 def _asymptotic_verdicts(
-    quantity: Quantity, derived: Bound | None, found: flint.arb | None, sides: Sides
+    quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides
 ) -> dict[str, Verdict]:
-    verdict = {}
-    confirmed = found is None or derived is None or agrees(found, derived.ball)
-    if quantity.printed is not None and sides.outside:
+    proved = [tier for tier in sides.proved if tier in bounds and tier != "printed"]
+    verdict = {tier: _verdict(quantity, tier, bounds, found, sides) for tier in proved}
+    confirmed = found is None or "derived" not in bounds or agrees(found, bounds["derived"].ball)
+    if quantity.printed is not None and sides.outside_all:
         verdict["printed"] = Verdict.OUTSIDE
     elif quantity.printed is not None and sides.limit is not None:
         judged = of_order(quantity.printed.order, sides.limit) if confirmed else Verdict.UNDECIDED
         verdict["printed"] = _excused(judged, sides)
-    if found is not None and derived is not None:
+    if found is not None and "derived" in bounds and "derived" not in verdict:
         verdict["derived"] = Verdict.CONSISTENT if confirmed else Verdict.UNDECIDED
     return verdict
 
@@ -218,16 +246,16 @@ def _excused(verdict: Verdict, sides: Sides) -> Verdict:
     return Verdict.OUTSIDE if verdict is Verdict.VIOLATED and sides.excuse else verdict
 
 
-def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
+def _verdict(quantity: Quantity, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
     """A proof and a run that contradict each other are undecided: one of them is wrong."""
-    run = _of_run(kind, tier, bounds[tier], found)
-    supported = _covered(kind, tier, bounds, sides) or tier in sides.computed
-    if bounds[tier].outside or (sides.outside and not supported):
+    run = _of_run(quantity, tier, bounds[tier], found)
+    supported = _covered(quantity, tier, bounds, sides) or tier in sides.computed
+    if bounds[tier].outside or (sides.outside_all and not supported):
         return Verdict.OUTSIDE
     if supported and run is Verdict.VIOLATED:
         return Verdict.UNDECIDED
     if supported:
-        return _computed(kind) if tier in sides.computed else Verdict.PROVED
+        return _computed(quantity.kind) if tier in sides.computed else Verdict.PROVED
     return _excused(run or Verdict.UNDECIDED, sides)
 
 
@@ -246,11 +274,22 @@ def _within_rounding(
     given = {side: getattr(sides, side) for side in ("found", *PROVABLE)}
     near = replace(sides, **{side: enclosed(number) for side, number in given.items() if number is not None})
     bounds = _bounds((case.floats_enclosed or case).with_letters(letters), quantity, near)
-    return [tier for tier in violated if _of_run(quantity.kind, tier, bounds[tier], near.found) is not Verdict.VIOLATED]
+    return [tier for tier in violated if _of_run(quantity, tier, bounds[tier], near.found) is not Verdict.VIOLATED]
 
 
-def _of_run(kind: Kind, tier: str, bound: Bound, found: flint.arb | None) -> Verdict | None:
-    return None if found is None else relation(_judged_as(kind, tier), found, bound.ball, strict=bound.strict)
+def _of_run(quantity: Quantity, tier: str, bound: Bound, found: flint.arb | None) -> Verdict | None:
+    if found is None or _in_order(quantity, tier):
+        return None
+    return relation(_judged_as(quantity.kind, tier), found, bound.ball, strict=bound.strict)
+
+
+def _in_order(quantity: Quantity, tier: str) -> bool:
+    """Whether the number stands inside a Landau symbol, whose constant no input refutes; a rate is an exponent."""
+    return tier == "printed" and _order(quantity) is not Order.NONE and quantity.kind is not Kind.RATE
+
+
+def _order(quantity: Quantity) -> Order:
+    return Order.NONE if quantity.printed is None else quantity.printed.order
 
 
 def _judged_as(kind: Kind, tier: str) -> Kind:
@@ -258,23 +297,33 @@ def _judged_as(kind: Kind, tier: str) -> Kind:
     return Kind.UPPER if tier == "claimed" and kind is Kind.EXACT else kind
 
 
-def _covered(kind: Kind, tier: str, bounds: Bounds, sides: Sides) -> bool:
+def _covered(quantity: Quantity, tier: str, bounds: Bounds, sides: Sides) -> bool:
     """Whether the bound is proved, or follows from one that is."""
+    if tier in sides.proved or _in_order(quantity, tier):
+        return tier in sides.proved
     known = [bounds[each].ball for each in sides.proved if each in bounds and not bounds[each].outside]
-    bound, kind = bounds[tier], _judged_as(kind, tier)
-    return tier in sides.proved or any(implies(kind, each, bound.ball, strict=bound.strict) for each in known)
+    bound, kind = bounds[tier], _judged_as(quantity.kind, tier)
+    return any(implies(kind, each, bound.ball, strict=bound.strict) for each in known)
 
 
 def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> list[str]:
-    kind = quantity.kind
     contradicted = [
         tier
         for tier, bound in bounds.items()
-        if _covered(kind, tier, bounds, sides) and _of_run(kind, tier, bound, found) is Verdict.VIOLATED
+        if _covered(quantity, tier, bounds, sides) and _of_run(quantity, tier, bound, found) is Verdict.VIOLATED
     ]
     one_is_wrong = f"{', '.join(contradicted)}: the run contradicts the proof, one of the two is wrong"
-    outside = [sides.outside, *(bound.outside for bound in bounds.values())]
-    return [*outside, one_is_wrong if contradicted else ""]
+    outside = [sides.outside_all, *(bound.outside for bound in bounds.values())]
+    return [*outside, _open_order(quantity, bounds, sides), one_is_wrong if contradicted else ""]
+
+
+def _open_order(quantity: Quantity, bounds: Bounds, sides: Sides) -> str:
+    """Why a number inside a Landau symbol decides nothing."""
+    shown = "printed" in bounds and not bounds["printed"].outside and _in_order(quantity, "printed")
+    decided = sides.limit is not None or sides.constant is not None or "printed" in (*sides.proved, *sides.computed)
+    if not shown or decided:
+        return ""
+    return f"printed: the number inside {_order(quantity)}, whose constant is unspecified"
 
 
 def _constant_words(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> str:
@@ -299,7 +348,7 @@ def _number(kind: Kind, ball: flint.arb) -> float | None:
 
 def _shown(kind: Kind, found: flint.arb | None, sides: Sides) -> float | None:
     """What is found above a lower bound is rounded up, as errors are."""
-    if sides.measured is not None or found is None:
+    if sides.measured is not None or sides.attacked is not None or found is None:
         return sides.measured
     return _number(Kind.UPPER if kind is Kind.LOWER else kind, found)
 

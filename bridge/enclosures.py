@@ -4,9 +4,8 @@ An interval is bounded by the function on the ball, and by its mean-value form f
 smaller; the interval with the largest bound is halved until the bound is close to a value that is attained.
 """
 
-import heapq
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,11 +15,13 @@ import flint
 import sympy as sp
 
 from bridge.balls import as_exact
+from bridge.branch_and_bound import best_first
 from bridge.lowering import LoweringError, lower
 from numeric.balls import Arb, float_above, float_below, working_precision
 from symbolic.statements import UsageError
 
 BITS = 96
+Interval = tuple[Arb, Arb, Arb]  # a bound of the function there, and its two ends
 TIGHTNESS = flint.arb(2) ** -11  # relative: below the 10^-3 that callers may count on
 MOST_INTERVALS = 20_000
 STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelta, sp.Mod)  # f' does not detect jumps
@@ -132,20 +133,22 @@ def _branch_and_bound(function: EnclosedFunction, low: Arb, high: Arb, slack: Ar
         return (above.max(-below), abs(point).lower()) if absolute else (above, point.lower())
 
     bound, best = bounded(low, high)
-    order = itertools.count()  # ties are settled by age: balls do not sort
-    queue = [(-_key(bound), next(order), bound, low, high)]
-    for _ in range(MOST_INTERVALS):
-        _, _, bound, low, high = queue[0]
-        if best.is_finite() and bound <= best + abs(best) * TIGHTNESS + slack:
-            break
-        heapq.heappop(queue)
+
+    def halves(interval: Interval) -> Iterator[tuple[float, Interval]]:
+        nonlocal best
+        _, low, high = interval
         middle = ((low + high) / 2).mid()
-        for part in ((low, middle), (middle, high)):
-            bound, attained = bounded(*part)
+        for start, end in ((low, middle), (middle, high)):
+            bound, attained = bounded(start, end)
             best = _larger(best, attained)
-            heapq.heappush(queue, (-_key(bound), next(order), bound, *part))
-    largest = queue[0][2]
-    for _, _, bound, _, _ in queue:  # the keys are rounded, the bounds are not
+            yield -_key(bound), (bound, start, end)
+
+    def enough(_: float, interval: Interval) -> bool:
+        return bool(best.is_finite() and interval[0] <= best + abs(best) * TIGHTNESS + slack)
+
+    left = best_first([(-_key(bound), (bound, low, high))], halves, enough, most=2 * MOST_INTERVALS + 1)
+    largest = left.parts[0][1][0]
+    for _, (bound, _, _) in left.parts:  # the keys are rounded, the bounds are not
         largest = bound if not bound <= largest else largest
     return largest
 

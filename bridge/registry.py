@@ -53,13 +53,13 @@ PLACES = {
     "looped.newton": ("looped.newton_data", "NewtonStudy"),
     "looped.autoregression": ("looped.autoregression_data", "AutoregressionStudy"),
     "looped.decoder": ("looped.decoder", "DECODER"),
-    "machines.approximation": ("machines.approximation", "ApproximationStudy"),
+    "machines.approximation": ("machines.approximation", "APPROXIMATION"),
     "machines.circuit": ("machines.circuit", "CIRCUIT"),
     "machines.rounding": ("machines.rounding", "ROUNDING"),
-    "machines.margin": ("machines.margin", "MarginStudy"),
-    "machines.sample_complexity": ("machines.sample_complexity", "SampleComplexityStudy"),
+    "machines.margin": ("machines.margin", "MARGIN"),
+    "machines.sample_complexity": ("machines.sample_complexity", "SAMPLE_COMPLEXITY"),
     "machines.turing": ("machines.turing", "TURING"),
-    "machines.turing_margin": ("machines.turing_margin", "TuringMarginStudy"),
+    "machines.turing_margin": ("machines.turing_margin", "TURING_MARGIN"),
 }
 
 

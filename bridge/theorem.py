@@ -333,7 +333,7 @@ def theorem(
     of_network = {s for s, given in letters.items() if any(not set(arguments_of(f)) & set(inputs) for f in given)}
     stated = [_printed(each, (printed or {}).get(each.name), citation, known) for each in quantities]
     stated = [_trivial(each, (trivial or {}).get(each.name), known, {*parameters, *of_network}) for each in stated]
-    meanings = _meanings(id, meanings or {}, parameters, stated)
+    meanings = _meanings(id, meanings, parameters, [*stated, *(each.quantity for each in checks)]) if meanings else {}
     statement = Result(
         id=id,
         title=title or id,

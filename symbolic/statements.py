@@ -110,7 +110,7 @@ class Printed:
     strict: bool = False
     order: Order = Order.NONE
     in_letters: sp.Expr | None = None
-    unspecified: tuple[sp.Symbol, ...] = ()
+    unspecified: tuple[sp.Symbol | sp.core.function.UndefinedFunction, ...] = ()
 
     @property
     def shown(self) -> sp.Expr:

@@ -7,8 +7,6 @@ The time limit can be reached in the middle of a step. A box is therefore marked
 the proof is complete, so that the tree is correct at any moment.
 """
 
-import heapq
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +15,7 @@ from fractions import Fraction
 import sympy as sp
 
 from bridge.balls import SMALLEST_NORMAL
+from bridge.branch_and_bound import best_first, cut_across
 from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.forms import Box, Cell, Enclosures, as_ball, positive, shown
 from bridge.certify.search import likely_lowest
@@ -182,31 +181,36 @@ class _Search:
 
     def _search(self, root: _Part) -> tuple[Point, float] | None:
         """Prove the boxes one by one, the worst first; a point that refutes ends it."""
-        order = itertools.count()
-        queue: list[tuple[float, int, _Part, _Look]] = []
-        count = 1
-        look = self._prove(root)
-        if look is not None:
-            queue.append((look.below, next(order), root, look))
-        while queue:
+        count, refuted = 1, None
+
+        def enough(_: float, look: tuple[_Part, _Look]) -> bool:
+            nonlocal refuted
             if count % LOOK == 0:
                 self.progress(count, float(self.settled))
             self.deadline.check()
             if count >= self.most_boxes:
-                return None
-            _, _, part, look = heapq.heappop(queue)
-            if found := self._refutation([self._middle(part.box)]):
-                return found
-            cut = self._cut(part, look.weights)
-            if cut is None:
-                continue  # a point, or as small as one; it stays open
-            count += 1
-            for each in cut:
-                look = self._prove(each)
-                if look is not None:
-                    heapq.heappush(queue, (look.below, next(order), each, look))
-        self.progress(count, float(self.settled))
-        return None
+                return True
+            refuted = self._refutation([self._middle(look[0].box)])
+            return refuted is not None
+
+        def halves(look: tuple[_Part, _Look]) -> Iterator[tuple[float, tuple[_Part, _Look]]]:
+            """Those that are not proved; none of a point, or of what is as small as one: it stays open."""
+            nonlocal count
+            parts = self._cut(look[0], look[1].weights)
+            count += parts is not None
+            yield from self._open(parts or ())
+
+        best_first(self._open([root]), halves, enough)
+        if refuted is None and count < self.most_boxes:
+            self.progress(count, float(self.settled))
+        return refuted
+
+    def _open(self, parts: Sequence[_Part]) -> "Iterator[tuple[float, tuple[_Part, _Look]]]":
+        """The parts that no form proves, by the lower bound of the expression there."""
+        for part in parts:
+            look = self._prove(part)
+            if look is not None:
+                yield look.below, (part, look)
 
     def _prove(self, part: _Part) -> _Look | None:
         """Mark the box if a form proves it; otherwise return the bounds and slopes found on it."""
@@ -265,8 +269,7 @@ class _Search:
             axis = max(range(len(key)), key=lambda i: widest[i])
             low, high = part.box[axis]
         at = (low + high) / 2
-        lower = _Part((*part.box[:axis], (low, at), *part.box[axis + 1 :]), part.cuts + 1)
-        upper = _Part((*part.box[:axis], (at, high), *part.box[axis + 1 :]), part.cuts + 1)
+        lower, upper = (_Part(box, part.cuts + 1) for box in cut_across(part.box, axis, at))
         part.cut = Split(axis, at), lower, upper
         return lower, upper
 

@@ -5,15 +5,14 @@
 once the last layer is eliminated has one variable a hidden unit.
 """
 
-import heapq
-import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import flint
 
+from bridge.branch_and_bound import best_first, cut_across
 from numeric.balls import Arb, float_above, float_below, working_precision
 from symbolic.statements import UsageError
 
@@ -62,27 +61,27 @@ def exact_margin(
         if start is not None:
             search.try_change(tuple(start))
         root: Box = tuple((-largest, largest) for _ in point)
-        # Every flip in no box of the queue is no nearer than `upper`, and those in a box are no nearer than its key.
-        queue = [(0.0, 0, root)]
-        count = itertools.count(1)
-        while queue and next(count) < most_boxes:
-            near, _, box = queue[0]
-            if near >= min(search.upper * (1 - tolerance), largest):
-                break
-            heapq.heappop(queue)
-            for part in _halves(box):
-                if search.surely_positive(part):
-                    continue
-                search.try_change(_middle(part))
-                heapq.heappush(queue, (_nearest(part), next(count), part))
-        lower = min(queue[0][0] if queue else math.inf, search.upper, largest)
-        return Enclosure(lower, search.upper, search.at, next(count))
+        # Every flip outside of the open boxes is no nearer than `upper`, those in one are no nearer than its key.
+        left = best_first(
+            [(0.0, root)],
+            search.halves,
+            lambda near, _: near >= min(search.upper * (1 - tolerance), largest),
+            most=most_boxes,
+        )
+        return Enclosure(min(left.least(math.inf), search.upper, largest), search.upper, search.at, left.seen)
 
 
 class _Search:
     def __init__(self, output: OnBalls, point: tuple[float, ...]) -> None:
         self.output, self.point = output, point
         self.upper, self.at = math.inf, tuple(0.0 for _ in point)
+
+    def halves(self, box: Box) -> Iterator[tuple[float, Box]]:
+        """Those in which the output may flip, with their distances."""
+        for part in _halves(box):
+            if not self.surely_positive(part):
+                self.try_change(_middle(part))
+                yield _nearest(part), part
 
     def surely_positive(self, box: Box) -> bool:
         balls = [flint.arb(x) + _ball(*side) for x, side in zip(self.point, box, strict=True)]
@@ -121,17 +120,19 @@ def least_value(
         root: Box = tuple((float(low), float(high)) for low, high in box)
         at = _middle(root)
         upper = float_above(function([flint.arb(x) for x in at]))
-        queue = [(_least_on(root, function, gradient), 0, root)]
-        count = itertools.count(1)
-        while upper - queue[0][0] > tolerance and next(count) < most_boxes:
-            _, _, widest = heapq.heappop(queue)
-            for part in _halves(widest):
+
+        def halves(box: Box) -> Iterator[tuple[float, Box]]:
+            nonlocal upper, at
+            for part in _halves(box):
                 middle = _middle(part)
                 value = float_above(function([flint.arb(x) for x in middle]))
                 if value < upper:
                     upper, at = value, middle
-                heapq.heappush(queue, (_least_on(part, function, gradient), next(count), part))
-        return Enclosure(min(queue[0][0], upper), upper, at, next(count))
+                yield _least_on(part, function, gradient), part
+
+        start = [(_least_on(root, function, gradient), root)]
+        left = best_first(start, halves, lambda least, _: upper - least <= tolerance, most=most_boxes)
+        return Enclosure(min(left.least(upper), upper), upper, at, left.seen)
 
 
 # f(t) lies in f(box), and in f(m) + f'(box) (t - m).
@@ -159,9 +160,7 @@ def _middle(box: Box) -> tuple[float, ...]:
 def _halves(box: Box) -> tuple[Box, Box]:
     """The box cut across its widest side."""
     axis = max(range(len(box)), key=lambda i: box[i][1] - box[i][0])
-    low, high = box[axis]
-    middle = (low + high) / 2
-    return (*box[:axis], (low, middle), *box[axis + 1 :]), (*box[:axis], (middle, high), *box[axis + 1 :])
+    return cut_across(box, axis, sum(box[axis]) / 2)
 
 
 def _nearest(box: Box) -> float:

@@ -1,9 +1,7 @@
-"""The study of Theorem D.6: lower bounds of the margin of a circuit (printed, derived, instance) and an attack."""
+"""Theorem D.6: lower bounds of the margin of a circuit (printed, derived, instance) and an attack."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,297 +10,216 @@ import torch
 from torch import Tensor
 
 from bridge.balls import evaluate_ball
-from bridge.budget import Budget
+from bridge.check import Check, Sides, within
 from bridge.machines.largest_move import Condition, LargestMove, largest_move
 from bridge.machines.netlists import bits_of, read_circuit
-from bridge.machines.nine_constants import NAMES, Constants, best_constants
-from bridge.record import Row, Verdict, Witness
-from bridge.rows import direct_row
-from bridge.study import DirectCase, Inputs, Study
-from numeric.flips import Flip, norm
+from bridge.machines.nine_constants import NAMES, NineConstants, best_constants
+from bridge.theorem import Function, Theorem
+from numeric.flips import norm
 from numeric.machines.circuit import CircuitNetwork, representable_thirds, rounded
-from numeric.machines.circuit_attack import ChangeError, attack_circuit, flips, raw_values
+from numeric.machines.circuit_attack import attack_circuit, flips, raw_values, victim
 from numeric.machines.layer_moves import largest_input_move, largest_parameter_move
 from numeric.norms import spectral_norm_upper
 from symbolic.machines import margin as theory
-from symbolic.machines import perturbed_layers as layers
-from symbolic.statements import Kind, Result, UsageError
+from symbolic.machines import perturbed_layers as moved
+from symbolic.statements import UsageError
 
+STATED = theory.MARGIN
 READOUT_NORM = 2  # z -> 2 z - 1
-MOST_LAYERS_WIDE = 64  # beyond it an attack takes minutes
-ATTACK_WORK = 250_000  # parameters times restarts times steps: seconds
-FEWEST_STEPS, FEWEST_RESTARTS = 15, 4
-LARGEST_WITNESS = 20_000  # numbers of a perturbation that is stored
+WIDEST = 64  # gates of a layer; beyond it an attack takes minutes
 CLOSE = 1e-12  # of the bisection for the radius of the errors that a correction removes
+OURS = ("derived", "instance")
+
+Values = Mapping[str, Tensor]  # by name
+LayerAt = tuple[Values, Tensor]  # its parameters W1, b1, W2, b2, and its exact input
 
 
-class MarginCase(DirectCase):
-    """One circuit at one input."""
+def resolve(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """An input of the circuit: the given bits, or drawn ones. Raises UsageError for a circuit that has no margin."""
+    netlist = str(given.get("netlist", STATED.parameter("netlist").default))
+    circuit = read_circuit(netlist).layered()
+    if circuit.r > WIDEST:
+        raise UsageError(
+            f"{STATED.id}: the circuit is {circuit.r} gates wide; the attack takes at most {WIDEST}. "
+            f"`boundsmith compare machines.circuit` runs it."
+        )
+    if circuit.q < 2:
+        raise UsageError(f"{STATED.id}: '{netlist}' has no gates, so it has no margin")
+    text = str(given.get("input", ""))
+    drawn = np.random.default_rng(seed).integers(0, 2, circuit.m).astype(bool)
+    bits = bits_of(STATED.id, text, circuit.m) if text else drawn
+    return {**given, "input": "".join("01"[int(bit)] for bit in bits)}
 
-    uses = frozenset({"seed", "attack", "restarts"})
 
-    def __init__(self, result: Result, params: Mapping[str, Any], *, seed: int, dtype: str, device: str):
-        super().__init__(result, params, dtype=dtype, device=device)
-        self.layered = read_circuit(str(params["netlist"])).layered()
-        self.network = CircuitNetwork(self.layered)
-        if self.layered.r > MOST_LAYERS_WIDE:
-            raise UsageError(
-                f"{result.id}: the circuit is {self.layered.r} gates wide; the attack takes at most "
-                f"{MOST_LAYERS_WIDE}. `boundsmith compare machines.circuit` runs it."
-            )
-        if self.layered.q < 2:
-            raise UsageError(f"{result.id}: '{params['netlist']}' has no gates, so it has no margin")
-        given = str(params["input"])
-        self.bits = bits_of(result.id, given, self.layered.m) if given else _drawn(self.layered.m, seed)
-        self.drawn = str(params["input"]) == ""
-        self.params["input"] = "".join("01"[int(bit)] for bit in self.bits)
-        self.full_params = dict(self.params)
+# The network, and its layers with their exact inputs: whole numbers.
 
-    def rows(self, budget: Budget) -> list[Row]:
-        budget = self.within(budget)
-        effort = f"{budget.restarts} restarts of {budget.attack} steps"
-        return [
-            self._margin("margin", self.attacked(budget, shared=False), effort),
-            self._margin("shared", self.attacked(budget, shared=True), effort),
-            *self._constants(budget),
-            self._exponent(),
-        ]
 
-    def within(self, budget: Budget) -> Budget:
-        """Fewer steps and restarts for a large network, so that an attack takes seconds."""
-        numbers = sum(value.size for value in self._parameters.values())
-        share = math.sqrt(min(1.0, ATTACK_WORK / (numbers * max(1, budget.attack * budget.restarts))))
-        return replace(
-            budget,
-            attack=min(budget.attack, max(FEWEST_STEPS, round(share * budget.attack))),
-            restarts=min(budget.restarts, max(FEWEST_RESTARTS, round(share * budget.restarts))),
+def network_of(netlist: str) -> CircuitNetwork:
+    return CircuitNetwork(read_circuit(str(netlist)).layered())
+
+
+def weights_of(network: CircuitNetwork) -> dict[str, Tensor]:
+    return {name: torch.tensor(value) for name, value in network.parameters().items()}
+
+
+def layers_of(network: CircuitNetwork, weights: Values, bits: np.ndarray) -> list[LayerAt]:
+    """f_1, f_2, ..."""
+    one = torch.tensor(bits, dtype=torch.float64)
+    values = [one, *(value.round() for value in raw_values(network, weights, one).values())]
+    return [(block(weights, f"f[{i}]"), values[i - 1]) for i in range(1, network.layered.q)]
+
+
+def corrections_of(network: CircuitNetwork, weights: Values, layers: list[LayerAt]) -> list[LayerAt]:
+    """The first correction, if there is one: all are alike."""
+    return [(block(weights, "zeta[1]"), layers[1][1])] if network.corrections else []
+
+
+def block(weights: Values, name: str) -> dict[str, Tensor]:
+    return {part: weights[f"{name}.{part}"] for part in ("W1", "b1", "W2", "b2")}
+
+
+def layer_norms(layers: list[LayerAt]) -> list[tuple[float, float]]:
+    """||W_1||, ||W_2|| of each."""
+    return [
+        (spectral_norm_upper(weights["W1"].numpy()), spectral_norm_upper(weights["W2"].numpy()))
+        for weights, _ in layers
+    ]
+
+
+# The instance: the induction with the norms of each layer and the exact activations of this input.
+
+
+def instance_margin(layers: list[LayerAt], norms: list[tuple[float, float]]) -> LargestMove:
+    def condition(i: int) -> Condition:
+        last = i == len(layers)
+        readout, limit = (sp.Integer(READOUT_NORM), sp.S.One) if last else (None, moved.ROUNDING_RADIUS)
+        form = moved.two_relu_layers(corrected=i > 1, readout=readout)
+        known = dict(zip((moved.norm_1, moved.norm_2), norms[i - 1], strict=True))
+        known |= {**activation_norms(*layers[i - 1]), moved.sigma_zeta: moved.ROUNDING_RADIUS}
+        return Condition(f"layer {i}", form.error, known, limit, strict=last)
+
+    return largest_move([condition(i) for i in range(1, len(layers) + 1)], moved.rho)
+
+
+def activation_norms(weights: Values, before: Tensor) -> dict[sp.Symbol, Any]:
+    """2-norms of the input of a layer, of its hidden units and of its output, all of whole numbers."""
+    inner = torch.relu(weights["W1"] @ before + weights["b1"])
+    after = torch.relu(weights["W2"] @ inner + weights["b2"])
+    vectors = {moved.size: before, moved.hidden: inner, moved.output: after}
+    squares = {symbol: sp.Integer(round(float(vector @ vector))) for symbol, vector in vectors.items()}
+    return {symbol: evaluate_ball(sp.sqrt(square), {}) for symbol, square in squares.items()}
+
+
+def best_for(terms: Callable[[], Any]) -> Function:
+    """The nine constants with the radius that makes the least of the terms largest."""
+
+    def best(network: CircuitNetwork, norms: list[tuple[float, float]]) -> NineConstants:
+        return best_constants([len(layer) for layer in network.layered.layers], norms, terms())
+
+    return best
+
+
+BUILT: Mapping[str, Function] = {
+    "network": network_of,
+    "bits": lambda network, input: bits_of(STATED.id, input, network.layered.m),
+    "weights": weights_of,
+    "layers": layers_of,
+    "corrections": corrections_of,
+    "norms": layer_norms,
+    "for_printed": best_for(lambda: theory.PRINTED_TERMS),
+    "for_derived": best_for(lambda: theory.derived_margin().args),
+    "instance": instance_margin,
+}
+
+
+# The margins.
+
+
+def margin(name: str, *, shared: bool) -> Check:
+    """Three lower bounds beside a perturbation of all parameters that flips the prediction: the input of the check."""
+
+    def nearest_flip(
+        network: CircuitNetwork, bits: np.ndarray, attack: int, restarts: int, seed: int
+    ) -> dict[str, Tensor]:
+        found = attack_circuit(network, bits, seed=seed, shared=shared, steps=attack, restarts=restarts)
+        own = victim(network, bits, shared=shared).parameters
+        return {name: found.delta.get(name, torch.zeros_like(part)) for name, part in own.items()}
+
+    def sides(
+        network: CircuitNetwork, bits: np.ndarray, for_printed: NineConstants, for_derived: NineConstants,
+        instance: LargestMove, inputs: Values, attack: int, restarts: int,
+    ) -> Sides:  # fmt: skip
+        flipped = flips(network, bits, inputs, shared=shared)
+        distance = norm(inputs) if flipped else None
+        effort = f"attack: {restarts} restarts of {attack} steps" if flipped else "no perturbation that flips was found"
+        return Sides(
+            distance,
+            attacked=distance,
+            printed=for_printed.least(theory.PRINTED_TERMS),
+            derived=for_derived.least(theory.derived_margin().args),
+            instance=instance.move,
+            proved=OURS,
+            remark=f"instance: decided by {instance.binding}; {effort}",
         )
 
-    def attacked(self, budget: Budget, *, shared: bool) -> Flip:
-        return attack_circuit(
-            self.network, self.bits, seed=budget.seed, shared=shared, steps=budget.attack, restarts=budget.restarts
-        )
+    return Check(STATED.quantity(name), sides, nearest_flip)
 
-    def _margin(self, name: str, flip: Flip, effort: str) -> Row:
-        instance = self.instance_margin
-        remark = f"input {self.params['input']}{' (drawn)' if self.drawn else ''}; instance: decided by "
-        remark += f"{instance.binding}; attack: {effort}, its flip along {flip.direction}"
-        return self._judged(name, flip.distance, flip.delta, remark)
 
-    def _judged(self, name: str, distance: float, delta: Mapping[str, Tensor], remark: str) -> Row:
-        """The three lower bounds against a perturbation of this norm that flips the prediction."""
-        verdict = self._verdicts(distance)
-        witness = None
-        if verdict["printed"] is Verdict.VIOLATED:
-            witness, verdict["printed"] = self._witness(name, distance, delta)
-        if Verdict.UNDECIDED in verdict.values():
-            remark += "; undecided: a bound lies above the perturbation found, which no witness here decides"
-        return direct_row(
-            self,
-            self.result.quantity(name),
-            verdict,
-            printed=self.printed_margin,
-            derived=self.derived_margin,
-            instance=self.instance_margin.move,
-            attacked=distance if math.isfinite(distance) else None,
-            remark=remark,
-            witness=witness,
-        )
+# The nine constants, and what an attack finds of each.
 
-    # Our bounds are proofs: a flip below one of them shows a mistake of ours. Where the printed bound is no larger than
-    # the derived one it is proved with it.
-    def _verdicts(self, distance: float) -> dict[str, Verdict]:
-        ours = {"derived": self.derived_margin, "instance": self.instance_margin.move}
-        verdict = {tier: Verdict.PROVED if bound <= distance else Verdict.UNDECIDED for tier, bound in ours.items()}
-        if self.printed_margin > distance:
-            return {"printed": Verdict.VIOLATED, **verdict}
-        covered = self.printed_margin <= self.derived_margin and verdict["derived"] is Verdict.PROVED
-        return {"printed": Verdict.PROVED if covered else Verdict.KEPT, **verdict}
 
-    def _witness(self, name: str, distance: float, delta: Mapping[str, Tensor]) -> tuple[Witness | None, Verdict]:
-        """The perturbation itself; undecided where it is too large to be stored."""
-        if sum(part.numel() for part in delta.values()) > LARGEST_WITNESS:
-            return None, Verdict.UNDECIDED
-        inputs = {key: part.double().tolist() for key, part in delta.items()}
-        bounds = {"printed": self.printed_margin}
-        witness = Witness(
-            result=self.result.id, quantity=name, params=self.full_params, inputs=inputs, error_lower=distance,
-            bounds=bounds,
-        )  # fmt: skip
-        return witness, Verdict.VIOLATED
+def constant(name: str) -> Check:
+    """As it enters the printed bound, and as it enters the derived one: each has its own best radius."""
 
-    def replay_check(self, name: str, inputs: Inputs) -> Row:
-        """A perturbation of the parameters, by name: whether it flips the prediction, and its norm."""
-        if name not in ("margin", "shared"):
-            return super().replay_check(name, inputs)
-        try:
-            flipped = flips(self.network, self.bits, inputs, shared=name == "shared")
-        except ChangeError as error:
-            raise UsageError(f"{self.result.id}: '{name}' takes a perturbation of the parameters; {error}") from None
-        if not flipped:
-            raise UsageError(f"{self.result.id}: this perturbation of the parameters does not flip the prediction")
-        if not math.isfinite(norm(inputs)):
-            raise UsageError(f"{self.result.id}: this perturbation of the parameters has no finite norm in float64")
-        return self._judged(name, norm(inputs), inputs, "a given perturbation, run again: the prediction flips")
-
-    # The instance: the induction with the norms of each layer and the exact activations of this input.
-
-    @cached_property
-    def instance_margin(self) -> LargestMove:
-        conditions = [self._layer_condition(i) for i in range(1, self.layered.q)]
-        return largest_move(conditions, layers.rho)
-
-    def _layer_condition(self, i: int) -> Condition:
-        last = i == self.layered.q - 1
-        form = layers.two_relu_layers(corrected=i > 1, readout=sp.Integer(READOUT_NORM) if last else None)
-        limit = sp.Integer(1) if last else layers.ROUNDING_RADIUS
-        return Condition(f"layer {i}", form.error, self._layer_values(i), limit, strict=last)
-
-    def _layer_values(self, i: int) -> dict[sp.Symbol, Any]:
-        W1, b1, W2, b2 = (self._array(f"f[{i}].{part}") for part in ("W1", "b1", "W2", "b2"))
-        before = self.bits.astype(float) if i == 1 else self._exact[f"g[{i - 1}]"].numpy()
-        inner = np.maximum(W1 @ before + b1, 0)  # whole numbers: exact
-        after = np.maximum(W2 @ inner + b2, 0)
-        sizes = {layers.size: before, layers.hidden: inner, layers.output: after}
-        squares = {symbol: sp.Integer(round(float(vector @ vector))) for symbol, vector in sizes.items()}
-        return {
-            **{symbol: evaluate_ball(sp.sqrt(square), {}) for symbol, square in squares.items()},
-            layers.norm_1: self._norm(f"f[{i}].W1"),
-            layers.norm_2: self._norm(f"f[{i}].W2"),
-            layers.sigma_zeta: layers.ROUNDING_RADIUS,
-        }
-
-    @cached_property
-    def _parameters(self) -> dict[str, np.ndarray]:
-        return self.network.parameters()
-
-    def _array(self, name: str) -> np.ndarray:
-        return self._parameters[name]
-
-    @cached_property
-    def _exact(self) -> dict[str, Tensor]:
-        """The exact raw values, all whole numbers, at this input."""
-        tensors = {name: torch.tensor(value) for name, value in self._parameters.items()}
-        values = raw_values(self.network, tensors, torch.tensor(self.bits, dtype=torch.float64))
-        return {name: value.round() for name, value in values.items()}
-
-    def _norm(self, name: str) -> float:
-        if name not in self._norms:
-            self._norms[name] = spectral_norm_upper(self._array(name))
-        return self._norms[name]
-
-    @cached_property
-    def _norms(self) -> dict[str, float]:
-        return {}
-
-    # The nine constants, and what an attack finds of each.
-
-    @cached_property
-    def _widths_and_norms(self) -> tuple[tuple[int, ...], tuple[tuple[float, float], ...]]:
-        widths = tuple(len(layer) for layer in self.layered.layers)
-        return widths, tuple((self._norm(f"f[{i}].W1"), self._norm(f"f[{i}].W2")) for i in range(1, self.layered.q))
-
-    @cached_property
-    def chosen(self) -> Constants:
-        """The nine constants with the radius that makes the printed bound largest."""
-        return best_constants(*self._widths_and_norms)
-
-    @cached_property
-    def printed_margin(self) -> float:
-        return self.chosen.least(theory.PRINTED_TERMS)
-
-    @cached_property
-    def chosen_for_derived(self) -> Constants:
-        """The same for the derived bound."""
-        return best_constants(*self._widths_and_norms, theory.derived_margin().args)
-
-    @cached_property
-    def derived_margin(self) -> float:
-        return self.chosen_for_derived.least(theory.derived_margin().args)
-
-    def _constants(self, budget: Budget) -> list[Row]:
-        return [self._constant(name, self._found(name, budget)) for name in NAMES]
-
-    def _constant(self, name: str, found: float | None) -> Row:
-        """As it enters the printed bound, and as it enters the derived one: each has its own best radius."""
-        quantity = self.result.quantity(name)
-        numbers = {"printed": self.chosen.of(name), "derived": self.chosen_for_derived.of(name)}
+    def sides(
+        layers: list[LayerAt], corrections: list[LayerAt], for_printed: NineConstants, for_derived: NineConstants,
+        attack: int, restarts: int, seed: int,
+    ) -> Sides:  # fmt: skip
+        numbers = {"printed": for_printed.of(name), "derived": for_derived.of(name)}
         finite = {tier: number for tier, number in numbers.items() if math.isfinite(number)}
-        sign = -1 if quantity.kind is Kind.LOWER else 1
-        kept = {tier: found is None or sign * found <= sign * number for tier, number in finite.items()}
-        return direct_row(
-            self,
-            quantity,
-            {tier: Verdict.PROVED if held else Verdict.UNDECIDED for tier, held in kept.items() if found is not None},
+        effort = {"steps": attack, "restarts": restarts, "seed": seed}
+        found = found_of(name, layers, corrections, for_printed.of("sigma_theta"), effort)
+        return Sides(
+            None if found is None else within(found, CLOSE),
+            attacked=found,
             printed=finite.get("printed"),
             derived=finite.get("derived"),
-            attacked=found,
-            remark=self._about(name, bool(finite)),
+            proved=tuple(finite),
+            remark=about(name, finite=bool(finite), corrected=bool(corrections)),
         )
 
-    def _about(self, name: str, finite: bool) -> str:
-        if name == "sigma_zeta" and not self.network.corrections:
-            return "one layer of gates has no correction: every radius below 1 is valid"
-        return "" if finite else _why_infinite(name)
-
-    def _found(self, name: str, budget: Budget) -> float | None:
-        """The largest value (of sigma_zeta the smallest) an attack finds at this input; None where it is chosen."""
-        if name == "lambda":
-            return max((1.0, *(float(self._exact[f"g[{i}]"].norm()) for i in range(1, self.layered.q - 1))))
-        if name == "sigma_zeta":
-            return smallest_error_left(torch.float64)
-        if name.startswith("sigma"):
-            return None
-        return self._largest_move(name, budget)
-
-    def _largest_move(self, name: str, budget: Budget) -> float | None:
-        """Of kappa_theta, kappa_xi, mu (f_1 and later layers) and mu_0 (f_0, the first layer of gates)."""
-        radius = self.chosen.of("sigma_theta")
-        seed, steps, restarts = budget.seed, budget.attack, budget.restarts
-        layers_of = [(self._tensors(f"f[{i}]"), self._input_of(i)) for i in range(1, self.layered.q)]
-        asked, scale = layers_of[1:], 1.0
-        if name == "mu":
-            moves = (largest_input_move(*one, radius, steps=steps, restarts=restarts, seed=seed) for one in asked)
-            return max(moves, default=None)
-        if name == "kappa_xi":
-            asked = [(self._tensors("zeta[1]"), self._input_of(2))] if self.network.corrections else []
-        if name == "mu_0":
-            asked, scale = layers_of[:1], max(1.0, float(self._input_of(1).norm()))
-        return max(
-            (
-                largest_parameter_move(*one, radius, scale=scale, steps=steps, restarts=restarts, seed=seed)
-                for one in asked
-            ),
-            default=None,
-        )
-
-    def _tensors(self, block: str) -> dict[str, Tensor]:
-        return {part: torch.tensor(self._parameters[f"{block}.{part}"]) for part in ("W1", "b1", "W2", "b2")}
-
-    def _input_of(self, i: int) -> Tensor:
-        """The exact input of layer i at this input."""
-        return torch.tensor(self.bits, dtype=torch.float64) if i == 1 else self._exact[f"g[{i - 1}]"]
-
-    def _exponent(self) -> Row:
-        nine, joint = theory.width_exponent(), theory.joint_width_exponent()
-        agree = bool(nine == joint and nine.is_finite)
-        return direct_row(
-            self,
-            self.result.quantity("width_exponent"),
-            {
-                "printed": Verdict.CONSISTENT if nine.is_finite else Verdict.UNDECIDED,
-                "derived": Verdict.PROVED if agree else Verdict.UNDECIDED,
-            },
-            derived=float(nine),
-            instance=float(joint),
-            remark="derived: from the nine constants; instance: from the joint form, with the same norms",
-        )
+    return Check(STATED.quantity(name), sides)
 
 
-def _why_infinite(name: str) -> str:
+def about(name: str, *, finite: bool, corrected: bool) -> str:
+    if name == "sigma_zeta" and not corrected:
+        return "one layer of gates has no correction: every radius below 1 is valid"
+    if finite:
+        return ""
     if name == "sigma_h":
         return "infinite: ReLU layers are Lipschitz everywhere"
     return "infinite: one layer of gates, f_0, has no f_i with i >= 1 and no correction"
+
+
+def found_of(
+    name: str, layers: list[LayerAt], corrections: list[LayerAt], radius: float, effort: Mapping[str, Any]
+) -> float | None:
+    """The largest value (of sigma_zeta the smallest) an attack finds at this input; None where it is chosen.
+
+    kappa_theta and mu are of f_i with i >= 1, mu_0 of f_0, the first layer of gates.
+    """
+    first, later = layers[0], layers[1:]
+    if name == "lambda":
+        return max((1.0, *(float(before.norm()) for _, before in later)))
+    if name == "sigma_zeta":
+        return smallest_error_left(torch.float64)
+    if name == "mu_0":
+        scale = max(1.0, float(first[1].norm()))
+        return largest_parameter_move(*first, radius, scale=scale, **effort)
+    if name == "mu":
+        return max((largest_input_move(*layer, radius, **effort) for layer in later), default=None)
+    moving = {"kappa_theta": later, "kappa_xi": corrections}.get(name, [])
+    return max((largest_parameter_move(*layer, radius, scale=1.0, **effort) for layer in moving), default=None)
 
 
 def smallest_error_left(dtype: torch.dtype) -> float:
@@ -316,15 +233,28 @@ def smallest_error_left(dtype: torch.dtype) -> float:
     return above
 
 
-def _drawn(m: int, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 2, m).astype(bool)
+# The paper leaves the degree of its polynomial open: it may be the exponent.
+def width_exponent() -> Sides:
+    nine, joint = theory.width_exponent(), theory.joint_width_exponent()
+    return Sides(
+        derived=nine,
+        instance=joint,
+        proved=("derived",) if nine == joint and nine.is_finite else (),
+        limit=sp.S.One if nine.is_finite else sp.nan,
+        remark="derived: from the nine constants; instance: from the joint form, with the same norms",
+    )
 
 
-class MarginStudy(Study):
-    """Theorem D.6 for the circuit of a netlist."""
-
-    result = theory.MARGIN
-    main_quantity = "margin"
-
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> MarginCase:
-        return MarginCase(self.result, self.resolved(params), seed=seed, dtype=dtype, device=device)
+MARGIN = Theorem(
+    STATED,
+    main="margin",
+    resolve=resolve,
+    built=BUILT,
+    checks=(
+        margin("margin", shared=False),
+        margin("shared", shared=True),
+        *(constant(name) for name in NAMES),
+        Check(STATED.quantity("width_exponent"), width_exponent),
+    ),
+    settings={"attack": 32, "restarts": 4},
+)

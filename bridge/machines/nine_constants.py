@@ -28,7 +28,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Constants:
+class NineConstants:
     """Values of the nine symbols; those from above are rounded up. Infinite: nothing asks for it, nor for its terms."""
 
     values: Mapping[sp.Symbol, Any]
@@ -47,7 +47,7 @@ class Constants:
 
 def best_constants(
     widths: Sequence[int], norms: Sequence[tuple[float, float]], terms: Sequence[sp.Expr] = theory.PRINTED_TERMS
-) -> Constants:
+) -> NineConstants:
     """`widths` of the layers, inputs first, (||W_1||, ||W_2||) of each f_i; sigma_theta = sigma_xi best for `terms`.
 
     All other terms of the minimum fall as the radius grows: the best radius is the one that equals the least.
@@ -66,7 +66,7 @@ def best_constants(
 #
 # Exact layers are bits, r of them have size at most sqrt(r), and so have the hidden units of Proposition B.2, each of
 # which is at most 1 on bits.
-def constants(widths: Sequence[int], norms: Sequence[tuple[float, float]], radius: float) -> Constants:
+def constants(widths: Sequence[int], norms: Sequence[tuple[float, float]], radius: float) -> NineConstants:
     """The nine constants for every input, parameters moved by at most `radius`."""
     last = len(norms) - 1
 
@@ -89,7 +89,7 @@ def constants(widths: Sequence[int], norms: Sequence[tuple[float, float]], radiu
         theory.sigma_xi: radius if last else sp.oo,
         theory.sigma_h: sp.oo,
     }
-    return Constants(values)
+    return NineConstants(values)
 
 
 def _ball(formula: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Any:

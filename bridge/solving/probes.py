@@ -166,6 +166,9 @@ def bound_of(study: Study, case: Case, quantity: Quantity, tier: str) -> Bound:
         left = sorted(str(f.func) for f in (formula(quantity, tier) or sp.S.Zero).atoms(AppliedUndef))
         what = f"leaves {', '.join(left)} unspecified" if left else "cannot be evaluated in balls"
         raise UsageError(f"the {tier} bound of '{quantity.name}' {what}") from None
+    if bound is None and tier == "printed" and quantity.printed is not None:
+        unspecified = ", ".join(str(each) for each in quantity.printed.unspecified)
+        raise UsageError(f"the printed bound of '{quantity.name}' leaves {unspecified} unspecified")
     if bound is None:
         raise UsageError(f"quantity '{quantity.name}' has no {tier} bound")
     return bound

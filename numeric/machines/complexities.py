@@ -77,8 +77,9 @@ def farthest(points: Float64[np.ndarray, "points p"], centres: Float64[np.ndarra
 
 def packing(points: Float64[np.ndarray, "points p"], radius: float) -> int:
     """How many points were chosen, each more than 2 radius from all before: no cover at that radius has fewer balls."""
-    chosen: list[np.ndarray] = []
-    for point in points[np.argsort(-np.abs(points).max(axis=1), kind="stable")]:  # from the vertices inwards
-        if all(np.linalg.norm(point - other) > 2 * radius for other in chosen):
-            chosen.append(point)
-    return len(chosen)
+    left = points[np.argsort(-np.abs(points).max(axis=1), kind="stable")]  # from the vertices inwards
+    chosen = 0
+    while len(left):
+        chosen += 1
+        left = left[np.linalg.norm(left - left[0], axis=1) > 2 * radius]
+    return chosen

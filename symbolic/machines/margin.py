@@ -42,6 +42,7 @@ kappa_theta, kappa_xi = sp.symbols("kappa_theta kappa_xi", positive=True)
 sigma_theta, sigma_xi, sigma_h = sp.symbols("sigma_theta sigma_xi sigma_h", positive=True)
 move_theta, move_xi = sp.symbols("t_theta t_xi", nonnegative=True)
 r = sp.Symbol("r", positive=True)  # the width of a circuit
+degree = sp.Symbol("c", real=True)  # of the paper's polynomial
 
 CONSTANTS = (lam, mu_0, mu, kappa_theta, kappa_xi, sigma_zeta, sigma_theta, sigma_xi, sigma_h)
 
@@ -208,7 +209,7 @@ _QUANTITIES = (
         r"\gamma",
         "power of the width r in the derived bound, fan-in 2 and any fan-out",
         Kind.RATE,
-        printed=Printed(r ** sp.Symbol("c"), Citation(WEI2021, "Lemma 3.3"), order=Order.O),
+        printed=Printed(r**degree, Citation(WEI2021, "Lemma 3.3"), order=Order.O, unspecified=(degree,)),
         derive=width_exponent,
         remark="printed as 1/poly(s), its degree unspecified",
     ),

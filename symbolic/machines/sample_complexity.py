@@ -178,6 +178,7 @@ def _quantity(name: str, latex: str, meaning: str, **more: Any) -> Quantity:
         "quantifier": Quantifier.PROBABILITY,
         "randomness": "the n training inputs",
         "scopes": (),
+        "trivial": sp.S.One if more.get("norm") is None else None,
     }
     return Quantity(name, latex, meaning, **{**usual, **more})
 
@@ -223,6 +224,7 @@ QUANTITIES = (
         r"{\rm Rad}_{n,P}(\mathcal{L}_G)",
         "Rademacher complexity of the all-layer margin losses (2.2)",
         norm="a mean over samples and signs",
+        trivial=sp.S.Half,
         printed=Printed(PRINTED_RADEMACHER, _wei("Proof of Lemma 2.4"), order=Order.O),
         derive=rademacher,
         remark="printed: read for p >= 2",
@@ -261,7 +263,7 @@ QUANTITIES = (
         "samples for circuits: eps is reached with the margin gamma on every input",
         norm="a count",
         domain="every P on {0,1}^m; networks of width w and depth d, ||theta||_1 <= alpha",
-        printed=Printed(PRINTED_CIRCUITS, _wei("Theorem 3.1"), order=Order.O),
+        printed=Printed(PRINTED_CIRCUITS, _wei("Theorem 3.1"), order=Order.O, unspecified=(poly,)),
         derive=lambda: samples().subs(p, FEEDFORWARD_PARAMETERS),
         remark="the polynomial poly(s) is not specified; derived for the given alpha and gamma, which a construction "
         "has to supply",
@@ -272,7 +274,7 @@ QUANTITIES = (
         "samples for Turing machines: eps is reached with the margin gamma on every input",
         norm="a count",
         domain="every P; decoders of width w, d layers and |A| symbols, ||theta||_1 <= alpha",
-        printed=Printed(PRINTED_MACHINES, _wei("Theorem 4.1"), order=Order.O),
+        printed=Printed(PRINTED_MACHINES, _wei("Theorem 4.1"), order=Order.O, unspecified=(poly,)),
         derive=lambda: samples().subs(p, DECODER_PARAMETERS),
         remark="the polynomial poly(k, |A|, log T) is not specified; derived for the given alpha and gamma",
     ),

@@ -27,6 +27,7 @@ A = sp.Symbol("A", integer=True, positive=True)
 w = sp.Symbol("w_pos", integer=True, positive=True)
 T = sp.Symbol("T", integer=True, positive=True)
 terminal = sp.Symbol("Z_term", integer=True, positive=True)
+poly = sp.Function("poly")  # a polynomial that the paper does not specify
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ _QUANTITIES = (
         domain="derived: every input and machine with these Z, A, T, Z_term and kind of tape; instance: this input",
         kind=Kind.LOWER,
         quantifier=Quantifier.FOR_ALL,
-        printed=Printed(1 / sp.Function("poly")(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA),
+        printed=Printed(1 / poly(Z, A, sp.log(T)), THEOREM, order=Order.OMEGA, unspecified=(poly,)),
         scopes=(),
         obtained=Provenance.HAND,
         remark="no closed form: the largest rho that meets the conditions below at this w_pos, which a two-way tape of "
@@ -220,7 +221,7 @@ _QUANTITIES = (
         domain="Claim C.4 at an exact h at which scores tie: a location that the head has visited twice",
         kind=Kind.UPPER,
         quantifier=Quantifier.EXISTS,
-        printed=Printed(sp.Function("poly")(Z, A, sp.log(T)), PROOF, order=Order.O),
+        printed=Printed(poly(Z, A, sp.log(T)), PROOF, order=Order.O, unspecified=(poly,)),
         scopes=(),
         erratum=LIPSCHITZ,
     ),

@@ -15,7 +15,7 @@ from bridge import compare, replay
 from bridge.check import Check, Sides, at_most, implies, of_order, within
 from bridge.comparison import replay_witness
 from bridge.domains import Box
-from bridge.record import NamedTable, Row, Verdict, Witness
+from bridge.record import Flag, NamedTable, Row, Verdict, Witness
 from bridge.theorem import Theorem, theorem
 from symbolic.citations import Citation
 from symbolic.landau import largest_ratio
@@ -164,6 +164,41 @@ def test_a_refuted_order_has_a_witness_and_shows_no_printed_number() -> None:
     assert row.witness.error_lower == 64 - 8
 
 
+def test_a_limit_leaves_what_is_proved_beside_it() -> None:
+    sides = Sides(derived=3, proved=("derived",), limit=sp.Integer(1), letters={m: 8})
+    verdict = {"derived": Verdict.PROVED, "printed": Verdict.CONSISTENT}
+    assert row_of(sides, quantity(Kind.UPPER, m, Order.O)).verdict == verdict
+    unknown = row_of(replace(sides, limit=sp.nan), quantity(Kind.UPPER, m, Order.O))
+    assert unknown.verdict["printed"] is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("found", [1, 100])
+def test_a_number_inside_a_landau_symbol_decides_nothing(found: int) -> None:
+    row = row_of(Sides(found, derived=50), quantity(Kind.UPPER, 9, Order.O))
+    assert (row.printed, row.verdict["printed"]) == (9.0, Verdict.UNDECIDED)
+    assert row.remark == "printed: the number inside O, whose constant is unspecified"
+    assert row_of(Sides(derived=1, proved=("derived",)), quantity(Kind.UPPER, 9, Order.O)).verdict["derived"] is (
+        Verdict.PROVED
+    )
+
+
+def test_a_bound_alone_may_be_outside_its_hypotheses() -> None:
+    row = row_of(Sides(3, derived=2, outside={"printed": "n >= 5"}), quantity(printed=1))
+    assert (row.verdict, row.remark) == ({"printed": Verdict.OUTSIDE, "derived": Verdict.KEPT}, "n >= 5")
+    with pytest.raises(ValueError, match="guessed is no tier"):
+        Sides(outside={"guessed": "n >= 5"})
+
+
+def test_a_bound_above_the_trivial_one_is_vacuous_without_a_run() -> None:
+    row = row_of(Sides(derived=4), quantity(Kind.UPPER, 2, trivial=n))
+    assert row.flags == {"derived": [Flag.VACUOUS.value]}
+
+
+def test_what_a_search_finds_stands_in_its_column() -> None:
+    row = row_of(Sides(at_most(2.0, 1e-9), attacked=2.0, derived=1), quantity())
+    assert (row.measured, row.attacked, row.ratio) == (None, 2.0, 0.5)
+
+
 @pytest.mark.parametrize(
     ("count", "found", "verdicts"),
     [
@@ -198,6 +233,16 @@ def test_each_point_has_a_row_and_one_at_another_parameter_stands_at_none(tmp_pa
     path.write_text(elsewhere.witness.model_copy(update={"inputs": {"n": [2.5]}}).model_dump_json())
     with pytest.raises(UsageError, match=r"n = 2\.5 is not a whole number"):
         replay(str(path), of(check))
+
+
+def test_inputs_give_letters_of_the_statement_and_every_point_replays() -> None:
+    check = Check(quantity(printed=2 * m + n), lambda n, m: Sides(n + m), [{"n": 1.0, "m": 3.0}, {"m": 5.0}])
+    stated = of(check, meanings={m: "a letter"})
+    first, second = compare(stated).rows
+    assert (first.construction, first.printed, second.construction) == ("n = 1, m = 3", 7.0, "m = 5")
+    for row in (first, second):
+        assert row.witness is not None
+        assert replay_witness(row.witness, theorem=stated).verdict == row.verdict
 
 
 def test_settings_that_no_check_takes_are_refused() -> None:
@@ -286,6 +331,20 @@ def test_a_check_is_replayed_with_the_settings_of_its_run() -> None:
     stored = Witness.model_validate_json(row.witness.model_dump_json())
     assert replay_witness(stored, theorem=of(check)).measured == row.measured
     assert replay_witness(stored.model_copy(update={"settings": None}), theorem=of(check)).measured != row.measured
+
+
+def test_a_replay_repeats_no_search_for_its_inputs() -> None:
+    efforts = []
+
+    def searched(attack: int) -> dict[str, float]:
+        efforts.append(attack)
+        return {"x": 1.0 + attack}
+
+    check = Check(quantity(printed=9), lambda x: Sides(x.item()), searched)
+    (row,) = compare(of(check), attack=5).rows
+    assert row.witness is not None
+    assert replay_witness(row.witness, theorem=of(check)).measured == row.measured == 6.0
+    assert efforts == [5, 0]
 
 
 def test_a_witness_of_a_check_without_settings_names_none() -> None:

@@ -1,24 +1,24 @@
-"""The study of the all-layer margin: certified margins against other searches, the tie, and noticed contradictions."""
+"""The all-layer margin: certified margins against other searches, the tie, and noticed contradictions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 import torch
 from scipy.optimize import minimize
 
-from bridge.budget import Budget
+from bridge import compare
 from bridge.machines import approximation
-from bridge.machines.approximation import ApproximationCase, ApproximationStudy, Pair, Run
+from bridge.machines.approximation import APPROXIMATION, Member, MemberPair
 from bridge.machines.exact_margin import Enclosure, exact_margin
 from bridge.machines.small_networks import Linear, Product, SmallNetwork, Theta, TwoLayers
 from bridge.record import Row, Verdict
+from bridge.theorem import Theorem
 from numeric.machines import toy
 from symbolic.statements import UsageError
+from tests.bridge.defaults import default_run
 
-BUDGET = Budget(samples=3, attack=12, restarts=2, seed=0)
 FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
     "linear": Linear,
     "product": Product,
@@ -27,17 +27,28 @@ FAMILIES: dict[str, Callable[[np.random.Generator], SmallNetwork]] = {
 }
 
 
-def case(gamma: float = 0.25) -> ApproximationCase:
-    return ApproximationStudy().case({"gamma": gamma}, seed=0, dtype="float64", device="cpu")
-
-
-@cache
 def rows() -> dict[str, Row]:
-    return {row.quantity: row for row in case().rows(BUDGET)}
+    return {row.quantity: row for row in default_run("machines.approximation")}
+
+
+def part(*names: str) -> Theorem:
+    """Some rows of the theorem."""
+    checks = tuple(each for each in APPROXIMATION.checks if each.name in names)
+    quantities = tuple(each.quantity for each in checks)
+    stated = replace(APPROXIMATION.statement, id="own.approximation", quantities=quantities)
+    return replace(APPROXIMATION, statement=stated, main=names[0], checks=checks, tables=())
+
+
+@pytest.fixture
+def pairs_anew() -> Iterator[None]:
+    """Pairs are kept between runs: those of patched networks stand apart."""
+    approximation.pairs.cache_clear()
+    yield
+    approximation.pairs.cache_clear()
 
 
 def test_every_quantity_has_a_row() -> None:
-    assert set(rows()) == {quantity.name for quantity in ApproximationStudy.result.quantities}
+    assert set(rows()) == {quantity.name for quantity in APPROXIMATION.statement.quantities}
     tie = rows()["positive.hard_max"]
     assert {v for row in rows().values() if row is not tie for v in row.verdict.values()} == {Verdict.PROVED}
 
@@ -49,8 +60,7 @@ def test_constants_are_attained() -> None:
 
 @pytest.mark.parametrize("gamma", [0.01, 3.0])
 def test_a_steep_and_a_flat_ramp(gamma: float) -> None:
-    steep = case(gamma)
-    row = steep._ramp_lipschitz(steep.pairs(1, 0))
+    (row,) = compare(part("ramp.lipschitz"), gamma=gamma, samples=1).rows
     assert row.measured == pytest.approx(1 / gamma, rel=1e-6)
     assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.PROVED}
 
@@ -105,6 +115,7 @@ def test_a_wrong_prediction_has_margin_zero() -> None:
 # Contradictions are noticed.
 
 
+@pytest.mark.usefixtures("pairs_anew")
 def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     true = Linear.right_margin
 
@@ -113,16 +124,16 @@ def test_wrong_margins_are_not_called_proved(monkeypatch: pytest.MonkeyPatch) ->
         return replace(sure, lower=1.1 * sure.lower, upper=1.1 * sure.upper), change
 
     monkeypatch.setattr(Linear, "right_margin", larger)
-    wrong = case()
-    linear = wrong.networks(0)[0]
-    assert wrong._margin(linear, BUDGET).verdict["derived"] is Verdict.UNDECIDED
-    assert wrong._lipschitz(wrong.pairs(1, 0)).verdict["printed"] is Verdict.UNDECIDED
+    lipschitz, margin = compare(part("lipschitz", "margin.linear"), samples=1, attack=12, restarts=2).rows
+    assert lipschitz.verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}
+    assert margin.verdict["derived"] is Verdict.UNDECIDED
 
 
-def test_a_right_prediction_of_margin_zero_is_counted() -> None:
+def test_a_right_prediction_of_margin_zero_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     theta = {"w": torch.zeros(1)}
-    zero, some = (Run(theta, True, Enclosure(margin, margin, (), 1)) for margin in (0.0, 0.5))
-    row = case()._positive([Pair(zero, some, chosen=False)])
+    zero, some = (Member(theta, True, Enclosure(margin, margin, (), 1)) for margin in (0.0, 0.5))
+    monkeypatch.setattr(approximation, "pairs", lambda *_: [MemberPair(zero, some, chosen=False)])
+    (row,) = compare(part("positive")).rows
     assert (row.measured, row.verdict["printed"]) == (1.0, Verdict.UNDECIDED)
 
 
@@ -136,7 +147,7 @@ def test_a_tie_of_hard_max_is_outside_the_range_of_the_property() -> None:
 def test_values_without_a_jump_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for values in ((3, 1), (1, -3)):  # right on both sides of the tie; wrong at the tie too
         monkeypatch.setattr(approximation, "TIED_VALUES", values)
-        row = case()._tie()
+        (row,) = compare(part("positive.hard_max")).rows
         assert (row.measured, row.verdict) == (0.0, {"printed": Verdict.UNDECIDED})
 
 
@@ -145,13 +156,11 @@ def test_hard_max_averages_ties() -> None:
     assert toy.hard_max(scores, torch.tensor([3.0, -1.0, 9.0])).tolist() == [1.0, -1.0]
 
 
-def test_bad_parameters_and_checks_are_refused() -> None:
+def test_bad_parameters_are_refused() -> None:
     with pytest.raises(UsageError, match="gamma = 0"):
-        case(0.0)
-    with pytest.raises(UsageError, match="no quantity or check 'other'"):
-        case().replay_check("other", {})
+        compare(APPROXIMATION, gamma=0.0)
 
 
 def test_the_table_shows_each_network() -> None:
-    (table,) = case().tables()
+    (table,) = default_run("machines.approximation").tables
     assert [row[0] for row in table.rows] == list(FAMILIES)

@@ -1,36 +1,55 @@
 """The margin of Appendix C's transformer: the closed forms cover the network, the bounds lie below the attack."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sympy as sp
 import torch
 
-from bridge.budget import Budget
+from bridge import compare
+from bridge.comparison import replay_witness
 from bridge.machines import turing_margin
 from bridge.machines.decoder_margin import derived_margin, exact_streams, first_norm, margin_at_input, w_pos_for
+from bridge.machines.largest_move import LargestMove
 from bridge.machines.machine_files import read_machine
-from bridge.machines.turing_margin import TuringMarginCase, TuringMarginStudy
-from bridge.record import Verdict
-from numeric.flips import Flip
+from bridge.machines.turing_margin import TURING_MARGIN
+from bridge.record import Row, Verdict
+from bridge.theorem import Theorem
 from numeric.machines.decoder import parameters, run
 from numeric.machines.tie_jump import TieJump, tie_jump
 from numeric.machines.transformer import simulating_decoder
 from numeric.norms import spectral_norm_upper
 from symbolic import UsageError
 from symbolic.machines import turing_margin as theory
+from tests.bridge.defaults import default_run
 
-BUDGET = Budget(samples=1, attack=30, restarts=1, seed=0)
+
+def part(*names: str, **built: Callable[..., Any]) -> Theorem:
+    """Some rows of the theorem, perhaps with something else in the place of what it builds."""
+    checks = tuple(each for each in TURING_MARGIN.checks if each.name in names)
+    stated = replace(
+        TURING_MARGIN.statement, id="own.turing_margin", quantities=tuple(each.quantity for each in checks)
+    )
+    return replace(
+        TURING_MARGIN, statement=stated, main=names[0], checks=checks, built={**TURING_MARGIN.built, **built}, tables=()
+    )
 
 
-def case(**params: object) -> TuringMarginCase:
-    return TuringMarginStudy().case(params, seed=0, dtype="float64", device="cpu")
+def row_of(theorem: Theorem, **settings: int) -> Row:
+    """On a short run, on which the head visits no location twice."""
+    return next(iter(compare(theorem, machine="palindrome", input="1", **settings)))
+
+
+def default_row(name: str) -> Row:
+    return next(row for row in default_run("machines.turing_margin") if row.quantity == name)
 
 
 @pytest.fixture(scope="module")
-def short() -> TuringMarginCase:
-    return case(machine="palindrome", input="1")
+def short() -> Row:
+    return row_of(part("margin"), attack=30)
 
 
 @pytest.mark.parametrize(
@@ -66,36 +85,34 @@ def test_the_closed_forms_cover_every_layer(name: str, word: str, T: int) -> Non
             assert spectral_norm_upper(W_V) <= float(kind.value) * (1 + 1e-9)
 
 
-def test_the_bounds_lie_below_the_attack(short: TuringMarginCase) -> None:
-    row = short._margin(BUDGET)
-    assert 0 < row.derived < row.instance < row.attacked
-    assert row.instance > row.attacked / 10
-    assert row.verdict == {"derived": Verdict.PROVED, "instance": Verdict.PROVED}
+def test_the_bounds_lie_below_the_attack(short: Row) -> None:
+    assert 0 < short.derived < short.instance < short.attacked
+    assert short.instance > short.attacked / 10
+    assert short.verdict == {"derived": Verdict.PROVED, "instance": Verdict.PROVED}
 
 
-def test_a_bound_above_a_flip_is_undecided(short: TuringMarginCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    flip = Flip(short.instance_margin.move * 0.9, {}, "forged", 1)
-    monkeypatch.setattr(short, "_attacked", lambda budget: flip)
-    assert short._margin(BUDGET).verdict == {"derived": Verdict.PROVED, "instance": Verdict.UNDECIDED}
+def test_a_bound_above_a_flip_is_undecided(short: Row) -> None:
+    above = LargestMove(2 * short.attacked, "forged")
+    row = row_of(part("margin", instance=lambda network: above), attack=30)
+    assert row.attacked == short.attacked
+    assert row.verdict == {"derived": Verdict.PROVED, "instance": Verdict.UNDECIDED}
 
 
-def test_the_exponent_is_reached_by_the_numbers(short: TuringMarginCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = short._exponent()
+def test_the_exponent_is_reached_by_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = row_of(part("exponent"))
     assert (row.derived, row.verdict) == (-1.5, {"derived": Verdict.PROVED})
     assert row.measured == pytest.approx(-1.462, abs=2e-3)
     monkeypatch.setattr(theory, "exponent", lambda: sp.Integer(-1))
-    assert short._exponent().verdict == {"derived": Verdict.UNDECIDED}
+    assert row_of(part("exponent")).verdict == {"derived": Verdict.UNDECIDED}
 
 
-def test_the_decay_is_proved_where_both_margins_are_enclosed(
-    short: TuringMarginCase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = short._decay()
+def test_the_decay_is_proved_where_both_margins_are_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = row_of(part("decay"))
     assert 0.4 < row.derived < 0.7
     assert row.verdict == {"derived": Verdict.PROVED}
-    open_above = replace(short._derived(8), above=float("inf"))
-    monkeypatch.setattr(short, "_derived", lambda T: open_above)
-    assert short._decay().verdict == {"derived": Verdict.UNDECIDED}
+    open_above = replace(derived_margin(10, 4, 4, 2), above=float("inf"))
+    monkeypatch.setattr(turing_margin, "derived_margin", lambda *_: open_above)
+    assert row_of(part("decay")).verdict == {"derived": Verdict.UNDECIDED}
 
 
 @pytest.mark.parametrize(("name", "word", "T"), [("increment", "10", 9), ("increment", "1", 30), ("palindrome", "", 1)])
@@ -108,21 +125,22 @@ def test_the_instance_is_never_below_the_derived_bound(name: str, word: str, T: 
     assert instance.move >= derived.move * (1 - 1e-8)
 
 
-def test_no_move_below_the_bound_turns_the_prediction_whatever_o_0_does(short: TuringMarginCase) -> None:
+def test_no_move_below_the_bound_turns_the_prediction_whatever_o_0_does(short: Row) -> None:
     # All parameters at once, those of unused attentions and o_0 included; then o_0 alone.
-    decoder, bound = short.network.decoder, short.instance_margin.move
+    network = simulating_decoder(read_machine("palindrome"), short.params["T"])
+    decoder, bound = network.decoder, short.instance
     assert theory.kind_of(decoder.layers[0].name).works == theory.NONE
-    tokens, _ = short.network.encode([short.task.tokens])
+    tokens, _ = network.encode([("1",)])
     theta, rng = parameters(decoder, complete=True), torch.Generator().manual_seed(0)
-    label = float(run(decoder, tokens, short.network.steps).prediction[0])
+    label = float(run(decoder, tokens, network.steps).prediction[0])
     for names in (list(theta), ["initial"]):
         for _ in range(2):
             move = {name: torch.randn(theta[name].shape, generator=rng) for name in names}
             size = sum(float(part.square().sum()) for part in move.values()) ** 0.5
             moved = {name: theta[name] + bound / size * part for name, part in move.items()}
-            assert label * float(run(decoder, tokens, short.network.steps, parameters=moved).prediction[0]) > 0
+            assert label * float(run(decoder, tokens, network.steps, parameters=moved).prediction[0]) > 0
     away = {"initial": torch.zeros_like(theta["initial"])}  # the start state lost: the bound does not hold so far out
-    assert label * float(run(decoder, tokens, short.network.steps, parameters=away).prediction[0]) <= 0
+    assert label * float(run(decoder, tokens, network.steps, parameters=away).prediction[0]) <= 0
 
 
 def test_the_bound_depends_on_T_by_its_bits_alone() -> None:
@@ -134,42 +152,41 @@ def test_the_bound_depends_on_T_by_its_bits_alone() -> None:
     assert moves[-1] > moves[0] / 8**1.5
 
 
-@pytest.fixture(scope="module")
-def twice() -> TuringMarginCase:
-    return case(machine="palindrome", input="101")
-
-
-def test_claim_c4_at_a_tie_is_not_lipschitz_and_the_witness_replays(twice: TuringMarginCase) -> None:
-    row = twice._lipschitz(1e-6)
+def test_claim_c4_at_a_tie_is_not_lipschitz_and_the_witness_replays() -> None:
+    row = default_row("lipschitz")
     assert row.verdict == {"printed": Verdict.VIOLATED}
     assert (row.erratum.weight, row.erratum.survives[:3]) == ("step of a proof", "yes")
     assert "layer 'found'" in row.remark
     near, far = re.search(r"differ by (\S+), a ratio of \S+, at 1\S+-08 by (\S+), a ratio", row.remark).groups()
     assert float(far) == pytest.approx(float(near), rel=0.01)
     assert "by almost as much for inputs at distance 1e-08 as at 1e-06" in row.erratum.reading
-    assert twice.result.quantity("lipschitz").printed.citation.equations == "its proof"
-    assert twice.replay_check("lipschitz", {"distance": torch.tensor([1e-6])}).measured == row.measured
-    with pytest.raises(UsageError, match="takes one distance"):
-        twice.replay_check("lipschitz", {"distance": torch.tensor([0.5, 0.1])})
+    assert TURING_MARGIN.statement.quantity("lipschitz").printed.citation.equations == "its proof"
+    again = replay_witness(row.witness)
+    assert (again.measured, again.verdict) == (row.measured, row.verdict)
+    for distance, why in (([0.5, 0.1], "takes inputs of shapes"), ([2.0], "takes one distance between 0 and 1")):
+        with pytest.raises(UsageError, match=why):
+            replay_witness(row.witness.model_copy(update={"inputs": {"distance": distance}}))
 
 
-def test_a_run_without_a_tie_accuses_nothing(short: TuringMarginCase) -> None:
-    row = short._lipschitz(1e-6)
+def test_a_run_without_a_tie_accuses_nothing() -> None:
+    row = row_of(part("lipschitz"))
     assert (row.verdict, row.erratum, row.witness) == ({"printed": Verdict.UNDECIDED}, None, None)
     assert row.remark == turing_margin.NO_TIE
 
 
-def test_a_ratio_that_does_not_grow_accuses_nothing(twice: TuringMarginCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ratio_that_does_not_grow_accuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     slope = TieJump("found", 10, 1e-3, 1e-6, 1e-5)
-    monkeypatch.setattr(twice, "_jump", lambda distance: replace(slope, input=distance, output=10 * distance))
-    assert twice._lipschitz(1e-6).verdict == {"printed": Verdict.UNDECIDED}
+    same = lambda *_, distance, **__: replace(slope, input=distance, output=10 * distance)  # noqa: E731
+    monkeypatch.setattr(turing_margin, "tie_jump", same)
+    assert next(iter(compare(part("lipschitz")))).verdict == {"printed": Verdict.UNDECIDED}
 
 
-def test_the_jump_is_from_the_exact_input(twice: TuringMarginCase) -> None:
-    layers = twice.network.decoder.layers
+def test_the_jump_is_from_the_exact_input() -> None:
+    network = simulating_decoder(read_machine("palindrome"), 10)
+    layers = network.decoder.layers
     place = next(k for k, layer in enumerate(layers) if layer.name == "found")
-    found, tokens = layers[place], twice.streams[f"layer[{place}]"]
-    target = twice.network.decoder.stream.slice("pos1").stop - 1
+    found, tokens = layers[place], exact_streams(network, list("101"))[f"layer[{place}]"]
+    target = network.decoder.stream.slice("pos1").stop - 1
     far, near = (tie_jump(found, tokens, target=target, radius=1e-3, distance=d) for d in (1e-4, 1e-7))
     assert far is not None
     assert near is not None
@@ -181,14 +198,30 @@ def test_the_jump_is_from_the_exact_input(twice: TuringMarginCase) -> None:
         tie_jump(layers[0], tokens, target=0, radius=0.1, distance=0.1)
 
 
+def test_the_slopes_are_those_of_the_table_of_the_run() -> None:
+    scalar, tables = default_row("scalar.slope"), default_run("machines.turing_margin").tables
+    assert [table.columns for table in tables] == [
+        ["T", "w_pos", "margin >=", "decided by"],
+        ["T", "binary <=", "1/T <="],
+    ]
+    assert tables[1].title.endswith(f"(95 %: {scalar.remark.split()[3]} to {scalar.remark.split()[5]})")
+    assert [row[0] for row in tables[1].rows] == list(turing_margin.SHORT_RUNS)
+
+
+def test_a_two_way_machine_has_no_slope() -> None:
+    both = replace(part("scalar.slope"), tables=TURING_MARGIN.tables)
+    record = compare(both, machine="1RZ1RZ", attack=1)
+    assert [table.title for table in record.tables] == ["derived bound over T"]
+    assert "one-way tapes only" in record.rows[0].remark
+
+
 def test_what_has_no_prediction_has_no_margin() -> None:
     with pytest.raises(UsageError, match="has not halted after T = 2 steps"):
-        case(machine="palindrome", input="1001", T=2)
+        compare(TURING_MARGIN, machine="palindrome", input="1001", T=2)
 
 
 @pytest.mark.parametrize(("name", "word"), [("palindrome", "0110"), ("addition", "101+11"), ("1RZ1RZ", "")])
 def test_each_machine_has_an_input_of_its_own_unless_one_is_given(name: str, word: str) -> None:
-    made = case(machine=name)
-    assert made.task.tokens == tuple(word)
-    assert made.params["input"] == made.full_params["input"] == word
-    assert case(machine="palindrome", input="1 0").task.tokens == ("1", "0")
+    resolved = turing_margin.resolve({"machine": name}, 0)
+    assert (resolved["input"], resolved["T"] > 0) == (word, True)
+    assert turing_margin.resolve({"machine": "palindrome", "input": "1 0"}, 0)["input"] == "1 0"
