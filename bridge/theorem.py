@@ -21,8 +21,8 @@ from bridge.pair import Pair
 from bridge.record import Comparison
 from bridge.refusals import briefly_refused
 from bridge.refutation import Refutation
+from bridge.sources.source import Source
 from bridge.study import Refusal
-from bridge.tabular import Tabular
 from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
@@ -150,7 +150,7 @@ class Theorem:
     bounds: Function | Pair | None = None
     tokens: bool = False
     by_rules: bool = True
-    tabular: Tabular | None = None
+    sources: tuple[Source, ...] = ()
     figure: Callable[[Comparison], Any] | None = None
     sha256: str | None = None  # of the file that it was read from
 
