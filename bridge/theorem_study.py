@@ -2,6 +2,8 @@
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,6 +56,17 @@ class TheoremStudy(Study):
 
     def figure(self, comparison: Comparison) -> Any:
         return None if self.theorem.figure is None else self.theorem.figure(comparison)
+
+    def case_of(self, params: Mapping[str, Any], quantity: str) -> TheoremCase:
+        alone = self.theorem.alone
+        if alone is None:
+            return self.case(params, seed=0, dtype="float64", device="cpu")
+        theorem = replace(self.theorem, quantities=partial(alone, quantity=quantity))
+        return TheoremCase(theorem, *self.point(params, 0), "float64", "cpu")
+
+    def errata(self, quantity: Quantity) -> tuple[str, ...]:
+        more = () if self.theorem.errata is None else self.theorem.errata(quantity)
+        return (*more, *super().errata(quantity))
 
     def source_defaults(self, params: Mapping[str, Any], material: Material) -> dict[str, Any]:
         source = self._reading(material)

@@ -33,7 +33,9 @@ def require(L: int, d: int, T: int, B: float, data: ScaledSeries) -> None:
         raise UsageError(f"{STATEMENT.id}: {'; '.join(wrong)}")
 
 
-def implied(q: int, eps: float, accuracy: float, B: float, given: Mapping[str, Any], data: ScaledSeries) -> Mapping[str, float]:
+def implied(
+    q: int, eps: float, accuracy: float, B: float, given: Mapping[str, Any], data: ScaledSeries
+) -> Mapping[str, float]:
     """The knobs of AR(q)."""
     return {**knobs(data, q, eps, accuracy, B), **chosen(given)}
 

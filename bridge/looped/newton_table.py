@@ -1,6 +1,6 @@
 """Theorem 4.1 (algoformer) at the rows of a table: the prediction for a held-out row, and the error of each loop.
 
-Columns are standardised by the prompt and divided by the largest singular value, labels centred and scaled into [-1, 1].
+Columns are standardised by the prompt and divided by the largest singular value, labels are scaled into [-1, 1].
 """
 
 from collections.abc import Mapping

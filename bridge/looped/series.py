@@ -90,7 +90,8 @@ class Fit:
 def by_order(title: str, found: Sequence[Fit]) -> NamedTable:
     columns = ["lags", "largest difference of a coefficient", *(f"mean error of {each}" for each in TITLES.values())]
     rows: list[list[str | int | float | None]] = [
-        [each.q, each.apart, *(each.series.mean_error(getattr(each, predictor)) for predictor in TITLES)] for each in found
+        [each.q, each.apart, *(each.series.mean_error(getattr(each, predictor)) for predictor in TITLES)]
+        for each in found
     ]
     return NamedTable(title=title, columns=columns, rows=rows)
 
@@ -117,7 +118,8 @@ def of_synthetic(seed: int) -> NamedTable:
     positions = signs(count, LAGS, GAP, 0, seed)
     drawn = ((q, ScaledSeries.of(synthetic(q, count, seed), SYNTHETIC_N)) for q in range(1, LAGS + 1))
     found = [
-        Fit(x, q, SYNTHETIC_T, step(x, q), positions, x.largest, knobs(x, q, GAP, ACCURACY, x.largest)) for q, x in drawn
+        Fit(x, q, SYNTHETIC_T, step(x, q), positions, x.largest, knobs(x, q, GAP, ACCURACY, x.largest))
+        for q, x in drawn
     ]
     title = f"synthetic AR(q), seed {seed}: N = {SYNTHETIC_N}, T = {SYNTHETIC_T}, the {HELD} values behind predicted"
     return by_order(title, found)

@@ -75,7 +75,8 @@ class SourceCase(TheoremCase):
         self._values: dict[str, Any] = {}
         super().__init__(theorem, params, weights, dtype, device)
         self.attackable = False
-        self.uses -= set() if self.source.most(2) > 1 else {"samples"}
+        taken = {name for _, each in self.source.functions() for name in arguments_of(each)}
+        self.uses = self.uses - (set() if self.source.most(2) > 1 else {"samples"}) | ({"seed", "dtype"} & taken)
         self._require_inside()
 
     def _require_inside(self) -> None:
@@ -200,4 +201,6 @@ class SourceCase(TheoremCase):
 
 
 def _remarked(quantity: Quantity) -> Quantity:
-    return replace(quantity, remark="; ".join(filter(None, [quantity.remark, NOT_APART]))) if quantity.scopes else quantity
+    return (
+        replace(quantity, remark="; ".join(filter(None, [quantity.remark, NOT_APART]))) if quantity.scopes else quantity
+    )

@@ -53,8 +53,8 @@ class Series(Source):
     """A table of one column of times and one of values, of which the last `held` are to be predicted.
 
     `examples` and `lags` name parameters: the number N of values before them that are fitted, and from how many values
-    before it each is predicted; `--lags` sets the latter. The `data` are a `ScaledSeries`. Predictions are values at all
-    times, (M + 1), scaled as the data are. No prompt is made of a series, so that no bound is measured there.
+    before it each is predicted; `--lags` sets the latter. The `data` are a `ScaledSeries`, and predictions are values
+    at all times, (M + 1), scaled as these are. No prompt is made of a series, so that no bound is measured there.
     """
 
     reads = Table
@@ -79,7 +79,9 @@ class Series(Source):
     def _require_fit(self, id: str, params: Mapping[str, Any], last: int, source: str) -> None:
         N, q, wrong = params[self.examples], params[self.lags], []
         if not 1 <= q < N:
-            wrong.append(f"{self.lags} = {q} lags for {self.examples} = {N} values before those held out; take 1 to {N - 1}")
+            wrong.append(
+                f"{self.lags} = {q} lags for {self.examples} = {N} values before those held out; take 1 to {N - 1}"
+            )
         if not 2 <= N < last:
             wrong.append(f"{self.examples} = {N}, but the last time of {source} is {last}; take 2 to {last - 1}")
         if wrong:
@@ -103,7 +105,9 @@ class Series(Source):
         known = {each.name: torch.as_tensor(predicted.value) for each, predicted in found}
         for each, predicted in found:
             notes = {"remark": predicted.remark, "flags": flagged([predicted.flag])}
-            yield row(f"{each.name}.error", data.mean_error(known[each.name]), f"mean error of: {each.meaning}", **notes)
+            yield row(
+                f"{each.name}.error", data.mean_error(known[each.name]), f"mean error of: {each.meaning}", **notes
+            )
         if {NETWORK, EXACT} <= known.keys():
             apart = data.unit * float((known[NETWORK] - known[EXACT]).abs().max())
             yield row("difference", apart, "largest difference of a prediction of the network from the exact one")

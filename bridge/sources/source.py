@@ -14,7 +14,17 @@ from symbolic.statements import Result, UsageError
 
 NETWORK, EXACT = "network", "exact"  # the predictions whose distance is a row of its own
 GIVEN = ("given", "data")  # what parameters are computed from, beside parameters
-OF_SOURCE = ("data", "params", "given", "seed", "dtype", "device", "network", "reference", "letters")  # what all else may take
+OF_SOURCE = (
+    "data",
+    "params",
+    "given",
+    "seed",
+    "dtype",
+    "device",
+    "network",
+    "reference",
+    "letters",
+)  # what all else may take
 
 
 @dataclass(frozen=True)
@@ -30,8 +40,8 @@ class Predicted:
 class Prediction:
     """What one program predicts: an array or a `Predicted`, in the scaled units of the source; None: nothing here.
 
-    `function` takes by name what those of a `Source` take. `meaning` says in words what it is. `far` is the remark where
-    the query is outside the hypotheses.
+    `function` is one at a prompt (`Source`), and `meaning` says in words what it gives. `far` is the remark where the
+    query is outside the hypotheses.
     """
 
     name: str
@@ -44,22 +54,22 @@ class Prediction:
 class Source(ABC):
     """Real inputs as a theorem reads them.
 
-    `defaults` are parameters that suit them where none are given. `suggested`, a function, gives further ones; it takes
-    parameters, `given` (those that the user gave) and `data`, what was read, and is left out where that does not fit.
-    `implied` gives parameters that the data determine, from all others, `given`, `data` and `dtype`; it raises
-    UsageError for parameters that do not fit. `cost` estimates a point from parameters.
+    Parameters: `defaults` suit these inputs where none are given. `suggested`, a function, gives further ones; it takes
+    parameters, `given` (those of the user) and `data`, what was read, and is left out where that does not fit.
+    `implied` gives those that the data determine, from all others, `given`, `data` and `dtype`; it raises UsageError
+    for parameters that do not fit. `cost` estimates a point from parameters.
 
-    `require`, a function at a prompt, raises UsageError for one that does not meet a hypothesis beyond the domains of
-    inputs. `instead` are fields of the theorem that are other ones here (`Theorem`), and `outside` is the hypothesis that no such
-    input meets, in words with {source}: no bound then speaks of it.
+    The theorem: `instead` are its fields that are other ones here, and `outside` is the hypothesis that no such input
+    meets, in words with {source}: no bound then speaks of it. `float64`: no other format is read, on the cpu.
+    `covers_rounding`: the bounds cover the rounding of a run. Nothing is then run on balls, whose work grows with the
+    rows, and letters of the prompt are those of float64, enlarged.
 
-    `predictions` are those of the network and of other programs for what is to be predicted; the engine sets them beside
-    the truth. `tables` are shown under the rows. Functions at a prompt take by name parameters, weights, what theorem and
-    source build (`built`, by name, each once), `params` (all parameters), `given`, `data`, `seed`, `dtype` and `device`; `network` and `reference`, mappings
-    from a quantity to what they make of it at the prompt, in float64; and `letters`, those of the prompt as balls.
-
-    `float64`: only that format is read, and on the cpu. `covers_rounding`: the bounds cover the rounding of a run.
-    Nothing is then run on balls, whose work grows with the rows, and letters of the prompt are those of float64, enlarged.
+    At a prompt: `require` raises UsageError for one that does not meet a hypothesis beyond the domains of inputs.
+    `predictions` are those of the network and of other programs; the engine sets them beside the truth, and those named
+    `network` and `exact` beside each other. `tables` stand under the rows. These functions take by name parameters,
+    weights, inputs, what the theorem builds, and what `built` builds of all this, each once; `params` (all parameters),
+    `given`, `data`, `seed`, `dtype` and `device`; `network` and `reference`, mappings from a quantity to what they make
+    of it, in float64; and `letters`, those of the prompt as balls.
     """
 
     reads: ClassVar[type]
@@ -126,9 +136,7 @@ class Source(ABC):
                 return found  # said once the parameters of each point are known
         return {**found, **called_with(self.suggested, {**known, **more})}
 
-    def completed(
-        self, known: Mapping[str, Any], given: Mapping[str, Any], data: Any, dtype: str
-    ) -> Mapping[str, Any]:
+    def completed(self, known: Mapping[str, Any], given: Mapping[str, Any], data: Any, dtype: str) -> Mapping[str, Any]:
         """The parameters that the data imply."""
         of_data = {"given": given, "data": data, "dtype": dtype}
         return {} if self.implied is None else called_with(self.implied, {**known, **of_data})
@@ -149,7 +157,7 @@ class Source(ABC):
 
 
 def numbers(result: Result, params: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The parameters of these names, those with a symbol as numbers. Raises UsageError for what is none: a grid, say."""
+    """The parameters of these names, those with a symbol as numbers. Raises UsageError for a grid, say."""
     symbols = {p.name for p in result.parameters if p.symbol is not None}
     return {name: result.number(name, params[name]) if name in symbols else params[name] for name in names}
 
@@ -176,4 +184,3 @@ def flagged(flags: Iterable[str]) -> dict[str, list[str]]:
 
 def joined(remarks: Iterable[str]) -> str:
     return "; ".join(filter(None, remarks))
-

@@ -97,19 +97,16 @@ class Tabular(Source):
             domain=f"the query of {data.source}, with the {len(data.x)} rows before it as prompt",
         )  # fmt: skip
         target, outside = data.raw(data.y_query), "query outside B_x" if data.outside else ""
-        notes = {"remark": data.remark, "flags": flagged([outside])}
-        yield row("target", target, "the query's target", **notes)
+        yield row("target", target, "the query's target", remark=data.remark, flags=flagged([outside]))
         mean = Prediction("mean", "baseline: the mean of the prompt's targets", lambda: None)
-        known = {}
+        known, notes = {}, {}
         for each, predicted in [(mean, Predicted(np.array(data.middle))), *found]:
+            remark = joined([predicted.remark, data.remark, each.far if data.outside else ""])
+            about_it = notes[each.name] = {"remark": remark, "flags": flagged([predicted.flag, outside])}
             value = known[each.name] = data.raw(predicted.value)
-            far = each.far if data.outside else ""
-            notes = {
-                "remark": joined([predicted.remark, data.remark, far]),
-                "flags": flagged([predicted.flag, outside]),
-            }
-            yield row(each.name, value, each.meaning, **notes)
-            yield row(f"{each.name}.error", abs(value - target), f"absolute error of: {each.meaning}", **notes)
+            yield row(each.name, value, each.meaning, **about_it)
+            yield row(f"{each.name}.error", abs(value - target), f"absolute error of: {each.meaning}", **about_it)
         if {NETWORK, EXACT} <= known.keys():
             apart = abs(known[NETWORK] - known[EXACT])
-            yield row("difference", apart, "distance of the network's prediction from the exact one", **notes)
+            meaning = "distance of the network's prediction from the exact one"
+            yield row("difference", apart, meaning, **notes[NETWORK])

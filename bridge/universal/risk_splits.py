@@ -21,6 +21,7 @@ EXACT, STEPS = 1e-13, 100_000  # duality gap and steps of the minimiser that is 
 APART = 1e-6  # predictions of two minimisers that differ by more than their accuracy
 SPREAD = 1e-9  # of held-out targets in [-1, 1], up to which R^2 says nothing
 UNSCORED = "a column is (nearly) constant over the prompt, or the held-out targets are"
+LASSO = "scikit-learn's Lasso"
 INSIDE = 1 - 1e-12  # of the ball, for what is moved to its sphere
 
 
@@ -52,7 +53,7 @@ class Fit:
         """At the queries, (Q)."""
         phi = self.of.features(self.queries)
         linear = with_one(self.queries) @ programs.least_squares(with_one(self.x), self.y)
-        return {"transformer": phi @ self.run[1], "scikit-learn's Lasso": phi @ self.exact, "least squares": linear}
+        return {"transformer": phi @ self.run[1], LASSO: phi @ self.exact, "least squares": linear}
 
     @property
     def apart(self) -> tuple[float, float, float]:
@@ -73,7 +74,8 @@ def by_split(data: ScaledTable, learner: Learner, seed: int) -> NamedTable:
     fits = [each for each in fits_of(data.table, learner, seed) if each is not None]
     if not fits:
         raise UsageError(
-            f"universal.risk: none of {SPLITS} random splits of {data.source} has a score, as {UNSCORED}; give more rows"
+            f"universal.risk: none of {SPLITS} random splits of {data.source} has a score, as {UNSCORED}; give more "
+            f"rows"
         )
     moved = sum(count for _, _, count in fits)
     found = [(fit.predictions, y) for fit, y, _ in fits]

@@ -14,7 +14,7 @@ from bridge.cost import Cost
 from bridge.data import ScaledTable
 from bridge.sources import Prediction, Tabular
 from bridge.universal.prompts import learner as learner_of
-from bridge.universal.risk_splits import SPLITS, Fit, by_split
+from bridge.universal.risk_splits import LASSO, SPLITS, Fit, by_split
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import Learner, with_idle
 
@@ -36,7 +36,7 @@ def fit(data: ScaledTable, learner: Learner) -> Fit:
     return Fit(learner, x, y, query)
 
 
-def found(fit: Fit) -> Mapping[str, Tensor]:
+def predicted(fit: Fit) -> Mapping[str, Tensor]:
     return fit.predictions
 
 
@@ -50,12 +50,12 @@ TABLE = Tabular(
     outside="f and the noise of {source} are unknown, and so is C_F",
     instead={"tables": ()},
     float64=True,
-    built={"learner": learner, "fit": fit, "found": found},
+    built={"learner": learner, "fit": fit, "predicted": predicted},
     predictions=(
         Prediction("network", "prediction of the transformer", lambda fit: fit.run[0]),
-        Prediction("rho", "phi^T rho of its last block", lambda found: found["transformer"]),
-        Prediction("lasso", "scikit-learn's Lasso on the same features", lambda found: found["scikit-learn's Lasso"]),
-        Prediction("least_squares", "least squares on the columns", lambda found: found["least squares"]),
+        Prediction("rho", "phi^T rho of its last block", lambda predicted: predicted["transformer"]),
+        Prediction("lasso", f"{LASSO} on the same features", lambda predicted: predicted[LASSO]),
+        Prediction("least_squares", "least squares on the columns", lambda predicted: predicted["least squares"]),
     ),
     tables=(by_split,),
     cost=cost,
