@@ -80,6 +80,7 @@ class TheoremStudy(Study):
             return super().source_case(params, material, budget=budget, dtype=dtype, device=device)
         source.require_run(self.result.id, dtype, device)
         known = self.numbers(params)
+        source.require_fit(self.result.id, known, material)
         source.require_affordable(self.result.id, known, material)
         data = source.read(self.result.id, known, material)
         here = TheoremStudy(at_source(self.theorem, source, material.source))

@@ -72,20 +72,21 @@ class Series(Source):
     def needs(self) -> tuple[str, ...]:
         return (self.examples, self.lags)
 
-    def read(self, id: str, params: Mapping[str, Any], material: Table) -> ScaledSeries:
-        self._require_fit(id, params, len(material.features) - 1, material.source)
-        return ScaledSeries.of(_values(material), params[self.examples], material.source)
-
-    def _require_fit(self, id: str, params: Mapping[str, Any], last: int, source: str) -> None:
-        N, q, wrong = params[self.examples], params[self.lags], []
+    def require_fit(self, id: str, params: Mapping[str, Any], material: Table) -> None:
+        N, q, last = params[self.examples], params[self.lags], len(material.features) - 1
+        wrong = []
         if not 1 <= q < N:
-            wrong.append(
-                f"{self.lags} = {q} lags for {self.examples} = {N} values before those held out; take 1 to {N - 1}"
-            )
+            held = f"{self.examples} = {N} values before those held out"
+            wrong.append(f"{self.lags} = {q} lags for {held}; take 1 to {N - 1}")
         if not 2 <= N < last:
-            wrong.append(f"{self.examples} = {N}, but the last time of {source} is {last}; take 2 to {last - 1}")
+            wrong.append(
+                f"{self.examples} = {N}, but the last time of {material.source} is {last}; take 2 to {last - 1}"
+            )
         if wrong:
             raise UsageError(f"{id}: {'; '.join(wrong)}")
+
+    def read(self, id: str, params: Mapping[str, Any], material: Table) -> ScaledSeries:
+        return ScaledSeries.of(_values(material), params[self.examples], material.source)
 
     def most(self, samples: int) -> int:
         return 0

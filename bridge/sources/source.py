@@ -100,8 +100,12 @@ class Source(ABC):
         """The parameters that reading takes."""
 
     @abstractmethod
+    def require_fit(self, id: str, params: Mapping[str, Any], material: Any) -> None:
+        """Raises UsageError for a material that does not fit the parameters."""
+
+    @abstractmethod
     def read(self, id: str, params: Mapping[str, Any], material: Any) -> Any:
-        """The `data`. Raises UsageError for a material that does not fit the parameters."""
+        """The `data`, of a material that fits. Raises UsageError for one that is not as it should be."""
 
     @abstractmethod
     def inputs(self, call: Callable[..., Any], data: Any, count: int, seed: int) -> Mapping[str, Any]:
@@ -131,7 +135,9 @@ class Source(ABC):
         more: dict[str, Any] = {"given": given}
         if "data" in arguments_of(self.suggested):
             try:
-                more["data"] = self.read(result.id, known | numbers(result, known, self.needs), material)
+                at = known | numbers(result, known, self.needs)
+                self.require_fit(result.id, at, material)
+                more["data"] = self.read(result.id, at, material)
             except UsageError:
                 return found  # said once the parameters of each point are known
         return {**found, **called_with(self.suggested, {**known, **more})}

@@ -55,7 +55,6 @@ class Tabular(Source):
         return (self.rows, self.columns, *filter(None, [self.targets]), *radii, *of_range)
 
     def read(self, id: str, params: Mapping[str, Any], material: Table) -> ScaledTable:
-        self._require_fit(id, params, material)
         open_range = None if self.range_of is None else called_with(self.range_of, params)
         radii = (params[each] if isinstance(each, str) else each for each in self.bounds)
         data = scaled(material.first(params[self.rows] + 1), *radii, output_range=open_range)
@@ -63,19 +62,19 @@ class Tabular(Source):
             raise UsageError(f"{id}: {data.remark} the hypotheses; leave that row out, or take another {self.rows}")
         return data
 
-    def _require_fit(self, id: str, params: Mapping[str, Any], table: Table) -> None:
-        count, rows = len(table.features), params[self.rows]
-        least = max(LEAST, table.features.shape[1]) if self.spanning else LEAST
-        shape = {self.columns: (table.features.shape[1], "columns")}
-        shape |= {self.targets: (table.targets.shape[1], "targets")} if self.targets else {}
+    def require_fit(self, id: str, params: Mapping[str, Any], material: Table) -> None:
+        count, rows = len(material.features), params[self.rows]
+        least = max(LEAST, material.features.shape[1]) if self.spanning else LEAST
+        shape = {self.columns: (material.features.shape[1], "columns")}
+        shape |= {self.targets: (material.targets.shape[1], "targets")} if self.targets else {}
         wrong = [
-            f"{name} = {params[name]} for the {width} {what} of {table.source}; leave {name} out"
+            f"{name} = {params[name]} for the {width} {what} of {material.source}; leave {name} out"
             for name, (width, what) in shape.items()
             if params[name] != width
         ]
         if not least <= rows < count:
             few = f"give {least + 1} rows at least" if count <= least else f"take {self.rows} = {least} to {count - 1}"
-            wrong.append(f"{self.rows} = {rows}, but {table.source} has {count} rows with the query; {few}")
+            wrong.append(f"{self.rows} = {rows}, but {material.source} has {count} rows with the query; {few}")
         if wrong:
             raise UsageError(f"{id}: {'; '.join(wrong)}")
 

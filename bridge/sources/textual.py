@@ -69,14 +69,16 @@ class Textual(Source):
     def needs(self) -> tuple[str, ...]:
         return (self.length,)
 
-    def read(self, id: str, params: Mapping[str, Any], material: Text) -> Windows:
+    def require_fit(self, id: str, params: Mapping[str, Any], material: Text) -> None:
         length, count = params[self.length], len(material.content)
         if count < length + 1:
             raise UsageError(
                 f"--text: '{material.source}' has {count} bytes; a window of {self.length} = {length} and the next "
                 f"byte need {length + 1}"
             )
-        return Windows(material, length)
+
+    def read(self, id: str, params: Mapping[str, Any], material: Text) -> Windows:
+        return Windows(material, params[self.length])
 
     def most(self, samples: int) -> int:
         return samples
