@@ -14,6 +14,7 @@ _HOMES = {
     "bridge.formula": ("ArrayFunction",),
     "bridge.pair": ("Pair",),
     "bridge.readings": ("Emulated", "Smooth", "at"),
+    "bridge.texts": ("Text",),
     "bridge.theorem_steps": ("steps",),
     "bridge.domains": (
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),

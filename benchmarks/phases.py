@@ -8,9 +8,10 @@ from itertools import product
 import numpy as np
 
 from bridge.induction import phase_times as times
-from bridge.induction.theta import Point
+from bridge.induction.phases import T_II
 from bridge.induction.trajectory import HeadRun, run
 from symbolic.induction import phases
+from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import FLOWS
 
 SIGMAS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12)
@@ -32,10 +33,10 @@ def emergence(flow: str) -> None:
     for alpha, w_star in product(ALPHAS, W_STARS):
         cells = []
         for sigma in SIGMAS:
-            point = _point(alpha, w_star, sigma)
-            measured = _head_run(point, flow).falls_to(0.01)
+            point = _point(alpha, w_star, sigma, flow)
+            measured = _head_run(point).falls_to(0.01)
             leading = times.value(phases.head_time_leading(flow), point)
-            cells.append(_ratio(measured, times.emergence_time(point, flow)) + f" ({_ratio(measured, leading, 3)})")
+            cells.append(_ratio(measured, times.emergence_time(point)) + f" ({_ratio(measured, leading, 3)})")
         _row(alpha, w_star, cells)
 
 
@@ -47,9 +48,9 @@ def plateau(flow: str) -> None:
     for alpha, w_star in product(ALPHAS, W_STARS):
         cells = []
         for sigma in SIGMAS:
-            point = _point(alpha, w_star, sigma)
-            made = _head_run(point, flow)
-            derived = (times.plateau_time(point, flow), times.observation_time(point))
+            point = _point(alpha, w_star, sigma, flow)
+            made = _head_run(point)
+            derived = (T_II.derived(point), times.observation_time(point))
             cells.append(f"{_ratio(made.falls_to(0.99), derived[0])}; {_ratio(made.tau_o, derived[1])}")
         _row(alpha, w_star, cells)
 
@@ -57,9 +58,9 @@ def plateau(flow: str) -> None:
 def last_phase(flow: str) -> None:
     print(f"\nrate of L_IH2 after T_III, {flow} flow: fitted slope/(2 mu), and 2 mu over the printed exponent")
     for alpha, w_star in product(ALPHAS, W_STARS):
-        point = _point(alpha, w_star, 1e-4)
-        mu = times.slow_rate(point, flow)
-        start = times.emergence_time(point, flow)
+        point = _point(alpha, w_star, 1e-4, flow)
+        mu = times.slow_rate(point)
+        start = times.emergence_time(point)
         taus = np.linspace(start + 10 / mu, start + 40 / mu, 20)
         slope = -np.polyfit(taus, HeadRun(alpha, w_star, 1e-4, flow, taus[-1]).at(taus)[2], 1)[0]
         _row(alpha, w_star, [f"{slope / (2 * mu):.8f}", f"{2 * mu * (1 + alpha) ** 2 / w_star**2:.4f}"])
@@ -86,14 +87,14 @@ def gram_rate() -> None:
         _row(alpha, "", [f"{ratio:.6f}" for ratio in 4 * instants * record.L_G4])
 
 
-def _point(alpha: float, w_star: float, sigma_init: float) -> Point:
+def _point(alpha: float, w_star: float, sigma_init: float, flow: str = "true") -> Point:
     """With L - 2 = 1, so that times are tau: L only scales the flow of (w, h)."""
-    return {"L": 3, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init}
+    return {"L": 3, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow}
 
 
-def _head_run(point: Point, flow: str) -> HeadRun:
-    end = 2 * max(times.emergence_time(point, flow), 50.0)
-    return HeadRun(point["alpha"], point["w_star"], point["sigma_init"], flow, end)
+def _head_run(point: Point) -> HeadRun:
+    end = 2 * max(times.emergence_time(point), 50.0)
+    return HeadRun(point["alpha"], point["w_star"], point["sigma_init"], point["flow"], end)
 
 
 def _ratio(measured: float | None, derived: float, digits: int = 8) -> str:

@@ -8,7 +8,7 @@ import sympy as sp
 import torch
 
 from bridge.machines.machine_files import read_machine, shipped
-from bridge.machines.turing_costs import built, letters
+from bridge.machines.turing_costs import letters, sizes
 from bridge.machines.turing_runs import INPUTS, side_by_side
 from numeric.machines.machine import TuringMachine, simulate, simulate_many
 from numeric.machines.transformer import simulating_decoder
@@ -104,7 +104,7 @@ def costs() -> None:
 
 def _cost_line(machine: TuringMachine, T: int, orders: dict[str, sp.Expr]) -> None:
     network = simulating_decoder(machine, T)
-    at, seen = letters(network), built(network)
+    at, seen = letters(network), sizes(network)
     ratios = " ".join(f"{seen[name] / float(order.subs(at)):9.2f}" for name, order in orders.items())
     print(f"{machine.name:14s} {at[counts.Z]:3d} {at[counts.A]:3d} {T:5d} {network.w_pos:4d} {ratios}")
 

@@ -18,9 +18,11 @@ from bridge.verdicts import EQUAL_BITS
 from numeric.balls import BallArray, float_above, working_precision
 from numeric.balls.floats import ball_of_entry, floats_enclosed
 from numeric.exact_cost import TooLargeForExact
+from symbolic.landau import Constant
 from symbolic.statements import Kind, Order, Quantity
 
 PROVABLE = ("printed", "derived", "instance")
+AGREEMENT = 0.05  # relative, of a run and an asymptotic formula
 Number = Any  # int, float, Fraction, SymPy number or ball
 Points = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -37,9 +39,15 @@ class Sides:
 
     `proved` names the tiers that a proof covers beyond these inputs; a bound that follows from one of them is proved as
     well, and one that `found` contradicts is undecided. `computed` names those that a computation supports without a
-    proof. `limit`, of the quantity over the printed expression along a path, decides a printed Landau symbol: `printed`
-    is then that expression with all constants 1. `outside` names the hypothesis that does not hold at these inputs,
-    `samples` is how many random inputs were run for it.
+    proof (a rate is consistent then). `outside` names the hypothesis that does not hold at these inputs, `excuse` one
+    whose failure matters only to a bound that fails too: one that is kept is called kept. `samples` is how many random
+    inputs were run for it.
+
+    A printed Landau symbol is decided by `limit`, that of the quantity over the printed expression along a path, where
+    `found` and `derived`, if both are given, agree at its end (within AGREEMENT); it is not judged without a limit.
+    `printed` is then the expression with all constants 1. `at` are the parameters where the numbers stand, if others
+    than those of the run: the end of the path, say. Or the symbol is consistent by a `constant` (symbolic/landau.py)
+    with which it holds for the derived count over a whole range, where the count is right here.
     """
 
     found: Number | None = None
@@ -53,8 +61,11 @@ class Sides:
     letters: Mapping[sp.Symbol, Number] = field(default_factory=dict)
     limit: sp.Expr | None = None
     outside: str = ""
+    excuse: str = ""
+    at: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
     samples: int | None = None
+    constant: Constant | None = None
 
     def __post_init__(self) -> None:
         unknown = [tier for tier in (*self.proved, *self.computed) if tier not in PROVABLE]
@@ -68,14 +79,17 @@ class Check:
 
     Such a function may take settings of the run too, to draw them.
 
-    `sides` takes parameters, weights and these inputs by name, and of the run `samples`, `attack`, `restarts`, `seed`,
-    `dtype` and `device` (the last two by their names); what no function of a theorem takes has no effect on it. Several
-    inputs in a list give a row each. An input with the name of a parameter, one number, replaces it: where the two
-    differ, the row stands at no point of the grid.
+    `sides` takes parameters, weights and these inputs by name (all of them as one mapping: `inputs`), and of the run
+    `samples`, `attack`, `restarts`, `seed`, `dtype` and `device` (the last two by their names); what no function of a
+    theorem takes has no effect on it. Several inputs in a list give a row each. An input with the name of a parameter,
+    one number, replaces it: where the two differ, the row stands at no point of the grid.
 
     `when` is a condition on parameters: at others there is neither the quantity nor its row. `params` are parameters of
     its own, for a check that does not depend on those of the comparison (an erratum at a point); it is then judged
-    once, with one sample, no attack and seed 0.
+    once, with one sample, no attack and seed 0; those that it leaves out have their defaults, the first of a grid.
+
+    Several checks of one quantity (along several paths, for several choices) are told apart by their `construction`, in
+    words, which their rows and the names of their witnesses show.
     """
 
     quantity: Quantity
@@ -83,10 +97,11 @@ class Check:
     inputs: Points | Callable[..., Points] = field(default_factory=dict)
     params: Mapping[str, Any] | None = None
     when: sp.Basic = sp.true
+    construction: str = ""
 
     @property
     def name(self) -> str:
-        return self.quantity.name
+        return f"{self.quantity.name} ({self.construction})" if self.construction else self.quantity.name
 
 
 def sides_at(number: Callable[..., Any], *inputs: torch.Tensor, bits: int = 192) -> Sides:
@@ -158,10 +173,17 @@ def implies(kind: Kind, known: flint.arb, bound: flint.arb, *, strict: bool = Fa
 
 def of_order(order: Order, limit: sp.Expr) -> Verdict:
     """The verdict on a Landau symbol from the limit of the quantity over the expression inside, along one path."""
-    refuted = {Order.O: limit == sp.oo, Order.OMEGA: limit == 0, Order.THETA: limit in (0, sp.oo)}
+    too_large, too_small = limit == sp.oo, bool(limit.is_zero)
+    refuted = {Order.O: too_large, Order.OMEGA: too_small, Order.THETA: too_large or too_small}
     if refuted.get(order, False):
         return Verdict.VIOLATED
-    return Verdict.CONSISTENT if limit.is_finite else Verdict.UNDECIDED
+    holds = limit.is_extended_nonnegative and (limit.is_finite or order is Order.OMEGA)
+    return Verdict.CONSISTENT if holds else Verdict.UNDECIDED
+
+
+def agrees(found: flint.arb, derived: flint.arb) -> bool:
+    """Whether a run confirms an asymptotic formula."""
+    return bool(abs(found - derived) <= AGREEMENT * abs(derived))
 
 
 def _identity(found: flint.arb, bound: flint.arb) -> Verdict:

@@ -9,8 +9,9 @@ import sympy as sp
 import torch
 
 from bridge.arguments import Function, arguments_of, called_for
+from bridge.balls import SMALLEST_NORMAL
 from bridge.budget import Budget
-from bridge.check import PROVABLE, Check, Number, Sides, as_ball, enclosed, implies, of_order, relation
+from bridge.check import PROVABLE, Check, Number, Sides, agrees, as_ball, enclosed, implies, of_order, relation
 from bridge.export.numbers import plain
 from bridge.record import Flag, Row, Verdict, Witness
 from bridge.rounded import within_rounding
@@ -18,7 +19,8 @@ from bridge.rows import ONE_INPUT, direct_row
 from bridge.study import SETTINGS, Case, Inputs
 from bridge.verdicts import Bound, Evidence, flags_of, float64_above
 from numeric.balls import float_above, float_below
-from symbolic.statements import Kind, Quantity, UsageError
+from symbolic.landau import Constant
+from symbolic.statements import Kind, Order, Quantity, UsageError
 
 Bounds = dict[str, Bound]
 
@@ -31,7 +33,8 @@ def check_rows(case: Case, check: Check, budget: Budget) -> list[Row]:
 def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     """The row at the inputs and settings of a witness.
 
-    Raises UsageError for inputs of other names or shapes, and for a setting that the check does not depend on.
+    Raises UsageError for inputs of other names or shapes, for parameters among them that do not meet the hypotheses,
+    and for a setting that the check does not depend on.
     """
     budget = replace(ONE_INPUT, **case.settings)
     expected = {name: tuple(value.shape) for name, value in _points(case, check, budget)[0].items()}
@@ -41,6 +44,7 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     unknown = sorted(set(case.settings) - settings_of(check))
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
+    case.result.check({**case.params, **_replaced(case, inputs)})
     return _row(case, check, inputs, budget)
 
 
@@ -50,13 +54,13 @@ def settings_of(check: Check) -> frozenset[str]:
     return SETTINGS & {name for function in functions for name in arguments_of(function)}
 
 
-def _settings(case: Case, budget: Budget) -> dict[str, Any]:
-    """The settings of the run, by name, as a function of a check takes them."""
+def settings_at(case: Case, budget: Budget) -> dict[str, Any]:
+    """The settings of the run, by name, as functions of checks and tables take them."""
     return {**asdict(budget), "dtype": str(case.dtype).removeprefix("torch."), "device": str(case.device)}
 
 
 def _points(case: Case, check: Check, budget: Budget) -> list[Inputs]:
-    given = _called(case, check, check.inputs, _settings(case, budget)) if callable(check.inputs) else check.inputs
+    given = _called(case, check, check.inputs, settings_at(case, budget)) if callable(check.inputs) else check.inputs
     points = [given] if isinstance(given, Mapping) else given
     return [{name: torch.as_tensor(x, dtype=torch.float64) for name, x in point.items()} for point in points]
 
@@ -76,19 +80,23 @@ def _called(case: Case, check: Check, function: Function, more: Mapping[str, Any
 def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
     """The row at these inputs: what was found against each bound."""
     replaced = _replaced(case, inputs)
-    sides: Sides = _called(case, check, check.sides, {**_settings(case, budget), **inputs, **replaced})
+    sides: Sides = _called(
+        case, check, check.sides, {**settings_at(case, budget), "inputs": inputs, **inputs, **replaced}
+    )
     elsewhere = ", ".join(f"{name} = {_words(x)}" for name, x in replaced.items() if case.params[name] != x)
-    quantity = replace(check.quantity, construction=elsewhere) if elsewhere else check.quantity
-    letters: dict[sp.Symbol, Number] = {case.result.parameter(name).symbol: x for name, x in replaced.items()}
-    letters |= sides.letters
+    where = check.construction or elsewhere or check.quantity.construction
+    quantity = check.quantity if where == check.quantity.construction else replace(check.quantity, construction=where)
+    letters = _letters(case, {**replaced, **sides.at}) | dict(sides.letters)
     bounds = _bounds(case.with_letters(letters), quantity, sides)
     found = None if sides.found is None else as_ball(sides.found)
     verdict = _verdicts(quantity, bounds, found, sides)
     rounded = _within_rounding(case, quantity, sides, letters, verdict)
     verdict |= dict.fromkeys(rounded, Verdict.UNDECIDED)
+    excuse = sides.excuse if Verdict.OUTSIDE in verdict.values() else ""
     complaints = [*_complaints(quantity, bounds, found, sides), *within_rounding(rounded)]
+    complaints.insert(0, _constant_words(quantity, bounds, found, sides))
     numbers = {tier: _number(quantity.kind, bound.ball) for tier, bound in bounds.items()}
-    if sides.limit is not None:
+    if sides.limit is not None and found is None:
         numbers.pop("printed", None)
     row = direct_row(
         case,
@@ -96,11 +104,11 @@ def _row(case: Case, check: Check, inputs: Inputs, budget: Budget) -> Row:
         verdict,
         **numbers,
         measured=_shown(quantity.kind, found, sides),
-        remark="; ".join(filter(None, [sides.remark, *complaints])),
+        remark="; ".join(dict.fromkeys(filter(None, [excuse, sides.outside, sides.remark, *complaints]))),
         witness=_witness(case, check, inputs, budget, _error(quantity, bounds, found), numbers)
         if Verdict.VIOLATED in verdict.values()
         else None,
-        params={} if elsewhere else None if check.params is None else dict(check.params),
+        params={} if elsewhere else {**(case.params if check.params is None else check.params), **sides.at},
     )
     row.samples, row.seed = sides.samples or row.samples, budget.seed if "seed" in settings_of(check) else row.seed
     row.flags = {tier: [Flag.CONDITIONAL.value] for tier, bound in bounds.items() if bound.conditional}
@@ -118,6 +126,12 @@ def _replaced(case: Case, inputs: Inputs) -> dict[str, int | float]:
     numbers = [each.name for each in case.result.parameters if each.symbol is not None]
     given = {name: inputs[name] for name in numbers if name in inputs and inputs[name].numel() == 1}
     return {name: case.result.number(name, each.item()) for name, each in given.items()}
+
+
+def _letters(case: Case, numbers: Mapping[str, Number]) -> dict[sp.Symbol, Number]:
+    """The symbols of the parameters among these."""
+    symbols = {each.name: each.symbol for each in case.result.parameters if each.symbol is not None}
+    return {symbols[name]: number for name, number in numbers.items() if name in symbols}
 
 
 def _words(number: int | float) -> str:
@@ -167,9 +181,41 @@ def _require_values(case: Case, quantity: Quantity, formula: sp.Expr) -> None:
 
 
 def _verdicts(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> dict[str, Verdict]:
-    if sides.limit is not None:
-        return {} if quantity.printed is None else {"printed": of_order(quantity.printed.order, sides.limit)}
-    return {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+    if _is_asymptotic(quantity, sides):
+        return _asymptotic_verdicts(quantity, bounds.get("derived"), found, sides)
+    verdict = {tier: _verdict(quantity.kind, tier, bounds, found, sides) for tier in bounds}
+    return verdict | ({} if sides.constant is None else _of_constant(sides.constant, verdict))
+
+
+def _of_constant(constant: Constant, verdict: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """That of a printed Landau symbol: what holds for the derived count holds if the count is right."""
+    counted = verdict.get("derived") in (Verdict.PROVED, Verdict.KEPT)
+    return {"printed": Verdict.CONSISTENT if counted and constant.value.is_finite else Verdict.UNDECIDED}
+
+
+def _is_asymptotic(quantity: Quantity, sides: Sides) -> bool:
+    """Whether the printed formula stands inside a Landau symbol, so that no number exceeds it."""
+    inside = quantity.printed is not None and quantity.printed.order is not Order.NONE
+    return sides.limit is not None or (inside and sides.printed is None and sides.constant is None)
+
+
+def _asymptotic_verdicts(
+    quantity: Quantity, derived: Bound | None, found: flint.arb | None, sides: Sides
+) -> dict[str, Verdict]:
+    verdict = {}
+    confirmed = found is None or derived is None or agrees(found, derived.ball)
+    if quantity.printed is not None and sides.outside:
+        verdict["printed"] = Verdict.OUTSIDE
+    elif quantity.printed is not None and sides.limit is not None:
+        judged = of_order(quantity.printed.order, sides.limit) if confirmed else Verdict.UNDECIDED
+        verdict["printed"] = _excused(judged, sides)
+    if found is not None and derived is not None:
+        verdict["derived"] = Verdict.CONSISTENT if confirmed else Verdict.UNDECIDED
+    return verdict
+
+
+def _excused(verdict: Verdict, sides: Sides) -> Verdict:
+    return Verdict.OUTSIDE if verdict is Verdict.VIOLATED and sides.excuse else verdict
 
 
 def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sides: Sides) -> Verdict:
@@ -181,8 +227,13 @@ def _verdict(kind: Kind, tier: str, bounds: Bounds, found: flint.arb | None, sid
     if supported and run is Verdict.VIOLATED:
         return Verdict.UNDECIDED
     if supported:
-        return Verdict.KEPT if tier in sides.computed else Verdict.PROVED
-    return run or Verdict.UNDECIDED
+        return _computed(kind) if tier in sides.computed else Verdict.PROVED
+    return _excused(run or Verdict.UNDECIDED, sides)
+
+
+def _computed(kind: Kind) -> Verdict:
+    """What a computation without a proof supports: a rate on the range that it shows."""
+    return Verdict.CONSISTENT if kind is Kind.RATE else Verdict.KEPT
 
 
 def _within_rounding(
@@ -226,11 +277,23 @@ def _complaints(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sid
     return [*outside, one_is_wrong if contradicted else ""]
 
 
+def _constant_words(quantity: Quantity, bounds: Bounds, found: flint.arb | None, sides: Sides) -> str:
+    """The constant, and how much of it is used here."""
+    printed = _number(quantity.kind, bounds["printed"].ball) if "printed" in bounds else None
+    if sides.constant is None or quantity.printed is None or not printed:
+        return ""
+    measured = _shown(quantity.kind, found, sides)
+    here = "" if measured is None else f"; measured / printed = {plain(measured / printed)} here"
+    return f"printed inside {quantity.printed.order}(.): {sides.constant.words}{here}"
+
+
 # Numbers.
 
 
 def _number(kind: Kind, ball: flint.arb) -> float | None:
-    """A bound rounded to its safe side: a lower one down, any other up."""
+    """A bound rounded to its safe side, a lower one down, any other up; an exact 0 that balls come close to is 0."""
+    if kind is Kind.EXACT and abs(ball) < SMALLEST_NORMAL:
+        return 0.0
     return float_below(ball) if kind is Kind.LOWER else float64_above(ball)
 
 
@@ -269,6 +332,6 @@ def _witness(
         error_lower=error,
         bounds={tier: number for tier, number in numbers.items() if number is not None},
         sha256=case.sha256,
-        claim=case.claims[check.name].text if check.name in case.claims else None,
+        claim=case.claims[check.quantity.name].text if check.quantity.name in case.claims else None,
         settings=settings or None,
     )

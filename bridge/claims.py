@@ -20,7 +20,7 @@ RELATIONS = {Kind.UPPER: ("<=", "<"), Kind.EXACT: ("<=", "<"), Kind.LOWER: (">="
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimedBound:
     """A bound on a quantity, and the text that was typed."""
 
     text: str
@@ -49,15 +49,17 @@ def set_claims(cases: Sequence[Case], texts: Iterable[str]) -> None:
             case.claims = {**case.claims, claim.quantity: _bound(claim, case)}
 
 
-def _typed(text: str, letters: Collection[str]) -> Claim:
+def _typed(text: str, letters: Collection[str]) -> ClaimedBound:
     """The claim with letters that are no result's yet. One of these names is a letter even if a function has it."""
     found = FORM.fullmatch(text)
     if found is None or found["relation"] not in ("<=", "<", ">=", ">"):
         raise UsageError(f"claim: {text!r} is not of the form QUANTITY <= FORMULA (or <; a lower bound: >= or >)")
-    return Claim(text.strip(), found["quantity"], found["relation"], read_claim(found["formula"], letters=letters)[0])
+    return ClaimedBound(
+        text.strip(), found["quantity"], found["relation"], read_claim(found["formula"], letters=letters)[0]
+    )
 
 
-def _bound(claim: Claim, case: Case) -> Claim:
+def _bound(claim: ClaimedBound, case: Case) -> ClaimedBound:
     """The claim in the letters of the case, each of which has a value there."""
     quantity = case.result.quantity(claim.quantity)
     if isinstance(case, DirectCase):
@@ -82,7 +84,7 @@ def _bound(claim: Claim, case: Case) -> Claim:
     return replace(claim, bound=bound)
 
 
-def _check_relation(claim: Claim, quantity: Quantity) -> None:
+def _check_relation(claim: ClaimedBound, quantity: Quantity) -> None:
     allowed = RELATIONS.get(quantity.kind)
     if allowed is None:
         raise UsageError(f"claim: '{quantity.name}' is a rate, which no bound at one point can describe")

@@ -20,7 +20,7 @@ from bridge.data import Table, load_table
 from bridge.export.layout import value_words
 from bridge.extremes import explained
 from bridge.files import read_text
-from bridge.material import Material, Text
+from bridge.material import Material, TextFile
 from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
@@ -306,7 +306,7 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
     if target is not None and csv is None:
         raise UsageError(f"compare: target = '{target}' names a column of a csv; give csv = FILE too, or no target")
     if text is not None:
-        return _Source("text", Text.at(text))
+        return _Source("text", TextFile.at(text))
     if not given:
         return _Source("random")
     table = load_table(data, csv, target)

@@ -27,7 +27,7 @@ STEPS = (sp.Heaviside, sp.sign, sp.floor, sp.ceiling, sp.Piecewise, sp.DiracDelt
 
 
 @dataclass(frozen=True)
-class Enclosed:
+class EnclosedFunction:
     """A function on balls, with its derivative where that encloses its differences."""
 
     expr: sp.Expr
@@ -120,13 +120,13 @@ def _largest(
 
 
 @lru_cache(maxsize=512)
-def _enclosed(expr: sp.Expr, symbol: sp.Symbol) -> Enclosed:
+def _enclosed(expr: sp.Expr, symbol: sp.Symbol) -> EnclosedFunction:
     """Lowered once for all intervals: that takes longer than most searches."""
     real = sp.Dummy(symbol.name, real=True)
-    return Enclosed(expr.xreplace({symbol: real}), real)
+    return EnclosedFunction(expr.xreplace({symbol: real}), real)
 
 
-def _branch_and_bound(function: Enclosed, low: Arb, high: Arb, slack: Arb, absolute: bool) -> Arb:
+def _branch_and_bound(function: EnclosedFunction, low: Arb, high: Arb, slack: Arb, absolute: bool) -> Arb:
     def bounded(start: Arb, end: Arb) -> tuple[Arb, Arb]:
         below, above, point = function.on(start, end)
         return (above.max(-below), abs(point).lower()) if absolute else (above, point.lower())

@@ -10,8 +10,8 @@ from bridge.refusals import briefly_refused
 from bridge.registry import TheoremLike, find_study
 from bridge.solving.closed_form import ClosedForm, closed_form
 from bridge.solving.dependence import may_depend, parameters_of
-from bridge.solving.probes import Condition, Curve, Probe, State, conditions_at, formula, numbers_of
-from bridge.solving.search import RISING, Found, NoAnswerError, Search, UnchangedError
+from bridge.solving.probes import CheckedCondition, Curve, KnobProbe, State, conditions_at, formula, numbers_of
+from bridge.solving.search import RISING, NoAnswerError, Search, SolvedKnob, UnchangedError
 from bridge.solving.tiers import check_tier
 from bridge.solving.values import WHOLE, Interval, Number, grid_of, interval_of, lattice_of, ties_of
 from bridge.study import Study, checked_number
@@ -41,7 +41,7 @@ class Solution:
     method: str
     closed_form: str | None
     params: dict[str, Any]
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[CheckedCondition, ...] = ()
     closed_form_conditions: tuple[str, ...] = ()
     note: str = ""
     of_error: bool = field(default=True)
@@ -201,14 +201,14 @@ def _error_at(study: Study, curve: Curve) -> Solution:
     )  # fmt: skip
 
 
-def _usable(curve: Curve, probe: Probe) -> float | None:
+def _usable(curve: Curve, probe: KnobProbe) -> float | None:
     """The bound as a float64, rounded up; None if there is none. Raises UsageError if it is not guaranteed."""
     if probe.state is not State.ADMISSIBLE or probe.bound is None:
         raise UsageError(f"solve: the {curve.tier} bound of '{curve.quantity}' is not guaranteed: {probe.reason}")
     return probe.bound.number()
 
 
-def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> Found:
+def _searched(study: Study, curve: Curve, knob: Parameter, error: float) -> SolvedKnob:
     interval, within = _interval(study, curve, knob), _affordable(study, knob)
     lattice = WHOLE if knob.symbol is None or not knob.integer else lattice_of(knob.symbol, study.result.hypotheses)
     grid = grid_of(interval, within, _one(knob), integer=knob.integer, tied=bool(curve.ties), lattice=lattice)
@@ -248,7 +248,13 @@ def _affordable(study: Study, knob: Parameter) -> Interval:
 
 
 def _solution(
-    study: Study, curve: Curve, target: Quantity, probe: Probe, found: Found, error: float, form: ClosedForm | None
+    study: Study,
+    curve: Curve,
+    target: Quantity,
+    probe: KnobProbe,
+    found: SolvedKnob,
+    error: float,
+    form: ClosedForm | None,
 ) -> Solution:
     assert probe.bound is not None  # it is admissible
     params = parameters_of(study, curve, target, probe)
@@ -277,7 +283,7 @@ def _solution(
     )
 
 
-def _method(curve: Curve, found: Found, error: float) -> str:
+def _method(curve: Curve, found: SolvedKnob, error: float) -> str:
     """The searched range, the place of the answer in it, and the condition that ends it."""
     knob, (low, high) = curve.knob, found.searched
     extreme = "largest" if found.shape in RISING else "least"
@@ -298,7 +304,7 @@ def _method(curve: Curve, found: Found, error: float) -> str:
     return f"{words}{'' if isinstance(value, int) else _jump(found.probe, probe, side)}"
 
 
-def _jump(answer: Probe, beyond: Probe, side: str) -> str:
+def _jump(answer: KnobProbe, beyond: KnobProbe, side: str) -> str:
     """Where the bound is not continuous at the answer: its values on both sides. "" for a small step."""
     if not answer.number or not beyond.number or beyond.number <= (1 + JUMP) * answer.number:
         return ""

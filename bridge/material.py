@@ -8,7 +8,7 @@ from bridge.files import read_bytes
 
 
 @dataclass(frozen=True)
-class Text:
+class TextFile:
     """The content of a file; `source` is its path."""
 
     refused: ClassVar[str] = "takes no --text"
@@ -17,9 +17,9 @@ class Text:
     source: str
 
     @classmethod
-    def at(cls, path: str) -> "Text":
+    def at(cls, path: str) -> "TextFile":
         """Raises UsageError for what is no file that can be read."""
         return cls(read_bytes(path, "--text"), path)
 
 
-Material = Table | Text
+Material = Table | TextFile

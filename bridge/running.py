@@ -18,6 +18,7 @@ from bridge.balls import BASE_BITS
 from bridge.check import as_ball
 from bridge.exact_arguments import ExactArguments
 from bridge.pair import Pair
+from bridge.texts import with_values
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.balls import BallArray, ball_maximum, working_precision
@@ -45,7 +46,8 @@ class Runner:
         dtype: torch.dtype,
         device: torch.device,
     ) -> None:
-        self.theorem, self.params, self.weights = theorem, dict(params), dict(weights)
+        self.theorem, self.weights = theorem, dict(weights)
+        self.params = with_values(theorem.id, theorem.readers, params)
         self.dtype, self.device = dtype, device
         self._networks: dict[tuple[str, torch.dtype], Network | SharedNetwork] = {}
         self.built: dict[str, Any] = {}

@@ -68,7 +68,7 @@ class Case(ABC):
     sha256: str | None = None  # of the file that the theorem was read from
     checked: frozenset[str] = frozenset()  # quantities that are checks: they give their own rows
     drawn_weights: tuple[str, ...] = ()  # by the seed
-    claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.Claim` of the user's
+    claims: Mapping[str, Any] = MappingProxyType({})  # by quantity: a `bridge.claims.ClaimedBound` of the user's
     settings: Mapping[str, int] = MappingProxyType({})  # of the run that a replayed witness comes from
     result: Result
     params: dict[str, Any]
@@ -418,6 +418,7 @@ class Study(ABC):
         UsageError for a name that is no parameter's, and for what is no number.
         """
         left_out = self.result.check_names(params)
+        self.result.check_texts(params)
         defaults = {name: self.result.parameter(name).default for name in left_out if name not in self.implied}
         given = {**defaults, **params}
         given |= {name: 0 for name in self.automatic if given.get(name) == AUTOMATIC}

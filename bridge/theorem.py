@@ -21,8 +21,9 @@ from bridge.pair import Pair
 from bridge.record import Comparison
 from bridge.refusals import briefly_refused
 from bridge.refutation import Refutation
-from bridge.sources.source import Source
+from bridge.sources.source import InputSource
 from bridge.study import Refusal
+from bridge.texts import Text
 from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
 from symbolic.citations import Citation
@@ -54,6 +55,10 @@ class Theorem:
     math.sqrt(n): an error within that rounding is undecided (numeric/balls/floats.py). `built` is what they share and
     what is built once for each network, by name, from parameters, weights and what was built before: a certified sum
     of ReLUs, a SymPy formula. Functions take it by name as they take a weight.
+
+    `readers` gives the value of each parameter that is text, by name: a function of the text, under that name, and of
+    other parameters (of those read before it, the value). It raises UsageError with what came and what to do. Functions
+    take the value; `resolve`, `memory` and `quantities` take the text, which the record keeps.
 
     `knows` gives letters of the derivation that an instance knows better, each by one function or several: one that
     takes inputs gives the letter's value at a prompt, one that takes none that of the network.
@@ -90,18 +95,18 @@ class Theorem:
     place of those of the statement; `alone` takes the name of a `quantity` too and gives that one, where to derive all
     takes long. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
     what is built is None there where it cannot be. It may take `dtype`, the name of the format that the network runs
-    in; so may `tables`. `outside` takes `quantity` and `tier` and gives the hypothesis that the bound does not meet, in
-    words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
+    in; `tables` may take all settings of the run. `outside` takes `quantity` and `tier` and gives the hypothesis that
+    the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
     they are known; `printed_letters` takes the name of a `quantity` and gives those that mean something else in its
-    printed bound than in the derived one. `idle` names the parameters that nothing depends on there, `automatic` those
-    of which 0 means: computed from the others, `fixed` those that are never solved for.
+    printed bound than in the derived one. `idle` names the parameters and settings that nothing depends on there,
+    `automatic` those of which 0 means: computed from the others, `fixed` those that are never solved for.
 
     What searches: `samples`, as `starts`, gives the random inputs. `envelope`, a function as the network is, stands in
     for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
     quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
     are inputs at which a printed bound fails, with parameters of their own; `refuted` names the quantities whose
-    errata a comparison shows, all that have one by default; `errata` gives, of a quantity, what is wrong with its
-    printed bound beyond its own erratum, a sentence each.
+    errata a comparison shows, in this order; by default all that have one. `errata` gives, of a quantity, what is wrong
+    with its printed bound beyond its own erratum, a sentence each.
 
     What bounds: `norms` binds the handles for every prompt, to norms and ranges (bridge/readings/network.py), and so
     gives bounds of the network. `bounds` takes a `scope` of prompts and gives bounds by quantity that are proved in the
@@ -118,6 +123,7 @@ class Theorem:
     network: Network | Mapping[str, Network] | None = None
     reference: Function | Pair | None = None
     built: Mapping[str, Function] = field(default_factory=dict)
+    readers: Mapping[str, Function] = field(default_factory=dict)
     knows: Mapping[sp.Symbol, tuple[Function, ...]] = field(default_factory=dict)
     handles: Function | None = None
     random: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -155,7 +161,7 @@ class Theorem:
     bounds: Function | Pair | None = None
     tokens: bool = False
     by_rules: bool = True
-    sources: tuple[Source, ...] = ()
+    sources: tuple[InputSource, ...] = ()
     figure: Callable[[Comparison], Any] | None = None
     sha256: str | None = None  # of the file that it was read from
 
@@ -173,6 +179,7 @@ class Theorem:
         """Every function of the theorem, with its role in words."""
         yield from self._run()
         yield from ((f"what builds {name}", each) for name, each in self.built.items())
+        yield from ((f"what reads {name}", each) for name, each in self.readers.items())
         yield from ((f"the letter {letter}", each) for letter, functions in self.knows.items() for each in functions)
         yield from ((f"the weight {name}", each) for name, each in self.weights.items() if not isinstance(each, Domain))
         others = {"the distance": self.distance, "the memory": self.memory, "the starts": self.starts}
@@ -216,7 +223,8 @@ class Theorem:
     @property
     def all_over_draws(self) -> bool:
         """Whether there are such quantities, and no others but those of checks."""
-        return 0 < len(self.over_draws) == len(self.statement.quantities) - len(self.checks)
+        others = {each.name for each in self.statement.quantities} - _checked(self.checks)
+        return 0 < len(self.over_draws) == len(others)
 
     def random_names(self, quantity: Quantity) -> tuple[str, ...]:
         """The weights and inputs that are the randomness of the quantity."""
@@ -252,8 +260,13 @@ class Theorem:
 
 def over_draws(quantities: Sequence[Quantity], checks: Sequence[Check]) -> tuple[Quantity, ...]:
     """Those that hold with probability, or in expectation, but for those of checks."""
-    checked = {check.name for check in checks}
+    checked = _checked(checks)
     return tuple(each for each in quantities if each.quantifier in OVER_DRAWS and each.name not in checked)
+
+
+def _checked(checks: Sequence[Check]) -> set[str]:
+    """The quantities that have checks."""
+    return {check.quantity.name for check in checks}
 
 
 def _written(role: str, function: Function | Pair) -> list[tuple[str, Function]]:
@@ -271,6 +284,7 @@ def theorem(
     reference: Function | Pair | None = None,
     weights: Mapping[str, Domain | Function] | None = None,
     built: Mapping[str, Function] | None = None,
+    texts: Sequence[Text] = (),
     hypotheses: Sequence[Any] = (),
     worst: Mapping[sp.Symbol, Any] | None = None,
     knows: Mapping[sp.Symbol, Function | tuple[Function, ...]] | None = None,
@@ -281,7 +295,7 @@ def theorem(
     meanings: Mapping[sp.Symbol, str] | None = None,
     checks: Sequence[Check] = (),
     inequalities: Sequence[Inequality] = (),
-    sources: Sequence[Source] = (),
+    sources: Sequence[InputSource] = (),
     title: str = "",
     claim: str = "",
     cites: str | Citation = "",
@@ -290,7 +304,8 @@ def theorem(
 
     A quantity takes name, norm and derivation from its conclusion; the last one is the main one. `parameters` maps
     each symbol to its default (a tuple spans a grid); its sign and whether it is whole are read off the symbol, and
-    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `printed` gives the
+    `hypotheses` are further SymPy relations (one that the symbols imply, n > 0, adds nothing). `texts` are further
+    parameters that are text, each with the function that reads it. `printed` gives the
     draft's own formula for a quantity, by name. `worst` replaces letters of derivation and formula by what the
     hypotheses allow. `meanings` says in words what parameters and letters of the bounds are. A bound is vacuous from a
     trivial bound on: that of `trivial`, by quantity, else the size of the conclusion, which bounds the error of the
@@ -327,9 +342,12 @@ def theorem(
         title=title or id,
         citation=citation,
         claim=claim,
-        parameters=tuple(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
+        parameters=(
+            *(_parameter(symbol, default, meanings.get(symbol)) for symbol, default in parameters.items()),
+            *(each.parameter for each in texts),
+        ),
         hypotheses=(*_signs(parameters), *(_hypothesis(each, parameters) for each in hypotheses if each != sp.true)),
-        quantities=(*stated, *(check.quantity for check in checks)),
+        quantities=(*stated, *{check.quantity.name: check.quantity for check in checks}.values()),
         notation=notation,
         symbols={letter: meaning for letter, meaning in meanings.items() if letter not in parameters},
     )
@@ -341,6 +359,7 @@ def theorem(
         network=network,
         reference=reference,
         built=dict(built or {}),
+        readers={each.name: each.read for each in texts},
         knows=letters,
         handles=handles,
         random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},

@@ -19,7 +19,7 @@ from bridge.study import Inputs
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_readings import IS_LOCAL, LOCAL
 from bridge.transformer import Transformer
-from bridge.transformer_batch import Found, Member, TransformerBatch, together
+from bridge.transformer_batch import BatchMember, Found, TransformerBatch, together
 from numeric.attack import attack_groups
 from symbolic.statements import Quantity
 
@@ -127,10 +127,10 @@ class TheoremBatch:
         chosen = [member for member in members if member.places]
         return [*functions, *together(chosen, self.runner, self.names, self.varying)]
 
-    def _member(self, case: TheoremCase, key: str, transformer: Transformer) -> Member:
+    def _member(self, case: TheoremCase, key: str, transformer: Transformer) -> BatchMember:
         flags = [each is case and self.runner.network_key(goal.quantity.name) == key for each, goal in self.cells]
         network = case.runner.torch_network(key, torch.float64)
-        return Member(transformer, network, case.length(transformer), self.items(flags).places)
+        return BatchMember(transformer, network, case.length(transformer), self.items(flags).places)
 
     # Bounds at the prompt.
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from bridge.arguments import arguments_of, called_with
 from bridge.budget import BLOCK, Budget
 from bridge.check import Check, enclosed
-from bridge.check_rows import check_rows, replayed_check, settings_of
+from bridge.check_rows import check_rows, replayed_check, settings_at, settings_of
 from bridge.conditions import truth
 from bridge.domains import Domain, Product
 from bridge.faithful import NAME as FAITHFUL
@@ -26,7 +26,7 @@ from bridge.kept_runs import KeptRuns
 from bridge.premises import require_covered
 from bridge.probability import chance_rows, replayed_chance
 from bridge.record import NamedTable, Row, Verdict
-from bridge.rows import refused_rows
+from bridge.rows import ONE_INPUT, refused_rows
 from bridge.running import Runner
 from bridge.study import SETTINGS, Case, Inputs, Refusal, torch_device, torch_dtype
 from bridge.theorem import Function, Theorem, over_draws
@@ -57,24 +57,25 @@ class TheoremCase(TheoremBounds):
     ) -> None:
         self.theorem, self.result, self.sha256 = theorem, theorem.statement, theorem.sha256
         self.params = {name: shown(value) for name, value in params.items()}
-        self.params |= dict.fromkeys(called_with(theorem.idle, params) if theorem.idle is not None else ())
         self.weights = dict(weights)
         # What rebuilds this network: drawn weights, and those that a parameter specifies (by the seed, perhaps).
         self.drawn_weights = theorem.recorded
         drawn = {name for name in weights if name in theorem.recorded or name in params}
         self.full_params = {**params, **{name: weights[name].tolist() for name in theorem.weights if name in drawn}}
         self.dtype, self.device = torch_dtype(dtype), torch_device(device)
-        self.uses = _settings(theorem)
-        self.attackable = "attack" in self.uses
-        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.values = {p.symbol: params[p.name] for p in self.result.parameters if p.symbol is not None}
         self.result = self._stated_here()
         self.over_draws = over_draws(self.result.quantities, theorem.checks)
-        self.checked = frozenset([*(c.name for c in theorem.checks), *(each.name for each in self.over_draws)])
+        self.checked = frozenset([*(c.quantity.name for c in theorem.checks), *(each.name for each in self.over_draws)])
         self.domain = Product(dict(theorem.inputs)).at(self.values)
         called = {name: str(each) for name, each in theorem.inputs.items()}
         require_covered(self.result.id, Case.bounded(self), self.domain.domains, called, self.values)
         self.runner = Runner(theorem, params, self.weights, self.dtype, self.device)
+        idle = [] if theorem.idle is None else self.runner.called(theorem.idle, {})
+        self.params |= {name: None for name in idle if name in params}
+        self.uses = _settings(theorem) - set(idle)
+        self.attackable = "attack" in self.uses
+        self.unattacked = "" if self.attackable else RANDOM if theorem.over_draws else ""
         self.refused = None if theorem.refusal is None else self.runner.called(theorem.refusal, self._of_run)
         self._derived = {}
         self._prompt_formulas: dict[str, PromptFormula] = {}
@@ -82,6 +83,7 @@ class TheoremCase(TheoremBounds):
         self._readings: dict[tuple[str | None, ...], AtPrompt] = {}
         self.bounds_on_balls: KeptRuns[Any] = KeptRuns()
         self._lengths: dict[Function | None, int] = {}
+        self.budget = ONE_INPUT  # of the run, once its rows have been asked for
         self.values |= self._own_letters()
 
     def _own_letters(self) -> dict[sp.Symbol, Any]:
@@ -107,14 +109,15 @@ class TheoremCase(TheoremBounds):
         stated = self.theorem.statement
         if self.theorem.quantities is not None:
             stated = replace(stated, quantities=tuple(called_with(self.theorem.quantities, self.full_params)))
-        absent = {each.name for each in self.theorem.checks if truth(each.when, self.values) is False}
+        absent = {each.quantity.name for each in self.theorem.checks if truth(each.when, self.values) is False}
         quantities = tuple(each for each in stated.quantities if each.name not in absent)
         return replace(stated, quantities=quantities) if absent else stated
 
     @property
     def _checks_here(self) -> list[Check]:
         here = {quantity.name: quantity for quantity in self.result.quantities}
-        return [replace(each, quantity=here[each.name]) for each in self.theorem.checks if each.name in here]
+        own = (each for each in self.theorem.checks if each.quantity.name in here or each.params is not None)
+        return [replace(each, quantity=here.get(each.quantity.name, each.quantity)) for each in own]
 
     def ball(self, expression: sp.Expr, more: Mapping[sp.Symbol, Any] | None = None) -> flint.arb:
         if not self.runner.enclose_floats:
@@ -212,6 +215,7 @@ class TheoremCase(TheoremBounds):
         return {**self.runner.params, **self.weights, **self.runner.built}
 
     def checks(self, budget: Budget) -> list[Row]:
+        self.budget = budget
         own = [check for check in self._checks_here if check.params is None]
         if self.refused is not None:
             rows = [row for each in self.over_draws for row in refused_rows(self, each, self.refused, budget)]
@@ -244,7 +248,7 @@ class TheoremCase(TheoremBounds):
     def tables(self) -> list[NamedTable]:
         taken = {name for table in self.theorem.tables for name in arguments_of(table)}
         prompt = self.sample(1, 0) if taken & set(self.theorem.inputs) else {}
-        known = {**self._of_run, **{name: each[0] for name, each in prompt.items()}}
+        known = {**settings_at(self, self.budget), **{name: each[0] for name, each in prompt.items()}}
         found = (self.runner.called(table, known) for table in self.theorem.tables)
         return [table for table in found if table is not None]
 
@@ -260,7 +264,8 @@ def _settings(theorem: Theorem) -> frozenset[str]:
     drawn = theorem.resolve is not None or any(isinstance(each, Domain) for each in theorem.weights.values())
     at_each_point = [check for check in theorem.checks if check.params is None]
     of_draws = ["seed", "samples", "dtype"] if moved else []
-    return frozenset([*of_draws, *(["seed"] if drawn else [])]).union(*map(settings_of, at_each_point))
+    of_tables = SETTINGS & {name for table in theorem.tables for name in arguments_of(table)}
+    return frozenset([*of_draws, *of_tables, *(["seed"] if drawn else [])]).union(*map(settings_of, at_each_point))
 
 
 def shown(value: Any) -> Any:

@@ -117,7 +117,9 @@ def _beside(folder: Path) -> Iterator[list[Path]]:
 
 def _modules_of(folder: Path) -> dict[str, ModuleType]:
     """The imported modules and packages that lie in the folder itself, with their parts; none of ours."""
-    return {name: each for name, each in list(sys.modules.items()) if _lies_in(folder, name.partition(".")[0])}
+    tops = {name.partition(".")[0] for name in sys.modules}
+    here = {top for top in tops if _lies_in(folder, top)}
+    return {name: each for name, each in sys.modules.items() if name.partition(".")[0] in here}
 
 
 def _lies_in(folder: Path, top: str) -> bool:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import flint
@@ -19,6 +19,7 @@ from bridge.readings.values import emulates
 from numeric.balls import BallsError
 from numeric.exact_cost import TooLargeForExact
 from symbolic.derivation import Step
+from symbolic.operations import letters_in
 from symbolic.statements import Quantity, UsageError
 
 if TYPE_CHECKING:
@@ -41,16 +42,6 @@ def step_of(quantity: Quantity) -> str:
 def steps_of(quantity: Quantity) -> tuple[Step, ...]:
     """The steps that lead to it; none without a derivation."""
     return () if quantity.derivation is None else quantity.derivation.leading_to(step_of(quantity))
-
-
-def letters_in(thing: Any) -> set[sp.Symbol]:
-    """The symbols in expressions, steps and operations, and in the derivations inside of these."""
-    if isinstance(thing, sp.Basic):
-        return set(thing.free_symbols)
-    if isinstance(thing, Mapping | str) or not (is_dataclass(thing) or isinstance(thing, Iterable)):
-        return set()
-    parts = [getattr(thing, each.name) for each in fields(thing)] if is_dataclass(thing) else thing
-    return set().union(*map(letters_in, parts))
 
 
 # Functions of a prompt.
@@ -79,7 +70,7 @@ class AtPrompt:
         self.letters = {f"letter_{place}": letter for place, letter in enumerate(case.network_letters)}
         self.worst = dict(quantity.worst_case or {})
         assert quantity.derivation is not None  # it has handles
-        read = letters_in(quantity.derivation.steps) | letters_in(self.worst.values())
+        read = quantity.derivation.letters | letters_in(self.worst.values())
         self.at_prompt = {letter: each for letter, each in case.prompt_functions.items() if letter in read}
         params = {p.symbol: p.name for p in case.result.parameters if p.symbol is not None}
         self.whole = {s: x for s, name in params.items() if isinstance(x := case.runner.params.get(name), int)}

@@ -20,8 +20,9 @@ from bridge.record import Comparison, Row
 from bridge.rows import ONE_INPUT
 from bridge.sources.case import Real, SourceCase, at_source
 from bridge.sources.series import Series
-from bridge.sources.source import Source
+from bridge.sources.source import InputSource
 from bridge.study import Case, Study
+from bridge.texts import with_values
 from bridge.theorem import Function, Theorem, arguments_of
 from bridge.theorem_case import TheoremCase
 from symbolic.statements import Quantity, UsageError
@@ -88,7 +89,7 @@ class TheoremStudy(Study):
         point = here.point({**params, **found}, budget.seed, dtype)
         return SourceCase(here.theorem, *point, dtype, device, Real(source, data, params, budget))
 
-    def _reading(self, material: Material) -> Source | None:
+    def _reading(self, material: Material) -> InputSource | None:
         return next((each for each in self.theorem.sources if isinstance(material, each.reads)), None)
 
     def point(
@@ -97,15 +98,17 @@ class TheoremStudy(Study):
         """The parameters, all of them, and the weights. `params` may hold the weights of a witness."""
         known = {name: value for name, value in params.items() if name in self.theorem.recorded}
         own = {name: value for name, value in params.items() if name not in known}
+        self.result.check_texts(own)
         resolve = self.theorem.resolve
         run = {"dtype": dtype} if resolve is not None and "dtype" in inspect.signature(resolve).parameters else {}
         resolved = self.resolved(own if resolve is None else resolve(own, seed, **run))
         self._require_memory(resolved)
+        read = with_values(self.theorem.id, self.theorem.readers, resolved) if self.theorem.weights else resolved
         weights: dict[str, Tensor] = {}
         for name in self.theorem.weights:
             if name in self.theorem.drawn_each_time:
                 continue
-            weights[name] = self._weight(name, {**resolved, **weights, "seed": seed}, known)
+            weights[name] = self._weight(name, {**read, **weights, "seed": seed}, known)
         return resolved, weights
 
     def _require_memory(self, params: Mapping[str, Any]) -> None:
@@ -120,10 +123,16 @@ class TheoremStudy(Study):
 
     def refutable(self) -> tuple[Quantity, ...]:
         refuted, stated = self.theorem.refuted, {each.name for each in self.result.quantities}
-        own = [each.quantity for each in self.theorem.checks if each.name not in stated]
-        known = [each for each in (*self.result.quantities, *own) if each.erratum is not None]
-        shown = [each for each in known if refuted is None or each.name in refuted]
+        own = [each.quantity for each in self.theorem.checks if each.quantity.name not in stated]
+        known = {each.name: each for each in (*self.result.quantities, *own) if each.erratum is not None}
+        order = known if refuted is None else dict.fromkeys(name for name in refuted if name in known)
+        shown = (known[name] for name in order)
         return (*shown, *(each.stated(self.result) for each in self.theorem.refutations))
+
+    @property
+    def _first_defaults(self) -> dict[str, Any]:
+        """Of the parameters whose default is a grid."""
+        return {p.name: p.default[0] for p in self.result.parameters if isinstance(p.default, tuple)}
 
     def checks(self) -> list[Row]:
         rows, cases = [], {}
@@ -131,7 +140,8 @@ class TheoremStudy(Study):
             if check.params is not None:
                 point = repr(check.params)
                 if point not in cases:
-                    cases[point] = self.case(check.params, seed=0, dtype="float64", device="cpu")
+                    own = {**self._first_defaults, **check.params}
+                    cases[point] = self.case(own, seed=0, dtype="float64", device="cpu")
                 rows += check_rows(cases[point], check, ONE_INPUT)
         for refutation in self.theorem.refutations:
             case = self.case(refutation.params, seed=0, dtype="float64", device="cpu")

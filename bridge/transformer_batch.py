@@ -21,7 +21,7 @@ Found = tuple[str, Items, Tensor]  # a quantity, the items whose goal it is, and
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class BatchMember:
     """The transformer of one point, and the places that it runs."""
 
     transformer: Transformer
@@ -39,10 +39,10 @@ class Member:
 
 
 def together(
-    members: Sequence[Member], runner: Runner, names: Sequence[str], varying: Mapping[str, Tensor]
+    members: Sequence[BatchMember], runner: Runner, names: Sequence[str], varying: Mapping[str, Tensor]
 ) -> Iterator["TransformerBatch"]:
     """The members in as few batches as possible. `names` are the quantities of all R items."""
-    companies: dict[Hashable, list[Member]] = {}
+    companies: dict[Hashable, list[BatchMember]] = {}
     for member in members:
         companies.setdefault(member.company, []).append(member)
     for company in companies.values():
@@ -53,10 +53,10 @@ class TransformerBatch:
     """Members of one company as one network; `varying` are the parameters and weights that differ between items."""
 
     def __init__(
-        self, members: Sequence[Member], runner: Runner, names: Sequence[str], varying: Mapping[str, Tensor]
+        self, members: Sequence[BatchMember], runner: Runner, names: Sequence[str], varying: Mapping[str, Tensor]
     ) -> None:
         self.runner = runner
-        by_tokens: dict[Hashable, list[Member]] = {}
+        by_tokens: dict[Hashable, list[BatchMember]] = {}
         for member in members:
             by_tokens.setdefault(member.transformer.tokens, []).append(member)
         self.entering = [(own[0].transformer, self._items(own, len(names))) for own in by_tokens.values()]
@@ -76,7 +76,7 @@ class TransformerBatch:
             here = {**each.varying, **each.spots.of_each(taps)}
             yield each.name, each.items, self.runner.read(each.transformer, each.name, here, torch.float64)
 
-    def _items(self, members: Sequence[Member], total: int) -> Items:
+    def _items(self, members: Sequence[BatchMember], total: int) -> Items:
         return Items([place for member in members for place in member.places], total, self.runner.device)
 
     def _network(self) -> Network | SharedNetwork | Ensemble:

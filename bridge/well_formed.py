@@ -6,7 +6,7 @@ from typing import Any
 from bridge.arguments import Function, arguments_of
 from bridge.check import Check
 from bridge.domains import Domain
-from bridge.sources.source import OF_SOURCE, Source
+from bridge.sources.source import OF_SOURCE, InputSource
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from symbolic.events import total_failure
@@ -19,11 +19,11 @@ OPTIONS = frozenset(  # arguments of compare, solve and certify: a parameter of 
         *("progress", "for_", "error", "tier", "theorem", "quantity", "seconds"),
     ]
 )
-OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that a check may depend on
+OF_CHECKS = {"samples", "attack", "restarts", "seed", "dtype", "device"}  # settings that checks and tables may take
 OF_DISTANCE = ("found", "truth")  # what a distance takes
 OF_QUANTITIES = ("quantity", "tier")  # what is asked for one quantity takes
 OF_BOUNDS = ("scope",)  # what bounds at a prompt take
-OF_RUN = ("dtype",)  # what a refusal and a table take beside parameters and weights
+OF_RUN = ("dtype",)  # what a refusal takes beside parameters and weights
 OF_WEIGHTS = ("seed",)  # what a weight takes beside parameters and the weights before it
 
 
@@ -32,6 +32,7 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_kinds(theorem)
     _require_distinct(theorem)
     _require_known_arguments(theorem)
+    _require_readers_of_texts(theorem)
     _require_known_quantities(theorem)
     _require_domains_in_parameters(theorem)
     _require_one_function_a_scope(theorem)
@@ -48,7 +49,7 @@ def _require_kinds(theorem: Theorem) -> None:
         *(
             f"the source is {_short(each)}; give a Tabular, a Series or a Textual"
             for each in theorem.sources
-            if not isinstance(each, Source)
+            if not isinstance(each, InputSource)
         ),
         *(f"{role} is {_short(each)}; give a function" for role, each in theorem.functions() if not callable(each)),
     ]
@@ -85,6 +86,9 @@ def _require_distinct(theorem: Theorem) -> None:
     twice = _repeated([each.name for each in statement.quantities])
     if twice:
         raise UsageError(f"{theorem.id}: {', '.join(twice)} names more than one quantity; name them apart")
+    twice = _repeated([each.name for each in theorem.checks])
+    if twice:
+        raise UsageError(f"{theorem.id}: {', '.join(twice)} has several checks; tell them apart by `construction`")
 
 
 def _repeated(names: Sequence[str]) -> list[str]:
@@ -99,7 +103,7 @@ def _require_known_arguments(theorem: Theorem) -> None:
         if id(function) in _own_names(theorem):
             own = set(_own_names(theorem)[id(function)])
             _require_known(theorem, role, function, fixed | own, "parameter or weight")
-        elif function is theorem.quantities or function is theorem.idle:
+        elif function in (theorem.quantities, *theorem.readers.values()):
             _require_known(theorem, role, function, set(parameters), "parameter")
         elif id(function) in places:
             before = {*parameters, *weights[: places[id(function)]], *OF_WEIGHTS}
@@ -118,8 +122,9 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
         (theorem.samples, OF_STARTS),
         (theorem.distance, OF_DISTANCE),
         (theorem.refusal, OF_RUN),
-        *((table, (*OF_RUN, *theorem.inputs)) for table in theorem.tables),
+        *((table, (*OF_CHECKS, *theorem.inputs)) for table in theorem.tables),
         (theorem.norms, ()),
+        (theorem.idle, ()),
         (theorem.letters, ()),
         (theorem.outside, OF_QUANTITIES),
         (theorem.printed_letters, OF_QUANTITIES),
@@ -128,7 +133,7 @@ def _own_names(theorem: Theorem) -> dict[int, tuple[str, ...]]:
 
 
 def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> None:
-    role = f"the check '{check.name}'"
+    role, own = f"the check '{check.name}'", {"inputs"}
     if callable(check.inputs):  # they have names when they are computed
         _require_known(
             theorem, f"the inputs of {role}", check.inputs, fixed | OF_CHECKS, "parameter, weight or setting"
@@ -136,7 +141,7 @@ def _require_known_to_check(theorem: Theorem, check: Check, fixed: set[str]) -> 
         arguments_of(check.sides)
         return
     points = [check.inputs] if isinstance(check.inputs, Mapping) else check.inputs
-    own = {name for point in points for name in point}
+    own |= {name for point in points for name in point}
     _require_known(
         theorem, role, check.sides, fixed | own | OF_CHECKS, "parameter, weight, input of the check or setting"
     )
@@ -150,6 +155,16 @@ def _require_known(
         raise UsageError(
             f"{theorem.id}: {role} takes {', '.join(unknown)}, which is no {kinds}; it may take "
             f"{', '.join(sorted(known)) or 'nothing'}"
+        )
+
+
+def _require_readers_of_texts(theorem: Theorem) -> None:
+    texts = [each.name for each in theorem.statement.parameters if each.takes]
+    unknown = sorted(set(theorem.readers) - set(texts))
+    if unknown:
+        raise UsageError(
+            f"{theorem.id}: `readers` has {', '.join(unknown)}, which is no parameter that takes text; these do: "
+            f"{', '.join(texts) or 'none'}"
         )
 
 
@@ -215,7 +230,7 @@ def _require_bound_letters(theorem: Theorem) -> None:
         return
     of_network = {s for s, each in theorem.knows.items() if any(theorem.scope_of(f) == "network" for f in each)}
     bound = {p.symbol for p in theorem.statement.parameters} | of_network
-    checked = [check.name for check in theorem.checks]  # their sides may give letters
+    checked = [check.quantity.name for check in theorem.checks]  # their sides may give letters
     for quantity in (each for each in theorem.statement.quantities if each.name not in checked):
         bound |= set(quantity.printed.unspecified) if quantity.printed else set()
         printed = quantity.printed.bound if quantity.printed else None

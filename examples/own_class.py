@@ -6,7 +6,7 @@ import torch
 import boundsmith as bs
 from bridge.universal.features import represented
 from bridge.universal.members import family_of
-from numeric.universal.features import Member
+from numeric.universal.features import ClassMember
 from symbolic.universal.barron import BarronClass, r
 
 # 1. The spectrum: f(x) = a (1 + |x|^2)^(-3/2) on R^2 with |a| <= 1 has F_f(omega) = a exp(-|omega|)/(2 pi).
@@ -14,7 +14,7 @@ poisson = BarronClass(2, at_zero=1, radial=sp.exp(-r) / (2 * sp.pi))
 
 # 2. Functions of the class: their values, and at each draw |F_f|/F^sup and the phase of F_f.
 members = [
-    Member(
+    ClassMember(
         "poisson",
         value=lambda x, a=a: a * (1 + (x * x).sum(-1)) ** -1.5,
         share=lambda draw, a=a: abs(a) * torch.ones_like(draw.t),

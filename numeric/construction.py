@@ -81,7 +81,7 @@ class Head:
 
 
 @dataclass(frozen=True, eq=False)
-class Attention:
+class AttentionKind:
     """Base class of the kinds of attention: h_i + the sum of what the heads give; without h_i if not `residual`."""
 
     heads: tuple[Head, ...]
@@ -99,11 +99,11 @@ class Attention:
         return self.heads[0].value.target
 
 
-class SoftmaxAttention(Attention):
+class SoftmaxAttention(AttentionKind):
     """h_i + sum over heads of sum_j softmax_j(<W_Q h_i, W_K h_j> + R_ij) W_V h_j; without h_i if not `residual`."""
 
 
-class ReluAttention(Attention):
+class ReluAttention(AttentionKind):
     """h_i + sum over heads of (1/n) sum_j relu(<W_Q h_i, W_K h_j>) W_V h_j, n the number of tokens; not causal."""
 
     def __post_init__(self) -> None:
@@ -111,7 +111,7 @@ class ReluAttention(Attention):
         _require_dot_products("ReluAttention", "ReLU attention", self.heads)
 
 
-class LinearAttention(Attention):
+class LinearAttention(AttentionKind):
     """h_i + sum over heads of sum_j <W_Q h_i, W_K h_j> W_V h_j; neither normalised nor causal.
 
     Linear self-attention as von Oswald et al. (2023), "Transformers learn in-context by gradient descent", describe it.
@@ -122,7 +122,7 @@ class LinearAttention(Attention):
         _require_dot_products("LinearAttention", "Linear attention", self.heads)
 
 
-class LogisticAttention(Attention):
+class LogisticAttention(AttentionKind):
     """h_i + sum over heads of (1/N) sum_j sigma(<W_Q h_i, W_K h_j>) W_V h_j for N + 1 tokens, N >= 1; not causal.
 
     sigma(x) = 1/(1 + e^-x), entry by entry (li2025, eq. (11), where the roles of Q and K are exchanged). A head without
@@ -156,7 +156,7 @@ class FeedForward:
         return self.outer.target
 
 
-Layer: TypeAlias = Attention | FeedForward
+Layer: TypeAlias = AttentionKind | FeedForward
 
 
 @dataclass(frozen=True, eq=False)

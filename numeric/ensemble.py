@@ -16,7 +16,7 @@ from torch import Tensor
 
 from numeric.attention import kernel_dtype, key_lags, least_lag, masked_softmax
 from numeric.construction import (
-    Attention,
+    AttentionKind,
     Construction,
     FeedForward,
     Head,
@@ -63,14 +63,14 @@ def _tap_family(construction: Construction, tap: Tap) -> tuple[str, int, int]:
 
 def _place(construction: Construction, layer: int, head: str) -> int:
     attention = construction.layers[layer - 1]
-    assert isinstance(attention, Attention)  # the construction has checked its taps
+    assert isinstance(attention, AttentionKind)  # the construction has checked its taps
     return [each.name for each in attention.heads].index(head)
 
 
 def widest(construction: Construction) -> int:
     """The largest width of a stream, a hidden layer, or query and key."""
     inner = [layer.inner.target.width for layer in construction.layers if isinstance(layer, FeedForward)]
-    attentions = [layer for layer in construction.layers if isinstance(layer, Attention)]
+    attentions = [layer for layer in construction.layers if isinstance(layer, AttentionKind)]
     queries = [head.query.target.width for layer in attentions for head in layer.heads if head.query is not None]
     streams = [construction.stream(number).width for number in range(len(construction.layers) + 1)]
     return max(construction.source.width, construction.readout.target.width, *streams, *inner, *queries)
@@ -209,7 +209,7 @@ class _Positions:
 
 
 class _Head:
-    def __init__(self, kind: type[Attention], heads: Sequence[Head], place: _Placing) -> None:
+    def __init__(self, kind: type[AttentionKind], heads: Sequence[Head], place: _Placing) -> None:
         self.kind = kind
         queries = [head.query for head in heads if head.query is not None]
         keys = [head.key for head in heads if head.key is not None]
@@ -253,7 +253,7 @@ class _Head:
 
 
 class _AttentionLayer:
-    def __init__(self, layers: Sequence[Attention], place: _Placing) -> None:
+    def __init__(self, layers: Sequence[AttentionKind], place: _Placing) -> None:
         kind, self.residual = type(layers[0]), layers[0].residual
         self.heads = [_Head(kind, heads, place) for heads in zip(*(layer.heads for layer in layers), strict=True)]
 
@@ -279,4 +279,4 @@ def _layer(layers: Sequence[Layer], place: _Placing) -> _AttentionLayer | _FeedF
     feed_forward = [layer for layer in layers if isinstance(layer, FeedForward)]
     if feed_forward:
         return _FeedForwardLayer(feed_forward, place)
-    return _AttentionLayer([layer for layer in layers if isinstance(layer, Attention)], place)
+    return _AttentionLayer([layer for layer in layers if isinstance(layer, AttentionKind)], place)

@@ -65,7 +65,7 @@ def run_exact(
 
 
 @dataclass(frozen=True)
-class _Recorder:
+class _TapRecorder:
     """Collects the requested taps, layer by layer."""
 
     construction: Construction
@@ -92,7 +92,7 @@ class _Recorder:
 
 def _run(construction: Construction, x: np.ndarray, bits: int, selected: Mapping[str, Tap]) -> dict[str, BallArray]:
     length = x.shape[0]
-    recorder = _Recorder(construction, selected, bits, {})
+    recorder = _TapRecorder(construction, selected, bits, {})
     tokens = exact_embedding(construction, x)
     recorder.record(0, {}, tokens, length)
     for number, layer in enumerate(construction.layers, start=1):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numeric.construction import (
-    Attention,
+    AttentionKind,
     AttentionTap,
     Construction,
     FeedForward,
@@ -105,7 +105,7 @@ def map_cost(block_map: BlockMap, tokens: int) -> ExactCost:
     return ExactCost(products=tokens * products, scalars=tokens * block_map.source.width)
 
 
-def head_cost(layer: Attention, head: Head, queries: int, length: int) -> ExactCost:
+def head_cost(layer: AttentionKind, head: Head, queries: int, length: int) -> ExactCost:
     width = sum(head.value.target.size(name) for name in head.value.written)
     values = map_cost(head.value, length)
     if not head.has_dot_product and head.positions is not None:

@@ -7,7 +7,8 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
+from functools import cached_property
+from itertools import accumulate, count
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,36 @@ class Path:
         inside = (self.times[:-1, None] + np.diff(self.times)[:, None] * shares).ravel()
         later = np.append(inside, self.end)
         return np.append(after, later[later > after])
+
+
+@dataclass(frozen=True)
+class JoinedPath:
+    """Paths one after the other; times count from the first."""
+
+    paths: tuple[Path, ...]
+
+    @cached_property
+    def starts(self) -> tuple[float, ...]:
+        return tuple(accumulate((path.end for path in self.paths[:-1]), initial=0.0))
+
+    @property
+    def end(self) -> float:
+        return self.starts[-1] + self.paths[-1].end
+
+    def at(self, times: np.ndarray) -> np.ndarray:
+        """The states at `times` (T,), as (n, T)."""
+        found = np.empty((len(self.paths[0].steps), len(times)))
+        places = np.searchsorted(self.starts, times, side="right") - 1
+        for place, (start, path) in enumerate(zip(self.starts, self.paths, strict=True)):
+            here = places == place
+            if here.any():
+                found[:, here] = path.at(times[here] - start)
+        return found
+
+    def first(self, event: Event) -> float | None:
+        """The first time at which `event` is positive; None if it never is."""
+        happened = ((start, path.first(event)) for start, path in zip(self.starts, self.paths, strict=True))
+        return next((start + time for start, time in happened if time is not None), None)
 
 
 def integrate(

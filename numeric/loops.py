@@ -9,7 +9,7 @@ from numeric.stream import Stream, StreamError
 
 
 @dataclass(frozen=True)
-class Size:
+class LoopSize:
     """Layers as eq. (1) counts them, attention and then feed-forward, and the most heads of one of them.
 
     Attention or feed-forward alone is a layer too: the other does nothing.
@@ -19,7 +19,7 @@ class Size:
     heads: int
 
 
-def size_of(layers: Iterable[Layer]) -> Size:
+def size_of(layers: Iterable[Layer]) -> LoopSize:
     """The size of a transformer of these attention and feed-forward layers."""
     count, most, open_for_feed_forward = 0, 0, False
     for layer in layers:
@@ -27,7 +27,7 @@ def size_of(layers: Iterable[Layer]) -> Size:
         count += not (feed_forward and open_for_feed_forward)
         open_for_feed_forward = not feed_forward
         most = most if isinstance(layer, FeedForward) else max(most, len(layer.heads))
-    return Size(count, most)
+    return LoopSize(count, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Looped(Construction):
         return len(self.pre) + k * len(self.loop)
 
     @property
-    def sizes(self) -> dict[str, Size]:
+    def sizes(self) -> dict[str, LoopSize]:
         """Of pre, loop and post."""
         return {"pre": size_of(self.pre), "loop": size_of(self.loop), "post": size_of(self.post)}
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from numeric.attention import AttentionHead, BlockLinear, LinearHead, LogisticHead, ReluHead, SoftmaxHead
 from numeric.construction import (
-    Attention,
+    AttentionKind,
     Construction,
     Embedding,
     FeedForward,
@@ -43,7 +43,7 @@ class EmbeddingLayer(nn.Module):
         return self.linear(x) + self.bias  # (B, L, H)
 
 
-HEADS: dict[type[Attention], type[AttentionHead]] = {
+HEADS: dict[type[AttentionKind], type[AttentionHead]] = {
     SoftmaxAttention: SoftmaxHead,
     ReluAttention: ReluHead,
     LogisticAttention: LogisticHead,
@@ -52,7 +52,7 @@ HEADS: dict[type[Attention], type[AttentionHead]] = {
 
 
 class AttentionLayer(nn.Module):
-    def __init__(self, layer: Attention, dtype: torch.dtype, device: torch.device | str, dense: bool) -> None:
+    def __init__(self, layer: AttentionKind, dtype: torch.dtype, device: torch.device | str, dense: bool) -> None:
         super().__init__()
         kind = HEADS[type(layer)]
         self.names = [head.name for head in layer.heads]

@@ -16,7 +16,7 @@ SIGNS_AT_ONCE = 1 << 14
 BITS = 160
 
 
-class Enclosure(NamedTuple):
+class NormEnclosure(NamedTuple):
     """lower <= norm <= upper."""
 
     lower: float
@@ -28,12 +28,12 @@ class Enclosure(NamedTuple):
         return self.upper - self.lower <= 1e-9 * self.upper
 
 
-def entrywise_one_norm(W: Float64[np.ndarray, "m n"]) -> Enclosure:
+def entrywise_one_norm(W: Float64[np.ndarray, "m n"]) -> NormEnclosure:
     """||W||_{1,1}, the sum of the absolute values of all entries; equal or neighbouring floats."""
     _require_finite_matrix("entrywise_one_norm", W)
     with working_precision(BITS):
         total = sum((abs(flint.arb(entry)) for entry in W.ravel().tolist()), start=flint.arb(0))
-        return Enclosure(float_below(total), float_above(total))
+        return NormEnclosure(float_below(total), float_above(total))
 
 
 def entrywise_one_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
@@ -41,18 +41,18 @@ def entrywise_one_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
     return entrywise_one_norm(W).upper
 
 
-def spectral_norm(W: Float64[np.ndarray, "m n"]) -> Enclosure:
+def spectral_norm(W: Float64[np.ndarray, "m n"]) -> NormEnclosure:
     """The largest singular value; relative width about 1e-14 (0.2 s at 256 x 256, growing like the cube)."""
     _require_finite_matrix("spectral_norm", W)
     largest_entry = float(np.abs(W).max())
     if largest_entry == 0:
-        return Enclosure(0.0, 0.0)
+        return NormEnclosure(0.0, 0.0)
     tall = W if W.shape[0] >= W.shape[1] else W.T
     basis = np.linalg.svd(tall / largest_entry)[2].T  # (n, n); scaled lest squares overflow, and only approximate
     return spectral_enclosure(tall, basis)
 
 
-def spectral_enclosure(W: Float64[np.ndarray, "m n"], basis: Float64[np.ndarray, "n n"]) -> Enclosure:
+def spectral_enclosure(W: Float64[np.ndarray, "m n"], basis: Float64[np.ndarray, "n n"]) -> NormEnclosure:
     """Encloses the largest singular value of W != 0 with any basis V of R^n; tight when W^T W is diagonal in it.
 
     For every y, |W V y|^2 / |V y|^2 lies below the largest Gershgorin end of V^T W^T W V over the smallest one of
@@ -67,7 +67,7 @@ def spectral_enclosure(W: Float64[np.ndarray, "m n"], basis: Float64[np.ndarray,
             return _frobenius_enclosure(W)
         largest = ball_maximum(_gershgorin_ends(numerator, 1))
         quotients = [numerator[i, i] / denominator[i, i] for i in range(basis.shape[1])]
-        return Enclosure(float_below(ball_maximum(quotients).sqrt()), float_above((largest / smallest).sqrt()))
+        return NormEnclosure(float_below(ball_maximum(quotients).sqrt()), float_above((largest / smallest).sqrt()))
 
 
 def spectral_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
@@ -75,7 +75,7 @@ def spectral_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
     return spectral_norm(W).upper
 
 
-def infinity_to_one_norm(W: Float64[np.ndarray, "m n"]) -> Enclosure:
+def infinity_to_one_norm(W: Float64[np.ndarray, "m n"]) -> NormEnclosure:
     """sup over ||x||_inf <= 1 of ||x^T W||_1 = max over sign vectors s, t of s^T W t.
 
     Enumerated when the shorter side is at most 20; beyond, the upper end is min(||W||_{1,1}, sqrt(m n) ||W||_2) and
@@ -89,7 +89,7 @@ def infinity_to_one_norm(W: Float64[np.ndarray, "m n"]) -> Enclosure:
     with working_precision(BITS):
         root = flint.arb(W.size).sqrt()
         dimension_bound = float_above(root * flint.arb(spectral_norm_upper(W)))
-    return Enclosure(_exact_value_at(signs, wide), min(entrywise_one_norm_upper(W), dimension_bound))
+    return NormEnclosure(_exact_value_at(signs, wide), min(entrywise_one_norm_upper(W), dimension_bound))
 
 
 def infinity_to_one_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
@@ -97,7 +97,7 @@ def infinity_to_one_norm_upper(W: Float64[np.ndarray, "m n"]) -> float:
     return infinity_to_one_norm(W).upper
 
 
-def _enumerated_infinity_to_one(W: np.ndarray) -> Enclosure:
+def _enumerated_infinity_to_one(W: np.ndarray) -> NormEnclosure:
     rows, columns = W.shape
     free = rows - 1  # s and -s give the same value: the first sign stays +
     best_value, best_signs = -1.0, np.ones(rows)
@@ -115,7 +115,7 @@ def _enumerated_infinity_to_one(W: np.ndarray) -> Enclosure:
         unit = flint.arb(rows + columns) * flint.arb(2.0**-53)
         slack = unit / (1 - unit) * flint.arb(entrywise_one_norm_upper(W))
         upper = float_above(flint.arb(best_value) + slack)
-    return Enclosure(_exact_value_at(best_signs, W), min(upper, entrywise_one_norm_upper(W)))
+    return NormEnclosure(_exact_value_at(best_signs, W), min(upper, entrywise_one_norm_upper(W)))
 
 
 def _exact_value_at(signs: np.ndarray, W: np.ndarray) -> float:
@@ -141,11 +141,11 @@ def _gershgorin_ends(matrix: flint.arb_mat, sign: int) -> list[Arb]:
     ]
 
 
-def _frobenius_enclosure(W: np.ndarray) -> Enclosure:
+def _frobenius_enclosure(W: np.ndarray) -> NormEnclosure:
     """max |w_ij| <= ||W||_2 <= ||W||_F: the fallback if the eigenvectors do not form a basis."""
     with working_precision(BITS):
         total = sum((flint.arb(entry) * flint.arb(entry) for entry in W.ravel().tolist()), start=flint.arb(0))
-        return Enclosure(float(np.abs(W).max()), float_above(total.sqrt()))
+        return NormEnclosure(float(np.abs(W).max()), float_above(total.sqrt()))
 
 
 def _require_finite_matrix(call: str, W: np.ndarray) -> None:

@@ -65,7 +65,7 @@ def _replays(recording: "Recording", arguments: Sequence[Tensor], found: Sequenc
     return all(one.dtype == other.dtype and torch.equal(one, other) for one, other in zip(replayed, found, strict=True))
 
 
-class Step(NamedTuple):
+class RecordedStep(NamedTuple):
     """An operation, the registers that it reads, and the one that it fills."""
 
     operation: Callable[..., Any]
@@ -114,7 +114,7 @@ class _Recorder(TorchDispatchMode):
         self.numbers: dict[tuple[type, str], int] = {}  # the register of each
         self.results: dict[Any, list[int]] = {}  # the registers of each operation
         self.shared: set[int] = set()  # registers whose memory another one has too, or the caller
-        self.steps: list[Step] = []
+        self.steps: list[RecordedStep] = []
         self.bytes, self.stopped = 0, False
         self.arguments = tuple(self._named(each, self._new()) for each in arguments)
         self.shared.update(self.arguments)
@@ -172,12 +172,16 @@ class _Recorder(TorchDispatchMode):
 
     def _filled(self, operation: Callable[..., Any], sources: tuple[int, ...], found: Any) -> list[int]:
         """The registers of the results; of several, one register holds all of them first."""
-        self.steps.append(Step(operation, sources, self._new()))
+        self.steps.append(RecordedStep(operation, sources, self._new()))
         whole = self.steps[-1].target
         self.moving.add(whole)
         if isinstance(found, Tensor):
             return [whole]
-        parts = [Step(itemgetter(place), (whole,), self._new()) for place, each in enumerate(found) if each is not None]
+        parts = [
+            RecordedStep(itemgetter(place), (whole,), self._new())
+            for place, each in enumerate(found)
+            if each is not None
+        ]
         self.steps += parts
         self.moving.update(step.target for step in parts)
         return [step.target for step in parts]
@@ -264,7 +268,7 @@ def _tensors(found: Any) -> list[Tensor]:
     return [each for each in found if isinstance(each, Tensor)] if isinstance(found, Iterable) else []
 
 
-def _needed(steps: Sequence[Step], results: Iterable[int]) -> list[Step]:
+def _needed(steps: Sequence[RecordedStep], results: Iterable[int]) -> list[RecordedStep]:
     """The steps that lead to these registers."""
     wanted, found = set(results), []
     for step in reversed(steps):

@@ -9,7 +9,7 @@ at measured premises).
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 import sympy as sp
@@ -17,7 +17,7 @@ import sympy as sp
 from symbolic.citations import Citation
 from symbolic.events import Events, events_by_step, means_by_step, require_events_apart, require_one_sense
 from symbolic.obligations import DerivationError, Obligation, as_expr, follows_from, nonnegative, whole
-from symbolic.operations import Given, Operation
+from symbolic.operations import Given, Operation, letters_in
 from symbolic.provenance import Provenance, weakest
 
 
@@ -130,6 +130,11 @@ class Derivation:
     """Steps in order; each uses earlier ones as premises, and the last one is the conclusion."""
 
     steps: tuple[Step, ...] = ()
+
+    @cached_property
+    def letters(self) -> set[sp.Symbol]:
+        """The symbols in its steps, and in the derivations inside of their operations."""
+        return letters_in(self.steps)
 
     def step(self, name: str) -> Step:
         for step in self.steps:

@@ -7,7 +7,8 @@ those of an instance; two operations compute the same whatever these are. A step
 bound alone.
 """
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -245,3 +246,13 @@ class Cases(Operation):
     """The first premise where `when` holds at the letters of the instance, the second elsewhere."""
 
     when: Any
+
+
+def letters_in(thing: Any) -> set[sp.Symbol]:
+    """The symbols in expressions, steps and operations, and in the derivations inside of these."""
+    if isinstance(thing, sp.Basic):
+        return set(thing.free_symbols)
+    if isinstance(thing, Mapping | str) or not (is_dataclass(thing) or isinstance(thing, Iterable)):
+        return set()
+    parts = [getattr(thing, each.name) for each in fields(thing)] if is_dataclass(thing) else thing
+    return set().union(*map(letters_in, parts))

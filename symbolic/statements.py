@@ -61,13 +61,17 @@ BY_PROOF = "for the network that the proof constructs"
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter under the paper's letter in ASCII. `symbol` is None for one that is not a number (a matrix, say)."""
+    """A parameter under the paper's letter in ASCII. `symbol` is None for one that is not a number (a matrix, say).
+
+    `takes` says what is typed for one that is text (`NAME|FILE`). Digits stay text there; the theorem reads it.
+    """
 
     name: str
     symbol: sp.Symbol | None
     meaning: str
     default: Any
     integer: bool = False
+    takes: str = ""
 
 
 @dataclass(frozen=True)
@@ -355,6 +359,13 @@ class Result:
         """The parameters that `given` leaves out. Raises UsageError for a name that is not a parameter."""
         known = [self.parameter(name).name for name in given]
         return [parameter.name for parameter in self.parameters if parameter.name not in known]
+
+    def check_texts(self, given: Mapping[str, Any]) -> None:
+        """Raises UsageError that names every parameter that takes text and was given something else."""
+        wrong = [p.name for p in self.parameters if p.takes and not isinstance(given.get(p.name, ""), str)]
+        if wrong:
+            complaints = (f'{name} = {given[name]!r} is not text; write {name}="..."' for name in wrong)
+            raise UsageError(f"{self.id}: {'; '.join(complaints)}.")
 
     def quantity(self, name: str) -> Quantity:
         names = {quantity.name: quantity for quantity in self.quantities}

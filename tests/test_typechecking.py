@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bridge.budget import Budget
 from numeric.attention import kernel_dtype, masked_softmax
-from tests.typechecking import _by_need, kind_of, names_a_shape
+from tests.typechecking import _by_need, kind_of, names_a_shape, written_once
 
 SHAPED = Float[Tensor, "B L"]
 
@@ -84,3 +84,18 @@ def test_the_kind_is_all_that_a_check_can_depend_on() -> None:
     assert len({kind_of(each) for each in same}) == 1
     assert len({kind_of(each) for each in (*same, *other)}) == 5
     assert kind_of([0.0] * 1000) is None
+
+
+def test_each_function_of_one_def_is_checked_and_calls_its_own() -> None:
+    def outer(k: int) -> Callable[[int], int]:
+        def inner(n: int) -> int:
+            return n + k
+
+        return written_once(inner, beartype)
+
+    first, second = outer(1), outer(2)
+    assert first.__code__ is second.__code__
+    assert (first(1), second(1)) == (2, 3)
+    for function in (first, second):
+        with pytest.raises(BeartypeCallHintViolation):
+            function("1")

@@ -1,7 +1,8 @@
-"""Types and shapes checked while the tests run: jaxtyping checks those of numeric, beartype those of the others.
+"""Types and shapes checked while the tests run, by beartype and, where a shape is named, by jaxtyping.
 
 A check by jaxtyping takes longer than most of the functions that it checks, and depends on nothing but the kinds of
-what comes and of what is returned: types, and of arrays the dtype and the shape. So it is made once for each.
+what comes and of what is returned: types, and of arrays the dtype and the shape. So it is made once for each. And
+beartype takes a millisecond to write its check of a function: it is written once for all functions of one `def`.
 """
 
 import functools
@@ -13,7 +14,9 @@ from typing import Any
 
 import jaxtyping
 from beartype.claw import beartype_packages
+from beartype.claw._ast import _clawaststar as of_claw
 
+FUNCTION = "__beartype_func"  # the argument by which a check of beartype's knows the function that it checks
 MOST_PARTS = 64  # of a list or a dictionary whose kind is worth finding out
 
 _with_shapes = jaxtyping.jaxtyped
@@ -21,9 +24,11 @@ _with_shapes = jaxtyping.jaxtyped
 
 def check_while_running() -> None:
     """To be called before the three floors are imported."""
-    # The import hook decorates every function of numeric by `jaxtyping.jaxtyped`.
+    # The import hooks decorate every function, and one inside a function whenever that runs: those of numeric by
+    # `jaxtyping.jaxtyped`, those of the others by the `__beartype__` that their modules import.
     jaxtyping.jaxtyped = _by_need
     jaxtyping.install_import_hook("numeric", "beartype.beartype")
+    of_claw.__beartype__ = functools.partial(_written_once_by, of_claw.__beartype__)
     beartype_packages(("symbolic", "bridge"))
 
 
@@ -34,8 +39,36 @@ def _by_need(fn: Any = None, *, typechecker: Callable[[Any], Any]) -> Any:
     if not inspect.isfunction(fn):
         return _with_shapes(fn, typechecker=typechecker)
     if not any(names_a_shape(hint) for hint in fn.__annotations__.values()):
-        return typechecker(fn)
+        return written_once(fn, typechecker)
     return once_for_each_kind(fn, functools.partial(_with_shapes, typechecker=typechecker))
+
+
+def _written_once_by(beartype: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    """`beartype(function)`, or `beartype(conf=...)`, which gives a decorator."""
+    if not given:
+        return functools.partial(_written_once_by, beartype(**options))
+    (of,) = given
+    return written_once(of, beartype) if inspect.isfunction(of) else beartype(of)
+
+
+_WRITTEN: dict[Hashable, Any] = {}  # what the type checker made of a function, by code and hints
+
+
+def written_once(fn: Callable[..., Any], typechecker: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`typechecker(fn)`, taken from another function of the same code and hints if there was one."""
+    key = fn.__code__, tuple(fn.__annotations__.items())
+    try:
+        written = _WRITTEN.get(key)
+    except TypeError:  # a hint that cannot be looked up
+        return typechecker(fn)
+    if written is None:
+        written = _WRITTEN[key] = typechecker(fn)
+        return written
+    if FUNCTION not in (written.__kwdefaults__ or {}):  # nothing to check
+        return fn
+    checked = types.FunctionType(written.__code__, written.__globals__, written.__name__, written.__defaults__)
+    checked.__kwdefaults__ = {**written.__kwdefaults__, FUNCTION: fn}
+    return functools.update_wrapper(checked, fn)
 
 
 def once_for_each_kind(fn: Callable[..., Any], check: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -1,12 +1,13 @@
-"""`python -m benchmarks.mutants`: plants faults in the error calculus and counts how many of them the tests find.
+"""`python -m benchmarks.mutants`: plants faults in the program and counts how many of them the tests find.
 
 A fault is one change of one place of the source, made by a syntax operator (`benchmarks.mutants.operators`): a dropped
 factor, a sum for a maximum, an off by one, a premise that is no longer tested. All places are enumerated and a sample
 is drawn by a seed, so nobody chooses which faults are tried. Each is served to the tests by an import hook; nothing is
 written into the tree.
 
-Faults are planted in symbolic/calculus/*.py and in derivation, obligations, approximation and inequalities, wherever
-these files exist. Left out, because no test of a value could or should distinguish them:
+Faults are planted in one part of the program: in the error calculus (symbolic/calculus/*.py and derivation,
+obligations, signs, approximation, inequalities), with `--of bridge` in bridge, topics included, and with `--of numeric`
+in numeric. The tests of that part try them. Left out, because no test of a value could or should distinguish them:
 
 - docstrings, string constants, f-strings, `raise` statements, and the arguments `reason`, `source`, `statement`,
   `because` and `meaning`: the wording of a message;

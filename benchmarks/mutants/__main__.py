@@ -16,11 +16,10 @@ EQUIVALENT = ROOT / "benchmarks" / "mutants_equivalent.toml"
 def main(arguments: Sequence[str] | None = None) -> int:
     """0 if enough faults are found, 1 if not, 2 if nothing could be measured."""
     options = parser().parse_args(arguments)
-    files = faults.targets(ROOT, options.only)
+    targets = faults.targets(ROOT, options.of)
+    files = [file for file in targets if options.only in file]
     if not files:
-        return _refused(
-            f"no target has '{options.only}' in its path; the targets are {', '.join(faults.targets(ROOT))}"
-        )
+        return _refused(f"no target has '{options.only}' in its path; the targets are {', '.join(targets)}")
     candidates = faults.enumerate_faults(ROOT, files)
     drawn = faults.draw(candidates, options.count, options.seed)
     print(f"{len(drawn)} faults drawn of {len(candidates)} in {len(files)} files, seed {options.seed}")
@@ -36,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__)
     parser.add_argument("--count", type=int, default=200, help="number of faults to draw")
     parser.add_argument("--seed", type=int, default=0, help="seed of the draw; the same seed draws the same faults")
+    parser.add_argument("--of", choices=list(faults.TARGETS), default="calculus", help="where faults are planted")
     parser.add_argument("--only", default="", metavar="PART", help="targets whose path contains this")
     parser.add_argument("--list", action="store_true", help="print the drawn faults and run nothing")
     parser.add_argument("--jobs", type=int, default=2, help="trials at a time")
@@ -48,9 +48,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def measure(found: record.Record, options: argparse.Namespace) -> int:
-    tests, missing = trials.selected(ROOT)
+    targets = faults.targets(ROOT, options.of)
+    tests, missing = trials.selected(ROOT, trials.TESTS[options.of])
     print("\n".join(f"no test file matches {pattern}" for pattern in missing) or "every pattern of tests has files")
-    sources = record.fingerprint(ROOT, [*faults.targets(ROOT), *tests])
+    sources = record.fingerprint(ROOT, [*targets, *tests])
     target = options.json or options.resume
     if options.resume and options.resume.exists():
         try:
@@ -60,7 +61,7 @@ def measure(found: record.Record, options: argparse.Namespace) -> int:
     started = time.monotonic()
     trial.preload()
     try:
-        clean = trials.clean_run(ROOT, tests, faults.targets(ROOT), options.jobs, leave_failing=options.leave_failing)
+        clean = trials.clean_run(ROOT, tests, targets, options.jobs, leave_failing=options.leave_failing)
     except trials.CleanRunError as error:
         return _refused(str(error))
     _clean_times(clean, tests)
@@ -86,7 +87,8 @@ def _clean_times(clean: trials.Clean, tests: Sequence[str]) -> None:
 
 def _stale(reasons: record.Mapping[record.Key, str]) -> None:
     """Entries of the list of equivalent faults that no longer match any fault."""
-    possible = {fault.key for fault in faults.enumerate_faults(ROOT, faults.targets(ROOT))} if reasons else set()
+    files = {key[0] for key in reasons if (ROOT / key[0]).exists()}
+    possible = {fault.key for fault in faults.enumerate_faults(ROOT, sorted(files))}
     for key in reasons:
         if key not in possible:
             print(f"{EQUIVALENT.name}: no fault matches the entry {' | '.join(key)}")

@@ -36,7 +36,6 @@ MEMORY = 12 * 2**30  # bytes of address space: a fault may build expressions wit
 class Served:
     """The source text that the import system gets for one module."""
 
-    module: str
     path: str
     source: bytes
 
@@ -65,7 +64,7 @@ def run_clean(answer: Connection, root: Path, tests: Sequence[str], targets: Seq
     """The body of the child that runs all tests without a fault, and notes the functions of the targets they enter."""
     report = Report()
     noting = [served(root, file, reach.instrumented(file, (root / file).read_bytes())) for file in targets]
-    sys.meta_path.insert(0, _Finder(noting, report))
+    _serve(noting, report)
     _run(answer, root, tests, [], report, _Reach(report))
 
 
@@ -78,13 +77,12 @@ def run_with(answer: Connection, root: Path, tests: Mapping[str, float], collect
 
 
 def served(root: Path, file: str, source: bytes) -> Served:
-    module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return Served(module, str(root / file), source)
+    return Served(str(root / file), source)
 
 
 def serve(fault: Served, report: Report) -> None:
     """From now on the import system gets the fault's source text for its module."""
-    sys.meta_path.insert(0, _Finder([fault], report))
+    _serve([fault], report)
 
 
 def forget(*packages: str) -> None:
@@ -133,36 +131,27 @@ def _hypothesis_options(aside: str) -> list[str]:
     return ["-p", "hypothesispytest", "--hypothesis-seed=0"]
 
 
-class _Finder:
-    """Finds the served modules as everybody else does, and puts the other source text into their loaders."""
+def _serve(served: Sequence[Served], report: Report) -> None:
+    """From now on every loader of sources, those that add checks of types too, reads the served texts."""
+    texts = {os.path.realpath(each.path): each.source for each in served}
+    loader = importlib.machinery.SourceFileLoader
+    read, stats, execute = loader.get_data, loader.path_stats, loader.exec_module
 
-    def __init__(self, served: Sequence[Served], report: Report) -> None:
-        self.served = {each.module: each for each in served}
-        self.report = report
+    def get_data(self: Any, path: str) -> bytes:
+        text = texts.get(os.path.realpath(path))
+        return read(self, path) if text is None else text
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name not in self.served:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            # A subclass of the loader that is there, which may be one that adds checks of types.
-            spec.loader.__class__ = _serving(type(spec.loader), self.served[name], self.report)
-        return spec
-
-
-def _serving(loader: type, served: Served, report: Report) -> type:
-    class Serving(loader):
-        def get_data(self, path: str) -> bytes:
-            return served.source if os.path.samefile(path, served.path) else super().get_data(path)
-
-        def path_stats(self, path: str) -> dict[str, Any]:
+    def path_stats(self: Any, path: str) -> Mapping[str, Any]:
+        if os.path.realpath(path) in texts:
             raise OSError("served from memory: bytecode is neither read nor written")
+        return stats(self, path)
 
-        def exec_module(self, module: ModuleType) -> None:
-            super().exec_module(module)
-            report.executed = True
+    def exec_module(self: Any, module: ModuleType) -> None:
+        execute(self, module)
+        report.executed |= os.path.realpath(module.__file__ or "") in texts
 
-    return Serving
+    for method in (get_data, path_stats, exec_module):
+        setattr(loader, method.__name__, method)
 
 
 class _Timed:

@@ -19,14 +19,20 @@ NO_IMPORT, NO_END, CRASH = "found (does not import)", "found (does not end)", "f
 
 # The tests that may find a fault: those that are about the targets. What others would also find is not counted, so
 # that a run stays short and the score can only be too low. A pattern that matches nothing is reported.
-TESTS = (
-    "tests/symbolic/test_*.py",
-    "tests/symbolic/calculus/test_*.py",
-    "tests/symbolic/fuzzing/test_*.py",
-    "tests/symbolic/machines/test_perturbed.py",
-    "tests/symbolic/induction/test_vanilla.py",
-)
-OTHERS = {"test_gradients.py", "test_lyapunov.py", "test_smoothness.py", "test_statements.py", "test_trajectory.py"}
+TESTS = {
+    "calculus": (
+        "tests/symbolic/test_*.py",
+        "tests/symbolic/calculus/test_*.py",
+        "tests/symbolic/fuzzing/test_*.py",
+        "tests/symbolic/machines/test_perturbed.py",
+        "tests/symbolic/induction/test_vanilla.py",
+    ),
+    "bridge": ("tests/bridge/**/test_*.py",),
+    "numeric": ("tests/numeric/**/test_*.py",),
+}
+OTHERS = {
+    f"tests/symbolic/test_{name}.py" for name in ("gradients", "lyapunov", "smoothness", "statements", "trajectory")
+}
 
 START = "fork" if "fork" in mp.get_all_start_methods() else "spawn"  # how a child is started
 
@@ -79,10 +85,10 @@ class Clean:
         return {test: self.seconds[test] for test in (*(test for test in quickest if test in hit), *others)}
 
 
-def selected(root: Path, patterns: Sequence[str] = TESTS) -> tuple[list[str], list[str]]:
+def selected(root: Path, patterns: Sequence[str]) -> tuple[list[str], list[str]]:
     """The test files in order, and the patterns that match none."""
     matches = {pattern: sorted(p.relative_to(root).as_posix() for p in root.glob(pattern)) for pattern in patterns}
-    files = dict.fromkeys(file for found in matches.values() for file in found if Path(file).name not in OTHERS)
+    files = dict.fromkeys(file for found in matches.values() for file in found if file not in OTHERS)
     return list(files), [pattern for pattern, found in matches.items() if not found]
 
 

@@ -40,19 +40,19 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Claim:
+class CertifiedClaim:
     """An outcome with the origin of its inequality; None for an inequality that the user typed."""
 
     outcome: Outcome
     origin: Origin | None = None
 
 
-def write_certificate(path: str, claims: Sequence[Claim]) -> None:
+def write_certificate(path: str, claims: Sequence[CertifiedClaim]) -> None:
     """Writes the claims into one file, atomically. Raises UsageError for content that a certificate cannot store."""
     write_text(path, certificate_text(claims))
 
 
-def certificate_text(claims: Sequence[Claim]) -> str:
+def certificate_text(claims: Sequence[CertifiedClaim]) -> str:
     """The text of the file. Raises UsageError for content that a certificate cannot store."""
     content = {
         "format": FORMAT,
@@ -76,7 +76,7 @@ def digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def claim_record(claim: Claim) -> dict[str, Any]:
+def claim_record(claim: CertifiedClaim) -> dict[str, Any]:
     outcome = claim.outcome
     record: dict[str, Any] = {
         "inequality": inequality_record(outcome.inequality),

@@ -63,7 +63,7 @@ class CheckedClaim:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedCertificate:
     """A certificate file, re-checked. It `holds` if every claim is decided (proved or refuted) and confirmed."""
 
     path: str
@@ -94,7 +94,7 @@ def check_certificate(
     progress: Report | None = None,
     seconds: float = SECONDS,
     deadline: Deadline | None = None,
-) -> Checked:
+) -> CheckedCertificate:
     """Re-checks a certificate file. Raises UsageError for an invalid file (truncated, of another version, edited).
 
     `seconds`, or a given `deadline`, hold for the whole file; a claim that is not reached is `not re-checked`.
@@ -110,7 +110,7 @@ def check_certificate(
             run.check(each)
     skipped = [_skipped(each) for each in distinct[len(run.found) :]]
     gaps = () if skipped else run.gaps()
-    return Checked(path, content["package"], (*run.found, *skipped), gaps, deadline.seconds)
+    return CheckedCertificate(path, content["package"], (*run.found, *skipped), gaps, deadline.seconds)
 
 
 @dataclass

@@ -1,6 +1,8 @@
 """Inequalities that a user types, parsed by a whitelist and never evaluated: `f`, `f >= g`, `f > g` and so on."""
 
 import ast
+import itertools
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -209,36 +211,44 @@ def _claim(tree: ast.expr, text: str, *, evaluate: bool) -> tuple[sp.Expr, bool]
         raise UsageError(_at(text, tree.col_offset, "is not a single comparison by >=, >, <= or <"))
     sign, strict = COMPARISONS[type(tree.ops[0])]
     left, right = (_expression(side, text, evaluate) for side in (tree.left, tree.comparators[0]))
-    return _product(sp.Integer(sign), _difference(left, right, evaluate), evaluate), strict
+    return _product(sp.Integer(sign), [_sum(left, [_negative(right, evaluate)], evaluate)], evaluate), strict
 
 
-def _sum(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+# All terms at once, or all factors: a tree that grew by one at a time would be built anew each time.
+
+
+def _sum(first: sp.Expr, others: Sequence[sp.Expr], evaluate: bool) -> sp.Expr:
     if evaluate:
-        return left + right
-    terms = left.args if left.is_Add else (left,)  # keeps the tree of a long sum flat
-    return sp.Add(*terms, right, evaluate=False)
+        return sp.Add(first, *others)
+    terms = first.args if first.is_Add else (first,)  # keeps the tree of a long sum flat
+    return sp.Add(*terms, *others, evaluate=False)
 
 
-def _product(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
+def _product(first: sp.Expr, others: Sequence[sp.Expr], evaluate: bool) -> sp.Expr:
     if evaluate:
-        return left * right
-    factors = left.args if left.is_Mul else (left,)
-    return sp.Mul(*factors, right, evaluate=False)
+        return math.prod(others, start=first)
+    factors = first.args if first.is_Mul else (first,)
+    return sp.Mul(*factors, *others, evaluate=False)
 
 
-def _difference(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
-    return _sum(left, _product(sp.Integer(-1), right, evaluate), evaluate)
+def _negative(of: sp.Expr, evaluate: bool) -> sp.Expr:
+    return _product(sp.Integer(-1), [of], evaluate)
 
 
-def _quotient(left: sp.Expr, right: sp.Expr, evaluate: bool) -> sp.Expr:
-    return _product(left, sp.Pow(right, -1, evaluate=evaluate), evaluate)
+def _same(of: sp.Expr, evaluate: bool) -> sp.Expr:
+    return of
 
 
-STEPS: dict[type, Callable[[sp.Expr, sp.Expr, bool], sp.Expr]] = {
-    ast.Add: _sum,
-    ast.Sub: _difference,
-    ast.Mult: _product,
-    ast.Div: _quotient,
+def _inverse(of: sp.Expr, evaluate: bool) -> sp.Expr:
+    return sp.Pow(of, -1, evaluate=evaluate)
+
+
+# What joins a run of operations, and what each of them makes of its right side.
+STEPS: dict[type, tuple[Callable[[sp.Expr, Sequence[sp.Expr], bool], sp.Expr], Callable[[sp.Expr, bool], sp.Expr]]] = {
+    ast.Add: (_sum, _same),
+    ast.Sub: (_sum, _negative),
+    ast.Mult: (_product, _same),
+    ast.Div: (_product, _inverse),
 }
 
 
@@ -249,7 +259,7 @@ def _expression(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
         return _name(node, text)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         inner = _expression(node.operand, text, evaluate)
-        return _product(sp.Integer(-1), inner, evaluate) if isinstance(node.op, ast.USub) else inner
+        return _negative(inner, evaluate) if isinstance(node.op, ast.USub) else inner
     if isinstance(node, ast.BinOp):
         return _operation(node, text, evaluate)
     if isinstance(node, ast.Call):
@@ -291,12 +301,16 @@ def _chain(node: ast.expr, text: str, evaluate: bool) -> sp.Expr:
         steps.append(node)
         node = node.left
     found = _expression(node, text, evaluate)
-    for step in reversed(steps):
-        right = _expression(step.right, text, evaluate)
-        if isinstance(step.op, ast.Div) and right == 0:
-            raise UsageError(_at(text, step.right.col_offset, "is 0 and cannot divide"))
-        found = STEPS[type(step.op)](found, right, evaluate)
+    for joined, run in itertools.groupby(reversed(steps), key=lambda step: STEPS[type(step.op)][0]):
+        found = joined(found, [_right_side(step, text, evaluate) for step in run], evaluate)
     return found
+
+
+def _right_side(step: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:
+    right = _expression(step.right, text, evaluate)
+    if isinstance(step.op, ast.Div) and right == 0:
+        raise UsageError(_at(text, step.right.col_offset, "is 0 and cannot divide"))
+    return STEPS[type(step.op)][1](right, evaluate)
 
 
 def _power(base: sp.Expr, exponent: sp.Expr, node: ast.BinOp, text: str, evaluate: bool) -> sp.Expr:

@@ -46,7 +46,7 @@ CONSTANTS: dict[Any, Callable[[], Arb]] = {sp.pi: flint.arb.pi, sp.E: flint.arb.
 
 
 @dataclass(frozen=True)
-class Size:
+class NodeSize:
     """What SymPy may make of a node.
 
     `value` encloses a constant. `bits` is at least the number of bits of all integers in the node, also after powers of
@@ -105,23 +105,23 @@ def replaced(expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> sp.Exp
 class _Sizes:
     def __init__(self, where: str) -> None:
         self.where = where
-        self._known: dict[sp.Basic, Size] = {}
+        self._known: dict[sp.Basic, NodeSize] = {}
 
-    def size(self, node: sp.Basic) -> Size:
+    def size(self, node: sp.Basic) -> NodeSize:
         if node not in self._known:
             found = self._size(node)
             self._check(node, found)
             self._known[node] = found
         return self._known[node]
 
-    def _size(self, node: Any) -> Size:
+    def _size(self, node: Any) -> NodeSize:
         if node.is_Rational:
             p, q = int(node.p), int(node.q)
-            return Size(balls.ratio(p, q), p.bit_length() + q.bit_length() - 1, 0, _capped(-(-abs(p) // q)))
+            return NodeSize(balls.ratio(p, q), p.bit_length() + q.bit_length() - 1, 0, _capped(-(-abs(p) // q)))
         if node in CONSTANTS:
-            return Size(CONSTANTS[node](), 0, 0, 4)
+            return NodeSize(CONSTANTS[node](), 0, 0, 4)
         if not node.args:
-            return Size(None, 0)
+            return NodeSize(None, 0)
         parts = [self.size(part) for part in node.args]
         if node.is_Pow:
             return self._power(node, *parts)
@@ -131,9 +131,9 @@ class _Sizes:
             return self._function(node, parts[0])
         raise UsageError(f"{self.where}: {type(node).__name__} is not a function that certify supports.")
 
-    def _several(self, node: Any, parts: Sequence[Size]) -> Size:
+    def _several(self, node: Any, parts: Sequence[NodeSize]) -> NodeSize:
         values = [part.value for part in parts if part.value is not None]
-        return Size(
+        return NodeSize(
             reduce(SEVERAL[type(node)], values) if len(values) == len(parts) else None,
             sum(part.bits for part in parts),
             (sum if node.is_Mul else max)(part.power for part in parts),
@@ -141,23 +141,23 @@ class _Sizes:
             any(part.logarithm for part in parts),
         )
 
-    def _function(self, node: Any, part: Size) -> Size:
+    def _function(self, node: Any, part: NodeSize) -> NodeSize:
         if isinstance(node, sp.gamma | sp.loggamma) and part.value is not None and not abs(part.value) <= MOST_GAMMA:
             raise UsageError(f"{self.where}: {_text(node)}: gamma accepts numbers up to {MOST_GAMMA} only.")
         value = None if part.value is None else ONE_ARGUMENT[type(node)](part.value)
         power = 0 if value is not None else 1
         if isinstance(node, sp.exp):
-            return Size(value, _merged(part.bits, part), _merged(power, part))
-        return Size(value, part.bits, power, logarithm=isinstance(node, sp.log))
+            return NodeSize(value, _merged(part.bits, part), _merged(power, part))
+        return NodeSize(value, part.bits, power, logarithm=isinstance(node, sp.log))
 
-    def _power(self, node: Any, base: Size, exponent: Size) -> Size:
+    def _power(self, node: Any, base: NodeSize, exponent: NodeSize) -> NodeSize:
         if exponent.value is None:
-            return Size(None, _merged(base.bits + exponent.bits, exponent), _merged(max(1, base.power), exponent))
+            return NodeSize(None, _merged(base.bits + exponent.bits, exponent), _merged(max(1, base.power), exponent))
         value = None if base.value is None else _power_of_ball(base.value, node.exp, exponent.value)
         times = max(1, _whole_above(abs(exponent.value)))
-        return Size(value, base.bits * times, base.power * times, _capped(base.reach ** min(times, 64)))
+        return NodeSize(value, base.bits * times, base.power * times, _capped(base.reach ** min(times, 64)))
 
-    def _check(self, node: Any, size: Size) -> None:
+    def _check(self, node: Any, size: NodeSize) -> None:
         if node.is_Rational and max(int(node.p).bit_length(), int(node.q).bit_length()) > MOST_BITS:
             raise UsageError(f"{self.where}: a number has more than {MOST_BITS} bits; round it.")
         if size.value is not None:
@@ -180,7 +180,7 @@ class _Sizes:
             raise UsageError(f"{self.where}: {_text(node)} is too small: below 2**-{MOST_BITS}.")
 
 
-def _merged(amount: int, exponent: Size) -> int:
+def _merged(amount: int, exponent: NodeSize) -> int:
     """exp(c*log(t)) becomes t**c."""
     return amount * exponent.reach if exponent.logarithm else amount
 

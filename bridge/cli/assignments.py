@@ -1,42 +1,34 @@
 """`--set name=value` and `--grid name=v1,v2,...` as the keyword arguments of `compare` and `solve`."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
 
-WORDS = ("machine", "input", "netlist")  # parameters that are text even where the text is a number
 OPENING, CLOSING = "([{", ")]}"
 
 
-def parameters(settings: Iterable[str], grids: Iterable[str] = ()) -> dict[str, Any]:
-    """Names to values, those of a grid as tuples. Raises UsageError that names every assignment it cannot read."""
+def parameters(
+    settings: Iterable[str], grids: Iterable[str] = (), texts: Collection[str] = frozenset()
+) -> dict[str, Any]:
+    """Names to values, those of a grid as tuples; `texts` are the parameters that stay text, whatever it holds.
+
+    Raises UsageError that names every assignment it cannot read.
+    """
     values: dict[str, Any] = {}
     complaints: list[str] = []
     for option, assignment in [*(("--set", text) for text in settings), *(("--grid", text) for text in grids)]:
         try:
-            name, text = _split(option, assignment)
+            name, text = _split(option, assignment, texts)
             if name in values:
                 raise ValueError(f"'{name}' is given twice (--set and --grid); give it once")
-            read = str if name in WORDS else parse_value
+            read = str if name in texts else parse_value
             values[name] = read(text) if option == "--set" else _grid(assignment, text, read)
         except ValueError as error:
             complaints.append(str(error))
     if complaints:
-        refuse("; ".join(complaints))
+        from symbolic.statements import UsageError
+
+        raise UsageError(f"{'; '.join(complaints)}.")
     return values
-
-
-def with_options(values: dict[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """`values` and the parameters that have an option of their own. Raises UsageError for one that is given twice."""
-    for name in options:
-        if name in values:
-            refuse(f"'{name}' is given twice (--{name} and --set or --grid); give it once")
-    return {**values, **options}
-
-
-def refuse(sentence: str) -> NoReturn:
-    from symbolic.statements import UsageError
-
-    raise UsageError(f"{sentence}.")
 
 
 def parse_value(text: str) -> int | float | str:
@@ -52,12 +44,16 @@ def parse_value(text: str) -> int | float | str:
     return text
 
 
-def _split(option: str, assignment: str) -> tuple[str, str]:
-    name, equals, text = (part.strip() for part in assignment.partition("="))
-    if not (name and equals and text):
+def _split(option: str, assignment: str, texts: Collection[str]) -> tuple[str, str]:
+    """Name and value. The text of `--set` is kept as it is, also where it is empty."""
+    name, equals, text = assignment.partition("=")
+    name = name.strip()
+    if equals and name in texts and option == "--set":
+        return name, text
+    if not (name and equals and text.strip()):
         form = "name=value" if option == "--set" else "name=v1,v2,..."
         raise ValueError(f"{option} {assignment} is not of the form {form}")
-    return name, text
+    return name, text.strip()
 
 
 def _grid(assignment: str, text: str, read: Callable[[str], int | float | str]) -> tuple[int | float | str, ...]:

@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from bridge.certify.certificate import Claim, Origin, certificate_text
+from bridge.certify.certificate import CertifiedClaim, Origin, certificate_text
 from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.obligations import OBLIGATION, stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
@@ -37,7 +37,7 @@ STYLES = {Status.PROVED: "green", Status.REFUTED: "bold red", Status.UNDECIDED: 
 
 
 @dataclass
-class Run:
+class CertifyRun:
     """The request and the results of a run; `region` is that of a typed inequality; `interrupted` after Ctrl-C."""
 
     title: str
@@ -46,7 +46,7 @@ class Run:
     origin: Origin | None = None
     cannot: Sequence[str] = ()
     region: str = ""
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[CertifiedClaim] = field(default_factory=list)
     interrupted: bool = False
 
 
@@ -73,7 +73,7 @@ def run_certify(
     if not chosen and (quantity is not None or not cannot):
         raise UsageError(_nothing_to_prove(source, quantity, [each.name for each in stated], cannot))
     origin = None if source.is_own else Origin(id, quantity or "", params)  # a file is not read again by a re-check
-    _run(Run(source.result.id, chosen, seconds, origin, cannot), output, as_json)
+    _run(CertifyRun(source.result.id, chosen, seconds, origin, cannot), output, as_json)
 
 
 def _without_choices(source: Source, params: dict[str, Any], deadline: Deadline) -> dict[str, Any]:
@@ -116,13 +116,13 @@ def run_expression(
     seconds = checked_seconds(seconds, SECONDS_OF_PROOF)
     _check_output(output)
     deadline = Deadline(seconds, alarmed=True)
-    run = Run(text, [], seconds)
+    run = CertifyRun(text, [], seconds)
     try:
         with deadline.interrupting():
             run.inequalities = read_inequality(text, ranges, where, deadline)
     except OutOfTime:
         typed, reason = typed_inequality(text, ranges, where), _time_limit_reached(deadline, "it was simplified")
-        run.claims.append(Claim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
+        run.claims.append(CertifiedClaim(Outcome(typed, Status.UNDECIDED, seconds=deadline.spent, reason=reason)))
     run.region = _region((run.inequalities or [claim.outcome.inequality for claim in run.claims])[-1], where)
     _run(run, output, as_json, deadline)
 
@@ -153,7 +153,7 @@ def _check_output(output: Path | None) -> None:
         check_writable(output)
 
 
-def _run(run: Run, output: Path | None, as_json: bool, first: Deadline | None = None) -> None:
+def _run(run: CertifyRun, output: Path | None, as_json: bool, first: Deadline | None = None) -> None:
     _prove_all(run, first)
     if as_json:
         show_json(_run_record(run))
@@ -167,7 +167,7 @@ def _run(run: Run, output: Path | None, as_json: bool, first: Deadline | None = 
         raise typer.Exit(INTERRUPTED)
 
 
-def _prove_all(run: Run, first: Deadline | None) -> None:
+def _prove_all(run: CertifyRun, first: Deadline | None) -> None:
     """Each inequality in turn; the first may have a deadline that runs already, since the expression was read.
 
     Ctrl-C ends this one as undecided and skips the rest.
@@ -175,7 +175,7 @@ def _prove_all(run: Run, first: Deadline | None) -> None:
     with progress(run.title) as report, _interrupts(run):
         for inequality in run.inequalities:
             if run.interrupted:
-                run.claims.append(Claim(Outcome(inequality, Status.UNDECIDED), run.origin))
+                run.claims.append(CertifiedClaim(Outcome(inequality, Status.UNDECIDED), run.origin))
                 continue
 
             def hear(boxes: int, share: float, name: str = inequality.name) -> None:
@@ -183,11 +183,11 @@ def _prove_all(run: Run, first: Deadline | None) -> None:
 
             deadline, first = first or Deadline(run.seconds, alarmed=True), None
             outcome = prove(inequality, deadline=deadline, progress=hear, keep_on_interrupt=True)
-            run.claims.append(Claim(outcome, run.origin))
+            run.claims.append(CertifiedClaim(outcome, run.origin))
 
 
 @contextlib.contextmanager
-def _interrupts(run: Run) -> Iterator[None]:
+def _interrupts(run: CertifyRun) -> Iterator[None]:
     """Records Ctrl-C, so that `prove` ends with its results so far."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -204,7 +204,7 @@ def _interrupts(run: Run) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _run_blocks(run: Run) -> Iterator[Any]:
+def _run_blocks(run: CertifyRun) -> Iterator[Any]:
     yield run.title
     if run.origin:
         yield "at " + ", ".join(f"{name} = {value}" for name, value in run.origin.parameters.items())
@@ -228,7 +228,7 @@ def _run_blocks(run: Run) -> Iterator[Any]:
         yield "interrupted: inequalities that were not finished are undecided"
 
 
-def _meanings(run: Run) -> Iterator[str]:
+def _meanings(run: CertifyRun) -> Iterator[str]:
     """What each inequality of a result states, unless its name contains it; what the user typed needs no meaning."""
     stated = [claim.outcome.inequality for claim in run.claims] if run.origin else []
     for each in stated:
@@ -279,7 +279,7 @@ def _digits(value: Fraction) -> str:
     return text if len(text) <= SHOWN_DIGITS else f"{text[:SHOWN_DIGITS]}..."
 
 
-def _run_record(run: Run) -> dict[str, Any]:
+def _run_record(run: CertifyRun) -> dict[str, Any]:
     return {
         "title": run.title,
         "params": dict(run.origin.parameters) if run.origin else {},

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bridge.cli.parameter_help import CommandOfResult
+
 SLASHES = tuple({"/", os.sep})
 
 app = typer.Typer(
@@ -35,7 +37,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="The value of a parameter; `show ID` lists the names. Repeatable."
+        "--set",
+        metavar="NAME=VALUE",
+        help="The value of a parameter; `show ID` lists the names and what each takes. Repeatable.",
     ),
 ]
 
@@ -65,7 +69,7 @@ def list_results(json: Annotated[bool, typer.Option("--json", help="Print a JSON
     list_claims(as_json=json)
 
 
-@app.command()
+@app.command(cls=CommandOfResult)
 def show(
     id: Id,
     json: Json = False,
@@ -108,7 +112,7 @@ def latex(
     write_latex(id, output, bibtex=bibtex)
 
 
-@app.command()
+@app.command(cls=CommandOfResult)
 def solve(
     id: Id,
     knob: Annotated[str, typer.Option("--for", metavar="NAME", help="The parameter to solve for, or `error`.")],
@@ -135,7 +139,7 @@ def solve(
     run_solve(asked, knob, given, as_json=json)
 
 
-@app.command()
+@app.command(cls=CommandOfResult)
 def compare(
     id: Id,
     settings: Settings = None,
@@ -171,18 +175,6 @@ def compare(
     ] = None,
     lags: Annotated[
         int | None, typer.Option(metavar="Q", help="For a table that is a series: predict from the Q values before.")
-    ] = None,
-    machine: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="A Turing machine, included or from a file, for machines.*.")
-    ] = None,
-    input: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STRING", help="The input of the tape, or the bits of a circuit. For several: --grid input=0,01."
-        ),
-    ] = None,
-    netlist: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="A circuit, included or from a file, for machines.*.")
     ] = None,
     claim: Annotated[
         list[str] | None,
@@ -224,24 +216,22 @@ def compare(
     given |= {name: str(value) for name, value in sources.items() if value is not None}
     given |= {"lags": lags} if lags is not None else {}
     given |= {"claim": claim} if claim else {}
-    texts = {"machine": machine, "input": input, "netlist": netlist}
-    named = {name: value for name, value in texts.items() if value is not None}
     outputs = Outputs(tuple(output or ()), plot, save_witnesses, as_json=json, all_rows=all_rows, steps=steps)
     if witness is None:
         check_compare(given, outputs)
-        asked = request(id, settings or [], grid or [], named)
+        asked = request(id, settings or [], grid or [])
         from bridge.cli.comparing import run_compare
 
         run_compare(asked, given, outputs)
     else:
-        check_replay(witness, [*(settings or []), *(grid or []), *given, *named], outputs)
+        check_replay(witness, [*(settings or []), *(grid or []), *given], outputs)
         asked = request(id, [])
         from bridge.cli.comparing import run_replay
 
         run_replay(asked.source, witness, as_json=json)
 
 
-@app.command()
+@app.command(cls=CommandOfResult)
 def certify(
     id: Annotated[
         str | None, typer.Argument(metavar="[ID|FILE.py]", help="The theorem whose inequalities are to be proved.")

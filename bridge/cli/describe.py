@@ -30,7 +30,7 @@ from symbolic.displays import with_names
 from symbolic.errata import Erratum
 from symbolic.printing import derived_words
 from symbolic.provenance import Provenance
-from symbolic.statements import Formula, Kind, Printed, Quantity, Result, UsageError
+from symbolic.statements import Formula, Kind, Parameter, Printed, Quantity, Result, UsageError
 
 TALL = 6  # lines of a formula
 NARROW = 18  # columns of a list's citation and claim, so that it fits a terminal of 80
@@ -108,7 +108,7 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *(_heading("hypotheses") if result.hypotheses else []),
         *(f"  {h.parameter}: {formula(h.condition)}  ({h.reason})" for h in result.hypotheses),
         *(_heading("parameters and their defaults") if result.parameters else []),
-        *(f"  {p.name} = {p.default}  {p.meaning}" for p in result.parameters),
+        *map(parameter_words, result.parameters),
         *(_heading("symbols in the formulas") if result.symbols else []),
         *(f"  {symbol}: {meaning}{_not_the_parameter(result, symbol)}" for symbol, meaning in result.symbols.items()),
         *_heading("quantities"),
@@ -119,6 +119,12 @@ def _result_blocks(result: Result) -> list[RenderableType]:
         *steps,
         *_remarks(result),
     ]
+
+
+def parameter_words(parameter: Parameter) -> str:
+    """Its name, its default, what is typed for a text, and its meaning, in one line."""
+    takes = f"{parameter.takes}: " if parameter.takes else ""
+    return f"  {parameter.name} = {parameter.default}  {takes}{parameter.meaning}"
 
 
 def _not_the_parameter(result: Result, symbol: sp.Symbol) -> str:

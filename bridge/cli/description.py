@@ -41,6 +41,7 @@ def result_record(result: Result) -> dict[str, Any]:
         ],
         "parameters": [
             {"name": p.name, "default": p.default, "integer": p.integer, "meaning": p.meaning}
+            | ({"takes": p.takes} if p.takes else {})
             for p in result.parameters
         ],
         "notation": {str(symbol): latex for symbol, latex in result.notation.items()},

@@ -18,6 +18,7 @@ import typer
 from typer.main import get_command
 
 from bridge.cli.commands import app
+from bridge.cli.parameter_help import as_setting
 from bridge.cli.printable import message, printable
 
 BUG, USAGE, INTERRUPTED = 1, 2, 130
@@ -69,7 +70,7 @@ def _explain(error: Exception, arguments: Sequence[str]) -> int:
     if own is not None and isinstance(error, own.OwnFileError):
         _print_error(printable(own_traceback(error)))
         return USAGE
-    sentence = _sentence(error)
+    sentence = _sentence(error, arguments)
     if sentence is None:
         _report_bug(error, arguments)
         return BUG
@@ -88,8 +89,11 @@ def own_traceback(error: Exception) -> str:
     return f"{''.join(lines)}boundsmith: error: '{path}' raised this while it was read."
 
 
-def _sentence(error: Exception) -> str | None:
+def _sentence(error: Exception, arguments: Sequence[str]) -> str | None:
     """The message for a usage error; None for a bug."""
+    unknown = getattr(error, "option_name", None)
+    if unknown is not None and type(error).__name__ == "NoSuchOption" and (setting := as_setting(unknown, arguments)):
+        return setting
     # typer brings its own copy of click in some versions and uses the installed one in others; the usage errors of
     # both have this method, and no common class that can be imported.
     usage = getattr(error, "format_message", None)

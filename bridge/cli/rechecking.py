@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from bridge.certify.checking import SECONDS, Checked, CheckedClaim, Recheck, check_certificate
+from bridge.certify.checking import SECONDS, CheckedCertificate, CheckedClaim, Recheck, check_certificate
 from bridge.certify.deadline import Deadline
 from bridge.certify.proving import Status
 from bridge.cli.certifying import checked_seconds, table_of, verdict_text
@@ -38,7 +38,7 @@ def run_check(path: Path, others: Mapping[str, Any], seconds: float | None, *, a
         raise typer.Exit(1)
 
 
-def _checked_blocks(checked: Checked) -> Iterator[Any]:
+def _checked_blocks(checked: CheckedCertificate) -> Iterator[Any]:
     table = table_of("inequality", "claimed", "re-check", "boxes")
     shown = checked.claims[:SHOWN_CLAIMS]
     for claim in shown:
@@ -53,7 +53,7 @@ def _checked_blocks(checked: Checked) -> Iterator[Any]:
     yield f"the certificate {checked.path} {_summary(checked)}"
 
 
-def _summary(checked: Checked) -> str:
+def _summary(checked: CheckedCertificate) -> str:
     if checked.holds:
         return "holds for its content, but does not cover all that is stated" if checked.gaps else "holds"
     if checked.skipped:
@@ -75,7 +75,7 @@ def _remarks(claim: CheckedClaim) -> Iterator[str]:
         yield "typed by the user; no result states it"
 
 
-def _checked_record(checked: Checked) -> dict[str, Any]:
+def _checked_record(checked: CheckedCertificate) -> dict[str, Any]:
     return {
         "path": checked.path,
         "holds": checked.holds,

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bridge.cli.assignments import parameters, with_options
+from bridge.cli.assignments import parameters
 from bridge.cli.outputs import Outputs
 from bridge.cli.sources import Source, find_source
 from bridge.files import require_file
 from bridge.formats import check_device, check_dtype
 from bridge.solving.tiers import check_tier
-from symbolic.statements import Result, UsageError
+from symbolic.statements import UsageError
 
 
 @dataclass(frozen=True)
@@ -22,22 +22,12 @@ class Request:
     parameters: dict[str, Any]
 
 
-def request(
-    typed: str, settings: Sequence[str], grids: Sequence[str] = (), named: Mapping[str, str] | None = None
-) -> Request:
-    """The theorem, and the parameters that it has (`seed`, say, would clash with an argument of `compare`).
-
-    `named` are parameters with an option of their own (a machine, its input): strings, even if they consist of digits.
-    """
-    given = with_options(parameters(settings, grids), named or {})
+def request(typed: str, settings: Sequence[str], grids: Sequence[str] = ()) -> Request:
+    """The theorem, and the parameters that it has (`seed`, say, would clash with an argument of `compare`)."""
     source = find_source(typed)
-    _check_names(source.result, given)
+    given = parameters(settings, grids, {each.name for each in source.result.parameters if each.takes})
+    source.result.check_names(given)
     return Request(source, given)
-
-
-def _check_names(result: Result, names: Mapping[str, Any]) -> None:
-    for name in names:
-        result.parameter(name)
 
 
 def check_compare(options: Mapping[str, Any], outputs: Outputs) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bridge.export.layout import parameter_words
 from bridge.inverse import Solution
-from bridge.solving.probes import Condition
+from bridge.solving.probes import CheckedCondition
 
 UNPROVED = ", which boundsmith does not prove as printed"
 PLURAL = {"hypothesis": "hypotheses", "obligation": "obligations"}
@@ -24,7 +24,7 @@ def sentences(solution: Solution) -> list[str]:
     return [*found, f"Method: {solution.method}."]
 
 
-def _checked(conditions: Sequence[Condition]) -> str:
+def _checked(conditions: Sequence[CheckedCondition]) -> str:
     """Hypotheses, then obligations."""
     kinds = dict.fromkeys(str(each.kind) for each in conditions)
     groups = {kind: [each.statement for each in conditions if each.kind == kind] for kind in kinds}

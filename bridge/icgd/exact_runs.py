@@ -14,7 +14,7 @@ from symbolic.icgd import exact_runs as theory
 from symbolic.statements import UsageError
 
 
-def check_of(witness: Callable[..., theory.Witness], *, repaired: bool) -> Check:
+def check_of(witness: Callable[..., theory.ExactWitness], *, repaired: bool) -> Check:
     """Of the run's numbers, each a pair of whole numbers, numerator and denominator."""
     stated = theory.refuted_quantity(witness)
     if repaired:
@@ -34,7 +34,7 @@ def check_of(witness: Callable[..., theory.Witness], *, repaired: bool) -> Check
     return Check(stated, sides, inputs, params={})
 
 
-def run_of(inputs: dict[str, Tensor]) -> theory.Run:
+def run_of(inputs: dict[str, Tensor]) -> theory.ExactRun:
     """The run of these numbers. Raises UsageError for what is no pair of whole numbers, and as `Run.check`."""
     numbers = {}
     for name, pair in inputs.items():
@@ -42,7 +42,7 @@ def run_of(inputs: dict[str, Tensor]) -> theory.Run:
         if None in whole or whole[1] == 0:
             raise UsageError(f"icgd.trajectory: {name} has to be two whole numbers, numerator and denominator (not 0)")
         numbers[name] = sp.Rational(*whole)
-    run = theory.Run(**numbers)
+    run = theory.ExactRun(**numbers)
     run.check()
     return run
 

@@ -127,7 +127,7 @@ class Learnt:
 
 
 @dataclass(frozen=True)
-class Learning:
+class Lessons:
     """L steps from w (D_w) on the prompt x (n, d_x), y (n, d_y), and the prediction for the query (d_x)."""
 
     chain: Chain
@@ -183,9 +183,9 @@ class Learning:
 
 def learning(
     chain: Chain, w: Tensor, x: Tensor, y: Tensor, data: ScaledTable, L: int, dtype: str, device: str
-) -> Learning:
+) -> Lessons:
     run = torch_dtype(dtype), torch_device(device)
-    return Learning(chain, w, x, y, torch.as_tensor(data.x_query).to(run[0]).double(), L, *run)
+    return Lessons(chain, w, x, y, torch.as_tensor(data.x_query).to(run[0]).double(), L, *run)
 
 
 def _at_zero(exact: Learnt, network: Learnt) -> tuple[str, str]:
@@ -196,7 +196,7 @@ def _at_zero(exact: Learnt, network: Learnt) -> tuple[str, str]:
     return "w = 0 is stationary", f"{why}; the network's largest weight is {plain(float(network.w.abs().max()))}"
 
 
-def risks(learning: Learning) -> NamedTable:
+def risks(learning: Lessons) -> NamedTable:
     found = {"before the first step": learning.w, "after L exact steps": learning.exact.w}
     if learning.network is not None:
         found["after L steps of the network"] = learning.network.w

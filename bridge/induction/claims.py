@@ -1,66 +1,30 @@
-"""Rows of printed statements that an exact point refutes, and the replay of their witnesses."""
+"""The sides of printed statements that exact rationals decide, for their checks."""
 
-from typing import Any
-
-import flint
 import sympy as sp
+from torch import Tensor
 
+from bridge.check import Sides
 from bridge.export.numbers import digits_apart, plain
-from bridge.record import Row, Verdict, Witness
-from bridge.rows import direct_row
-from bridge.study import DirectCase, Inputs
-from numeric.balls import float_below
 from symbolic.induction.claims import Claim, Point
-from symbolic.statements import Quantity, UsageError
+from symbolic.statements import UsageError
 
 LONGEST_FRACTION = 40  # bits of a denominator that is printed as it is
-PREFIX = "erratum."  # a witness names the check so: its inputs are those of the claim, and of no network
 
 
-def claim_row(case: DirectCase, claim: Claim, point: Point | None = None, **more: Any) -> Row:
-    """The row of the claim's quantity, judged at `point`, or at the first point of the claim's grid that refutes it."""
-    quantity = case.result.quantity(claim.name)
-    at = claim.refutation() if point is None else point
-    verdict, found, witness = Verdict.UNDECIDED, "no small rationals refute it", None
-    if at is not None:
-        left, right = claim.sides(at)
-        holds, found = claim.holds(at), _sides(claim, at, left, right)
-        verdict = Verdict.KEPT if holds else Verdict.VIOLATED
-        witness = None if holds else _witness(case, quantity, at, left, right)
-    verdicts = {"printed": verdict, **more.pop("verdict", {})}
-    remark = "; ".join(filter(None, [more.pop("remark", ""), found]))
-    return direct_row(case, quantity, verdicts, remark=remark, witness=witness, **more)
+def refuting_point(claim: Claim) -> dict[str, list[float]]:
+    """The inputs of the claim's check: the first point of its grid that refutes it, else the first of all."""
+    point = claim.refutation() or next(claim.points())
+    return {letter: [float(value) for value in values] for letter, values in point.items()}
 
 
-def replayed_claim(case: DirectCase, claims: dict[str, Claim], name: str, inputs: Inputs) -> Row:
-    """The row of one claim again, at the witness's numbers, by exact arithmetic.
-
-    Raises UsageError for a name without a claim, and for numbers that miss the claim's premises.
-    """
-    claim = claims.get(name.removeprefix(PREFIX))
-    if claim is None:
-        raise UsageError(
-            f"{case.result.id} has no check '{name}'. It has: {', '.join(PREFIX + each for each in claims)}"
-        )
-    missing = sorted(set(claim.grid) ^ set(inputs))
-    if missing:
-        raise UsageError(f"{case.result.id}: '{name}' takes the numbers {', '.join(claim.grid)}; {_differ(missing)}")
-    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in inputs.items()}
-    _check_lengths(case, claim, name, point)
+def sides_of_claim(claim: Claim, **letters: Tensor) -> Sides:
+    """The two sides of the claim at these numbers, exactly. Raises UsageError for numbers that miss its premises."""
+    point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in letters.items()}
     wrong = claim.premises(point)
     if wrong:
-        raise UsageError(f"{case.result.id}: '{name}' is not judged at these numbers: {'; '.join(wrong)}")
-    return claim_row(case, claim, point)
-
-
-def _differ(missing: list[str]) -> str:
-    return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing or not used"
-
-
-def _check_lengths(case: DirectCase, claim: Claim, name: str, point: Point) -> None:
-    wrong = [letter for letter, values in point.items() if len(values) not in {len(v) for v in claim.grid[letter]}]
-    if wrong:
-        raise UsageError(f"{case.result.id}: '{name}' does not take as many values of {', '.join(wrong)} as came")
+        raise UsageError(f"'{claim.name}' is not judged at {point_words(point)}: {'; '.join(wrong)}")
+    left, right = claim.sides(point)
+    return Sides(left, printed=right, remark=_sides(claim, point, left, right))
 
 
 def exact_number(value: float) -> sp.Rational:
@@ -94,15 +58,3 @@ def apart(first: float, second: float) -> tuple[str, str]:
 
 def boxes(count: int) -> str:
     return f"{count} box" if count == 1 else f"{count} boxes"
-
-
-def _witness(case: DirectCase, quantity: Quantity, point: Point, left: sp.Rational, right: sp.Rational) -> Witness:
-    gap = abs(left - right)
-    return Witness(
-        result=case.result.id,
-        quantity=PREFIX + quantity.name,
-        params=case.full_params,
-        inputs={letter: [float(v) for v in values] for letter, values in point.items()},
-        error_lower=float_below(flint.arb(flint.fmpq(int(gap.p), int(gap.q)))),
-        bounds={"left": float(left), "right": float(right)},
-    )

@@ -6,9 +6,8 @@ times. The run has the coordinates of `signs.scaled_flow`, in which no digit is 
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import sympy as sp
 from bridge.export.numbers import plain
 from bridge.induction.trajectory import STRIDE
 from bridge.lowering import lower
-from numeric.flows import Path, integrate
+from numeric.flows import JoinedPath, integrate
 from numeric.integration_error import IntegrationError
 from symbolic.induction import signs
 from symbolic.induction.training import FLOWS, h_star, sigma_init, v, v_star
@@ -35,59 +34,26 @@ class UnreachedError(Exception):
     """An event does not happen along the run: the message names it and the end of the run."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """Paths one after the other; times count from the first."""
-
-    paths: tuple[Path, ...]
-
-    @cached_property
-    def starts(self) -> tuple[float, ...]:
-        return tuple(itertools.accumulate((path.end for path in self.paths[:-1]), initial=0.0))
-
-    @property
-    def end(self) -> float:
-        return self.starts[-1] + self.paths[-1].end
-
-    @property
-    def times(self) -> np.ndarray:
-        return np.concatenate([start + path.times for start, path in zip(self.starts, self.paths, strict=True)])
-
-    def at(self, taus: np.ndarray) -> np.ndarray:
-        found = np.empty((2, len(taus)))
-        places = np.searchsorted(self.starts, taus, side="right") - 1
-        for place, (start, path) in enumerate(zip(self.starts, self.paths, strict=True)):
-            here = places == place
-            if here.any():
-                found[:, here] = path.at(taus[here] - start)
-        return found
-
-    def first(self, event: Callable[[np.ndarray], np.ndarray]) -> float | None:
-        """The first time at which `event` of the states (2, T) is positive; None if it never is."""
-        happened = ((start, path.first(event)) for start, path in zip(self.starts, self.paths, strict=True))
-        return next((start + time for start, time in happened if time is not None), None)
-
-
 class HeadPath:
     """One run of (w, h), and what C.2 bounds along it. Times are tau. Raises IntegrationError."""
 
-    def __init__(self, params: Mapping[str, Any]) -> None:
-        self.alpha, self.w_star, self.start = (float(params[name]) for name in ("alpha", "w_star", "sigma_init"))
+    def __init__(self, alpha: float, w_star: float, sigma_init: float, flow: str) -> None:
+        self.alpha, self.w_star, self.start = float(alpha), float(w_star), float(sigma_init)
         self.h_star, self.v_star = 1 / (1 + self.alpha), self.w_star**2
-        self.speed, self.flow = FLOWS[params["flow"]].speed, str(params["flow"])
+        self.speed, self.flow = FLOWS[flow].speed, flow
         self.crest = float(_rise()(0.0, self.v_star))  # of (h/h* - 1)/v*^2 while w is small
         self.slowest = self.speed * self.h_star**2 * self.v_star  # of the growth of log w at the plateau, about
         self.way = math.log(self.w_star / self.start)  # log(w/sigma_init) at the optimum
         self.run = self._run()
 
-    def _run(self) -> Run:
+    def _run(self) -> JoinedPath:
         if self.way > MOST_GAIN:
             raise IntegrationError(f"sigma_init = {plain(self.start)} is below e^-{MOST_GAIN} w*, too small for floats")
         values, eta = (self.h_star, self.v_star, self.start), self.start / self.h_star
-        field = _field(self.flow)
+        field, jacobian, _ = _lowered(self.flow)
         at_once = [float(self._growth(gain, self._lag(gain, 0.0))) for gain in (0.0, self.way - STRIDE)]
         rules: dict[str, Any] = {
-            "jacobian": lambda x: np.asarray(_jacobian(self.flow)(*x, *values)),
+            "jacobian": lambda x: np.asarray(jacobian(*x, *values)),
             "stop": lambda x: np.minimum(NEAR * self.crest - abs(self._above(x)), NEAR - abs(x[0] - self.way)),
             "relative": 1e-10,
             "longest_step": STRIDE / max(*at_once, self.slowest),
@@ -102,13 +68,13 @@ class HeadPath:
         # in two parts, as the flow is stiff after the ramp: at its start LSODA chooses its method anew
         first = integrate(moved, start, ramp, **rules)
         if first.end < ramp:
-            return Run((first,))
+            return JoinedPath((first,))
         rest = 30 + (20 + 3 * self.way) / self.slowest
-        return Run((first, integrate(moved, first.steps[:, -1], rest, **rules)))
+        return JoinedPath((first, integrate(moved, first.steps[:, -1], rest, **rules)))
 
     def _growth(self, gain: Any, lag: Any) -> np.ndarray:
         """d log w / d tau."""
-        return np.asarray(_growth(self.flow)(gain, lag, self.h_star, self.v_star, self.start))
+        return np.asarray(_lowered(self.flow)[2](gain, lag, self.h_star, self.v_star, self.start))
 
     def _v(self, gain: Any) -> np.ndarray:
         return np.asarray(self.start**2 * np.exp(2 * gain))
@@ -214,18 +180,27 @@ def _rise() -> Callable[..., Any]:
 
 
 @cache
-def _field(flow: str) -> Callable[..., Any]:
+def _lowered(flow: str) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """The field, its Jacobian, and d log w / d tau."""
     scaled = signs.scaled_flow(flow)
-    return lower(sp.Matrix(scaled.field), args=(*scaled.state, h_star, v_star, sigma_init))
+    letters = (*scaled.state, h_star, v_star, sigma_init)
+    field, jacobian, growth = (
+        lower(each, args=letters) for each in (sp.Matrix(scaled.field), scaled.jacobian, scaled.field[0])
+    )
+    return field, jacobian, growth
 
 
-@cache
-def _jacobian(flow: str) -> Callable[..., Any]:
-    scaled = signs.scaled_flow(flow)
-    return lower(scaled.jacobian, args=(*scaled.state, h_star, v_star, sigma_init))
+def head_path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath:
+    """Each run once. Raises UnreachedError where the flow cannot be followed."""
+    found = _path(alpha, w_star, sigma_init, flow)
+    if isinstance(found, IntegrationError):
+        raise UnreachedError(str(found))
+    return found
 
 
-@cache
-def _growth(flow: str) -> Callable[..., Any]:
-    scaled = signs.scaled_flow(flow)
-    return lower(scaled.field[0], args=(*scaled.state, h_star, v_star, sigma_init))
+@lru_cache(maxsize=64)
+def _path(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadPath | IntegrationError:
+    try:
+        return HeadPath(alpha, w_star, sigma_init, flow)
+    except IntegrationError as error:
+        return error

@@ -1,178 +1,75 @@
-"""The studies of the Lyapunov functions of Appendix C (wang2024): inequalities proved or refuted on boxes."""
+"""The Lyapunov functions of Appendix C (wang2024) as theorems: inequalities proved or refuted on boxes."""
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import sympy as sp
+from torch import Tensor
 
 from bridge.balls import as_exact
-from bridge.budget import Budget
-from bridge.certify.forms import Enclosures
-from bridge.certify.proving import Outcome, Status, prove
+from bridge.certify.checks import Stated, certified, proved_together
+from bridge.certify.proving import Status
 from bridge.certify.search import smallest
-from bridge.certify.witnesses import BITS, refutation, replayed
+from bridge.check import Check, Sides
 from bridge.export.numbers import plain
-from bridge.record import Row, Verdict, Witness
-from bridge.rows import direct_row
-from bridge.study import DirectCase, Inputs, Study
-from numeric.balls import float_above
+from bridge.theorem import Theorem
 from symbolic.induction import lyapunov as theory
 from symbolic.induction import lyapunov_gram as gram
 from symbolic.induction import lyapunov_head as head
 from symbolic.inequalities import Inequality, written_out
-from symbolic.statements import Quantity, Result
+from symbolic.statements import Quantity
 
-OFF_THE_ENDS = (Fraction(1, 100), Fraction(1, 10_000))  # shares of a range
-MOST_BOXES = 4000  # for one proof; the longest takes 1191. A count, so that every machine gives the same verdict
 SHARE = 0.95  # of the smallest ratio that is found: the constant that is tried
-VERDICTS = {
-    Status.PROVED: Verdict.PROVED,
-    Status.REFUTED: Verdict.VIOLATED,
-    Status.UNDECIDED: Verdict.UNDECIDED,
-}
 
 
-def proofs(inequalities: Iterable[Inequality]) -> list[Outcome]:
-    return [moved_inside(prove(each, seconds=math.inf, most_boxes=MOST_BOXES)) for each in inequalities]
+# The 4-gram head.
 
 
-def moved_inside(outcome: Outcome) -> Outcome:
-    """A refutation with its point off the ends of the coordinates' ranges, which the paper's open region leaves out.
+def gram_check(quantity: Quantity) -> Check:
+    def stated() -> Stated:
+        return theory.gram_inequalities()[quantity.name]
 
-    Unchanged where the inequality is not refuted, and where none of these points refutes it.
-    """
-    if outcome.status is not Status.REFUTED:
-        return outcome
-    enclosures = Enclosures(outcome.inequality, BITS)
-    for share in OFF_THE_ENDS:
-        inner = [
-            min(max(x, low + share * (high - low)), high - share * (high - low))
-            for x, (low, high) in zip(outcome.point.values(), enclosures.root, strict=True)
-        ]
-        value = enclosures.value_at(inner)
-        if value < 0 and enclosures.inside(inner):
-            return replace(outcome, point=dict(zip(outcome.point, inner, strict=True)), value=float_above(value))
-    return outcome
+    return certified(quantity, stated, largest_gram_constant) if is_decay(quantity) else certified(quantity, stated)
 
 
-def combine(outcomes: list[Outcome]) -> tuple[Verdict, str]:
-    """The verdict on a statement that needs all of these, and how it was reached."""
-    for status in (Status.REFUTED, Status.UNDECIDED):
-        if any(each.status is status for each in outcomes):
-            break
-    else:
-        status = Status.PROVED
-    boxes = sum(each.boxes for each in outcomes)
-    return VERDICTS[status], f"{boxes} boxes" if status is Status.PROVED else _not_proved(outcomes, status)
+def is_decay(quantity: Quantity) -> bool:
+    """Whether it is a constant, and not the difference of the sides of an estimate."""
+    return quantity.name.startswith("decay")
 
 
-def _not_proved(outcomes: list[Outcome], status: Status) -> str:
-    worst = next(each for each in outcomes if each.status is status)
-    if status is Status.REFUTED:
-        point = ", ".join(f"{symbol} = {plain(float(x))}" for symbol, x in worst.point.items())
-        return f"fails at {point}, by {plain(-(worst.value or 0.0))}"
-    return f"open in {len(worst.open_boxes)} boxes; {worst.share:.1%} of the region settled"
+def largest_gram_constant(inequality: Inequality) -> sp.Expr:
+    return gram.largest_constant(inequality, gram.PRINTED_CONSTANT)
 
 
-class LyapunovCase(DirectCase):
-    """Decays and estimates of one head: each a list of inequalities that are proved or refuted together."""
-
-    def __init__(self, result: Result, params: Mapping[str, Any], stated: theory.Stated, **settings: str) -> None:
-        super().__init__(result, params, **settings)
-        self.stated = stated
-
-    def rows(self, budget: Budget) -> list[Row]:
-        return [self._row(self.result.quantity(name)) for name in self.stated]
-
-    def outside(self) -> str:
-        """Why the printed statements say nothing at this point, if so."""
-        return ""
-
-    def _row(self, quantity: Quantity) -> Row:
-        if reason := self.outside():
-            return direct_row(self, quantity, {"printed": Verdict.OUTSIDE}, remark=reason)
-        printed, ours = self.stated[quantity.name]
-        outcomes = proofs(printed)
-        verdict, how = combine(outcomes)
-        verdicts, remarks = {"printed": verdict}, [f"printed {verdict.value}: {how}"]
-        if ours:
-            verdicts["derived"], how = combine(proofs(ours))
-            remarks.append(f"c = {theory.CERTIFIED[quantity.name]} {verdicts['derived'].value}: {how}")
-        refuted = next((each for each in outcomes if each.status is Status.REFUTED), None)
-        assert quantity.printed is not None  # every stated quantity is printed
-        return direct_row(
-            self,
-            quantity,
-            verdicts,
-            printed=float(quantity.printed.bound),
-            derived=float(theory.CERTIFIED[quantity.name]) if ours else None,
-            measured=self.sampled(quantity.name),
-            remark="; ".join(remarks),
-            witness=None if refuted is None else self._witness(quantity, refuted),
-            params={},
-        )
-
-    def _witness(self, quantity: Quantity, refuted: Outcome) -> Witness | None:
-        """The point, and the value there: the statement is that this is 0 or more."""
-        found = refutation(self, f"{quantity.name}.point", refuted)
-        return None if found is None else found.model_copy(update={"error_lower": -found.error_lower})
-
-    def sampled(self, name: str) -> float:
-        """The smallest value found by sampling and local search: no constant above it can hold."""
-        inequality = self.stated[name][0][0]
-        return smallest(self.searched(name, inequality), inequality)
-
-    def searched(self, name: str, inequality: Inequality) -> sp.Expr:
-        """What sampling looks for the smallest value of."""
-        return inequality.expression
-
-    def replay_check(self, name: str, inputs: Inputs) -> Row:
-        quantity = name.removesuffix(".point")
-        if name == quantity or quantity not in self.stated:
-            return super().replay_check(name, inputs)
-        return replayed(self, self.result.quantity(quantity), name, self.stated[quantity][0][0], inputs)
+# The induction head, where v* is in the range for which C.2 states it.
 
 
-class GramCase(LyapunovCase):
-    def searched(self, name: str, inequality: Inequality) -> sp.Expr:
-        decays = name.startswith("decay")
-        return gram.largest_constant(inequality, gram.PRINTED_CONSTANT) if decays else inequality.expression
+def head_check(quantity: Quantity) -> Check:
+    def stated() -> Stated:
+        return theory.head_inequalities()[quantity.name]
 
-
-class HeadCase(LyapunovCase):
-    def outside(self) -> str:
-        star, most = as_exact(self.params["w_star"]) ** 2, head.REGION[head.v_star][1]
-        return f"v* = w*^2 = {plain(float(star))} is above {most}, up to which C.2 states it" if star > most else ""
-
-    def searched(self, name: str, inequality: Inequality) -> sp.Expr:
-        if not name.startswith("decay"):
-            return inequality.expression
-        loss, candidate = head.loss_and_candidate(name.removeprefix("decay.").removesuffix("_flow"))
+    def largest_constant(_: Inequality) -> sp.Expr:
+        loss, candidate = head.loss_and_candidate(quantity.name.removeprefix("decay.").removesuffix("_flow"))
         return loss / candidate
 
-    def rows(self, budget: Budget) -> list[Row]:
-        return [*super().rows(budget), self._quadratic_row()]
+    def sides(inputs: Mapping[str, Tensor], w_star: float) -> Sides:
+        reason = outside(w_star)
+        return Sides(outside=reason) if reason else general.sides(inputs)
 
-    def _quadratic_row(self) -> Row:
-        quantity, found = self.result.quantity("quadratic"), quadratic_at(self.params)
-        values = ", ".join(f"{name} {plain(value)}" for name, value in found.sampled.items())
-        rates = f"largest rates found by search: {values}; no rate exceeds 2 mu = {plain(found.fastest)} at (v*, h*)"
-        if found.inequality is None:
-            return direct_row(self, quantity, {"derived": Verdict.UNDECIDED}, measured=found.best, remark=rates)
-        verdict, how = combine(proofs([found.inequality]))
-        return direct_row(
-            self,
-            quantity,
-            {"derived": verdict},
-            derived=found.constant,
-            instance=None,
-            measured=found.best,
-            remark=f"{found.name}: {how}; {rates}",
-        )
+    general = certified(quantity, stated, largest_constant) if is_decay(quantity) else certified(quantity, stated)
+    return replace(general, sides=sides)
+
+
+def outside(w_star: float) -> str:
+    """Why the printed statements say nothing at this point, if so."""
+    star, most = as_exact(w_star) ** 2, head.REGION[head.v_star][1]
+    return f"v* = w*^2 = {plain(float(star))} is above {most}, up to which C.2 states it" if star > most else ""
+
+
+# A quadratic of the linearisation.
 
 
 @dataclass(frozen=True)
@@ -213,21 +110,30 @@ def _quadratic(alpha: sp.Rational, w_star: sp.Rational) -> Quadratic:
     return Quadratic(best, sampled, float(fastest), float(constant), inequality)
 
 
-class LyapunovGramStudy(Study):
-    """Appendix C.1 Part II."""
+def quadratic(alpha: float, w_star: float) -> Sides:
+    found = quadratic_at({"alpha": alpha, "w_star": w_star})
+    proof = None if found.inequality is None else proved_together([found.inequality])
+    values = ", ".join(f"{name} {plain(value)}" for name, value in found.sampled.items())
+    words = [
+        "" if proof is None else f"{found.name}: {proof.words}",
+        f"largest rates found by search: {values}; no rate exceeds 2 mu = {plain(found.fastest)} at (v*, h*)",
+    ]
+    return Sides(
+        measured=found.best,
+        derived=found.constant,
+        proved=("derived",) if proof is not None and proof.status is Status.PROVED else (),
+        remark="; ".join(filter(None, words)),
+    )
 
-    result = theory.LYAPUNOV_GRAM
-    main_quantity = "decay"
 
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> GramCase:
-        return GramCase(self.result, self.resolved(params), theory.gram_inequalities(), dtype=dtype, device=device)
-
-
-class LyapunovHeadStudy(Study):
-    """Appendix C.2 Step II.2."""
-
-    result = theory.LYAPUNOV_HEAD
-    main_quantity = "decay.printed_flow"
-
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> HeadCase:
-        return HeadCase(self.result, self.resolved(params), theory.head_inequalities(), dtype=dtype, device=device)
+LYAPUNOV_GRAM = Theorem(
+    theory.LYAPUNOV_GRAM, main="decay", checks=tuple(map(gram_check, theory.LYAPUNOV_GRAM.quantities))
+)
+LYAPUNOV_HEAD = Theorem(
+    theory.LYAPUNOV_HEAD,
+    main="decay.printed_flow",
+    checks=(
+        *(head_check(each) for each in theory.LYAPUNOV_HEAD.quantities if each.name != "quadratic"),
+        Check(theory.LYAPUNOV_HEAD.quantity("quadratic"), quadratic),
+    ),
+)

@@ -10,130 +10,110 @@ from functools import lru_cache
 import numpy as np
 
 from bridge.induction import phase_times as times
-from bridge.induction.theta import Point
 from bridge.induction.trajectory import LEARNT, HeadRun, Trajectory, run
-from symbolic.induction import phases
+from symbolic.induction.phase_ways import Point
 
 HALF = 0.5  # any w*: the flow of (p, g) does not depend on it
 LATEST = 1e8
 
+Measure = Callable[[Point], float | None]  # None where a run does not reach what is asked for
+
+
+# -- the 4-gram head ---------------------------------------------------------------------------------------------------
+
 
 @lru_cache(maxsize=512)
-def _gram_run(length: float, alpha: float, sigma_init: float) -> Trajectory:
-    """Long enough for T_I, whose derived value is an estimate."""
+def _gram_run(length: float, alpha: float, sigma_init: float, end: float | None = None) -> Trajectory:
+    """Long enough for T_I, whose derived value is an estimate, or until `end`."""
     point = {"L": length, "alpha": alpha, "w_star": HALF, "sigma_init": sigma_init}
-    return run(length, alpha, HALF, sigma_init, end=2 * times.gram_time(point, "loss") + 100)
+    return run(length, alpha, HALF, sigma_init, end=end or 2 * times.gram_time(point, "loss") + 100)
+
+
+def gram_run(point: Point, end: float | None = None) -> Trajectory:
+    return _gram_run(float(point["L"]), float(point["alpha"]), float(point["sigma_init"]), end)
+
+
+def gram_measured(point: Point) -> float | None:
+    return gram_run(point).T_I
+
+
+def value_measured(point: Point) -> float | None:
+    return gram_run(point).T_1g
+
+
+def gram_loss_at(point: Point) -> float:
+    """L_G4 at the time `t` of the point."""
+    gram = gram_run(point, LATEST).gram
+    return float(gram.loss(gram.path.at(point["t"]))[0])
+
+
+# -- the induction head ------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=512)
 def _head_run(alpha: float, w_star: float, sigma_init: float, flow: str) -> HeadRun:
     """Long enough for T_III and its rate after: 60 times the slow time of the linear flow beyond."""
-    point = {"L": 3, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init}  # L - 2 = 1: times are tau
-    end = 2 * max(times.emergence_time(point, flow), 50.0) + 60 / times.slow_rate(point, flow)
+    point = {"L": 3, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow}  # L - 2 = 1: in tau
+    end = 2 * max(times.emergence_time(point), 50.0) + 60 / times.slow_rate(point)
     return HeadRun(alpha, w_star, sigma_init, flow, end)
 
 
-def head_run(point: Point, flow: str) -> HeadRun:
-    return _head_run(float(point["alpha"]), float(point["w_star"]), float(point["sigma_init"]), flow)
+def head_run(point: Point) -> HeadRun:
+    return _head_run(float(point["alpha"]), float(point["w_star"]), float(point["sigma_init"]), point["flow"])
 
 
-def gram_measured(point: Point) -> float | None:
-    return _gram_run(float(point["L"]), point["alpha"], point["sigma_init"]).T_I
-
-
-def value_measured(point: Point) -> float | None:
-    return _gram_run(float(point["L"]), point["alpha"], point["sigma_init"]).T_1g
-
-
-def head_time(share: float | None, flow: str, late: float = 1.0) -> Callable[[Point], float | None]:
+def head_time(share: float | None, late: float = 1.0) -> Measure:
     """The first time after T_o = `late` T_1^h at which L_IH2 is `share` of L_IH2(T_o); T_1^h itself for None."""
 
     def measure(point: Point) -> float | None:
-        made = head_run(point, flow)
+        made = head_run(point)
         tau = made.tau_o if share is None else made.falls_to(share, late)
         return None if tau is None else tau * (point["L"] - 2)
 
     return measure
 
 
-def head_left(point: Point, flow: str) -> float:
+def grown(point: Point) -> float:
+    """log(w / sigma_init) at the `tau` of the point."""
+    found = head_run(point).at(np.array([0.0, point["tau"]]))[0]
+    return float(found[1] - found[0])
+
+
+def fallen_after_learning(point: Point) -> float:
+    """By how much log L_IH2 falls over the `tau` of the point, 25 slow times after T_III."""
+    start = max(times.emergence_time(point) / (point["L"] - 2), 0.0) + 25 / times.slow_rate(point)
+    found = head_run(point).at(np.array([start, start + point["tau"]]))[2]
+    return float(found[0] - found[1])
+
+
+def log_loss_learnt(point: Point) -> tuple[float, float] | None:
+    """log((L-2) L_IH2) at the start and at T_III; None without a T_III."""
+    made = head_run(point)
+    end = made.falls_to(LEARNT)
+    if end is None:
+        return None
+    first, last = made.at(np.array([0.0, end]))[2]
+    return float(first), float(last)
+
+
+def log_loss_at_end(point: Point) -> float | None:
+    """-log L_IH2(T_III)."""
+    found = log_loss_learnt(point)
+    return None if found is None else math.log(point["L"] - 2) - found[1]
+
+
+def fallen_by_end(point: Point) -> float | None:
+    """log(L_IH2(0) / L_IH2(T_III))."""
+    found = log_loss_learnt(point)
+    return None if found is None else found[0] - found[1]
+
+
+def head_left(point: Point) -> float:
     """L_IH2(T_I) / L_IH2(0)."""
     until = gram_measured(point)
     assert until is not None  # L_G4 -> 0
-    tau, made = until / (point["L"] - 2), head_run(point, flow)
+    tau, made = until / (point["L"] - 2), head_run(point)
     if tau > made.end:
-        made = HeadRun(float(point["alpha"]), float(point["w_star"]), float(point["sigma_init"]), flow, tau)
+        made = HeadRun(float(point["alpha"]), float(point["w_star"]), float(point["sigma_init"]), point["flow"], tau)
     first, last = made.at(np.array([0.0, tau]))[2]
     return math.exp(last - first)
-
-
-def head_left_derived(point: Point) -> float | None:
-    """None where the formulas of small starts do not apply."""
-    if times.gram_start(point) or times.head_start(point):
-        return None
-    return _left_by_formula(point)
-
-
-def _left_by_formula(point: Point) -> float:
-    tau = times.gram_time(point, "loss") / (point["L"] - 2)
-    return times.value(phases.head_left(), point, tau=tau)
-
-
-def length_needed(point: Point) -> float:
-    """The least L from which on 0.99 of L_IH2 is left at T_I, by bisection of the derived formula in log L."""
-    low, high = math.log(5.0), math.log(1e12)
-    for _ in range(60):
-        middle = (low + high) / 2
-        enough = _left_by_formula({**point, "L": math.exp(middle)}) >= float(phases.KEPT)
-        low, high = (low, middle) if enough else (middle, high)
-    return math.exp(high)
-
-
-def exponent_at(tau_of: Callable[[Point], float], flow: str) -> Callable[[Point], float | None]:
-    """log(w / sigma_init) at a tau."""
-
-    def measure(point: Point) -> float | None:
-        found = head_run(point, flow).at(np.array([0.0, tau_of(point)]))[0]
-        return float(found[1] - found[0])
-
-    return measure
-
-
-def fall_between(
-    first: Callable[[Point], float], last: Callable[[Point], float | None], flow: str
-) -> Callable[[Point], float | None]:
-    """log(L_IH2 at the first tau / L_IH2 at the last); None where the last is not reached."""
-
-    def measure(point: Point) -> float | None:
-        end = last(point)
-        if end is None:
-            return None
-        found = head_run(point, flow).at(np.array([first(point), end]))[2]
-        return float(found[0] - found[1])
-
-    return measure
-
-
-def fall_to_learnt(flow: str, *, absolute: bool) -> Callable[[Point], float | None]:
-    """-log L_IH2(T_III) itself, or against the log of the loss at the start; None without a T_III."""
-
-    def measure(point: Point) -> float | None:
-        made = head_run(point, flow)
-        end = made.falls_to(LEARNT)
-        if end is None:
-            return None
-        first, last = made.at(np.array([0.0, end]))[2]
-        return float(math.log(point["L"] - 2) - last if absolute else first - last)
-
-    return measure
-
-
-def gram_loss_at(point: Point) -> float:
-    """L_G4 at the time `t` of the point."""
-    made = _long_gram_run(float(point["L"]), float(point["alpha"]), float(point["sigma_init"]))
-    return float(made.gram.loss(made.gram.path.at(point["t"]))[0])
-
-
-@lru_cache(maxsize=64)
-def _long_gram_run(length: float, alpha: float, sigma_init: float) -> Trajectory:
-    return run(length, alpha, HALF, sigma_init, end=LATEST)

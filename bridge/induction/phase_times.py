@@ -15,12 +15,12 @@ from bridge.induction.trajectory import KEPT, LEARNT, early_loss, lowered_flow, 
 from bridge.lowering import lower
 from numeric.flows import integrate
 from symbolic.induction import coordinates, phases
+from symbolic.induction.phase_ways import Point
 from symbolic.induction.training import L as LENGTH
 from symbolic.induction.training import g_star, h_star, sigma_init, t, v_star, w_star
 
 START = 1e-5  # an orbit starts where what its series leaves out is below 1e-10
 FAR = 40.0  # e^-FAR is nothing beside 1
-_NO_SMALL_START = "no formula: sigma_init is not small enough here"
 
 SYMBOLS = (LENGTH, g_star, h_star, v_star, w_star, sigma_init, phases.kappa, phases.reach, phases.tau, t)
 
@@ -30,31 +30,18 @@ def _function(formula: sp.Expr) -> Any:
     return lower(formula, args=SYMBOLS)
 
 
-def value(formula: sp.Expr, point: dict[str, Any], **more: float) -> float:
-    """The formula at a point (L, alpha, w_star, sigma_init), and `more` (kappa, C, tau, t)."""
+def value(formula: sp.Expr, point: Point, **more: float) -> float:
+    """The formula at a point, and `more` (kappa, C, tau, t)."""
     alpha, target = float(point["alpha"]), float(point["w_star"])
-    numbers = {
-        "L": float(point["L"]),
-        "g_star": alpha / (1 + alpha),
-        "h_star": 1 / (1 + alpha),
-        "v_star": target**2,
-        "w_star": target,
-        "sigma_init": float(point["sigma_init"]),
-        **more,
-    }
-    return float(_function(formula)(*(numbers.get(symbol.name, math.nan) for symbol in SYMBOLS)))
+    optima = {"g_star": alpha / (1 + alpha), "h_star": 1 / (1 + alpha), "v_star": target**2}
+    numbers = {**point, **optima, **more}
+    return float(_function(formula)(*(float(numbers.get(symbol.name, math.nan)) for symbol in SYMBOLS)))
 
 
-def head_time(point: dict[str, Any], flow: str, share: float, observed: float = 1.0) -> float:
-    """The two-term formula of T - the first time at which L_IH2 is `share` of L_IH2(T_o) - as w leaves 0.
-
-    `observed` is h/h* at T_o.
-    """
-    kappa = head_kappa(float(point["alpha"]), float(point["w_star"]), flow, share, observed)
-    return value(phases.head_time(flow), point, kappa=kappa) * (point["L"] - 2)
+# -- the induction head ------------------------------------------------------------------------------------------------
 
 
-def observation_time(point: dict[str, Any]) -> float:
+def observation_time(point: Point) -> float:
     """T_o: 0 where h starts above h*."""
     if point["sigma_init"] >= 1 / (1 + point["alpha"]):
         return 0.0
@@ -67,34 +54,29 @@ def overshoots(w_star: float) -> bool:
     return float(low) < w_star < float(high)
 
 
-def plateau_time(point: dict[str, Any], flow: str) -> float:
+def plateau_formula(point: Point) -> sp.Expr:
     """T_II: by the overshoot where that suffices, else with the growth of w."""
-    if overshoots(point["w_star"]):
-        return value(phases.overshoot_time(), point) * (point["L"] - 2)
-    return head_time(point, flow, KEPT)
+    return (LENGTH - 2) * (phases.overshoot_time() if overshoots(point["w_star"]) else phases.head_time(point["flow"]))
 
 
-def late_value(point: dict[str, Any]) -> float:
-    """h/h* at 2 T_1^h."""
-    return value(phases.late_value(), point)
+def kappa_until(point: Point, share: float) -> float:
+    return head_kappa(float(point["alpha"]), float(point["w_star"]), point["flow"], share)
 
 
-def late_plateau_time(point: dict[str, Any], flow: str) -> float:
-    """T_II for T_o = 2 T_1^h: with the growth of w at every w*."""
-    return head_time(point, flow, KEPT, late_value(point))
+def late_kappa(point: Point) -> float:
+    """That of T_II for T_o = 2 T_1^h."""
+    observed = value(phases.late_value(), point)
+    return head_kappa(float(point["alpha"]), float(point["w_star"]), point["flow"], KEPT, observed)
 
 
-def late_start(point: dict[str, Any], flow: str) -> str:
-    """Why `late_plateau_time` does not apply here; "" where it does."""
-    reason = head_start(point)
-    if reason or late_plateau_time(point, flow) > 2 * observation_time(point):
-        return reason
-    return _NO_SMALL_START
-
-
-def emergence_time(point: dict[str, Any], flow: str) -> float:
+def emergence_time(point: Point) -> float:
     """T_III."""
-    return head_time(point, flow, LEARNT)
+    return value((LENGTH - 2) * phases.head_time(point["flow"]), point, kappa=kappa_until(point, LEARNT))
+
+
+def slow_rate(point: Point) -> float:
+    """mu, per unit of tau."""
+    return value(phases.slow_rate(point["flow"]), point)
 
 
 @lru_cache(maxsize=256)
@@ -106,7 +88,7 @@ def head_kappa(alpha: float, w_star: float, flow: str, share: float, observed: f
     log w = y_0 + lambda tau all along an exponential through the orbit's start, so that log w* + kappa is y_0 + lambda
     tau at the end of the orbit.
     """
-    point = {"L": math.nan, "alpha": alpha, "w_star": w_star, "sigma_init": math.nan}
+    point = {"alpha": alpha, "w_star": w_star}
     rate = value(phases.growth_rate(flow), point)
     start = math.log(START * w_star)
     slope = value(phases.manifold_slope(flow), point)
@@ -132,12 +114,25 @@ def head_kappa(alpha: float, w_star: float, flow: str, share: float, observed: f
     return rate * duration + start - math.log(w_star)
 
 
-def gram_time(point: dict[str, Any], until: str) -> float:
-    """T_I (`until` "loss") or T_1^g ("value"), to o(1)."""
-    alpha = float(point["alpha"])
-    kappa = gram_kappa(alpha, until)
+def head_start(point: Point) -> str:
+    """Why the formulas of the head do not apply here; "" where they do."""
+    sigma, tops = float(point["sigma_init"]), {"h*": 1 / (1 + float(point["alpha"])), "w*": float(point["w_star"])}
+    beyond = [f"{name} = {plain(top)}" for name, top in tops.items() if sigma >= top]
+    return f"no formula: sigma_init = {plain(sigma)} is not below {' and '.join(beyond)}" if beyond else ""
+
+
+# -- the 4-gram head ---------------------------------------------------------------------------------------------------
+
+
+def gram_orbits(point: Point, until: str) -> dict[str, float]:
+    """kappa and C of `phases.gram_time`."""
     reached = gram_reach((point["L"] - 2) * float(point["sigma_init"]))
-    return value(phases.gram_time(), point, kappa=kappa, C=reached)
+    return {"kappa": gram_kappa(float(point["alpha"]), until), "C": reached}
+
+
+def gram_time(point: Point, until: str) -> float:
+    """T_I (`until` "loss") or T_1^g ("value"), to o(1)."""
+    return value(phases.gram_time(), point, **gram_orbits(point, until))
 
 
 @lru_cache(maxsize=256)
@@ -168,26 +163,9 @@ def gram_reach(start: float) -> float:
     return float(path.steps[:, -1].sum()) / 2 * math.exp(-path.end)
 
 
-def gram_start(point: dict[str, Any], until: str = "loss") -> str:
+def gram_start(point: Point) -> str:
     """Why `gram_time` does not apply here; "" where it does."""
     top = float(point["alpha"]) / (1 + float(point["alpha"]))
     if point["sigma_init"] >= top:
         return f"no formula: sigma_init = {plain(point['sigma_init'])} is not below g* = {plain(top)}"
-    return "" if gram_time(point, until) > 0 else "no formula: sigma_init and 1/L are not small enough here"
-
-
-def head_start(point: dict[str, Any], share: float | None = None, flow: str = "true") -> str:
-    """Why the formulas of the head (up to this share of L_IH2(T_o)) do not apply here; "" where they do."""
-    sigma, tops = float(point["sigma_init"]), {"h*": 1 / (1 + float(point["alpha"])), "w*": float(point["w_star"])}
-    beyond = [f"{name} = {plain(top)}" for name, top in tops.items() if sigma >= top]
-    if beyond:
-        return f"no formula: sigma_init = {plain(sigma)} is not below {' and '.join(beyond)}"
-    if share is None:
-        return ""
-    then = plateau_time(point, flow) if share == KEPT else head_time(point, flow, share)
-    return "" if then > observation_time(point) else _NO_SMALL_START
-
-
-def slow_rate(point: dict[str, Any], flow: str) -> float:
-    """mu, per unit of tau."""
-    return value(phases.slow_rate(flow), point)
+    return ""

@@ -1,190 +1,296 @@
-"""The study of Theorem 5.5 (wang2024): the phase times of a run, their leading constants, a verdict on each Theta."""
+"""Theorem 5.5 (wang2024): the phase times of runs, their leading constants, a verdict on each order along ways."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import sympy as sp
 
-from bridge.budget import Budget
+from bridge.balls import as_exact, evaluate_ball
+from bridge.check import Check, Sides
+from bridge.export.layout import value_words
 from bridge.export.numbers import plain
+from bridge.induction import phase_runs as runs
 from bridge.induction import phase_times as times
-from bridge.induction.phase_claims import claims_at
-from bridge.induction.phase_runs import head_left, head_left_derived, length_needed
-from bridge.induction.phase_ways import LENGTHS, Claim, too_short
-from bridge.induction.theta import Direction, Point, confirmed, describe, judged, sampled
-from bridge.record import Row, Verdict, Witness
-from bridge.rows import direct_row
-from bridge.study import DirectCase, Inputs, Study
+from bridge.induction.head_limits import outside_26
+from bridge.induction.phase_laws import Law
+from bridge.induction.phase_regime import known_flow, no_plateau, too_short
+from bridge.induction.trajectory import KEPT, LEARNT
+from bridge.theorem import Theorem
+from symbolic.induction import phase_statement as theory
 from symbolic.induction import phases
-from symbolic.induction.phase_statement import M_INVERSE, M_INVERSE_PRINTED, PHASES
-from symbolic.induction.phases import p
-from symbolic.induction.training import check_flow
-from symbolic.statements import Quantity
+from symbolic.induction.phase_ways import (
+    BOTH,
+    FAR,
+    HERE,
+    LATER,
+    LONG,
+    LONGER,
+    MIXED,
+    SHORT,
+    SMALLER,
+    WEAKER,
+    Point,
+    Way,
+)
+from symbolic.induction.training import L as LENGTH
+from symbolic.induction.training import sigma_init
+
+BELOW_THE_RANGE = {"w_star": 0.3}  # a w* at which the overshoot of h takes less than 1 %, and one where it takes more:
+WITHIN_THE_RANGE = {"w_star": 0.49}
+
+# -- the 4-gram head ---------------------------------------------------------------------------------------------------
+
+AT_ONE_START = (
+    "T_I = O(1) is stated for a fixed sigma_init as L grows; here sigma_init -> 0, "
+    "and T_I grows as log(1/sigma_init)/g*"
+)
+T_1G = Law(
+    "T_1g",
+    runs.value_measured,
+    lambda _: phases.gram_time(),
+    (LONG, LONGER.over(" at this sigma_init"), FAR),
+    lambda at: times.gram_orbits(at, "value"),
+    times.gram_start,
+    lambda _: 0.0,
+    too_short,
+    "derived: (log(n/C(n sigma_init)) + kappa)/g*, n = L-2; the origin is a saddle of (p, g)",
+)
+T_I = replace(
+    T_1G,
+    quantity="T_I",
+    measure=runs.gram_measured,
+    orbits=lambda at: times.gram_orbits(at, "loss"),
+    # (20) names sigma_init, Theorem 5.5 says O(1) only
+    ways=(replace(LONG, outside=AT_ONE_START), *T_1G.ways[1:]),
+)
+GRAM_RATE = Law(
+    "gram_rate",
+    runs.gram_loss_at,
+    lambda _: phases.gram_tail(),
+    (LATER, BOTH),
+    remark="derived: 1/(4t) for every alpha*: u^2 = 1/(2 g*^2 t) and L_G4 = g*^2 u^2/2 to leading order",
+    everywhere=False,
+)
+
+# -- the induction head ------------------------------------------------------------------------------------------------
+
+AT_ONE_TARGET = "T_o = Theta(L) is stated for a fixed w*; here w* -> 0, and T_o/(L-2) grows as 4 log(1/w*)"
+BEFORE_THE_PLATEAU = "the growth is stated for phases II and III, t >= T_o; here t < T_o"
+OF_HEAD = (SMALLER, LONGER, MIXED, WEAKER)
 
 
-class PhasesCase(DirectCase):
-    """One point, with either flow."""
-
-    def rows(self, budget: Budget) -> list[Row]:
-        point = self._point()
-        rows = [self._inverse()]
-        for claim in claims_at(point, str(self.params["flow"])):
-            rows += [self._at_the_point(claim, point)] if claim.pointwise else []
-            rows += [self._along(claim, direction) for direction in claim.directions]
-        return [*rows, *self._head_at_T_I(point)]
-
-    def _inverse(self) -> Row:
-        """1/M(p) as C.1 expands it, against 1/M(p), in balls."""
-        at = {p: sp.Rational(*float(self.params["sigma_init"]).as_integer_ratio())}
-        printed, derived = (self.ball(each.subs(at)) for each in (M_INVERSE_PRINTED, M_INVERSE))
-        apart = bool(printed - derived > 0) or bool(derived - printed > 0)
-        witness = Witness(
-            result=self.result.id,
-            quantity="M.inverse",
-            params=self.full_params,
-            inputs={},
-            error_lower=float(derived),
-            bounds={"printed": float(printed)},
-        )
-        return direct_row(
-            self,
-            self.result.quantity("M.inverse"),
-            {"printed": Verdict.VIOLATED if apart else Verdict.UNDECIDED, "derived": Verdict.PROVED},
-            printed=float(printed),
-            derived=float(derived),
-            measured=float(derived),
-            witness=witness if apart else None,
-        )
-
-    def _quantity(self, name: str, construction: str) -> Quantity:
-        return replace(self.result.quantity(name), construction=construction)
-
-    def _at_the_point(self, claim: Claim, point: Point) -> Row:
-        (sample,) = sampled(Direction("", (point,), math.nan), claim.measure, claim.derived, claim.express)
-        quantity = self._quantity(claim.quantity, claim.where("at this point"))
-        if sample.measured is None:
-            why = "hypothesis of a small start is not met: h > h* or w > w* at the start, so that the phases differ"
-            return direct_row(self, quantity, {"derived": Verdict.OUTSIDE}, printed=sample.expression, remark=why)
-        verdict = Verdict.CONSISTENT if confirmed(sample) else Verdict.UNDECIDED
-        return direct_row(
-            self,
-            quantity,
-            {} if sample.derived is None else {"derived": verdict},
-            printed=sample.expression,
-            derived=sample.derived,
-            measured=sample.measured,
-            remark="; ".join(
-                filter(None, [claim.remark, claim.not_applicable(point), "a Theta cannot be judged at one point"])
-            ),
-        )
-
-    def _along(self, claim: Claim, direction: Direction) -> Row:
-        samples = sampled(direction, claim.measure, claim.derived, claim.express)
-        last = samples[-1]
-        verdict = judged(samples, direction.limit, above=claim.above, below=claim.below)
-        beyond = direction.outside or (claim.outside(last.point) if verdict is Verdict.VIOLATED else "")
-        if beyond:
-            verdict = Verdict.OUTSIDE
-        found, where = describe(samples, direction.limit), claim.where(direction.name)
-        remarks = [beyond, found, claim.not_applicable(last.point), "" if claim.pointwise else claim.remark]
-        confirms = Verdict.CONSISTENT if confirmed(last) else Verdict.UNDECIDED
-        return direct_row(
-            self,
-            self._quantity(claim.quantity, where),
-            {"printed": verdict, **({} if last.derived is None else {"derived": confirms})},
-            printed=last.expression,
-            derived=last.derived,
-            measured=last.measured,
-            remark="; ".join(filter(None, remarks)),
-            params={**self.params, **last.point},
-            witness=self._witness(claim.quantity, where, last.measured, last.expression, verdict),
-        )
-
-    def _witness(
-        self, quantity: str, where: str, measured: float | None, printed: float, verdict: Verdict
-    ) -> Witness | None:
-        """Of a violated row: its name and parameters, from which the runs along that direction are made again."""
-        if verdict is not Verdict.VIOLATED:
-            return None
-        return Witness(
-            result=self.result.id,
-            quantity=_named(quantity, where),
-            params=self.full_params,
-            inputs={},
-            error_lower=measured or 0.0,
-            bounds={"printed": printed},
-        )
-
-    def replay_check(self, name: str, inputs: Inputs) -> Row:
-        """The runs along one direction again, from scratch."""
-        self.check_inputs(inputs)
-        if name == "M.inverse":
-            return self._inverse()
-        point = self._point()
-        for claim in claims_at(point, str(self.params["flow"])):
-            for direction in claim.directions:
-                if name == _named(claim.quantity, claim.where(direction.name)):
-                    return self._along(claim, direction)
-        again = {_named(row.quantity, row.construction): row for row in self._head_at_T_I(point)}
-        return again[name] if name in again else super().replay_check(name, inputs)
-
-    def _point(self) -> Point:
-        return {name: self.params[name] for name in ("L", "alpha", "w_star", "sigma_init")}
-
-    def _head_at_T_I(self, point: Point) -> list[Row]:
-        """L_IH2(T_I) >= 0.99 L_IH2(0): at this point, and as L grows (the theorem's L >> 1)."""
-        flow, threshold = str(self.params["flow"]), float(phases.KEPT)
-        longer = [{**point, "L": length} for length in LENGTHS]
-        left = [head_left(at, flow) for at in longer]
-        no_formula = times.gram_start(longer[-1]) or times.head_start(point)
-        needed = no_formula or f"by the derived formula at least 0.99 is left for L >= {plain(length_needed(point))}"
-        along = Verdict.CONSISTENT if left[-1] >= threshold else Verdict.UNDECIDED
-        shares = f"left at L = 1e3, 1e5, 1e7: {' '.join(map(plain, left))}, derived limit 1; {needed}"
-        here = head_left(point, flow)
-        at_the_point, why = self._kept_at(point, here)
-        return [
-            self._left_row("at this point", point, here, at_the_point, "; ".join(filter(None, [why, needed]))),
-            self._left_row("L -> oo", longer[-1], left[-1], along, shares),
-        ]
-
-    @staticmethod
-    def _kept_at(point: Point, left: float) -> tuple[Verdict, str]:
-        """The theorem's L >> 1 names no length: at one point it is kept or not, and never refuted."""
-        if left >= float(phases.KEPT):
-            return Verdict.KEPT, ""
-        beyond = too_short(point)
-        if beyond:
-            return Verdict.OUTSIDE, beyond
-        return Verdict.UNDECIDED, "less than 0.99 is left here, but the theorem's L >> 1 names no length"
-
-    def _left_row(self, where: str, point: Point, left: float, verdict: Verdict, remark: str) -> Row:
-        return direct_row(
-            self,
-            self._quantity("T_I.head", where),
-            {"printed": verdict},
-            printed=float(phases.KEPT),
-            derived=head_left_derived(point),
-            measured=left,
-            remark=remark,
-            params={**self.params, **point},
-            witness=self._witness("T_I.head", where, left, float(phases.KEPT), verdict),
-        )
+def _head_time(point: Point) -> sp.Expr:
+    return (LENGTH - 2) * phases.head_time(point["flow"])
 
 
-def _named(quantity: str, where: str) -> str:
-    return f"{quantity} ({where})"
+def _overshoot_words(point: Point) -> str:
+    low, high = (plain(float(w)) for w in phases.overshoot_range())
+    stays = times.value(phases.overshoot_time(), SMALLER.points({**point, **WITHIN_THE_RANGE})[-1])
+    return (
+        f"for w* in ({low}, {high}), beyond the c of (26), which this choice of T_o in C.3 uses, h alone takes more "
+        f"than 1 % of the loss: at w* = {WITHIN_THE_RANGE['w_star']} T_II stays at {plain(stays)} (L-2) as "
+        "sigma_init -> 0, whereas T_o := 2 T_1^h has the order for every w*"
+    )
 
 
-class PhasesStudy(Study):
-    """Theorem 5.5: see `PhasesCase`."""
+def _emergence_words(point: Point) -> str:
+    flow = point["flow"]
+    rate, kappa = times.value(phases.growth_rate(flow), point), times.kappa_until(point, LEARNT)
+    leading = times.value(phases.head_time_leading(flow), point) * (point["L"] - 2)
+    return (
+        "derived: (L-2) [(log(1/sigma_init) + log w* + kappa)/lambda + 1 - sigma_init/(h* psi(v*))], lambda = "
+        f"{plain(rate)}, kappa = {plain(kappa)}; the leading term alone gives {plain(leading)}"
+    )
 
-    def __init__(self) -> None:
-        self.result = PHASES
-        self.main_quantity = "T_III"
 
-    def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> PhasesCase:
-        resolved = self.resolved(params)
-        check_flow(resolved["flow"], self.result.id)
-        return PhasesCase(self.result, resolved, dtype=dtype, device=device)
+def _within(way: Way, outside: str = "") -> Way:
+    return way.over(f", w* = {WITHIN_THE_RANGE['w_star']}", fixed=WITHIN_THE_RANGE, outside=outside)
+
+
+T_O = Law(
+    "T_o",
+    runs.head_time(None),
+    lambda _: (LENGTH - 2) * phases.observation_time(),
+    (*OF_HEAD[:-1], replace(WEAKER, outside=AT_ONE_TARGET)),
+    no_start=times.head_start,
+    excuse=no_plateau,
+    remark="derived: (L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1))",
+)
+T_III = Law(
+    "T_III",
+    runs.head_time(LEARNT),
+    _head_time,
+    OF_HEAD,
+    lambda at: {"kappa": times.kappa_until(at, LEARNT)},
+    times.head_start,
+    times.observation_time,
+    no_plateau,
+    _emergence_words,
+)
+T_II = replace(
+    T_III,
+    quantity="T_II",
+    measure=runs.head_time(KEPT),
+    formula=times.plateau_formula,
+    ways=(
+        *(way.over(", w* = 0.3", fixed=BELOW_THE_RANGE) for way in (SMALLER, MIXED)),
+        # a start at which the formula, to o(1) as sigma_init -> 0, is good
+        LONGER.over(", w* = 0.3, sigma_init = 1e-5", fixed={**BELOW_THE_RANGE, "sigma_init": 1e-5}),
+        WEAKER,
+        _within(SMALLER, outside_26(WITHIN_THE_RANGE["w_star"])),
+    ),
+    orbits=lambda at: {"kappa": times.kappa_until(at, KEPT)},
+    remark=_overshoot_words,
+    choice="T_o = T_1^h",
+)
+# For another T_o = Theta(L): by then h is so near to its plateau that the loss falls with w only, at every w*.
+LATE_T_II = replace(
+    T_II,
+    measure=runs.head_time(KEPT, late=2.0),
+    formula=_head_time,
+    ways=(_within(SMALLER), _within(MIXED), WEAKER),
+    orbits=lambda at: {"kappa": times.late_kappa(at)},
+    earliest=lambda at: 2 * times.observation_time(at),
+    remark="",
+    choice="T_o = 2 T_1^h",
+)
+GROWTH = Law(
+    "growth",
+    runs.grown,
+    lambda at: phases.growth_exponent(at["flow"]),
+    (
+        *(way.over(" at t = L-2", tau=lambda _: sp.Integer(1)) for way in OF_HEAD),
+        SMALLER.over(
+            " at t = (L-2) log(1/sigma_init)/(2 lambda)",
+            tau=lambda flow: sp.log(1 / sigma_init) / (2 * phases.growth_rate(flow)),
+        ),
+        SMALLER.over(" at t = (L-2) sqrt(sigma_init)", tau=lambda _: sp.sqrt(sigma_init), outside=BEFORE_THE_PLATEAU),
+    ),
+    no_start=times.head_start,
+    excuse=no_plateau,
+    remark="derived: lambda (tau - (1 - sigma_init/plateau)(1 - e^-tau)): before t = L-2 h is still small",
+    everywhere=False,
+)
+
+# -- phase IV ----------------------------------------------------------------------------------------------------------
+
+# The printed exponent x is one of t itself: L_IH2 <= C e^{-c x} for all t > T_III with the same C and c. As t -> oo the
+# rate is judged, over 25 slow times; at t = T_III, where x is largest against what has been learnt, the loss.
+
+NOT_LONG = "hypothesis L = Omega(1/sigma_init) of Appendix C is not met: here L is fixed and sigma_init -> 0"
+AT_ONCE = phases.LEARNT * phases.observed_loss()
+
+
+def _lasting(way: Way) -> Way:
+    words = ", ".join(filter(None, ["t -> oo", way.words]))
+    return replace(way, words=f"{words}: exponents", tau=lambda flow: 25 / phases.slow_rate(flow))
+
+
+def _at_end(way: Way, outside: str = "") -> Way:
+    return way.over(" at t = T_III: exponents", tau=phases.head_time, outside=outside)
+
+
+RATE = Law(
+    "head_rate",
+    runs.fallen_after_learning,
+    lambda at: 2 * phases.slow_rate(at["flow"]) * phases.tau,
+    tuple(map(_lasting, (HERE, LONGER, MIXED, WEAKER))),
+    remark=lambda at: f"exponents after T_III; derived: 2 mu per tau, here mu = {plain(times.slow_rate(at))}",
+    everywhere=False,
+)
+LOSS_AT_END = Law(
+    "head_rate",
+    runs.log_loss_at_end,
+    lambda _: -sp.log(AT_ONCE / (LENGTH - 2)),
+    (_at_end(SMALLER),),
+    T_III.orbits,
+    T_III.no_formula,
+    remark="-log L_IH2(T_III) against the printed exponent there: L_IH2 is of the order 1/L from the start, which with "
+    "L = Omega(1/sigma_init) meets the exponent already",
+    everywhere=False,
+)
+FALL_BY_END = replace(
+    LOSS_AT_END,
+    measure=runs.fallen_by_end,
+    formula=lambda _: sp.log(phases.starting_loss() / AT_ONCE),
+    ways=(_at_end(SHORT, NOT_LONG),),
+    remark=lambda at: (
+        "log(L_IH2(0)/L_IH2(T_III)) does not depend on sigma_init; for every L sigma_init "
+        f"L_IH2 = O(exp(-2 mu (t - T_III)/(L-2))), mu = {plain(times.slow_rate(at))}"
+    ),
+)
+
+# -- rows of their own -------------------------------------------------------------------------------------------------
+
+
+def m_inverse(L: int, sigma_init: float) -> Sides:
+    """1/M(p) as C.1 expands it, against 1/M(p), in balls."""
+    true = evaluate_ball(theory.M_INVERSE, {phases.p: as_exact(sigma_init), LENGTH: L})
+    return Sides(true, derived=true, proved=("derived",), letters={phases.p: sigma_init})
+
+
+def left_here(point: Point) -> Sides:
+    """L_IH2(T_I) >= 0.99 L_IH2(0). The theorem's L >> 1 names no length: at one point it is kept, and never refuted."""
+    left, beyond = runs.head_left(point), too_short(point)
+    judged = left >= KEPT or beyond
+    no_length = "" if judged else "less than 0.99 is left here, but the theorem's L >> 1 names no length"
+    remark = "; ".join(filter(None, [no_length, left_words(point)]))
+    return Sides(left if judged else None, measured=left, excuse=beyond, remark=remark)
+
+
+def left_in_the_end(point: Point) -> Sides:
+    """The same as L grows."""
+    longer = LONGER.points(point)
+    left = [runs.head_left(at) for at in longer]
+    shares = f"left at L = 1e3, 1e5, 1e7: {' '.join(map(plain, left))}, derived limit 1; {left_words(point)}"
+    return Sides(left[-1] if left[-1] >= KEPT else None, measured=left[-1], at=longer[-1], remark=shares)
+
+
+def left_words(point: Point) -> str:
+    """What the formula says is left, and from which length on 0.99; or why it does not apply."""
+    if no_formula := T_I.no_formula(point) or times.head_start(point):
+        return no_formula
+    here, length = plain(left_by_formula(point)), plain(length_needed(point))
+    return f"by the derived formula {here} is left at L = {value_words(point['L'])}, at least 0.99 for L >= {length}"
+
+
+def left_by_formula(point: Point) -> float:
+    tau = times.gram_time(point, "loss") / (point["L"] - 2)
+    return times.value(phases.head_left(), point, tau=tau)
+
+
+def length_needed(point: Point) -> float:
+    """The least L from which on 0.99 of L_IH2 is left at T_I, by bisection of the derived formula in log L."""
+    low, high = math.log(5.0), math.log(1e12)
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = left_by_formula({**point, "L": math.exp(middle)}) >= KEPT
+        low, high = (low, middle) if enough else (middle, high)
+    return math.exp(high)
+
+
+# -- the theorem -------------------------------------------------------------------------------------------------------
+
+
+def point_of(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) -> Point:
+    return {"L": L, "alpha": alpha, "w_star": w_star, "sigma_init": sigma_init, "flow": flow}
+
+
+LAWS = (T_I, T_1G, T_O, T_II, LATE_T_II, T_III, GROWTH, GRAM_RATE, RATE, LOSS_AT_END, FALL_BY_END)
+LEFT = theory.PHASES.quantity("T_I.head")
+# Formulas with kappa and C have numbers at points only, which the checks give.
+AT_POINTS = tuple(replace(quantity, derive=None) for quantity in theory.PHASES.quantities)
+PHASES = Theorem(
+    theory.PHASES,
+    main="T_III",
+    built={"point": point_of},
+    quantities=lambda: AT_POINTS,
+    resolve=known_flow(theory.PHASES.id),
+    fixed=("flow",),
+    checks=(
+        Check(theory.PHASES.quantity("M.inverse"), m_inverse),
+        *(check for law in LAWS for check in law.checks()),
+        Check(LEFT, left_here, construction="at this point"),
+        Check(LEFT, left_in_the_end, construction="L -> oo"),
+    ),
+)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bridge.looped.copies import signs
-from bridge.looped.series import HELD, LAGS, TITLES, Fit, by_order, knobs, step
+from bridge.looped.series import HELD, LAGS, TITLES, SeriesFit, by_order, knobs, step
 from bridge.record import NamedTable
 from bridge.sources import Prediction, ScaledSeries, Series
 from symbolic.looped.autoregression import AUTOREGRESSION as STATEMENT
@@ -47,21 +47,21 @@ def chosen(given: Mapping[str, Any]) -> dict[str, float]:
 def fits(
     q: int, T: int, eta: float, eps: float, accuracy: float, B: float, m: int, given: Mapping[str, Any],
     data: ScaledSeries, seed: int,
-) -> list[Fit]:  # fmt: skip
+) -> list[SeriesFit]:  # fmt: skip
     """AR(1), ..., AR(q), each with its own knobs."""
     positions = signs(len(data.x), q, eps, m, seed)
     return [
-        Fit(data, lags, T, eta, positions, B, {**knobs(data, lags, eps, accuracy, B), **chosen(given)})
+        SeriesFit(data, lags, T, eta, positions, B, {**knobs(data, lags, eps, accuracy, B), **chosen(given)})
         for lags in range(1, q + 1)
     ]
 
 
-def of_orders(fits: Sequence[Fit], data: ScaledSeries) -> NamedTable:
+def of_orders(fits: Sequence[SeriesFit], data: ScaledSeries) -> NamedTable:
     last = fits[-1]
     return by_order(f"AR(q) on {data.source}: T = {last.T}, eta = {last.eta:.4g} on the scaled series", fits)
 
 
-def coefficients(fits: Sequence[Fit]) -> NamedTable:
+def coefficients(fits: Sequence[SeriesFit]) -> NamedTable:
     last = fits[-1]
     pairs = zip(*(last.coefficients(name).tolist() for name in TITLES), strict=True)
     return NamedTable(

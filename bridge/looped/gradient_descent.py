@@ -78,7 +78,7 @@ def rounding(N: Any, d: Any, B_x: Any, c: Any, C: Any, bits: Any, second: str) -
 
 
 @dataclass(frozen=True)
-class AtPrompt:
+class PromptLetters:
     """What the letters are at one prompt, x (N + 1, d), y (N, m)."""
 
     x: Any
@@ -156,19 +156,27 @@ class AtPrompt:
         return EXACT_STATE(self.R(), self.H()) + self.E()
 
 
-def of_prompt(letter: Callable[[AtPrompt], Any]) -> Callable[..., Any]:
+def of_prompt(letter: Callable[[PromptLetters], Any]) -> Callable[..., Any]:
     """The letter as a function of what a prompt is made of, by name."""
 
     def found(
         x: Any, y: Any, mlp: Any, N: Any, d: Any, T: Any, eta: Any, c: Any, C: Any, second: str, B_x: Any, B_y: Any,
         tau: Any, bits: Any,
     ) -> Any:  # fmt: skip
-        return letter(AtPrompt(x, y, mlp, N, d, int(T), eta, c, C, second, B_x, B_y, tau, bits))
+        return letter(PromptLetters(x, y, mlp, N, d, int(T), eta, c, C, second, B_x, B_y, tau, bits))
 
     return found
 
 
-LETTERS = AtPrompt.H, AtPrompt.a, AtPrompt.q, AtPrompt.F_r, AtPrompt.F_p, AtPrompt.E, AtPrompt.S
+LETTERS = (
+    PromptLetters.H,
+    PromptLetters.a,
+    PromptLetters.q,
+    PromptLetters.F_r,
+    PromptLetters.F_p,
+    PromptLetters.E,
+    PromptLetters.S,
+)
 
 
 # Checks.

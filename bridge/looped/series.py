@@ -43,7 +43,7 @@ def knobs(series: ScaledSeries, q: int, eps: float, accuracy: float, B: float) -
 
 
 @dataclass(frozen=True)
-class Fit:
+class SeriesFit:
     """AR(q) of a series by T loops; predictions of all times (M + 1).
 
     `positions` are those of -q..M at least, B bounds the series, and `knobs` are beta, c and C.
@@ -87,7 +87,7 @@ class Fit:
         return float((self.coefficients("network") - self.coefficients("least_squares")).abs().max())
 
 
-def by_order(title: str, found: Sequence[Fit]) -> NamedTable:
+def by_order(title: str, found: Sequence[SeriesFit]) -> NamedTable:
     columns = ["lags", "largest difference of a coefficient", *(f"mean error of {each}" for each in TITLES.values())]
     rows: list[list[str | int | float | None]] = [
         [each.q, each.apart, *(each.series.mean_error(getattr(each, predictor)) for predictor in TITLES)]
@@ -118,7 +118,7 @@ def of_synthetic(seed: int) -> NamedTable:
     positions = signs(count, LAGS, GAP, 0, seed)
     drawn = ((q, ScaledSeries.of(synthetic(q, count, seed), SYNTHETIC_N)) for q in range(1, LAGS + 1))
     found = [
-        Fit(x, q, SYNTHETIC_T, step(x, q), positions, x.largest, knobs(x, q, GAP, ACCURACY, x.largest))
+        SeriesFit(x, q, SYNTHETIC_T, step(x, q), positions, x.largest, knobs(x, q, GAP, ACCURACY, x.largest))
         for q, x in drawn
     ]
     title = f"synthetic AR(q), seed {seed}: N = {SYNTHETIC_N}, T = {SYNTHETIC_T}, the {HELD} values behind predicted"

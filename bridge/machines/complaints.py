@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from numeric.machines.machine import Complaint, Wrong
+from numeric.machines.machine import MachineComplaint, Wrong
 from symbolic.statements import UsageError
 
 SHOWN = 8  # complaints in one message; more if it takes more to show each kind
@@ -28,7 +28,7 @@ class Complaints:
 
     # A rule that is missing may stand in any line that was not understood; a state that is undefined, a symbol that is
     # not listed or a directive that is not given only in one that has its name.
-    def add_of(self, complaints: Iterable[Complaint]) -> None:
+    def add_of(self, complaints: Iterable[MachineComplaint]) -> None:
         """Complaints about the machine, without those that a line that could not be understood may have caused."""
         for each in complaints:
             if not (each.names & self.lost or (self.unread and each.kind is Wrong.MISSING)):

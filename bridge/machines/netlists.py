@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bridge.files import read_text
-from numeric.machines.gates import Circuit, Complaint, Gate, GateKind, circuit_complaints
+from numeric.machines.gates import Circuit, CircuitComplaint, Gate, GateKind, circuit_complaints
 from symbolic.statements import UsageError
 
 LIBRARY = Path(__file__).parent / "library"
@@ -69,7 +69,7 @@ def parse_circuit(text: str, file: str) -> Circuit:
     return Circuit(Path(file).stem, tuple(draft.inputs), tuple(draft.gates), tuple(draft.outputs), draft.lines)
 
 
-def _located(file: str, complaint: Complaint) -> str:
+def _located(file: str, complaint: CircuitComplaint) -> str:
     return f"{file}:{complaint.line}: {complaint.text}" if complaint.line else f"{file}: {complaint.text}"
 
 
@@ -86,12 +86,12 @@ class _Draft:
     stated: list[Gate] = field(default_factory=list)
     gates: list[Gate] = field(default_factory=list)
     lines: dict[str, int] = field(default_factory=dict)
-    complaints: list[Complaint] = field(default_factory=list)
+    complaints: list[CircuitComplaint] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     model: int = 0  # the line of .model
 
     def complain(self, line: int, text: str, gate: str = "") -> None:
-        self.complaints.append(Complaint(line, text))
+        self.complaints.append(CircuitComplaint(line, text))
         self.wrong += [gate] if gate else []
 
     def declare(self, ports: list[str], names: Sequence[str], line: int) -> None:

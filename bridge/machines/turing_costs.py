@@ -1,20 +1,22 @@
 """Width, depth and norms of one built transformer beside the counted formulas and the printed orders."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 
 import numpy as np
 import sympy as sp
 
-from bridge.export.numbers import plain
-from bridge.record import NamedTable, Row, Verdict
-from bridge.rows import direct_row
-from bridge.study import Case
+from bridge.check import Sides
+from bridge.record import NamedTable
 from numeric.machines.simulation import SimulatingDecoder
+from symbolic.landau import Constant
+from symbolic.machines import turing as theory
 from symbolic.machines import turing_counts as counts
 from symbolic.statements import Quantity
 
 OWN_FIRST = ("C.1", "C.2", "C.5", "C.6", "C.8")  # lemmas that include W_1; the others only have the attention
 
+BUILT = "measured: the dense parameters of this network"
 LETTERS = {
     counts.Z: "states",
     counts.A: "symbols",
@@ -36,8 +38,8 @@ def letters(network: SimulatingDecoder) -> dict[sp.Symbol, int]:
     }
 
 
-def built(network: SimulatingDecoder) -> dict[str, float]:
-    """The same quantities, read off the dense parameters of the network."""
+def sizes(network: SimulatingDecoder) -> dict[str, float]:
+    """Width, depth and norms, read off the dense parameters of the network."""
     decoder = network.decoder
     norms = {name: float(np.abs(array).sum()) for name, array in decoder.arrays.items()}
     location = float(decoder.initial[decoder.stream.slice("pos2")].sum())  # as many ones as the number of the cell has
@@ -67,60 +69,42 @@ def _under(norms: Mapping[str, float], prefix: str) -> float:
     return sum((norm for name, norm in norms.items() if name.startswith(prefix)), start=0.0)
 
 
-def cost_rows(case: Case, network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> list[Row]:
-    at, seen = letters(network), built(network)
-    return [_row(case, quantity, at, seen[quantity.name]) for quantity in quantities]
-
-
-def _row(case: Case, quantity: Quantity, at: Mapping[sp.Symbol, int], seen: float) -> Row:
+def cost(quantity: Quantity) -> Callable[..., Sides]:
     """Counted against built: they are equal or one is wrong. Printed: the largest ratio over the whole range."""
-    counted = float(quantity.closed_form.subs(at))
-    verdict = {"derived": Verdict.KEPT if counted == seen else Verdict.VIOLATED}
-    equal = "equal to" if counted == seen else "different from"
-    remark = f"{equal} the dense parameters of this network"
-    order = None
-    if quantity.printed is not None:
-        limit = counts.constant(quantity.closed_form, quantity.printed.bound)
-        order = float(quantity.printed.bound.subs(at))
-        verdict["printed"] = Verdict.CONSISTENT if limit.value.is_finite else Verdict.UNDECIDED
-        here = f"derived over printed is {plain(counted / order)} here"
-        remark = f"printed: the expression inside O; {constant_words(limit)}; {here}; {remark}"
-    return direct_row(case, quantity, verdict, printed=order, derived=counted, measured=seen, remark=remark)
+
+    def sides(sizes: Mapping[str, float]) -> Sides:
+        return Sides(int(sizes[quantity.name]), constant=constant_of(quantity.name), remark=BUILT)
+
+    return sides
 
 
-def constant_words(limit: counts.Constant) -> str:
-    """The constant that O needs over the whole range."""
-    if not limit.value.is_finite:
-        return "no constant suffices"
-    which = "the least constant" if limit.sharp else "a sufficient constant"
-    return f"{which} for all {_least_sizes()} is {limit.value}"
+@cache
+def constant_of(name: str) -> Constant | None:
+    quantity = theory.TURING.quantity(name)
+    return None if quantity.printed is None else counts.constant(quantity.closed_form, quantity.printed.bound)
 
 
-def _least_sizes() -> str:
-    return ", ".join(f"{letter} >= {value}" for letter, value in counts.LEAST.items())
-
-
-def cost_table(network: SimulatingDecoder, quantities: tuple[Quantity, ...]) -> NamedTable:
+def cost_table(network: SimulatingDecoder, sizes: Mapping[str, float]) -> NamedTable:
     """The size in the network and by its formula, the printed order and its constant; the long formulas come last."""
-    at, seen = letters(network), built(network)
+    at = letters(network)
     rows: list[list[str | int | float | None]] = []
-    for quantity in quantities:
-        printed = quantity.printed
-        limit = None if printed is None else counts.constant(quantity.closed_form, printed.bound)
+    for quantity in theory.COSTS:
+        limit = constant_of(quantity.name)
         rows.append(
             [
                 quantity.name,
-                int(seen[quantity.name]),
+                int(sizes[quantity.name]),
                 int(quantity.closed_form.subs(at)),
-                "poly" if printed is None else f"O({sp.sstr(printed.bound)})",
+                "poly" if quantity.printed is None else f"O({sp.sstr(quantity.printed.bound)})",
                 "-" if limit is None else str(limit.value),
                 sp.sstr(quantity.closed_form),
             ]
         )
     here = ", ".join(f"{letter} = {value} {LETTERS[letter]}" for letter, value in at.items())
+    over = ", ".join(f"{letter} >= {value}" for letter, value in counts.LEAST.items())
     return NamedTable(
         title=f"size of this network: {here}; the column `largest ratio` is the supremum of the quotient "
-        f"formula/printed over all {_least_sizes()}, or an upper bound on this supremum",
+        f"formula/printed over all {over}, or an upper bound on this supremum",
         columns=["quantity", "in the network", "by the formula", "printed", "largest ratio", "formula"],
         rows=rows,
     )

@@ -28,11 +28,11 @@ def width_bits(T: int) -> Sides:
 def pair(network: SimulatingDecoder, Z: Tensor, A: Tensor) -> Sides:
     """Along |Z| = Z t, |A| = A t the rows of W_1 exceed every multiple of w_TM; they exceed w_TM by |Z||A|."""
     states, symbols = _whole("Z", Z.item(), 1), _whole("A", A.item(), 1)
-    at, limit = letters(network), _rows_over_width(states, symbols)
+    limit = _rows_over_width(states, symbols)
     along = "|Z| = |A| = t" if states == symbols == 1 else f"|Z| = {states} t, |A| = {symbols} t"
-    width = f"with the constant 1 in w_scr, w_TM is {plain(float(counts.W_TM.subs(at)))}"
+    width = f"with the constant 1 in w_scr, w_TM is {plain(float(counts.W_TM.subs(letters(network))))}"
     remark = f"{width}; for {along} and t -> oo the number of rows of W_1 divided by w_TM tends to {limit}"
-    return Sides(letters=at, limit=limit, remark=remark)
+    return Sides(limit=limit, remark=remark)
 
 
 def _rows_over_width(states: int, symbols: int) -> sp.Expr:

@@ -1,19 +1,22 @@
 """Runs of a Turing machine and of its transformer side by side: the inputs, the agreement, the trace."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor
 
+from bridge.balls import as_exact, evaluate_ball
 from bridge.export.layout import value_words
 from bridge.machines.machine_files import in_file, read_machine, shipped, tokens_of, written
 from bridge.record import NamedTable
-from numeric.machines.decoder import Run
-from numeric.machines.machine import Complaint, MachineError, Trace, TuringMachine, Wrong, simulate
+from bridge.study import torch_device, torch_dtype
+from numeric.balls import float_above
+from numeric.machines.decoder import DecoderRun
+from numeric.machines.machine import MachineComplaint, MachineError, Trace, TuringMachine, Wrong, simulate
 from numeric.machines.simulation import Agreement, SimulatingDecoder, hot, number
+from symbolic.machines import temperature
 from symbolic.statements import UsageError
 
 FIRST_TRY, LONGEST = 64, 4096  # steps simulated for T = 0: doubled until the machine halts
@@ -45,10 +48,6 @@ class Task:
     def T(self) -> int:
         return self.trace.steps
 
-    def again(self, tokens: Sequence[str], steps: int) -> Trace:
-        """The simulator's trace on another input. Raises UsageError where the head leaves the tape."""
-        return _simulated(self.machine, self.source, tokens, steps)
-
 
 def task_of(machine_name: str, text: str, T: int) -> Task:
     """T = 0: as many steps as the machine needs. Raises UsageError, with file and line, for whatever stops the run."""
@@ -76,7 +75,7 @@ def _still_running(trace: Trace, tokens: Sequence[str]) -> MachineError:
     what += f"the next rule is that of state '{state}' and symbol '{symbol}'"
     if T < MOST_STEPS:
         what += f"; raise T, as in --set T={min(2 * T, MOST_STEPS)}, if it ever halts"
-    return MachineError(machine.name, [Complaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
+    return MachineError(machine.name, [MachineComplaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
 
 
 def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps: int) -> Trace:
@@ -87,7 +86,7 @@ def _simulated(machine: TuringMachine, source: str, tokens: Sequence[str], steps
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnInputs:
     """Random inputs with the simulator's traces; `refused` more were drawn on which the head leaves the tape."""
 
     inputs: list[tuple[str, ...]]
@@ -95,7 +94,7 @@ class Drawn:
     refused: int
 
 
-def random_inputs(task: Task, count: int, work: int, seed: int) -> Drawn:
+def random_inputs(task: Task, count: int, work: int, seed: int) -> DrawnInputs:
     """As many of `count` as fit into `work` steps; of symbols of the task's input and of the alphabet alternately.
 
     The blank is left out. Any length up to 8, or that of the input, but none beyond T: in T steps no more can be read.
@@ -113,18 +112,18 @@ def random_inputs(task: Task, count: int, work: int, seed: int) -> Drawn:
             inputs.append(tokens)
         except MachineError:
             refused += 1
-    return Drawn(inputs, traces, refused)
+    return DrawnInputs(inputs, traces, refused)
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class BesideSimulator:
     """A run of the network beside the simulator on some inputs: where they differ, and which answers do.
 
     `halted`: the number of inputs on which the machine halts; `wrong_answers`: of those, where the network differs.
     """
 
     inputs: Sequence[Sequence[str]]
-    run: Run
+    run: DecoderRun
     agreement: Agreement
     wrong_answers: list[int]
     halted: int
@@ -137,6 +136,18 @@ class Outcome:
     def differences(self) -> int:
         return sum(self.agreement.differences.values())
 
+    def first_difference(self, taps: Sequence[str]) -> str:
+        """An input on which one of these taps differs from the simulator, and the first step at which it does."""
+        for tap in taps:
+            if tap in self.agreement.first:
+                row, step = self.agreement.first[tap]
+                return f"{tap} first differs in step {step} on '{written(self.inputs[row])}'"
+        return ""
+
+    @property
+    def first_answer(self) -> str:
+        return f"wrong answer on '{written(self.inputs[self.wrong_answers[0]])}'" if self.wrong_answers else ""
+
 
 def side_by_side(
     network: SimulatingDecoder,
@@ -146,19 +157,83 @@ def side_by_side(
     dtype: torch.dtype,
     device: torch.device,
     inverse_temperature: float | None = None,
-) -> Outcome:
+) -> BesideSimulator:
     ran = network.run(inputs, inverse_temperature=inverse_temperature, dtype=dtype, device=device)
     halted = [k for k, trace in enumerate(traces) if trace.accepted is not None]
     wanted = [1.0 if traces[k].accepted else -1.0 for k in halted]
     signs = ran.prediction.double().cpu()[halted]
     right = abs(signs - torch.tensor(wanted, dtype=torch.float64)) <= 0.5  # NaN is not right
     wrong = [k for k, is_right in zip(halted, right.tolist(), strict=True) if not is_right]
-    return Outcome(inputs, ran, network.agreement(ran, traces), wrong, len(halted))
+    return BesideSimulator(inputs, ran, network.agreement(ran, traces), wrong, len(halted))
 
 
-def trace_table(network: SimulatingDecoder, outcome: Outcome, task: Task) -> NamedTable:
-    """Each step of the network on the first input, and what the simulator has where it differs."""
-    ours = list(zip(*_of_network(network, outcome.run), strict=True))
+@dataclass(frozen=True, eq=False)
+class MachineRuns:
+    """The network on the input of the task and on random ones behind it, in one format; each run is made once.
+
+    `eps` is the error that softmax attention is allowed against hard max.
+    """
+
+    task: Task
+    network: SimulatingDecoder
+    drawn: DrawnInputs
+    eps: float
+    dtype: str
+    device: str
+
+    @property
+    def inputs(self) -> list[tuple[str, ...]]:
+        return [self.task.tokens, *self.drawn.inputs]
+
+    @cached_property
+    def hard(self) -> BesideSimulator:
+        return self._run(self.inputs, [self.task.trace, *self.drawn.traces])
+
+    @cached_property
+    def soft(self) -> BesideSimulator:
+        return self._run(self.inputs, [self.task.trace, *self.drawn.traces], self.beta)
+
+    def on_the_input(self, beta: float) -> BesideSimulator:
+        """With softmax of this inverse temperature, on the input alone."""
+        return self._run([self.task.tokens], [self.task.trace], beta)
+
+    def _run(
+        self, inputs: Sequence[Sequence[str]], traces: Sequence[Trace], beta: float | None = None
+    ) -> BesideSimulator:
+        dtype, device = torch_dtype(self.dtype), torch_device(self.device)
+        return side_by_side(self.network, inputs, traces, dtype=dtype, device=device, inverse_temperature=beta)
+
+    @cached_property
+    def keys(self) -> int:
+        """Keys of the largest attention: the null key, and the decoder's steps or the encoder's symbols."""
+        return 1 + max(self.network.steps, self.network.encode(self.inputs)[0].shape[1])
+
+    @cached_property
+    def beta(self) -> float:
+        """The inverse temperature computed for so many keys, rounded up."""
+        at = {temperature.keys: self.keys, temperature.eps: as_exact(self.eps)}
+        return float_above(evaluate_ball(temperature.sufficient().value, at))
+
+    @property
+    def words(self) -> str:
+        """The runs behind `kept`."""
+        T, random = self.task.T, self.drawn
+        halts = f"T = {T}, where the machine halts; " if self.task.trace.halted_at == T else ""
+        refused = f" ({random.refused} more leave the tape on the left)" if random.refused else ""
+        return f"{halts}{T} steps on the input and on {len(random.inputs)} random ones{refused}"
+
+
+def drawn_runs(
+    task: Task, network: SimulatingDecoder, work: int, eps: float, samples: int, seed: int, dtype: str, device: str
+) -> MachineRuns:
+    """On as many random inputs as `work` steps allow."""
+    return MachineRuns(task, network, random_inputs(task, samples, work, seed), eps, dtype, device)
+
+
+def trace_table(ran: MachineRuns) -> NamedTable:
+    """Each step of the network on the input, and what the simulator has where it differs."""
+    network, task = ran.network, ran.task
+    ours = list(zip(*_of_network(network, ran.hard.run), strict=True))
     theirs = list(zip(*_of_simulator(network, task.trace), strict=True))
     rows: list[list[str | int | float | None]] = []
     for i, (got, want) in enumerate(zip(ours, theirs, strict=True), start=1 - network.steps_before):
@@ -178,7 +253,7 @@ def _what_happened(task: Task) -> str:
     return f"{task.machine.name} {answer} '{word}' in step {task.trace.halted_at}; tape at the end: {tape}"
 
 
-def _of_network(network: SimulatingDecoder, ran: Run) -> list[list[str | int]]:
+def _of_network(network: SimulatingDecoder, ran: DecoderRun) -> list[list[str | int]]:
     """The columns of the trace, decoded from the taps. Steps count as the machine's, cells from the input's first."""
     taps = {name: values[0].cpu() for name, values in ran.taps.items()}
     states = [*network.machine.states, "(sentinel)", "(none)"]
@@ -210,15 +285,3 @@ def _of_simulator(network: SimulatingDecoder, trace: Trace) -> list[list[str | i
         [machine.alphabet[a] for a in trace.symbol[begin:]],
         trace.last_visit[begin:].tolist(),
     ]
-
-
-def as_tensor(machine: TuringMachine, tokens: Sequence[str]) -> Tensor:
-    return torch.tensor(machine.indices(tokens), dtype=torch.float64)
-
-
-def as_tokens(machine: TuringMachine, numbers: Tensor, name: str) -> tuple[str, ...]:
-    """The symbols of a witness. Raises UsageError unless each is the index of one."""
-    found = numbers.flatten().tolist()
-    if any(not math.isfinite(x) or x != int(x) or not 0 <= x < len(machine.alphabet) for x in found):
-        raise UsageError(f"witness: {name} holds a number that is not an index of the {len(machine.alphabet)} symbols")
-    return tuple(machine.alphabet[int(x)] for x in found)

@@ -9,7 +9,7 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.conditions import bound_to
 from bridge.lowering import LoweringError
 from bridge.solving.probes import Curve, formula
-from bridge.solving.search import Found
+from bridge.solving.search import SolvedKnob
 from bridge.study import Study
 from symbolic.calculus import DerivationError, knob_for
 from symbolic.statements import Parameter, Quantity
@@ -28,7 +28,7 @@ class ClosedForm:
 
 
 def closed_form(
-    study: Study, curve: Curve, quantity: Quantity, knob: Parameter, found: Found, error: float
+    study: Study, curve: Curve, quantity: Quantity, knob: Parameter, found: SolvedKnob, error: float
 ) -> ClosedForm | None:
     """None if SymPy finds none, or if it differs from the answer because another condition is active."""
     expression = formula(quantity, curve.tier)

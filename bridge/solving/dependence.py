@@ -7,7 +7,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from bridge.solving.probes import Curve, Probe, formula
+from bridge.solving.probes import Curve, KnobProbe, formula
 from bridge.study import Study
 from symbolic.statements import Parameter, Quantity
 
@@ -31,7 +31,7 @@ def may_depend(study: Study, quantity: Quantity, tier: str, knob: Parameter) -> 
     return knob.name in study.through_network or knob.symbol in letters_of(quantity, tier)
 
 
-def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) -> dict[str, Any]:
+def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: KnobProbe) -> dict[str, Any]:
     """The parameters on which the bound depends at this probe, with their values there.
 
     A parameter that shapes the network is left out if no admissible change of it changes the bound, or if its value 0
@@ -55,7 +55,7 @@ def parameters_of(study: Study, curve: Curve, quantity: Quantity, probe: Probe) 
     return kept
 
 
-def _changes(curve: Curve, parameter: Parameter, value: float | int, probe: Probe) -> bool:
+def _changes(curve: Curve, parameter: Parameter, value: float | int, probe: KnobProbe) -> bool:
     at = probe.params.get(curve.knob) if curve.knob else None
     for other in _others(value, parameter):
         moved = replace(curve, point={**_given(curve, probe), parameter.name: other}, ties=())
@@ -64,7 +64,7 @@ def _changes(curve: Curve, parameter: Parameter, value: float | int, probe: Prob
     return False
 
 
-def _given(curve: Curve, probe: Probe) -> Mapping[str, Any]:
+def _given(curve: Curve, probe: KnobProbe) -> Mapping[str, Any]:
     """The point with the parameters that follow the knob where they are at the probe."""
     return {**curve.point, **{tie.parameter.name: probe.params[tie.parameter.name] for tie in curve.ties}}
 
@@ -76,7 +76,7 @@ def _others(value: float | int, parameter: Parameter) -> tuple[float | int, ...]
     return (value / 2, 2.0 * value) if value else (1.0, -1.0)
 
 
-def _differ(moved: Probe, probe: Probe) -> bool:
+def _differ(moved: KnobProbe, probe: KnobProbe) -> bool:
     """Whether both have a bound, and not the same one."""
     if moved.bound is None or probe.bound is None:
         return False

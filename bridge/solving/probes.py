@@ -33,7 +33,7 @@ class State(StrEnum):
 REFUSED = {Verdict.OUTSIDE: State.FORBIDDEN, Verdict.NOT_REPRESENTABLE: State.NOT_REPRESENTABLE}
 
 
-class Kind(StrEnum):
+class ConditionKind(StrEnum):
     """The origin of a condition."""
 
     HYPOTHESIS = "hypothesis"
@@ -41,15 +41,15 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Condition:
+class CheckedCondition:
     """A condition that was checked at the answer and holds there."""
 
     statement: str
-    kind: Kind
+    kind: ConditionKind
 
 
 @dataclass(frozen=True)
-class Probe:
+class KnobProbe:
     """One point: its bound if it is guaranteed, else the reason why not.
 
     `params` has every parameter of the case.
@@ -83,13 +83,13 @@ class Curve:
     knob: str = ""
     ties: Sequence[Tie] = ()
 
-    def at(self, value: Number | None) -> Probe:
+    def at(self, value: Number | None) -> KnobProbe:
         try:
             return probe(self.study, self.quantity, self.tier, self.params_at(value))
         except (UsageError, DerivationError) as error:
-            return Probe(State.FORBIDDEN, reason=_clause(self.study.result, error))
+            return KnobProbe(State.FORBIDDEN, reason=_clause(self.study.result, error))
         except OverflowError:
-            return Probe(State.NOT_REPRESENTABLE, reason="a number of the network is beyond float64")
+            return KnobProbe(State.NOT_REPRESENTABLE, reason="a number of the network is beyond float64")
 
     def params_at(self, value: Number | None) -> dict[str, Any]:
         """The parameters of the case, those that follow the knob with it."""
@@ -113,7 +113,7 @@ def numbers_of(result: Result, params: Mapping[str, Any]) -> dict[sp.Symbol, Any
     }
 
 
-def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> Probe:
+def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> KnobProbe:
     """The hypotheses, then the case, then its bound. Raises UsageError for a point that the study refuses."""
     violated = _violated_hypothesis(study.result.hypotheses, numbers_of(study.result, params))
     if violated:
@@ -122,11 +122,11 @@ def probe(study: Study, quantity: str, tier: str, params: Mapping[str, Any]) -> 
     named = case.result.quantity(quantity)
     refusal = case.refusal(named)
     if refusal is not None and not refusal.of_run:
-        return Probe(REFUSED[refusal.verdict], reason=refusal.reason)
+        return KnobProbe(REFUSED[refusal.verdict], reason=refusal.reason)
     return replace(_judged(bound_of(study, case, named, tier)), params={**params, **_numeric_params(case)})
 
 
-def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> Probe | None:
+def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.Symbol, Any]) -> KnobProbe | None:
     """The first hypothesis that does not hold, or that cannot be decided; None where all of them hold."""
     exact = {symbol: as_exact(value) for symbol, value in numbers.items()}
     for hypothesis in hypotheses:
@@ -135,9 +135,9 @@ def _violated_hypothesis(hypotheses: Sequence[Hypothesis], numbers: Mapping[sp.S
         holds = truth(hypothesis.condition, exact)
         words = f"the hypothesis {sp.sstr(hypothesis.condition)} ({hypothesis.reason})"
         if holds is False:
-            return Probe(State.FORBIDDEN, reason=f"{words} is violated")
+            return KnobProbe(State.FORBIDDEN, reason=f"{words} is violated")
         if holds is None:
-            return Probe(State.UNDECIDED, reason=f"{words} cannot be decided")
+            return KnobProbe(State.UNDECIDED, reason=f"{words} cannot be decided")
     return None
 
 
@@ -178,26 +178,26 @@ def formula(quantity: Quantity, tier: str) -> sp.Expr | None:
     return quantity.derived()
 
 
-def _judged(bound: Bound) -> Probe:
+def _judged(bound: Bound) -> KnobProbe:
     open_ones = [each.statement for each in bound.checked if each.holds is None]
     if bound.outside:
-        return Probe(State.FORBIDDEN, reason=bound.outside)
+        return KnobProbe(State.FORBIDDEN, reason=bound.outside)
     if bound.conditional:
         reason = "; ".join(open_ones) or "an obligation of the derivation"
-        return Probe(State.UNDECIDED, reason=f"not decided: {reason}")
+        return KnobProbe(State.UNDECIDED, reason=f"not decided: {reason}")
     if not bound.ball.is_finite():
-        return Probe(State.UNDECIDED, reason="the bound is not a finite number")
+        return KnobProbe(State.UNDECIDED, reason="the bound is not a finite number")
     if bound.ball < 0:
-        return Probe(State.FORBIDDEN, reason=f"the bound is negative ({bound.ball.str(4, radius=False)})")
+        return KnobProbe(State.FORBIDDEN, reason=f"the bound is negative ({bound.ball.str(4, radius=False)})")
     if not bound.ball >= 0:
-        return Probe(State.UNDECIDED, reason="the sign of the bound is not decided")
-    return Probe(State.ADMISSIBLE, bound)
+        return KnobProbe(State.UNDECIDED, reason="the sign of the bound is not decided")
+    return KnobProbe(State.ADMISSIBLE, bound)
 
 
-def conditions_at(result: Result, bound: Bound, names: Sequence[str]) -> tuple[Condition, ...]:
+def conditions_at(result: Result, bound: Bound, names: Sequence[str]) -> tuple[CheckedCondition, ...]:
     """The hypotheses on these parameters and the obligations of the bound; all hold at the probed point."""
     symbols = {p.symbol for p in result.parameters if p.name in names}
     assumed = [sp.sstr(h.condition) for h in result.hypotheses if h.condition.free_symbols & symbols]
     decided = [each.statement for each in bound.checked]
-    hypotheses = [Condition(words, Kind.HYPOTHESIS) for words in assumed]
-    return (*hypotheses, *(Condition(words, Kind.OBLIGATION) for words in decided))
+    hypotheses = [CheckedCondition(words, ConditionKind.HYPOTHESIS) for words in assumed]
+    return (*hypotheses, *(CheckedCondition(words, ConditionKind.OBLIGATION) for words in decided))

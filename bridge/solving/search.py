@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bridge.solving.probes import Probe, State
+from bridge.solving.probes import KnobProbe, State
 from bridge.solving.values import WHOLE, Grid, Lattice, Number
 
 SAME = 1e-9  # relative: two bounds as close as that count as equal
@@ -25,7 +25,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 FLAT, FAR = 1.01, 1.1  # factors: a bracket whose bounds differ by less is flat, an error below it by more is far
 
 
-class Shape(StrEnum):
+class BoundShape(StrEnum):
     """The shape of the bound as a function of the knob, over the values of the first look."""
 
     FALLS = "decreases"
@@ -36,7 +36,7 @@ class Shape(StrEnum):
     CONSTANT = "does not change"
 
 
-RISING = (Shape.RISES, Shape.RISES_OVERALL)
+RISING = (BoundShape.RISES, BoundShape.RISES_OVERALL)
 
 
 class NoAnswerError(Exception):
@@ -48,13 +48,13 @@ class UnchangedError(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class SolvedKnob:
     """The value and its probe, the shape of the bound, and the next value that does not meet the error, if any."""
 
     value: Number
-    probe: Probe
-    shape: Shape
-    beyond: tuple[Number, Probe] | None
+    probe: KnobProbe
+    shape: BoundShape
+    beyond: tuple[Number, KnobProbe] | None
     searched: tuple[Number, Number]
 
 
@@ -62,19 +62,19 @@ class Search:
     """The search for one error along one knob."""
 
     def __init__(
-        self, at: Callable[[Number], Probe], grid: Grid, error: float, *, integer: bool, lattice: Lattice = WHOLE
+        self, at: Callable[[Number], KnobProbe], grid: Grid, error: float, *, integer: bool, lattice: Lattice = WHOLE
     ) -> None:
         self._at, self.grid, self.error, self.integer, self.lattice = at, grid, error, integer, lattice
-        self.seen: dict[Number, Probe] = {}
+        self.seen: dict[Number, KnobProbe] = {}
 
-    def run(self) -> Found:
+    def run(self) -> SolvedKnob:
         """Raises NoAnswerError, and UnchangedError."""
         for value in self.grid.first:
             self.probe(value)
         if not self._meeting():
             self._try_more()
         shape = shape_of([self.seen[value].number for value in sorted(self.seen)])
-        if shape is Shape.CONSTANT:
+        if shape is BoundShape.CONSTANT:
             raise UnchangedError
         if not self._meeting():
             self._approach_the_least()
@@ -85,7 +85,7 @@ class Search:
         value = meeting[0] if downwards else meeting[-1]
         return self._located(value, shape, downwards=downwards)
 
-    def probe(self, value: Number) -> Probe:
+    def probe(self, value: Number) -> KnobProbe:
         if value not in self.seen:
             self.seen[value] = self._at(value)
         return self.seen[value]
@@ -155,15 +155,15 @@ class Search:
 
     # Locating the place where meeting the error ends.
 
-    def _located(self, value: Number, shape: Shape, *, downwards: bool) -> Found:
+    def _located(self, value: Number, shape: BoundShape, *, downwards: bool) -> SolvedKnob:
         order = sorted(self.seen)
         beyond = [v for v in (reversed(order) if downwards else order) if (v < value if downwards else v > value)]
         searched = (order[0], order[-1])
         if not beyond:
-            return Found(value, self.probe(value), shape, None, searched)
+            return SolvedKnob(value, self.probe(value), shape, None, searched)
         outside, inside = beyond[0], value
         outside, inside = self._closed_in(outside, inside)
-        return Found(inside, self.probe(inside), shape, (outside, self.probe(outside)), searched)
+        return SolvedKnob(inside, self.probe(inside), shape, (outside, self.probe(outside)), searched)
 
     def _closed_in(self, outside: Number, inside: Number) -> tuple[Number, Number]:
         """The secant in logarithms, and the middle wherever that has not halved the bracket."""
@@ -248,7 +248,7 @@ class Search:
         return "; ".join(f"at {value:.10g}: {self.seen[value].reason}" for value in kinds.values())
 
 
-def shape_of(bounds: list[float | None]) -> Shape:
+def shape_of(bounds: list[float | None]) -> BoundShape:
     """The shape of the bounds in the order of the knob; None stands for a missing bound."""
     known = [bound for bound in bounds if bound is not None]
     turns: list[bool] = []  # whether it rises, a run each
@@ -259,10 +259,15 @@ def shape_of(bounds: list[float | None]) -> Shape:
             if not turns or turns[-1] != rises:
                 turns.append(rises)
             last = bound
-    shapes = {(): Shape.CONSTANT, (False,): Shape.FALLS, (True,): Shape.RISES, (False, True): Shape.FALLS_THEN_RISES}
+    shapes = {
+        (): BoundShape.CONSTANT,
+        (False,): BoundShape.FALLS,
+        (True,): BoundShape.RISES,
+        (False, True): BoundShape.FALLS_THEN_RISES,
+    }
     if len(known) < 2:
-        return Shape.FALLS_OVERALL  # one value has no direction: any shape will do
-    return shapes.get(tuple(turns), Shape.RISES_OVERALL if known[-1] > known[0] else Shape.FALLS_OVERALL)
+        return BoundShape.FALLS_OVERALL  # one value has no direction: any shape will do
+    return shapes.get(tuple(turns), BoundShape.RISES_OVERALL if known[-1] > known[0] else BoundShape.FALLS_OVERALL)
 
 
 def _shown(bound: float) -> str:

@@ -1,7 +1,7 @@
 """Real inputs (tables of numbers, series, texts) that a theorem declares in `Theorem.sources`."""
 
 from bridge.sources.series import ScaledSeries, Series
-from bridge.sources.source import Predicted, Prediction, Source
+from bridge.sources.source import InputSource, Predicted, Prediction
 from bridge.sources.tabular import Tabular
 from bridge.sources.textual import Textual, Windows
 
@@ -10,7 +10,7 @@ __all__ = [
     "Prediction",
     "ScaledSeries",
     "Series",
-    "Source",
+    "InputSource",
     "Tabular",
     "Textual",
     "Windows",

@@ -14,7 +14,7 @@ from torch import Tensor
 from bridge.arguments import Function, arguments_of, called_for
 from bridge.budget import Budget
 from bridge.record import NamedTable, Row, Verdict
-from bridge.sources.source import AboutRows, Predicted, Source
+from bridge.sources.source import AboutRows, InputSource, Predicted
 from bridge.study import Inputs, Refusal
 from bridge.theorem import Theorem
 from bridge.theorem_case import TheoremCase
@@ -25,7 +25,7 @@ ENLARGED = 1e-6  # relative: letters that are computed in float64
 NOT_APART = "the bound covers the rounding of the run, which is not measured apart; letters of the prompt in float64"
 
 
-def at_source(theorem: Theorem, source: Source, name: str) -> Theorem:
+def at_source(theorem: Theorem, source: InputSource, name: str) -> Theorem:
     """The theorem as it is compared at the real input of that name; its parameters alone, where no prompt is made."""
     if not source.makes_prompts:
         statement = replace(theorem.statement, hypotheses=(), quantities=())
@@ -41,13 +41,13 @@ def at_source(theorem: Theorem, source: Source, name: str) -> Theorem:
 class Real:
     """What was read by a source, the parameters that were given, and the budget of the run."""
 
-    source: Source
+    source: InputSource
     data: Any
     given: Mapping[str, Any]
     budget: Budget
 
 
-class Outputs(dict[str, Any]):
+class ByQuantity(dict[str, Any]):
     """By quantity, each computed when it is asked for."""
 
     def __init__(self, output: Callable[[str], Any]) -> None:
@@ -71,7 +71,7 @@ class SourceCase(TheoremCase):
         device: str,
         real: Real,
     ) -> None:
-        self.source, self.data, self.given, self.budget = real.source, real.data, real.given, real.budget
+        self.source, self.data, self.given, self.asked = real.source, real.data, real.given, real.budget
         self._values: dict[str, Any] = {}
         super().__init__(theorem, params, weights, dtype, device)
         self.attackable = False
@@ -82,7 +82,7 @@ class SourceCase(TheoremCase):
     def _require_inside(self) -> None:
         """Raises UsageError for a prompt that does not meet the hypotheses, before anything runs."""
         if self.theorem.inputs:
-            found = self._prompts(1, self.budget.seed)
+            found = self._prompts(1, self.asked.seed)
             complaint = self.domain.complaint({name: each[0] for name, each in found.items()})
             if complaint:
                 raise UsageError(f"{self.result.id}: {self.data.source} does not meet the hypotheses: {complaint}")
@@ -122,34 +122,34 @@ class SourceCase(TheoremCase):
         if name in self.theorem.inputs:
             return self._one(self._shown[name])
         runs: dict[str, Callable[[], Any]] = {
-            "network": lambda: Outputs(lambda name: self._runs[name][0]),
-            "reference": lambda: Outputs(lambda name: self._runs[name][1]),
+            "network": lambda: ByQuantity(lambda name: self._runs[name][0]),
+            "reference": lambda: ByQuantity(lambda name: self._runs[name][1]),
             "letters": lambda: self.instance_values("prompt", self._shown),
         }
         return runs[name]() if name in runs else self._given[name]
 
     @property
     def _given(self) -> dict[str, Any]:
-        of_run = {**self._of_run, "device": str(self.device), "seed": self.budget.seed}
+        of_run = {**self._of_run, "device": str(self.device), "seed": self.asked.seed}
         return {**self.known, **of_run, "data": self.data, "params": self.runner.params, "given": self.given}
 
     @cached_property
     def _shown(self) -> Inputs:
         """The prompts whose predictions are shown."""
-        return self.sample(self.budget.samples if self.source.batched else 1, self.budget.seed)
+        return self.sample(self.asked.samples if self.source.batched else 1, self.asked.seed)
 
     def _one(self, batch: Tensor) -> Tensor:
         found = batch if self.source.batched else batch[0]
         return found.detach().double().cpu()
 
     @cached_property
-    def _runs(self) -> Outputs:
+    def _runs(self) -> ByQuantity:
         """What network and reference make of each quantity."""
 
         def both(name: str) -> tuple[Tensor, ...]:
             return tuple(self._one(each[name]) for each in self._in_floats(self._shown, [name]))
 
-        return Outputs(both)
+        return ByQuantity(both)
 
     # Predictions.
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bridge.data import Table
 from bridge.record import Row
-from bridge.sources.source import EXACT, NETWORK, AboutRows, Predicted, Prediction, Source, flagged
+from bridge.sources.source import EXACT, NETWORK, AboutRows, InputSource, Predicted, Prediction, flagged
 from symbolic.statements import UsageError
 
 EQUAL_STEPS = 1e-6  # relative
@@ -49,7 +49,7 @@ class ScaledSeries:
 
 
 @dataclass(frozen=True)
-class Series(Source):
+class Series(InputSource):
     """A table of one column of times and one of values, of which the last `held` are to be predicted.
 
     `examples` and `lags` name parameters: the number N of values before them that are fitted, and from how many values

@@ -40,8 +40,8 @@ class Predicted:
 class Prediction:
     """What one program predicts: an array or a `Predicted`, in the scaled units of the source; None: nothing here.
 
-    `function` is one at a prompt (`Source`), and `meaning` says in words what it gives. `far` is the remark where the
-    query is outside the hypotheses.
+    `function` is one at a prompt (`InputSource`), and `meaning` says in words what it gives. `far` is the remark where
+    the query is outside the hypotheses.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(ABC):
+class InputSource(ABC):
     """Real inputs as a theorem reads them.
 
     Parameters: `defaults` suit these inputs where none are given. `suggested`, a function, gives further ones; it takes

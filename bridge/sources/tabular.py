@@ -11,14 +11,14 @@ import torch
 from bridge.arguments import arguments_of, called_with
 from bridge.data import ScaledTable, Table, scaled
 from bridge.record import Row
-from bridge.sources.source import EXACT, NETWORK, AboutRows, Predicted, Prediction, Source, flagged, joined
+from bridge.sources.source import EXACT, NETWORK, AboutRows, InputSource, Predicted, Prediction, flagged, joined
 from symbolic.statements import UsageError
 
 LEAST = 2  # examples: a deviation takes two
 
 
 @dataclass(frozen=True)
-class Tabular(Source):
+class Tabular(InputSource):
     """The first `rows` rows are the examples and the next one is the query, scaled into balls of the radii `bounds`.
 
     `rows` and `columns` name parameters: the number of examples, and the dimension of their features; `targets`, where

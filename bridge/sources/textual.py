@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from bridge.material import Text
+from bridge.material import TextFile
 from bridge.record import Row
-from bridge.sources.source import EXACT, NETWORK, AboutRows, Predicted, Prediction, Source, flagged
+from bridge.sources.source import EXACT, NETWORK, AboutRows, InputSource, Predicted, Prediction, flagged
 from symbolic.statements import UsageError
 
 BYTES = 256
@@ -20,7 +20,7 @@ BYTES = 256
 class Windows:
     """What is cut out of a text: `length` bytes each, with the byte that follows."""
 
-    text: Text
+    text: TextFile
     length: int
 
     @property
@@ -46,14 +46,14 @@ class Windows:
 
 
 @dataclass(frozen=True)
-class Textual(Source):
+class Textual(InputSource):
     """Windows of so many bytes as the parameter `length` says.
 
     `prompt` takes `windows`, bytes (B, length), and gives the inputs of all of them, (B, ...) each. Predictions are
     bytes (B). They count where `scored`, a function of `windows`, is true, (B); `where` says which windows these are.
     """
 
-    reads = Text
+    reads = TextFile
     called = "texts"
     batched = True
 
@@ -62,14 +62,14 @@ class Textual(Source):
     scored: Callable[[np.ndarray], np.ndarray] = lambda windows: np.ones(len(windows), dtype=bool)
     where: str = "windows"
 
-    def sizes(self, material: Text) -> dict[str, int]:
+    def sizes(self, material: TextFile) -> dict[str, int]:
         return {}
 
     @property
     def needs(self) -> tuple[str, ...]:
         return (self.length,)
 
-    def require_fit(self, id: str, params: Mapping[str, Any], material: Text) -> None:
+    def require_fit(self, id: str, params: Mapping[str, Any], material: TextFile) -> None:
         length, count = params[self.length], len(material.content)
         if count < length + 1:
             raise UsageError(
@@ -77,7 +77,7 @@ class Textual(Source):
                 f"byte need {length + 1}"
             )
 
-    def read(self, id: str, params: Mapping[str, Any], material: Text) -> Windows:
+    def read(self, id: str, params: Mapping[str, Any], material: TextFile) -> Windows:
         return Windows(material, params[self.length])
 
     def most(self, samples: int) -> int:

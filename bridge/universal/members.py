@@ -10,8 +10,8 @@ from torch import Tensor
 from bridge.lowering import lower
 from bridge.universal.classes import parts_of
 from numeric.universal.covering import in_ball
-from numeric.universal.features import Family, Member
-from numeric.universal.sampling import Draw
+from numeric.universal.features import ClassMember, Family
+from numeric.universal.sampling import FeatureDraw
 from symbolic.statements import UsageError
 from symbolic.universal import barron
 from symbolic.universal.barron import BarronClass, r
@@ -21,12 +21,12 @@ LINEAR = 0.5  # the largest coefficient of the linear functions
 
 
 # The phase of exp(-i omega^T centre).
-def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> Member:
+def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> ClassMember:
     """exp(-|x - centre|^2/(2 width^2)), in the radial part of the spectrum."""
     at = torch.tensor(centre, dtype=torch.float64)
     density = barron.bump(len(at), sp.Rational(width)).radial
     ratio = lower(sp.simplify(density / spectrum.radial), "torch", args=(r,))
-    return Member(
+    return ClassMember(
         "bumps",
         lambda x: torch.exp(-((x - at) ** 2).sum(-1) / (2 * width**2)),
         lambda found: torch.where(found.part == 0, ratio(found.radius), 0.0),
@@ -35,10 +35,10 @@ def bump(centre: Sequence[float], width: float, spectrum: BarronClass) -> Member
 
 
 # F_h = F_h'/(i omega): the phase is -pi/2 along the line, pi/2 against it; so for the limits.
-def ridge(line: int, slope: float, spectrum: BarronClass) -> Member:
+def ridge(line: int, slope: float, spectrum: BarronClass) -> ClassMember:
     """The logistic neuron on that line of the spectrum."""
     direction = torch.tensor([float(each) for each in spectrum.lines[line][0]], dtype=torch.float64)
-    return Member(
+    return ClassMember(
         "ridges",
         lambda x: torch.sigmoid(slope * (x * direction).sum(-1)),
         lambda found: (found.part == 1 + line).double(),
@@ -46,21 +46,21 @@ def ridge(line: int, slope: float, spectrum: BarronClass) -> Member:
     )
 
 
-def linear(slopes: Sequence[float], spectrum: BarronClass) -> Member:
+def linear(slopes: Sequence[float], spectrum: BarronClass) -> ClassMember:
     """sum_i a_i u_i^T x over the directions of the limits."""
     at = torch.tensor(slopes, dtype=torch.float64)
     directions = torch.tensor([[float(each) for each in u] for u, _ in spectrum.limits], dtype=torch.float64)
     sizes = torch.tensor([float(size) for _, size in spectrum.limits], dtype=torch.float64)
     first = 1 + len(spectrum.lines)
 
-    def along(found: Draw) -> Tensor:
+    def along(found: FeatureDraw) -> Tensor:
         """The slope in the direction that was drawn, over the largest one; 0 for draws of other parts (n)."""
         place = found.part - first
         limit = place.clamp_min(0)
         towards = (found.direction * directions[limit]).sum(1)  # 1 or -1
         return torch.where(place >= 0, towards * at[limit] / sizes[limit], 0.0)
 
-    return Member(
+    return ClassMember(
         "linear",
         lambda x: x @ (at @ directions),
         lambda found: along(found).abs(),
@@ -68,7 +68,7 @@ def linear(slopes: Sequence[float], spectrum: BarronClass) -> Member:
     )
 
 
-def family_of(spectrum: BarronClass, members: Sequence[Member]) -> Family:
+def family_of(spectrum: BarronClass, members: Sequence[ClassMember]) -> Family:
     return Family(int(spectrum.d), tuple(parts_of(spectrum)), tuple(members), float(spectrum.at_zero))
 
 

@@ -30,7 +30,7 @@ def with_one(x: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Fit:
+class LassoFit:
     """What is learnt from x (N, d), y (N) in the ball and in [-1, 1], for queries (Q, d)."""
 
     of: Learner
@@ -94,7 +94,7 @@ def by_split(data: ScaledTable, learner: Learner, seed: int) -> NamedTable:
     )
 
 
-def fits_of(table: Table, learner: Learner, seed: int) -> Iterator[tuple[Fit, Tensor, int] | None]:
+def fits_of(table: Table, learner: Learner, seed: int) -> Iterator[tuple[LassoFit, Tensor, int] | None]:
     """Fits of random splits, the held-out targets (Q), scaled as the prompt, and how many queries were moved.
 
     None for a split that has no score.
@@ -105,7 +105,7 @@ def fits_of(table: Table, learner: Learner, seed: int) -> Iterator[tuple[Fit, Te
         yield fit_of(table, learner, *np.split(order, [int(SHARE * rows)]))
 
 
-def fit_of(table: Table, learner: Learner, prompt: np.ndarray, held: np.ndarray) -> tuple[Fit, Tensor, int] | None:
+def fit_of(table: Table, learner: Learner, prompt: np.ndarray, held: np.ndarray) -> tuple[LassoFit, Tensor, int] | None:
     parts = scaled_by(table, prompt, held)
     if parts is None:
         return None
@@ -116,7 +116,7 @@ def fit_of(table: Table, learner: Learner, prompt: np.ndarray, held: np.ndarray)
     if targets.max() - targets.min() <= SPREAD:
         return None
     at = replace(learner, at=replace(learner.at, N=len(prompt)))
-    fit = Fit(at, torch.as_tensor(parts[0].x), torch.as_tensor(parts[0].y[:, 0]), inside)
+    fit = LassoFit(at, torch.as_tensor(parts[0].x), torch.as_tensor(parts[0].y[:, 0]), inside)
     return fit, targets, int((norms > 1).sum())
 
 

@@ -14,7 +14,7 @@ from bridge.cost import Cost
 from bridge.data import ScaledTable
 from bridge.sources import Prediction, Tabular
 from bridge.universal.prompts import learner as learner_of
-from bridge.universal.risk_splits import LASSO, SPLITS, Fit, by_split
+from bridge.universal.risk_splits import LASSO, SPLITS, LassoFit, by_split
 from numeric.universal.features import Family, draw_features
 from numeric.universal.risk import Learner, with_idle
 
@@ -31,12 +31,12 @@ def learner(n: int, members_of: Family, params: Mapping[str, Any], seed: int) ->
     return learner_of(with_idle(draw_features(members_of, n - 1, seed)), dict(params))
 
 
-def fit(data: ScaledTable, learner: Learner) -> Fit:
+def fit(data: ScaledTable, learner: Learner) -> LassoFit:
     x, y, query = (torch.as_tensor(each) for each in (data.x, data.y[:, 0], data.x_query[None]))
-    return Fit(learner, x, y, query)
+    return LassoFit(learner, x, y, query)
 
 
-def predicted(fit: Fit) -> Mapping[str, Tensor]:
+def predicted(fit: LassoFit) -> Mapping[str, Tensor]:
     return fit.predictions
 
 

@@ -30,7 +30,7 @@ def float_above(ball: Arb) -> float:
 
 def float_below(ball: Arb) -> float:
     """A float64 that is at most every point of the ball, and close to its lower end."""
-    return -float_above(-ball)
+    return 0.0 - float_above(-ball)  # and not -0.0
 
 
 def ball_maximum(balls: Sequence[Arb]) -> Arb:

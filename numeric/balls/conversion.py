@@ -9,9 +9,7 @@ import torch
 
 from numeric.balls.arbs import Arb
 from numeric.balls.errors import BallsError
-from numeric.balls.floats import ball_of_entry, ball_of_operand
-
-_entry_of_each = np.frompyfunc(lambda value: _entry_of(value), 1, 1)
+from numeric.balls.floats import ball_of_entry, ball_of_operand, balls_of_entries
 
 
 def ball_of(number: Any) -> Arb:
@@ -46,13 +44,13 @@ def boxed(entries: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
 
 def entries_of_values(values: Any) -> np.ndarray:
     """Object array of balls for a real number, a tensor or a numpy array."""
-    if isinstance(values, torch.Tensor):
-        # Python's floats and integers hold every dtype of torch exactly.
-        return boxed(_entry_of_each(np.array(values.tolist(), dtype=object).reshape(tuple(values.shape))))
-    if isinstance(values, np.ndarray):
-        plain = values.ravel().tolist()
-        return boxed([_entry_of(value) for value in plain], values.shape)
-    return boxed(ball_of(values))
+    if not is_array(values):
+        return boxed(ball_of(values))
+    # Python's floats and integers hold every dtype of torch exactly.
+    plain = np.array(values.tolist(), dtype=object).ravel().tolist()
+    floats = all(type(value) is float for value in plain)
+    entries = balls_of_entries(plain) if floats else [_entry_of(value) for value in plain]
+    return boxed(entries, tuple(values.shape))
 
 
 def is_array(value: Any) -> bool:

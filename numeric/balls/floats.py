@@ -57,6 +57,13 @@ def ball_of_entry(number: float) -> Arb:
     return _near(number) if _enclosing.get() and not _equals_its_decimal(number) else _exactly(number)
 
 
+def balls_of_entries(numbers: list[float]) -> list[Arb]:
+    """All of them."""
+    if _enclosing.get():
+        return [ball_of_entry(number) for number in numbers]
+    return [flint.arb(number) if number == number else flint.arb.nan() for number in numbers]
+
+
 def _exactly(number: float) -> Arb:
     return flint.arb.nan() if math.isnan(number) else flint.arb(number)
 

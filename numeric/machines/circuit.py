@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from numeric.machines.gates import NO_PARENT, GateKind, Layer, LayeredCircuit
+from numeric.machines.gates import NO_PARENT, GateKind, GateLayer, LayeredCircuit
 from numeric.threads import one_thread
 
 CACHED = 2**17  # numbers that a block of inputs may take in the widest layer, so that a block stays in the cache
@@ -50,7 +50,7 @@ ROUNDING_SLOPE = 3.0
 ROUNDING_STARTS = (1 / 3, 2 / 3)
 
 
-def layer_matrices(layer: Layer, before: int) -> dict[str, np.ndarray]:
+def layer_matrices(layer: GateLayer, before: int) -> dict[str, np.ndarray]:
     """W1 (r, before), b1 (r,), W2 (r, r), b2 (r,) of one layer of gates behind `before` values."""
     weights = [GATE_WEIGHTS[kind] for kind in layer.kinds]
     W1 = np.zeros((len(layer), before))
@@ -179,7 +179,7 @@ class _Gathered:
     weights: tuple[Tensor, ...]  # w1 of either parent, b1, w2, b2: (r, 1) each
 
     @classmethod
-    def of(cls, layer: Layer, dtype: torch.dtype, device: str | torch.device) -> "_Gathered":
+    def of(cls, layer: GateLayer, dtype: torch.dtype, device: str | torch.device) -> "_Gathered":
         gates = [GATE_WEIGHTS[kind] for kind in layer.kinds]
         columns = [[gate.w1[0], sum(gate.w1[1:]), gate.b1, gate.w2, gate.b2] for gate in gates]
         places = np.where(layer.parents == NO_PARENT, layer.parents[:, :1], layer.parents)

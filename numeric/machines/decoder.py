@@ -13,13 +13,13 @@ from jaxtyping import Float64, Int64
 from torch import Tensor
 
 from numeric.machines.attending import Weights
-from numeric.machines.incremental import IncrementalDecoder, Run, joined
+from numeric.machines.incremental import DecoderRun, IncrementalDecoder, joined
 from numeric.machines.modules import Affine, Attention, DecoderLayer, affine, passing, rounding
 from numeric.stream import Stream, nearest
 
 __all__ = [
     "Affine", "Attention", "DecoderLayer", "affine", "passing", "rounding",
-    "Decoder", "DecoderError", "Run", "Tap", "parameters", "run",
+    "Decoder", "DecoderError", "DecoderRun", "Tap", "parameters", "run",
 ]  # fmt: skip
 
 FLOATS_AT_ONCE = 1 << 24  # keys, values and outputs held at once while inputs are streamed: 128 MiB in float64
@@ -117,7 +117,7 @@ def run(
     dtype: torch.dtype = torch.float64,
     device: torch.device | str = "cpu",
     taps: Sequence[str] = (),
-) -> Run:
+) -> DecoderRun:
     """Run `steps` >= 1 decoder steps; no gradients.
 
     `lengths`: how many tokens of each row count (default: all). `parameters`: tensors in place of the decoder's own,

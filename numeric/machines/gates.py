@@ -40,7 +40,7 @@ class Gate:
 
 
 @dataclass(frozen=True, order=True)
-class Complaint:
+class CircuitComplaint:
     """What is wrong with a circuit, and on which line of its file (0: none)."""
 
     line: int
@@ -53,7 +53,7 @@ class Complaint:
 class CircuitError(ValueError):
     """What came is no circuit. `complaints` says everything that is wrong, `line` where the first of it stands."""
 
-    def __init__(self, complaints: Sequence[Complaint]):
+    def __init__(self, complaints: Sequence[CircuitComplaint]):
         self.complaints = tuple(sorted(complaints))
         self.line = self.complaints[0].line
         super().__init__("; ".join(map(str, self.complaints)))
@@ -103,7 +103,7 @@ class Circuit:
 
 def _check_bits(name: str, m: int, bits: np.ndarray) -> None:
     if bits.shape[1] != m:
-        raise CircuitError([Complaint(0, f"{name} has {m} inputs, not {bits.shape[1]}")])
+        raise CircuitError([CircuitComplaint(0, f"{name} has {m} inputs, not {bits.shape[1]}")])
 
 
 def _value(gate: Gate, parents: list[np.ndarray]) -> np.ndarray:
@@ -124,7 +124,7 @@ def circuit_complaints(
     outputs: Sequence[str],
     lines: Mapping[str, int],
     defined: Sequence[str] = (),
-) -> list[Complaint]:
+) -> list[CircuitComplaint]:
     """Everything that keeps this from being a circuit. `defined`: names whose gates are known to be wrong already."""
     known = {*inputs, *defined, *(gate.name for gate in gates)}
     return [
@@ -137,60 +137,66 @@ def circuit_complaints(
 
 def _declarations(
     inputs: Sequence[str], outputs: Sequence[str], lines: Mapping[str, int], known: set[str]
-) -> list[Complaint]:
+) -> list[CircuitComplaint]:
     missing = [what for what, names in (("inputs", inputs), ("outputs", outputs)) if not names]
     return [
-        *(Complaint(0, f"no {what} are declared") for what in missing),
+        *(CircuitComplaint(0, f"no {what} are declared") for what in missing),
         *(
-            Complaint(lines.get(x, 0), f"input '{x}' is declared {n} times")
+            CircuitComplaint(lines.get(x, 0), f"input '{x}' is declared {n} times")
             for x, n in Counter(inputs).items()
             if n > 1
         ),
         *(
-            Complaint(lines.get(y, 0), f"output '{y}' is declared {n} times")
+            CircuitComplaint(lines.get(y, 0), f"output '{y}' is declared {n} times")
             for y, n in Counter(outputs).items()
             if n > 1
         ),
-        *(Complaint(lines.get(y, 0), f"output '{y}' is not defined") for y in dict.fromkeys(outputs) if y not in known),
+        *(
+            CircuitComplaint(lines.get(y, 0), f"output '{y}' is not defined")
+            for y in dict.fromkeys(outputs)
+            if y not in known
+        ),
     ]
 
 
-def _redefinitions(inputs: Sequence[str], gates: Sequence[Gate]) -> list[Complaint]:
+def _redefinitions(inputs: Sequence[str], gates: Sequence[Gate]) -> list[CircuitComplaint]:
     first: dict[str, int] = {}
     complaints = []
     for gate in gates:
         if gate.name in inputs:
-            complaints.append(Complaint(gate.line, f"'{gate.name}' is an input, yet defined as a gate"))
+            complaints.append(CircuitComplaint(gate.line, f"'{gate.name}' is an input, yet defined as a gate"))
         elif gate.name in first:
             where = f", first on line {first[gate.name]}" if first[gate.name] else ""
-            complaints.append(Complaint(gate.line, f"'{gate.name}' is defined twice{where}"))
+            complaints.append(CircuitComplaint(gate.line, f"'{gate.name}' is defined twice{where}"))
         first.setdefault(gate.name, gate.line)
     return complaints
 
 
-def _gate_complaints(gate: Gate, known: set[str]) -> list[Complaint]:
+def _gate_complaints(gate: Gate, known: set[str]) -> list[CircuitComplaint]:
     unknown = [parent for parent in dict.fromkeys(gate.parents) if parent not in known]
-    complaints = [Complaint(gate.line, f"'{name}', a parent of '{gate.name}', is not defined") for name in unknown]
+    complaints = [
+        CircuitComplaint(gate.line, f"'{name}', a parent of '{gate.name}', is not defined") for name in unknown
+    ]
     if not gate.parents or (gate.kind.unary and len(gate.parents) != 1):
         takes = "one parent" if gate.kind.unary else "at least one parent"
         what = f"'{gate.name}' has {len(gate.parents)} parents, but {gate.kind} takes {takes}"
-        complaints.append(Complaint(gate.line, what))
+        complaints.append(CircuitComplaint(gate.line, what))
     return complaints
 
 
-def _cycle(gates: Sequence[Gate]) -> list[Complaint]:
+def _cycle(gates: Sequence[Gate]) -> list[CircuitComplaint]:
     try:
         _order(gates).prepare()
     except CycleError as found:
         names = found.args[1]  # each a parent of the next, the first again at the end
         line = {gate.name: gate.line for gate in gates}
         first = min(names, key=lambda name: line.get(name, 0))
-        return [Complaint(line.get(first, 0), f"the gates form a cycle: {' -> '.join(names)}")]
+        return [CircuitComplaint(line.get(first, 0), f"the gates form a cycle: {' -> '.join(names)}")]
     return []
 
 
 @dataclass(frozen=True)
-class Layer:
+class GateLayer:
     """The gates of one layer; each parent is a place in the layer before (NO_PARENT: there is none)."""
 
     kinds: tuple[GateKind, ...]
@@ -209,18 +215,20 @@ class LayeredCircuit:
     """
 
     name: str
-    layers: tuple[Layer, ...]
+    layers: tuple[GateLayer, ...]
     outputs: tuple[int, ...]
 
     def __post_init__(self) -> None:
         complaints = [
-            Complaint(0, f"gate {j} of layer {i} takes its parents {pair.tolist()} from {len(before)} gates as {kind}")
+            CircuitComplaint(
+                0, f"gate {j} of layer {i} takes its parents {pair.tolist()} from {len(before)} gates as {kind}"
+            )
             for i, (before, layer) in enumerate(zip(self.layers, self.layers[1:], strict=False), start=1)
             for j, (kind, pair) in enumerate(zip(layer.kinds, layer.parents, strict=True))
             if not _fits(kind, pair, len(before))
         ]
         if len(self.layers) < 2 or not self.outputs or not set(self.outputs) <= set(range(len(self.layers[-1]))):
-            complaints.append(Complaint(0, "a layered circuit has two layers at least, and outputs in its last"))
+            complaints.append(CircuitComplaint(0, "a layered circuit has two layers at least, and outputs in its last"))
         if complaints:
             raise CircuitError(complaints)
 
@@ -258,8 +266,8 @@ def _fits(kind: GateKind, parents: np.ndarray, before: int) -> bool:
     return 0 <= first < before and (second == NO_PARENT if kind.unary else 0 <= second < before)
 
 
-def inputs_as_layer(m: int) -> Layer:
-    return Layer((GateKind.ID,) * m, np.full((m, 2), NO_PARENT, dtype=np.int64))
+def inputs_as_layer(m: int) -> GateLayer:
+    return GateLayer((GateKind.ID,) * m, np.full((m, 2), NO_PARENT, dtype=np.int64))
 
 
 def all_inputs(m: int) -> Bool[np.ndarray, "N m"]:

@@ -19,7 +19,7 @@ Where = dict[str, tuple[int, list[int]]]  # tap -> (layer, coordinates of the st
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class DecoderRun:
     """What a run gave: o_1 .. o_steps, theta_cls . o_steps, and the taps at each step.
 
     `lengths`: the tokens of each input. `leak`: the largest distance, over all attentions, steps and coordinates, of a
@@ -33,9 +33,9 @@ class Run:
     leak: float = 0.0
 
 
-def joined(runs: Sequence[Run]) -> Run:
+def joined(runs: Sequence[DecoderRun]) -> DecoderRun:
     """One run of all the inputs of these."""
-    return Run(
+    return DecoderRun(
         torch.cat([run.outputs for run in runs]),
         torch.cat([run.prediction for run in runs]),
         {name: torch.cat([run.taps[name] for run in runs]) for name in runs[0].taps},
@@ -89,7 +89,7 @@ def _columns(W: Tensor) -> Tensor:
     return (W != 0).flatten(0, -2).any(0)
 
 
-class Layer:
+class CachedLayer:
     """One decoder layer between the coordinates read behind the layer before it and those read behind itself."""
 
     def __init__(self, weights: Weights, name: str, out: Tensor) -> None:
@@ -179,9 +179,9 @@ class IncrementalDecoder:
         for layer_of_tap, coordinates in taps.values():
             tapped[layer_of_tap, coordinates] = True
         # From the last layer to the first: what is read behind it. Then from the first to the last: the modules.
-        read, backwards = torch.ones(width, dtype=torch.bool, device=self.device), list[Layer]()
+        read, backwards = torch.ones(width, dtype=torch.bool, device=self.device), list[CachedLayer]()
         for k in range(depth, 0, -1):
-            backwards.append(Layer(weights, f"layer[{k}]", read))
+            backwards.append(CachedLayer(weights, f"layer[{k}]", read))
             read = backwards[-1].read | tapped[k - 1]
         self.layers = backwards[::-1]
         self.source = read.nonzero()[:, 0]  # coordinates of h^(0)
@@ -202,7 +202,7 @@ class IncrementalDecoder:
 
     def run(
         self, tokens: Tensor, lengths: Tensor, positions: Tensor, steps: int, inverse_temperature: float | None
-    ) -> Run:
+    ) -> DecoderRun:
         """Run these inputs, all at once; `lengths` on the CPU, row i of `positions` is beta(i)."""
         count, symbols = tokens.shape
         encoded = self._embedded(tokens) + positions[1 : symbols + 1]  # (B, m, w): e_j = E_(:, x_j) + beta(j)
@@ -222,7 +222,7 @@ class IncrementalDecoder:
             o = h
             outputs[:, i - 1] = o[:, 0]
         leak = max((memory.leak for layer in self.layers for memory in layer.memories), default=0.0)
-        return Run(outputs, (self.weights["classifier"] * o[:, 0]).sum(-1), taps, lengths, leak)
+        return DecoderRun(outputs, (self.weights["classifier"] * o[:, 0]).sum(-1), taps, lengths, leak)
 
     def _embedded(self, tokens: Tensor) -> Tensor:
         E = self.weights["embedding"].mT  # (A, w) or (B, A, w)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from numeric.machines.gates import NO_PARENT, Circuit, Gate, GateKind, Layer, LayeredCircuit, inputs_as_layer
+from numeric.machines.gates import NO_PARENT, Circuit, Gate, GateKind, GateLayer, LayeredCircuit, inputs_as_layer
 
 
 @dataclass
@@ -91,8 +91,8 @@ def _last_layers(
     return last
 
 
-def _layer(nodes: _Nodes, born: Sequence[int], carried: Sequence[int], places: dict[int, int]) -> Layer:
+def _layer(nodes: _Nodes, born: Sequence[int], carried: Sequence[int], places: dict[int, int]) -> GateLayer:
     pairs = [[places[parent] for parent in nodes.parents[node]] for node in born] + [[places[node]] for node in carried]
     parents = [[*pair, NO_PARENT][:2] for pair in pairs]
     kinds = (*(nodes.kinds[node] for node in born), *[GateKind.ID] * len(carried))
-    return Layer(kinds, np.array(parents, dtype=np.int64).reshape(-1, 2))
+    return GateLayer(kinds, np.array(parents, dtype=np.int64).reshape(-1, 2))

@@ -33,7 +33,7 @@ class Wrong(StrEnum):
 
 
 @dataclass(frozen=True)
-class Complaint:
+class MachineComplaint:
     """`line` of the file, or 0; `names` of the states, symbols and directives that it rests on."""
 
     kind: Wrong
@@ -45,7 +45,7 @@ class Complaint:
 class MachineError(ValueError):
     """A table, or an input, that makes no machine run."""
 
-    def __init__(self, name: str, complaints: Sequence[Complaint]):
+    def __init__(self, name: str, complaints: Sequence[MachineComplaint]):
         self.complaints = tuple(complaints)
         self.line = next((each.line for each in self.complaints if each.line), 0)
         what = (f"line {each.line}: {each.what}" if each.line else each.what for each in self.complaints)
@@ -113,7 +113,9 @@ class TuringMachine:
         line = self._line("alphabet") or first_rule
         listed = " ".join(self.alphabet)
         strange = [
-            Complaint(Wrong.SYMBOL, line, f"input symbol {place}, '{token}', is not in the alphabet {listed}{advice}")
+            MachineComplaint(
+                Wrong.SYMBOL, line, f"input symbol {place}, '{token}', is not in the alphabet {listed}{advice}"
+            )
             for place, token in enumerate(tokens, start=1)
             if token not in known
             for advice in [self._advice("symbol", token)]
@@ -124,7 +126,7 @@ class TuringMachine:
 
     # What can be wrong.
 
-    def _of_names(self) -> list[Complaint]:
+    def _of_names(self) -> list[MachineComplaint]:
         named = [("start", self.start), *(("accept", s) for s in sorted(self.accept))]
         named += [("reject", s) for s in sorted(self.reject)]
         wrong = [
@@ -150,7 +152,7 @@ class TuringMachine:
             self._complaint(Wrong.TERMINAL, "reject", f"state '{s}' both accepts and rejects") for s in both
         ]
 
-    def _of_rule(self, read: tuple[str, str], rule: Rule) -> list[Complaint]:
+    def _of_rule(self, read: tuple[str, str], rule: Rule) -> list[MachineComplaint]:
         (state, symbol), (to, write, move) = read, rule
         wrong = [
             self._complaint(
@@ -170,7 +172,7 @@ class TuringMachine:
             wrong.append(self._complaint(Wrong.TERMINAL, read, f"the terminal state '{state}' has a rule"))
         return wrong
 
-    def _of_missing(self) -> list[Complaint]:
+    def _of_missing(self) -> list[MachineComplaint]:
         """One for each state."""
         wrong = []
         for state in self.states:
@@ -180,8 +182,8 @@ class TuringMachine:
                 wrong.append(self._complaint(Wrong.MISSING, (state,), what))
         return wrong
 
-    def _complaint(self, kind: Wrong, at: Hashable, what: str, *names: str) -> Complaint:
-        return Complaint(kind, self._line(at), what, frozenset(names))
+    def _complaint(self, kind: Wrong, at: Hashable, what: str, *names: str) -> MachineComplaint:
+        return MachineComplaint(kind, self._line(at), what, frozenset(names))
 
     def _line(self, what: Hashable) -> int:
         return self.lines.get(what, 0)
@@ -288,7 +290,7 @@ def _trace(machine: TuringMachine, history: np.ndarray, cells: np.ndarray, first
 def _leaves(machine: TuringMachine, z: int, a: int, step: int) -> MachineError:
     state, symbol = machine.states[z], machine.alphabet[a]
     what = f"the head leaves the tape on the left in step {step} (state '{state}' reads '{symbol}' in cell 1)"
-    return MachineError(machine.name, [Complaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
+    return MachineError(machine.name, [MachineComplaint(Wrong.RUN, machine.lines.get((state, symbol), 0), what)])
 
 
 def simulate_many(machine: TuringMachine, inputs: Sequence[Sequence[str]], steps: int) -> list[Trace]:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from numeric.machines.decoder import Attention, Decoder, DecoderLayer, Run, Tap, affine, passing, rounding
+from numeric.machines.decoder import Attention, Decoder, DecoderLayer, DecoderRun, Tap, affine, passing, rounding
 from numeric.machines.machine import Trace, TuringMachine
 from numeric.maps import Action, BlockPair
 from numeric.stream import Block, Stream
@@ -39,7 +39,7 @@ class ScalarDecoder:
     largest: int
     steps_before: int = 1
 
-    def differences(self, run: Run, traces: Sequence[Trace]) -> dict[str, int]:
+    def differences(self, run: DecoderRun, traces: Sequence[Trace]) -> dict[str, int]:
         """How many machine steps 0 .. T of a run differ from the simulator's, for each quantity."""
         outputs = run.outputs[:, self.steps_before - 1 :].double().cpu()  # (B, T + 1, w): machine steps 0, 1, ...
         stream, steps = self.decoder.stream, outputs.shape[1]

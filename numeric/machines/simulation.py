@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int64
 from torch import Tensor
 
 from numeric.machines.blocks import binary, one_hot
-from numeric.machines.decoder import Decoder, DecoderError, Run, run
+from numeric.machines.decoder import Decoder, DecoderError, DecoderRun, run
 from numeric.machines.machine import NEVER, Trace, TuringMachine, readable
 
 
@@ -72,7 +72,7 @@ class SimulatingDecoder:
         inverse_temperature: float | None = None,
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
-    ) -> Run:
+    ) -> DecoderRun:
         """Simulate T steps on each input; all taps unless some are named."""
         tokens, lengths = self.encode(inputs)
         return run(
@@ -107,7 +107,7 @@ class SimulatingDecoder:
             "symbol": one_hot(symbol, len(self.machine.alphabet)),
         }
 
-    def agreement(self, run: Run, traces: Sequence[Trace]) -> Agreement:
+    def agreement(self, run: DecoderRun, traces: Sequence[Trace]) -> Agreement:
         """Compare the taps of a run with the simulator's, bit by bit, on each input at each step."""
         truths = [self.expected(*each) for each in zip(traces, run.lengths.tolist(), strict=True)]
         counts, first, farthest = dict[str, int](), dict[str, tuple[int, int]](), [torch.zeros(())]
@@ -121,7 +121,7 @@ class SimulatingDecoder:
             farthest.append((values - (values > 0.5).to(values)).abs().max().cpu().double())
         return Agreement(counts, first, float(torch.stack(farthest).max()), len(traces) * self.steps)
 
-    def differences(self, run: Run, traces: Sequence[Trace]) -> dict[str, int]:
+    def differences(self, run: DecoderRun, traces: Sequence[Trace]) -> dict[str, int]:
         """For each tap the number of steps, over all inputs, at which it differs from the simulator's."""
         return self.agreement(run, traces).differences
 

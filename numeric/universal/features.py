@@ -12,13 +12,13 @@ from torch import Tensor
 
 from numeric.attack import attack_groups
 from numeric.universal.ramps import ramp, ridge
-from numeric.universal.sampling import Draw, Part, draw
+from numeric.universal.sampling import FeatureDraw, Part, draw
 
 RANGE = 3  # the length of [-2, 1]
 
 
 @dataclass(frozen=True)
-class Member:
+class ClassMember:
     """A function f of a class: `value` of points (..., d), and of a draw `share`, |F_f|/F^sup, and `phase`, both (n).
 
     `kind` names its class in tables.
@@ -26,8 +26,8 @@ class Member:
 
     kind: str
     value: Callable[[Any], Any]
-    share: Callable[[Draw], Tensor]
-    phase: Callable[[Draw], Tensor]
+    share: Callable[[FeatureDraw], Tensor]
+    phase: Callable[[FeatureDraw], Tensor]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Family:
 
     d: int
     parts: tuple[Part, ...]
-    members: tuple[Member, ...]
+    members: tuple[ClassMember, ...]
     at_zero: float
 
     @property
@@ -65,7 +65,7 @@ def gamma(omega: Tensor, theta: Tensor, t: Tensor) -> Tensor:
 
 def coefficients(family: Family, features: Tensor) -> Tensor:
     """rho_f of (80), 3 mass gamma |F_f|/F^sup, (K, n)."""
-    found = Draw(features[:, 0], features[:, 1], features[:, 3:], features[:, 2].long())
+    found = FeatureDraw(features[:, 0], features[:, 1], features[:, 3:], features[:, 2].long())
     rows = [member.share(found) * gamma(found.radius, member.phase(found), found.t) for member in family.members]
     return RANGE * family.mass * torch.stack(rows)
 
@@ -75,7 +75,7 @@ def approximations(x: Tensor, features: Tensor, rho: Tensor, tau: Any) -> Tensor
     return ramp(tau * (x @ features[:, 3:].T - features[:, 0])) @ rho.T / len(features)
 
 
-def increments(x: Tensor, members: Sequence[Member]) -> Tensor:
+def increments(x: Tensor, members: Sequence[ClassMember]) -> Tensor:
     """f(x) - f(0) at each point x (P, d), (P, K)."""
     return torch.stack([member.value(x) - member.value(0 * x) for member in members], 1)
 

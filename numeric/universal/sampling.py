@@ -15,7 +15,7 @@ LEFT, RIGHT = -2.0, 1.0  # the range of t
 
 
 @dataclass(frozen=True)
-class Draw:
+class FeatureDraw:
     """n features: t (n), |omega| `radius` (n), omega/|omega| `direction` (n, d), and the `part` (n) of the spectrum."""
 
     t: Tensor
@@ -36,7 +36,7 @@ class Part:
     direction: Tensor | None = None
 
 
-def draw(parts: Sequence[Part], d: int, count: int, generator: torch.Generator) -> Draw:
+def draw(parts: Sequence[Part], d: int, count: int, generator: torch.Generator) -> FeatureDraw:
     """Independent draws: the part by its mass, then |omega| and direction, and t uniform in [-2, 1]."""
     masses = torch.tensor([part.mass for part in parts], dtype=torch.float64)
     chosen = torch.multinomial(masses, count, replacement=True, generator=generator)
@@ -50,7 +50,7 @@ def draw(parts: Sequence[Part], d: int, count: int, generator: torch.Generator) 
             radius[mine] = quantile(part.law, shares[0][mine])
         if part.direction is not None:
             direction[mine] = torch.where(shares[1][mine] < 0.5, -1.0, 1.0).unsqueeze(1) * part.direction
-    return Draw(LEFT + (RIGHT - LEFT) * shares[2], radius, direction, chosen)
+    return FeatureDraw(LEFT + (RIGHT - LEFT) * shares[2], radius, direction, chosen)
 
 
 def quantile(law: Callable[[Tensor], Tensor], share: Tensor) -> Tensor:

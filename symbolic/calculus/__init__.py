@@ -14,9 +14,9 @@ from symbolic.calculus.concentration import (
     within_budget,
 )
 from symbolic.calculus.counting import (
-    Attention,
     Columns,
-    Construction,
+    CountedAttention,
+    CountedConstruction,
     Heads,
     Multiplication,
     Perceptron,
@@ -56,9 +56,9 @@ from symbolic.events import Event
 __all__ = [
     "accumulate",
     "Approximated",
-    "Attention",
+    "CountedAttention",
     "Columns",
-    "Construction",
+    "CountedConstruction",
     "CoupledRecursion",
     "Derivation",
     "DerivationError",

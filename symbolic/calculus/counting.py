@@ -48,7 +48,7 @@ class Heads:
 
 
 @dataclass(frozen=True)
-class Attention:
+class CountedAttention:
     """A layer of these families of heads."""
 
     families: tuple[Heads, ...]
@@ -89,11 +89,11 @@ class Perceptron:
 
 
 @dataclass(frozen=True)
-class Construction:
+class CountedConstruction:
     """The blocks of a token, with their numbers of coordinates, and the layers (of a kind that repeats: the widest)."""
 
     blocks: Mapping[str, Any]
-    layers: Mapping[str, Attention | Multiplication | Perceptron]
+    layers: Mapping[str, CountedAttention | Multiplication | Perceptron]
 
     @property
     def width(self) -> sp.Expr:

@@ -117,7 +117,7 @@ def knob_for(bound: Any, knob: sp.Symbol, accuracy: Any) -> Knob:
 
 
 @dataclass(frozen=True)
-class Split:
+class AccuracySplit:
     """Accuracies that spend a whole accuracy at the least `cost`, in closed form."""
 
     accuracies: dict[sp.Symbol, sp.Expr]
@@ -130,7 +130,7 @@ class Split:
 # (C_i = 0) may be as coarse as eps itself.
 def cheapest_split(
     coefficients: Mapping[sp.Symbol, Any], costs: Mapping[sp.Symbol, Any], accuracy: Any, *, power: Any
-) -> Split:
+) -> AccuracySplit:
     """The accuracies eps_i with sum C_i eps_i = accuracy at the least sum of costs_i / eps_i^power.
 
     A bound that is sum C_i eps_i to first order is then met by approximants that need costs_i / eps_i^power pieces
@@ -152,4 +152,4 @@ def cheapest_split(
         free = cost[symbol].is_zero is True
         found[symbol] = sp.Integer(0) if free else whole * (cost[symbol] / share[symbol]) ** q / total
     spent = (cost[symbol] / each**power for symbol, each in found.items() if cost[symbol].is_zero is not True)
-    return Split(found, sp.Add(*spent))
+    return AccuracySplit(found, sp.Add(*spent))

@@ -17,7 +17,7 @@ from symbolic.gradients.layers import (
     Backward,
     ChainStep,
     Identity,
-    Layer,
+    NetworkLayer,
     generic_backward,
     product_equals_recursion,
     require_proved,
@@ -28,7 +28,7 @@ from symbolic.gradients.printing import matrix_latex
 
 __all__ = [
     "LayeredNetwork",
-    "Layer",
+    "NetworkLayer",
     "ChainStep",
     "Backward",
     "GENERIC",

@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.matrices.expressions.kronecker import KroneckerProduct
 
 from symbolic.derivation import DerivationError
-from symbolic.gradients.layers import GENERIC, Backward, Layer
+from symbolic.gradients.layers import GENERIC, Backward, NetworkLayer
 from symbolic.gradients.matrices import derivative
 
 
@@ -103,7 +103,7 @@ def gradient_as_product(
     return blocks[::-1]
 
 
-def _held(layer: Layer, state: LayerState) -> dict[Any, Any]:
+def _held(layer: NetworkLayer, state: LayerState) -> dict[Any, Any]:
     """The symbols of a layer with the numbers of a state, its sizes among them."""
     sizes = {layer.rows: _rows(state.slope), layer.columns: _rows(state.before)}
     return {layer.V: state.V, layer.before: state.before, layer.slope: state.slope, **sizes}

@@ -25,7 +25,7 @@ from symbolic.gradients.printing import matrix_latex
 
 
 @dataclass(frozen=True)
-class Layer:
+class NetworkLayer:
     """The symbols of layer j, in the letters of the paper. `rows` and `columns` are the sizes of V_j."""
 
     j: sp.Expr
@@ -73,7 +73,7 @@ class Layer:
     def step(self) -> "ChainStep":
         """The chain rule (D.4) of this layer, by differentiating its definition with symbols for its sizes."""
         sizes = sp.symbols("rows columns", integer=True, positive=True)  # SymPy takes a 1 x 1 matrix for a number
-        twin = Layer(self.j, *sizes)
+        twin = NetworkLayer(self.j, *sizes)
         known = {getattr(twin, name): getattr(self, name) for name in ("V", "before", "slope")}
         known |= {
             sp.Identity(size): sp.Identity(own) for size, own in zip(sizes, (self.rows, self.columns), strict=True)
@@ -91,7 +91,7 @@ class ChainStep:
 
 
 # p(j) = r(V_j p(j-1)), hence dp(j) = R (V_j dp(j-1) + dV_j p(j-1)) with R = diag(r'(V_j p(j-1))).
-def _chain_step(layer: Layer) -> ChainStep:
+def _chain_step(layer: NetworkLayer) -> ChainStep:
     t = sp.Dummy("t", real=True)
     r = sp.Lambda(t, sp.Function("r")(t))
     moving = {held: sp.MatrixSymbol(f"d{held.name}", *held.shape) for held in (layer.V, layer.before)}
@@ -139,8 +139,8 @@ class Backward:
     `start` is s(N) in terms of u, `step` is s(j) in terms of s(j+1), `block` is A(j) in terms of s(j).
     """
 
-    here: Layer
-    next: Layer
+    here: NetworkLayer
+    next: NetworkLayer
 
     @cached_property
     def start(self) -> sp.MatrixExpr:
@@ -215,7 +215,7 @@ def generic_backward() -> Backward:
     """The recursion for a layer of any index and any sizes: first, middle and last layers are cases of it."""
     j = sp.Symbol("j", integer=True, positive=True)
     before, here, after = (sp.Symbol(f"K_{{{i}}}", integer=True, positive=True) for i in ("j-1", "j", "j+1"))
-    return Backward(Layer(j, here, before), Layer(j + 1, after, here))
+    return Backward(NetworkLayer(j, here, before), NetworkLayer(j + 1, after, here))
 
 
 GENERIC = generic_backward()

@@ -15,7 +15,7 @@ from symbolic.gradients.evaluation import (
     gradient_as_product,
     gradient_by_recursion,
 )
-from symbolic.gradients.layers import Backward, Layer
+from symbolic.gradients.layers import Backward, NetworkLayer
 from symbolic.gradients.matrices import product, transpose
 from symbolic.gradients.printing import aligned, matrix_latex
 
@@ -49,8 +49,8 @@ class LayeredNetwork:
         j = as_expr(j)
         return self.d_x if j == 0 else self.d_y if j == self.depth else self.K
 
-    def layer(self, j: Any) -> Layer:
-        return Layer(as_expr(j), self.width(j), self.width(as_expr(j) - 1))
+    def layer(self, j: Any) -> NetworkLayer:
+        return NetworkLayer(as_expr(j), self.width(j), self.width(as_expr(j) - 1))
 
     def shapes(self) -> tuple[tuple[int, int], ...]:
         """(rows, columns) of V_1 .. V_N; depth and sizes have to be numbers."""
@@ -182,7 +182,7 @@ class LayeredNetwork:
     def _u(self) -> sp.MatrixSymbol:
         return sp.MatrixSymbol(rf"u(p_{{i}}({sp.latex(self.depth)}), y_{{i}})", self.d_y, 1)
 
-    def _last(self) -> Layer:
+    def _last(self) -> NetworkLayer:
         return self.layer(self.depth)
 
 

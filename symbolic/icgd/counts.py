@@ -4,11 +4,19 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from symbolic.calculus.counting import Attention, Columns, Construction, Heads, Multiplication, Perceptron, counted
+from symbolic.calculus.counting import (
+    Columns,
+    CountedAttention,
+    CountedConstruction,
+    Heads,
+    Multiplication,
+    Perceptron,
+    counted,
+)
 from symbolic.derivation import Derivation, Norm, Step
 from symbolic.errata import Erratum
 from symbolic.icgd import chain, errata, printed
-from symbolic.icgd.errors import Network, measured
+from symbolic.icgd.errors import NetworkSizes, measured
 from symbolic.icgd.symbols import (
     C_1,
     C_2,
@@ -31,21 +39,21 @@ from symbolic.icgd.symbols import (
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
 
-def construction(network: Network) -> Construction:
+def construction(network: NetworkSizes) -> CountedConstruction:
     """The network in letters, as `numeric.icgd.construction` builds it: its blocks and layers, of 1..N the widest."""
     depth = network.depth
     rows = neurons(d_y, depth)
-    return Construction(
+    return CountedConstruction(
         {"x": d_x, "y": d_y, "v": parameters(d_x, d_y, depth), "p": rows, "r'": rows, "g": d_y, "s": rows, "one, t": 2},
         {
             # A head for each row k of V_j and each ReLU m: queries and keys copy v_jk and p(j-1), scaled by a_m, and
             # V_{m,k} has the one entry c_m.
-            "forward": Attention((Heads(at_first_layer(depth, d_y, sp.Max(K, d_y)), M_1, values=C_1),)),
-            "derivative": Attention((Heads(rows, M_2, values=C_2),)),
+            "forward": CountedAttention((Heads(at_first_layer(depth, d_y, sp.Max(K, d_y)), M_1, values=C_1),)),
+            "derivative": CountedAttention((Heads(rows, M_2, values=C_2),)),
             "loss_gradient": Perceptron(_masked_units(), Columns({"a unit": ((1, C_3),)})),
             "backward": Multiplication((Columns({"queries, keys, values": ((1, 1),)}),)),
             # Two heads for each neuron, one for each sign.
-            "step": Attention((Heads(rows, 2, values=2 * eta * (n + 1) / (2 * n)),)),
+            "step": CountedAttention((Heads(rows, 2, values=2 * eta * (n + 1) / (2 * n)),)),
         },
     )
 
@@ -70,7 +78,7 @@ class _Count:
     erratum: Erratum | None = None
     remark: str = ""
 
-    def of(self, network: Network, name: str, count: sp.Expr) -> Quantity:
+    def of(self, network: NetworkSizes, name: str, count: sp.Expr) -> Quantity:
         known = None if self.printed is None or network.two_dimensions else network.printed(self.printed)
         return Quantity(
             *(name, self.latex, self.meaning, self.norm, "the construction", Kind.UPPER, Quantifier.EXISTS),
@@ -95,7 +103,7 @@ _RANGES = {
 }
 
 
-def ranges(network: Network, which: str) -> Quantity:
+def ranges(network: NetworkSizes, which: str) -> Quantity:
     """What the sums of ReLUs for r (`range_r`), r' (`range_r1`) or u (`range_u`) have to cover."""
     function, stated, bound, erratum = _RANGES[which]
     derived = Derivation((_CUBE,)) if which == "range_u" else chain.derive_range(network.depth)
@@ -118,7 +126,7 @@ _NORMS = {
 }
 
 
-def of_layer(network: Network, layer: str, which: str = "") -> list[Quantity]:
+def of_layer(network: NetworkSizes, layer: str, which: str = "") -> list[Quantity]:
     """The range that the layers of this name have to cover, if they approximate a function, and their norm."""
     about = _NORMS[layer]
     if layer == "derivative" and network.layers == 1:  # Definition 1 has a hidden layer
@@ -140,7 +148,7 @@ _RELUS = _Count(
 _WIDTH = _Count("D", "number of coordinates of a token", remark="printed only as an order, O(N K^2) + D_w")
 
 
-def sizes(network: Network) -> list[Quantity]:
+def sizes(network: NetworkSizes) -> list[Quantity]:
     """Heads, ReLUs and width."""
     built = construction(network)
     counts = {"heads": (_HEADS, built.heads), "relus": (_RELUS, sp.Max(M_1, M_2, M_3)), "width": (_WIDTH, built.width)}

@@ -31,7 +31,7 @@ DOMAIN = "w in the box |v_jk[i]| <= B_v / sqrt(length of v_jk), ||x||_2 <= B_x, 
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkSizes:
     """What a quantity is stated for: a number of layers (None: the symbol N) and the letters of both dimensions."""
 
     layers: int | None
@@ -69,7 +69,7 @@ class Network:
 
 
 def measured(
-    network: Network,
+    network: NetworkSizes,
     name: str,
     latex: str,
     meaning: str,
@@ -92,7 +92,7 @@ def measured(
     )
 
 
-def _of_layer(network: Network, value: str, layer: sp.Expr, last: bool, meaning: str, **more: Any) -> Quantity:
+def _of_layer(network: NetworkSizes, value: str, layer: sp.Expr, last: bool, meaning: str, **more: Any) -> Quantity:
     """The error of one layer's p, r', s or s.max, in the norm of its lemma."""
     letter, at, in_sup = value.removesuffix(".max"), sp.latex(layer), value in ("r'", "s.max")
     order = r"\infty" if in_sup else "2"
@@ -103,7 +103,7 @@ def _of_layer(network: Network, value: str, layer: sp.Expr, last: bool, meaning:
 
 
 # Lemma 2.
-def forward(network: Network) -> list[Quantity]:
+def forward(network: NetworkSizes) -> list[Quantity]:
     quantities = []
     for layer, last in network.each_layer():
         bound = printed.OUTPUT_ERROR if last else printed.layer_error(layer)
@@ -114,14 +114,14 @@ def forward(network: Network) -> list[Quantity]:
 
 
 # Lemma 3.
-def derivative(network: Network) -> list[Quantity]:
+def derivative(network: NetworkSizes) -> list[Quantity]:
     known = {"bound": printed.DERIVATIVE_ERROR, "trivial": 2 * b_r1 + eps_r1, "erratum": errata.RANGE_R1}
     meaning = "error of the derivatives r'(V_j p(j-1)) at layer {}"
     return [_of_layer(network, "r'", *of, meaning.format(of[0]), **known) for of in network.each_layer()]
 
 
 # Lemma 4.
-def loss_gradient(network: Network) -> list[Quantity]:
+def loss_gradient(network: NetworkSizes) -> list[Quantity]:
     depth, trivial = network.depth, 2 * b_l + eps_l
     meaning, apart = "error of the gradient of the loss in the output", r"\|g - u(p(N), y)\|"
     in_sup = network.derivation(lambda: chain.largest_of_loss_gradient(chain.derive_output(depth), depth))
@@ -134,7 +134,7 @@ def loss_gradient(network: Network) -> list[Quantity]:
 
 
 # Lemma 6.
-def backward(network: Network) -> list[Quantity]:
+def backward(network: NetworkSizes) -> list[Quantity]:
     quantities = []
     for layer, last in network.each_layer():
         signal = chain.derive_layer("s", layer, network.depth, last=last)
@@ -151,7 +151,7 @@ def backward(network: Network) -> list[Quantity]:
 
 # |sbar(j)[k]| <= B_s of (3.23). Coordinate by coordinate at j = N; below, a coordinate is at most the 2-norm, whose
 # recursion over the layers is that of the exact signals with |r'bar| <= b_r1 + eps_r1 and |ubar| <= b_l + eps_l.
-def _largest_signal(network: Network) -> sp.Expr:
+def _largest_signal(network: NetworkSizes) -> sp.Expr:
     """Bound on the coordinates of all sbar(1), ..., sbar(N)."""
     last, top = b_r1 * b_l, network.depth - 1
     if top == 0:
@@ -161,7 +161,7 @@ def _largest_signal(network: Network) -> sp.Expr:
     return several if network.layers else sp.Piecewise((_approximate(last), sp.Eq(N, 1)), (several, True))
 
 
-def signal_size(network: Network) -> Quantity:
+def signal_size(network: NetworkSizes) -> Quantity:
     latex = r"\max_{j, k} |\bar{s}(j)[k]|"
     reason = "||sbar(j)|| <= (b_r1 + eps_r1) ||V_{j+1}|| ||sbar(j+1)||, ||V_{j+1}|| <= sqrt(rows) B_v"
     step = Step("size_s", Norm.INF, "size", _largest_signal(network), reason=reason, latex=latex)
@@ -180,7 +180,7 @@ def _approximate(size: sp.Expr) -> sp.Expr:
 
 
 # Theorem 1.
-def step(network: Network) -> list[Quantity]:
+def step(network: NetworkSizes) -> list[Quantity]:
     depth = network.depth
     derivation, norm = network.derivation(partial(chain.derive, depth)), "2-norm"
     gradient = (r"\|\nabla \bar{L}_n(w) - \nabla L_n(w)\|_2", "error of the gradient of the risk")

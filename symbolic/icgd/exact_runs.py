@@ -24,7 +24,7 @@ MOST_STEPS = 1000  # of an exact run: its numbers grow with every step
 
 
 @dataclass(frozen=True)
-class Run:
+class ExactRun:
     """Descent from 0 on L_n(w) = (x w - y)^2/2 over W = [-width, width]: one neuron r(t) = t, all examples are (x, y).
 
     `steps` steps of size eta = `step`, each gradient with the error `accuracy`, n = `examples`. All these are rational
@@ -40,7 +40,7 @@ class Run:
     examples: sp.Rational
 
     @classmethod
-    def of(cls, **numbers: Any) -> "Run":
+    def of(cls, **numbers: Any) -> "ExactRun":
         return cls(**{name: sp.Rational(v) for name, v in {"accuracy": 0, "examples": 1, **numbers}.items()})
 
     def check(self) -> None:
@@ -105,43 +105,43 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Witness:
+class ExactWitness:
     """An exact run in which a statement as printed fails, beside what a run under the repaired statement attains."""
 
     erratum: Erratum
-    run: Run
+    run: ExactRun
     printed: sp.Expr
     attained: sp.Expr
     repaired: sp.Expr
     repaired_attained: sp.Expr
 
 
-_ONE_EXAMPLE = Run.of(x=1, y=0, width=1, step=10, accuracy="1/100", steps=1)
-_STEEP = Run.of(x=3, y=0, width="1/9", step=1, accuracy="1/1000", steps=2)
-_OUTSIDE = Run.of(x=1, y=2, width=1, step=1, accuracy="1/1000", steps=4)
-_BOWL = Run.of(x=2, y="1/5", width=1, step=4, accuracy="1/1000", steps=20)
-_FLAT = Run.of(x="1/10", y=1, width=10, step="1/100", steps=4)
+_ONE_EXAMPLE = ExactRun.of(x=1, y=0, width=1, step=10, accuracy="1/100", steps=1)
+_STEEP = ExactRun.of(x=3, y=0, width="1/9", step=1, accuracy="1/1000", steps=2)
+_OUTSIDE = ExactRun.of(x=1, y=2, width=1, step=1, accuracy="1/1000", steps=4)
+_BOWL = ExactRun.of(x=2, y="1/5", width=1, step=4, accuracy="1/1000", steps=20)
+_FLAT = ExactRun.of(x="1/10", y=1, width=10, step="1/100", steps=4)
 
 
-def examples_for_step_size(run: Run = _ONE_EXAMPLE) -> Witness:
+def examples_for_step_size(run: ExactRun = _ONE_EXAMPLE) -> ExactWitness:
     """One example (1, 0), L_f = 1, eta = 10: after one step the distance is 10 eps, the printed bound 2 eps."""
     printed, repaired = run.bound(path_printed(run.steps)), run.bound(derive_path(run.steps).error)
-    return Witness(errata.EXAMPLES, run, printed, run.distance(), repaired, run.distance())
+    return ExactWitness(errata.EXAMPLES, run, printed, run.distance(), repaired, run.distance())
 
 
-def constant_of_the_risk(run: Run = _STEEP) -> Witness:
+def constant_of_the_risk(run: ExactRun = _STEEP) -> ExactWitness:
     """Example (3, 0), W = [-1/9, 1/9], eta = n = 1: L_n is 1-Lipschitz, its gradient 9-Lipschitz; after two steps the
     distance is 7 eps, the printed bound 4 eps."""
     printed = run.bound(path_with_step_size(run.steps), smoothness=run.steepest)
     repaired = run.bound(derive_path(run.steps).error)
-    return Witness(errata.CONSTANT_OF_THE_RISK, run, printed, run.distance(), repaired, run.distance())
+    return ExactWitness(errata.CONSTANT_OF_THE_RISK, run, printed, run.distance(), repaired, run.distance())
 
 
-def descent_without_projection(run: Run = _OUTSIDE) -> Witness:
+def descent_without_projection(run: ExactRun = _OUTSIDE) -> ExactWitness:
     """Example (1, 2), W = [-1, 1], L_f = 1, eta = n = 1: w_GD without projection goes to 2, the projected iterate stops
     at 1."""
     printed, repaired = run.bound(path_with_step_size(run.steps)), run.bound(derive_path(run.steps).error)
-    return Witness(errata.PROJECTION, run, printed, run.distance(projected=False), repaired, run.distance())
+    return ExactWitness(errata.PROJECTION, run, printed, run.distance(projected=False), repaired, run.distance())
 
 
 def _least(squares: Sequence[sp.Expr]) -> sp.Expr:
@@ -151,7 +151,7 @@ def _least(squares: Sequence[sp.Expr]) -> sp.Expr:
     return sp.Min(*squares[1:])
 
 
-def steps_up_to_the_constant(run: Run = _BOWL) -> Witness:
+def steps_up_to_the_constant(run: ExactRun = _BOWL) -> ExactWitness:
     """Example (2, 1/5), W = [-1, 1], eta = L_f = 4: the iterates alternate between the ends of W.
 
     Repaired: eta = 1/L_f = 1/4 on the same risk, the mean over all steps.
@@ -161,27 +161,27 @@ def steps_up_to_the_constant(run: Run = _BOWL) -> Witness:
     short = replace(run, step=1 / run.smoothness)
     printed, repaired = run.bound(gradient_mapping_printed(run.steps)), derive_gradient_mapping(run.steps).error
     mean = sp.Add(*short.mappings()) / run.steps
-    return Witness(errata.STEP_SIZE, run, printed, _least(run.mappings()), short.bound(repaired), mean)
+    return ExactWitness(errata.STEP_SIZE, run, printed, _least(run.mappings()), short.bound(repaired), mean)
 
 
-def least_against_the_sum(run: Run = _FLAT) -> Witness:
+def least_against_the_sum(run: ExactRun = _FLAT) -> ExactWitness:
     """Example (1/10, 1), W = [-10, 10], eta = L_f = 1/100, L = 4: |G| hardly changes, so that the least of the three
     squares exceeds a quarter of their sum."""
     squares = run.mappings()
     printed, repaired = (sp.Add(*some) / run.steps for some in (squares[1:], squares))
-    return Witness(errata.LEAST, run, printed, _least(squares), repaired, sp.Min(*squares))
+    return ExactWitness(errata.LEAST, run, printed, _least(squares), repaired, sp.Min(*squares))
 
 
-OF_THE_PATH: tuple[Callable[..., Witness], ...] = (
+OF_THE_PATH: tuple[Callable[..., ExactWitness], ...] = (
     examples_for_step_size,
     constant_of_the_risk,
     descent_without_projection,
 )
-OF_THE_MAPPING: tuple[Callable[..., Witness], ...] = (steps_up_to_the_constant, least_against_the_sum)
+OF_THE_MAPPING: tuple[Callable[..., ExactWitness], ...] = (steps_up_to_the_constant, least_against_the_sum)
 WITNESSES = (*OF_THE_PATH, *OF_THE_MAPPING)
 
 
-def refuted_quantity(check: Callable[..., Witness]) -> Quantity:
+def refuted_quantity(check: Callable[..., ExactWitness]) -> Quantity:
     """What a witness refutes, as a quantity `erratum.<name>`; its numbers are exact."""
     squared, erratum = check in OF_THE_MAPPING, check().erratum
     path = (r"|w^l - w_{\mathrm{GD}}^l|", "distance of w^l from w_GD^l", "absolute value")

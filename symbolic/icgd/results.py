@@ -12,7 +12,7 @@ import sympy as sp
 
 from symbolic.citations import WU2024, Citation
 from symbolic.icgd import counts, errors
-from symbolic.icgd.errors import Network
+from symbolic.icgd.errors import NetworkSizes
 from symbolic.icgd.symbols import (
     NOTATION,
     SYMBOLS,
@@ -104,7 +104,7 @@ STEP_PARAMETERS = tuple(_PARAMETERS[name] for name in _ONE_DIMENSION)
 STEP_HYPOTHESES = _hypotheses(_ONE_DIMENSION)
 
 
-_LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
+_LEMMAS: dict[str, Callable[[NetworkSizes], list[Quantity]]] = {
     "icgd.forward": lambda of: [*errors.forward(of), *counts.of_layer(of, "forward", "range_r")],
     "icgd.derivative": lambda of: [*errors.derivative(of), *counts.of_layer(of, "derivative", "range_r1")],
     "icgd.loss_gradient": lambda of: [*errors.loss_gradient(of), *counts.of_layer(of, "loss_gradient", "range_u")],
@@ -112,13 +112,13 @@ _LEMMAS: dict[str, Callable[[Network], list[Quantity]]] = {
 }
 
 
-def _whole_step(network: Network) -> list[Quantity]:
+def _whole_step(network: NetworkSizes) -> list[Quantity]:
     step = [*errors.step(network), *counts.of_layer(network, "step")]
     return [*(quantity for id in _LEMMAS for quantity in _lemma(network, id)), *step, *counts.sizes(network)]
 
 
 @lru_cache(maxsize=64)
-def _lemma(network: Network, id: str) -> tuple[Quantity, ...]:
+def _lemma(network: NetworkSizes, id: str) -> tuple[Quantity, ...]:
     """The quantities of a Result, in the order of the proof; a lemma's own, or those of all lemmas and the step."""
     return tuple(_LEMMAS.get(id, _whole_step)(network))
 
@@ -130,9 +130,9 @@ def quantities_for(result: Result, layers: int) -> tuple[Quantity, ...]:
     return _lemma(_network(result.id, layers), result.id)
 
 
-def _network(id: str, layers: int | None) -> Network:
+def _network(id: str, layers: int | None) -> NetworkSizes:
     inputs, outputs = (d_x, d_y) if id == "icgd.dimensions" else (d, d)
-    return Network(layers, inputs, outputs)
+    return NetworkSizes(layers, inputs, outputs)
 
 
 def _result(

@@ -1,7 +1,5 @@
 """What the caption of Figure 2 (wang2024), the text beside it and the proof of Theorem 5.5 state about its run."""
 
-from collections.abc import Callable
-
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
@@ -9,7 +7,8 @@ from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.signs import R_CURVE, R_TURN, at_optimum
 from symbolic.induction.training import LOSS_HEAD, NOTATION, alpha, h, h_star, sigma_init, v, w_star
 from symbolic.induction.trends import OVERSHOOT
-from symbolic.statements import Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
+from symbolic.provenance import Provenance
+from symbolic.statements import Formula, Hypothesis, Kind, Parameter, Printed, Quantifier, Quantity, Result
 
 CAPTION = Citation(WANG2024, "Figure 2", "section 5.2")
 THEOREM = Citation(WANG2024, "Theorem 5.5", "proof in C.3")
@@ -29,7 +28,7 @@ def _claim(
     printed: sp.Expr | None,
     place: Citation,
     remark: str = "",
-    derive: Callable[[], sp.Expr] | None = None,
+    obtained: Provenance | None = None,
 ) -> Quantity:
     return Quantity(
         name,
@@ -42,7 +41,7 @@ def _claim(
         printed=None if printed is None else Printed(printed, place),
         scopes=(),
         remark=remark,
-        derive=derive,
+        obtained=obtained,
     )
 
 
@@ -126,7 +125,6 @@ QUANTITIES = (
         KEPT,
         THEOREM,
         "below 0.99 T_II is reached by h alone, where T_o := T_1^h (C.3); with T_o := 2 T_1^h at no w*",
-        lambda: LEFT_BY_PLATEAU,
     ),
     _claim(
         "growth",
@@ -144,7 +142,7 @@ QUANTITIES = (
         OVERSHOOT,
         Citation(WANG2024, "Appendix C.2", "(26)"),
         "derived: R(w*), the largest r of C.2",
-        lambda: R_TURN,
+        Provenance.HAND,
     ),
 )
 
@@ -163,6 +161,14 @@ FIGURE2 = Result(
     ),
     quantities=QUANTITIES,
     notation=NOTATION,
+    formulas=(
+        Formula(
+            r"\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star\psi(v^\star)}/\mathcal{L}_{\rm IH_2}|_{w=0,\,h=h^\star}",
+            lambda: LEFT_BY_PLATEAU,
+            "share of the loss that is left when h alone has gone from h* to its plateau",
+        ),
+        Formula(r"\max_t h/h^\star", lambda: R_TURN, "R(w*), from small starts", Kind.UPPER),
+    ),
     remarks=(
         "The closed forms (19) and (22) are followed, on the flow (12); the other flow is drawn thin and dashed. The "
         "paper's figure does not say which flow, or whether the network itself, it shows.",

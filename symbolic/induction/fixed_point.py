@@ -270,6 +270,7 @@ def _quantity(
     printed: sp.Expr | None = None,
     remark: str = "",
     erratum: Erratum | None = None,
+    derive: Callable[[], sp.Expr] | None = None,
 ) -> Quantity:
     return Quantity(
         name,
@@ -283,6 +284,7 @@ def _quantity(
         scopes=(),
         remark=remark,
         erratum=erratum,
+        derive=derive,
         obtained=Provenance.HAND if name == "minimiser" else Provenance.ALGEBRA,
     )
 
@@ -358,6 +360,7 @@ FIXED_POINT = Result(
             "gradient flow of (11) for the network (10), at y_s = x_{s-1}",
             sp.Integer(0),
             erratum=UPPER_END,
+            derive=lambda: rate_as_printed().subs(OPTIMA),
         ),
         _quantity(
             "unique",

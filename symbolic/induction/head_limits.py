@@ -3,7 +3,7 @@
 Letters as in `signs`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
@@ -12,7 +12,7 @@ from symbolic.errata import Erratum
 from symbolic.induction.signs import ETA_ABOVE, LOG_W_ABOVE, SHARE, eta
 from symbolic.induction.training import L, psi, v_star, w_star
 from symbolic.induction.trend_errata import OVERSHOOT_FACTOR
-from symbolic.induction.trends import H_RAMP, LOG_W_PRINTED_BELOW, T_1_FIRST, T_1_SECOND
+from symbolic.induction.trends import H_RAMP, LOG_W_PRINTED_BELOW, T_1_FIRST, T_1_SECOND, TRENDS
 from symbolic.inequalities import Inequality
 from symbolic.statements import Kind, Printed, Quantifier, Quantity
 
@@ -92,6 +92,9 @@ def growth_inequalities() -> tuple[Inequality, Inequality]:
 
 # ---- Refuted from a small start
 
+_AT_T_1 = "h/h* at the printed bound on T_1^h"
+_SUBJECTS = {"h.ramp": "h/h* at a fixed time t from a fixed small sigma_init", "T_1": _AT_T_1, "T_1.simple": _AT_T_1}
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -110,6 +113,23 @@ class Limit:
     @property
     def name(self) -> str:
         return f"{self.of}.limit"
+
+    @property
+    def quantity(self) -> Quantity:
+        is_upper = self.kind is Kind.UPPER
+        side, proved, claimed = ("lower", "at least", "at most") if is_upper else ("upper", "at most", "at least")
+        subject = _SUBJECTS.get(self.of, "log(w/sigma_init) at a fixed time t from a fixed small sigma_init")
+        return replace(
+            TRENDS.quantity(self.of),
+            name=self.name,
+            kind=self.kind,
+            meaning=f"{subject}; column measured: a proved {side} bound on this value",
+            finding=f"{subject} is {proved} {{found}}; printed: {claimed} {{printed}}",
+            norm="in balls",
+            domain="one start and one time",
+            remark="",
+            derive=None,
+        )
 
     @property
     def excess(self) -> sp.Expr:
@@ -187,7 +207,7 @@ def threshold_quantity(claim: str) -> Quantity:
         f"{meaning}; {_BETWEEN}",
         "w*",
         "0 < w* < 1/sqrt(2), sigma_init small enough",
-        Kind.EXACT,
+        Kind.LOWER,
         Quantifier.FOR_ALL,
         printed=None if printed is None else Printed(printed, Citation(WANG2024, "Appendix C.2", place)),
         scopes=(),
@@ -200,8 +220,8 @@ def threshold_quantity(claim: str) -> Quantity:
 def scaling_quantity() -> Quantity:
     return Quantity(
         "scaling",
-        r"(L-2)\,\dot{x}",
-        "L enters the flow of (w, h) only through the unit of time, L - 2",
+        r"\partial_L\,(L-2)\,\dot{x}",
+        "derivative in L of (L-2) dx/dt, x = w or h: L enters the flow only through the unit of time, L - 2",
         "identity",
         "every L >= 5",
         Kind.EXACT,

@@ -118,10 +118,9 @@ PLATEAU = psi(v_star)  # h/h* tends to it before w grows
 H_BOUND = 1 + sp.Rational(4375, 100000) * w_star  # gamma by (26)
 
 
-# The left side over the printed one: the paper's gamma(w*) is a factor with h <= gamma h*, of which R(w*) is the one at
-# hand. No proof, a grid: at v* -> 0 and at the end of the range both sides are equal.
-GAIN_QUOTIENT = (phi(v + v_star) - gamma * phi(2 * v)) / GAIN_PRINTED
-LARGEST_STAR = sp.sqrt(sp.Rational(3, 10))  # v* <= 0.3, as C.2 has it
+# The paper's gamma(w*) is a factor with h <= gamma h*, of which R(w*) is the one at hand. The printed bound has no
+# proof, but a grid: at v* -> 0 and at the end of the range both sides are equal.
+GAIN_LEFT = phi(v + v_star) - gamma * phi(2 * v)
 
 
 CLAIMS = {
@@ -221,6 +220,7 @@ def _quantity(name: str, symbol: str, meaning: str, kind: Kind, domain: str, **m
 
 
 _MAJORISED = "f convex, x weakly majorised by y (Definition D.5), w >= 0 of sum 1"
+_AT_MOST = "sum of w_i f(x_i) is {found}; printed: at most that of w_i f(y_i), {printed}"
 _STEP_DOMAIN = "v in (0, v*/(2 gamma + beta - 1)], gamma >= 1, beta > 0, v* < 1/2"
 FORMULAS = (
     Formula(r"C(x)", lambda: C, "the convex function of the steps before (29)"),
@@ -240,18 +240,20 @@ KARAMATA = Result(
         _quantity(
             "weighted",
             r"\sum w_i f(x_i)",
-            "sum of w_i f(x_i); printed: at most that of w_i f(y_i)",
+            "sum of w_i f(x_i)",
             Kind.UPPER,
             _MAJORISED,
             erratum=ANY_WEIGHTS,
+            finding=_AT_MOST,
         ),
         _quantity(
             "weighted.square",
             r"\sum w_i x_i^2",
-            "sum of w_i f(x_i) for f(x) = x^2 and positive weights; printed: at most that of w_i f(y_i)",
+            "sum of w_i f(x_i) for f(x) = x^2 and positive weights",
             Kind.UPPER,
             _MAJORISED,
             erratum=ANY_WEIGHTS,
+            finding=_AT_MOST,
         ),
         _quantity(
             "equal",
@@ -289,7 +291,14 @@ KARAMATA = Result(
             derive=lambda: sp.factor(sp.diff(C, x, 2)),
             obtained=Provenance.ALGEBRA,
         ),
-        _quantity("stretch", r"C(ax) - a C(x)", "C(ax) >= a C(x)", Kind.LOWER, "a >= 1, 0 <= ax < 1"),
+        _quantity(
+            "stretch",
+            r"C(ax) - a C(x)",
+            "C(ax) >= a C(x)",
+            Kind.LOWER,
+            "a >= 1, 0 <= ax < 1",
+            obtained=Provenance.CERTIFICATE,
+        ),
         _quantity(
             "superadditive",
             r"C(a+b) - C(a) - C(b)",
@@ -297,6 +306,7 @@ KARAMATA = Result(
             Kind.LOWER,
             "a, b >= 0, a + b < 1",
             remark="C(x)/x increases: neither Lemma D.6 nor convexity is needed",
+            obtained=Provenance.CERTIFICATE,
         ),
         _quantity(
             "gain",

@@ -1,6 +1,6 @@
 """The results on Lyapunov functions (wang2024, Appendix C): what is printed, and the constants that are certified."""
 
-from functools import partial
+from functools import cache, partial
 
 import sympy as sp
 
@@ -208,6 +208,7 @@ LYAPUNOV_HEAD = Result(
 Stated = dict[str, tuple[list[Inequality], list[Inequality]]]
 
 
+@cache
 def gram_inequalities() -> Stated:
     """What is proved of the 4-gram head."""
     decays = (
@@ -232,6 +233,7 @@ def _small_start() -> Inequality:
     return Inequality("integrated: G(t_1) <= 1", 1 - G, box, meaning="G <= 1 on the region")
 
 
+@cache
 def head_inequalities() -> Stated:
     """What is proved of the induction head, whatever the parameters are."""
     decays = {

@@ -6,7 +6,6 @@ from functools import partial
 import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
-from symbolic.dynamics import LinearComparison
 from symbolic.errata import Erratum
 from symbolic.induction import letters
 from symbolic.induction.phase_errata import FIRST_PHASE
@@ -17,7 +16,6 @@ from symbolic.induction.phases import (
     KEPT,
     LEARNT,
     THETA,
-    amplitude,
     approach,
     g,
     gram_tail,
@@ -223,22 +221,21 @@ PHASES = Result(
         _rate("gram_rate", r"\mathcal{L}_{\rm G_4}", "L_G4 after T_III", 1 / t, "t > T_III", Order.O, gram_tail),
         _rate(
             "head_rate",
-            r"\mathcal{L}_{\rm IH_2}",
-            "L_IH2 after T_III (printed with an Omega in the exponent)",
-            sp.exp(-EXPONENT),
+            r"-\log \mathcal{L}_{\rm IH_2}",
+            "exponent by which L_IH2 falls after T_III; printed: L_IH2 = O(exp(-Omega(...)))",
+            EXPONENT,
             "t > T_III",
-            Order.O,
-            lambda: LinearComparison(amplitude, -2 * mu, sp.S.Zero).after(tau),
+            Order.OMEGA,
+            lambda: 2 * mu * tau,
         ),
     ),
-    notation={**NOTATION, t: "t", tau: r"\tau", kappa: r"\kappa", reach: "C", amplitude: "A", mu: r"\mu", rho: r"\rho"},
+    notation={**NOTATION, t: "t", tau: r"\tau", kappa: r"\kappa", reach: "C", mu: r"\mu", rho: r"\rho"},
     symbols={
         t: "time of the gradient flow",
         tau: "t/(L-2)",
         kappa: "log(w/w*) at the loss asked for, plus the integral of lambda - d log w/d tau on the orbit out of the "
         "saddle up to there; for T_I and T_1^g so for p and the orbit out of (p, g) = (0, 0), at rate g*",
         reach: "what the flow makes of (L-2) sigma_init while p is of order 1/L: C(X) ~ X as X -> oo, C(0) > 0",
-        amplitude: "a constant of the orbit into (w*, h*)",
         mu: "the slower rate at (v*, h*), per tau",
     },
     formulas=FORMULAS,

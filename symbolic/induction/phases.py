@@ -33,7 +33,7 @@ from symbolic.statements import Hypothesis, Parameter
 
 tau = sp.Symbol("tau", nonnegative=True)  # t/(L-2)
 kappa = sp.Symbol("kappa", real=True)
-mu, amplitude = sp.symbols("mu A", positive=True)
+mu = sp.Symbol("mu", positive=True)
 reach = sp.Symbol("C", positive=True)  # C(n sigma_init), see `gram_time`
 BRACKETS = ((0.3, 0.55), (0.55, 0.706))  # the share of the overshoot rises in the first and falls in the second
 LEARNT, KEPT = sp.Rational(1, 100), sp.Rational(99, 100)  # the shares of the loss in Theorem 5.5

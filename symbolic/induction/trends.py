@@ -42,6 +42,7 @@ T_HALF_FIRST = (L - 2) * (  # (28)
 )
 T_HALF_SECOND = (L - 2) * (1 + alpha) ** 2 / (16 * w_star**2) * sp.log(1 / sigma_init)
 LOG_W_PRINTED_BELOW = w_star**2 * TAU / (1 + alpha) ** 2  # (29)
+RATE_PRINTED_BELOW = sp.expand(LOG_W_PRINTED_BELOW / TAU)
 
 # ---- The result
 
@@ -145,7 +146,7 @@ QUANTITIES = (
     _claim(
         "w.rate.below", r"\inf_t \log(w/\sigma)/\tau",
         "smallest mean growth rate log(w/sigma_init) (L-2)/t until w = w*/2", Kind.LOWER,
-        sp.expand(LOG_W_PRINTED_BELOW / TAU), "(29)", _START, erratum=GROWTH_BELOW,
+        RATE_PRINTED_BELOW, "(29)", _START, erratum=GROWTH_BELOW,
     ),
 )  # fmt: skip
 

@@ -153,8 +153,8 @@ CIRCUIT = Result(
     citation=Citation(WEI2021, "Lemma B.1", "with Lemma 3.2, Lemma 3.3 and Proposition 3.4"),
     claim=r"F(x, \theta) = 2 G(x) - 1 \quad \forall x \in \{0, 1\}^m, \qquad \|\theta_i\|_1 = O(r_i)",
     parameters=(
-        Parameter("netlist", None, CIRCUITS, "products8"),
-        Parameter("input", None, "bits of one input, first input first: its outputs are shown", ""),
+        Parameter("netlist", None, CIRCUITS, "products8", takes="NAME|FILE"),
+        Parameter("input", None, "bits of one input, first input first: its outputs are shown", "", takes="BITS"),
         Parameter("rounding", rounding, "1: with the correction functions (F'), 0: without (F)", 1, integer=True),
     ),
     hypotheses=(

@@ -222,8 +222,8 @@ MARGIN = Result(
     citation=Citation(WEI2021, "Def. D.1-D.5, Theorem D.6, Lemma 3.3"),
     claim=r"\rho_F((\theta, \xi), x, y) \ge " + sp.latex(PRINTED_BOUND, symbol_names=_NOTATION),
     parameters=(
-        Parameter("netlist", None, f"{CIRCUITS}; its first output is F", "majority5"),
-        Parameter("input", None, "the bits of the input, first input first; '' draws one", ""),
+        Parameter("netlist", None, f"{CIRCUITS}; its first output is F", "majority5", takes="NAME|FILE"),
+        Parameter("input", None, "the bits of the input, first input first; '' draws one", "", takes="BITS"),
     ),
     hypotheses=(),
     quantities=_QUANTITIES,

@@ -24,8 +24,8 @@ MACHINES = (
 )
 TAPE = "content of the tape: one character for each symbol, or symbols separated by spaces"
 PARAMETERS = (
-    Parameter("machine", None, MACHINES, "increment"),
-    Parameter("input", None, TAPE, ""),
+    Parameter("machine", None, MACHINES, "increment", takes="NAME|FILE|TABLE"),
+    Parameter("input", None, TAPE, "", takes="SYMBOLS"),
     Parameter("T", T, "number of steps; 0: as many as the simulator needs to halt", 0, integer=True),
     Parameter("eps", eps, "error of softmax attention against hard max, for the rows of softmax", 0.1),
     Parameter("work", work, "largest total number of steps that are run on random inputs", 2**14, integer=True),

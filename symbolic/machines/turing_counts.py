@@ -5,12 +5,13 @@ the copies through W_1 in a layer whose lemma speaks of its attention only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import product
 from typing import Any
 
 import sympy as sp
+
+from symbolic.landau import Constant, largest_ratio
 
 Z, A, w_pos = sp.symbols("Z A w_pos", integer=True, positive=True)
 moving = sp.Symbol("M", integer=True, nonnegative=True)  # entries of the table that move the head
@@ -191,38 +192,9 @@ def bits(largest: Any) -> sp.Expr:
     return sp.floor(sp.log(largest, 2)) + 1
 
 
-@dataclass(frozen=True)
-class Constant:
-    """A c with count <= c * order on the whole range; `sharp`: the least c, as machines at the corner or along a ray
-    attain it."""
-
-    value: sp.Expr
-    sharp: bool
-
-
-# With each letter written as its least value plus a new one that is not negative, the coefficients of count and order
-# are those of monomials that are not negative: count <= c * order with c the largest ratio of coefficients. A monomial
-# of the count that the order lacks grows without bound against it wherever it outgrows the others (c infinite). That c
-# is the least one is shown at the corner, or along a ray where each new letter is 0, t, t^2 or t^3, t -> infinity.
-def constant(count: sp.Expr, order: sp.Expr, least: Mapping[sp.Symbol, int] | None = None) -> Constant:
+def constant(count: sp.Expr, order: sp.Expr, least: Mapping[sp.Symbol, int] = LEAST) -> Constant:
     """How far a count may exceed what the paper prints inside O, over all |Z|, |A| and w_pos from `least` on."""
     bounded_apart = count.has(moving) and count.has(answers)  # not both at once: a terminal state moves nothing
     count = count.subs({moving: (Z - 1) * A, answers: Z})  # no machine that halts has more
-    from_ = LEAST if least is None else least
-    shift = {letter: letter + value for letter, value in from_.items()}
-    letters = tuple(from_)
-    ours, printed = (sp.Poly(sp.expand(each.subs(shift, simultaneous=True)), *letters) for each in (count, order))
-    ratios = [c / printed.coeff_monomial(m) if printed.coeff_monomial(m) else sp.oo for m, c in ours.terms() if c > 0]
-    largest = sp.Max(*ratios)
-    attained = any(_along(ours, printed, ray) == largest for ray in product(range(-1, 4), repeat=len(letters)))
-    return Constant(largest, attained and not bounded_apart)
-
-
-def _along(ours: sp.Poly, printed: sp.Poly, ray: tuple[int, ...]) -> sp.Expr:
-    """The limit of ours / printed where letter k is t^ray[k], or 0 for ray[k] = -1."""
-    t = sp.Symbol("t", positive=True)
-    at = {letter: t**power if power >= 0 else sp.Integer(0) for letter, power in zip(ours.gens, ray, strict=True)}
-    above, below = (sp.Poly(each.as_expr().subs(at), t) for each in (ours, printed))
-    if above.degree() > below.degree():
-        return sp.oo
-    return sp.Integer(0) if above.degree() < below.degree() else above.LC() / below.LC()
+    found = largest_ratio(count, order, least)
+    return replace(found, sharp=found.sharp and not bounded_apart)

@@ -240,8 +240,8 @@ TURING_MARGIN = Result(
     citation=THEOREM,
     claim=r"\rho_F(\theta, x, y) \ge 1/\mathrm{poly}(k, |\mathcal{A}|, \log T)",
     parameters=(
-        Parameter("machine", None, MACHINES, "palindrome"),
-        Parameter("input", None, TAPE, ""),
+        Parameter("machine", None, MACHINES, "palindrome", takes="NAME|FILE|TABLE"),
+        Parameter("input", None, TAPE, "", takes="SYMBOLS"),
         Parameter("T", T, "number of steps; 0: as many as the machine needs to halt", 0, integer=True),
     ),
     hypotheses=(Hypothesis("T", sp.Ge(T, 0, evaluate=False), "a number of steps"),),

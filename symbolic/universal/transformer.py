@@ -189,7 +189,7 @@ def least_sum() -> Knob:
 
 
 @dataclass(frozen=True)
-class Layer:
+class LayerErrors:
     """Residual and rounding of an attention layer at its temperature, and the largest number that it computes."""
 
     residual: Callable[[sp.Expr], sp.Expr]
@@ -206,8 +206,8 @@ class Layer:
 
 # A step moves a coordinate of rho by at most 2 eta B at first, and a prediction is as large as a label.
 LAYERS = (
-    Layer(lambda tau: 4 * logistic_error(eta * B, tau), rounding_1, 2 * eta * B),  # twice labels and predictions
-    Layer(lambda tau: logistic_error(B, tau), rounding_2, B),
+    LayerErrors(lambda tau: 4 * logistic_error(eta * B, tau), rounding_1, 2 * eta * B),  # twice labels and predictions
+    LayerErrors(lambda tau: logistic_error(B, tau), rounding_2, B),
 )
 
 

@@ -183,6 +183,12 @@ def test_a_fault_is_found_survives_does_not_import_or_does_not_end(tiny: Path, m
     assert (tiny / "tiny.py").read_text() == TINY
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fault_is_found_where_the_tests_load_the_module_by_a_loader_of_their_own(tiny: Path) -> None:
+    (tiny / "conftest.py").write_text("import jaxtyping\njaxtyping.install_import_hook('tiny', 'beartype.beartype')")
+    assert verdicts(tiny, "return a") == [FOUND]
+
+
 def test_without_fork_a_process_is_started(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "START", "spawn")
     assert verdicts(tiny, "return a") == [FOUND]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from bridge.domains import Box
 from bridge.record import NamedTable, Row, Verdict, Witness
 from bridge.theorem import Theorem, theorem
 from symbolic.citations import Citation
+from symbolic.landau import largest_ratio
 from symbolic.statements import Kind, Order, Printed, Quantifier, Quantity, UsageError
 
 n = sp.Symbol("n", integer=True, positive=True)
@@ -93,6 +95,7 @@ def test_a_search_for_a_least_value_contradicts_what_lies_above_it_only() -> Non
 
 def test_what_a_computation_supports_is_kept_unless_a_run_contradicts_it() -> None:
     assert row_of(Sides(derived=2, computed=("derived",)), quantity()).verdict == {"derived": Verdict.KEPT}
+    assert row_of(Sides(derived=2, computed=("derived",)), quantity(Kind.RATE)).verdict == {"derived": "consistent"}
     contradicted = row_of(Sides(1, derived=2, computed=("derived",)), quantity())
     assert contradicted.verdict == {"derived": Verdict.UNDECIDED}
 
@@ -106,6 +109,12 @@ def test_outside_its_hypotheses_only_a_proof_holds() -> None:
 def test_a_tier_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="guessed is no tier"):
         Sides(computed=("guessed",))
+
+
+def test_an_exact_bound_that_balls_only_find_near_0_is_shown_as_0() -> None:
+    tiny = flint.arb(0, 1e-200) * flint.arb(0, 1e-200)
+    assert row_of(Sides(derived=tiny), quantity(Kind.EXACT)).derived == 0
+    assert row_of(Sides(derived=tiny), quantity(Kind.UPPER)).derived is None
 
 
 # Formulas and orders.
@@ -136,7 +145,7 @@ def test_a_formula_that_rounds_is_exact_at_whole_numbers() -> None:
         (Order.O, sp.oo, Verdict.VIOLATED),
         (Order.O, sp.Integer(0), Verdict.CONSISTENT),
         (Order.OMEGA, sp.Integer(0), Verdict.VIOLATED),
-        (Order.OMEGA, sp.oo, Verdict.UNDECIDED),
+        (Order.OMEGA, sp.oo, Verdict.CONSISTENT),
         (Order.THETA, sp.Integer(0), Verdict.VIOLATED),
         (Order.THETA, sp.oo, Verdict.VIOLATED),
         (Order.THETA, sp.pi, Verdict.CONSISTENT),
@@ -153,6 +162,24 @@ def test_a_refuted_order_has_a_witness_and_shows_no_printed_number() -> None:
     assert (row.printed, row.derived, row.verdict) == (None, 64.0, {"printed": Verdict.VIOLATED})
     assert row.witness is not None
     assert row.witness.error_lower == 64 - 8
+
+
+@pytest.mark.parametrize(
+    ("count", "found", "verdicts"),
+    [
+        (3 * n + 5, 17, {"printed": Verdict.CONSISTENT, "derived": Verdict.KEPT}),
+        (3 * n + 5, 18, {"printed": Verdict.UNDECIDED, "derived": Verdict.VIOLATED}),  # the count is wrong
+        (n**2, 16, {"printed": Verdict.UNDECIDED, "derived": Verdict.KEPT}),  # no constant
+    ],
+)
+def test_a_constant_for_the_whole_range_decides_a_landau_symbol(
+    count: sp.Expr, found: int, verdicts: dict[str, Verdict]
+) -> None:
+    sides = Sides(found, constant=largest_ratio(count, n, {n: 1}))
+    row = row_of(sides, quantity(Kind.EXACT, n, Order.O, derive=lambda: count))
+    assert (row.printed, row.verdict) == (4.0, verdicts)
+    what = "no constant suffices" if count == n**2 else "the least constant for all n >= 1 is 8"
+    assert row.remark == f"printed inside O(.): {what}; measured / printed = {found / 4:.4g} here"
 
 
 # Points, settings, tables.
@@ -196,6 +223,14 @@ def test_a_check_runs_in_the_format_and_on_the_device_of_the_run_and_says_how_ma
         rows_of(lambda: Sides(1, derived=1), quantity(), dtype="float32")
 
 
+def test_a_setting_is_refused_at_points_where_it_is_idle() -> None:
+    check = Check(quantity(), lambda n, samples: Sides(samples if n > 4 else 1, derived=1))
+    stated = replace(of(check), idle=lambda n: () if n > 4 else ("samples",))
+    assert [row.measured for row in compare(stated, n=8, samples=3)] == [3.0]
+    with pytest.raises(UsageError, match="samples = 3 has no effect"):
+        compare(stated, n=4, samples=3)
+
+
 def test_a_weight_that_is_drawn_takes_the_seed() -> None:
     drawn = of(Check(quantity(), lambda a: Sides(a[0].item(), derived=-1)), weights={"a": Box(1)})
     first, second = (compare(drawn, seed=seed).rows[0].measured for seed in (0, 1))
@@ -219,6 +254,8 @@ def test_tables_stand_under_the_rows() -> None:
     )
     (table,) = compare(shown).tables
     assert table.rows == [[16]]
+    with pytest.raises(ValueError, match="not of 2 cells"):
+        NamedTable(title="t", columns=["a", "b"], rows=[[1]])
     with pytest.raises(UsageError, match="a table takes k"):
         Theorem(stated.statement, main="q", checks=stated.checks, tables=(lambda k: k,))
 
@@ -279,3 +316,65 @@ def test_a_check_at_parameters_of_its_own_takes_no_settings_of_the_run() -> None
     check = Check(quantity(Kind.UPPER), above_the_mean, params={"n": 4})
     with pytest.raises(UsageError, match=r"samples = 7 has no effect on any row of own\.check; omit it"):
         compare(of(check), samples=7)
+
+
+# Hypotheses that excuse, paths, constructions.
+
+
+def test_an_excuse_matters_only_to_a_bound_that_fails() -> None:
+    row = row_of(Sides(1, derived=0.5, proved=("derived",), excuse="x is large"), quantity(printed=2))
+    assert row.verdict == {"printed": Verdict.OUTSIDE, "derived": Verdict.PROVED}
+    assert (row.remark, row.witness) == ("x is large", None)
+    kept = row_of(Sides(3, excuse="x is large"), quantity(printed=2))
+    assert (kept.verdict, kept.remark) == ({"printed": Verdict.KEPT}, "")
+
+
+# Theta(n) of something that is n (1 + 1/n) by a formula, and found so.
+@pytest.mark.parametrize(
+    ("found", "limit", "more", "verdict"),
+    [
+        (10, 1, {}, {"printed": Verdict.CONSISTENT, "derived": Verdict.CONSISTENT}),
+        (10, sp.oo, {}, {"printed": Verdict.VIOLATED, "derived": Verdict.CONSISTENT}),
+        (10, sp.oo, {"excuse": "no"}, {"printed": Verdict.OUTSIDE, "derived": Verdict.CONSISTENT}),
+        (10, 1, {"outside": "no"}, {"printed": Verdict.OUTSIDE, "derived": Verdict.CONSISTENT}),
+        (12, sp.oo, {}, {"printed": Verdict.UNDECIDED, "derived": Verdict.UNDECIDED}),
+        (10, sp.nan, {}, {"printed": Verdict.UNDECIDED, "derived": Verdict.CONSISTENT}),
+        (10, -1, {}, {"printed": Verdict.UNDECIDED, "derived": Verdict.CONSISTENT}),
+        (10, None, {}, {"derived": Verdict.CONSISTENT}),
+        (12, None, {}, {"derived": Verdict.UNDECIDED}),
+    ],
+)
+def test_a_limit_decides_an_order_where_the_run_confirms_the_formula(
+    found: int, limit: Any, more: dict[str, str], verdict: dict[str, Verdict]
+) -> None:
+    stated = quantity(Kind.RATE, n, Order.THETA, derive=lambda: n + 1)
+    sides = Sides(found, limit=None if limit is None else sp.sympify(limit), at={"n": 9}, **more)
+    row = row_of(sides, stated)
+    assert row.verdict == verdict
+    assert (row.printed, row.derived, row.measured, row.params) == (9.0, 10.0, float(found), {"n": 9})
+
+
+def test_checks_of_one_quantity_are_told_apart_by_their_construction() -> None:
+    stated = quantity(printed=n)
+    checks = [Check(stated, lambda n, k=k: Sides(n - k), construction=f"less {k}") for k in (0, 1)]
+    own = theorem("own.check", parameters={n: 4}, checks=checks)
+    kept, violated = compare(own).rows
+    assert [row.construction for row in (kept, violated)] == ["less 0", "less 1"]
+    assert (kept.verdict["printed"], violated.verdict["printed"]) == (Verdict.KEPT, Verdict.VIOLATED)
+    assert violated.witness is not None
+    assert violated.witness.quantity == "q (less 1)"
+    assert replay_witness(violated.witness, theorem=own).verdict == violated.verdict
+    with pytest.raises(UsageError, match="q has several checks; tell them apart by `construction`"):
+        theorem("own.check", parameters={n: 4}, checks=[Check(stated, lambda: Sides(1))] * 2)
+
+
+def test_a_check_at_parameters_of_its_own_takes_the_first_of_a_grid_and_replays() -> None:
+    other = Check(replace(quantity(printed=n), name="other"), lambda n: Sides(n - 1), params={})
+    own = of(Check(quantity(), lambda: Sides(1, derived=1)))
+    spanning = replace(own.statement.parameter("n"), default=(4, 8))
+    own = replace(own, statement=replace(own.statement, parameters=(spanning,)), checks=(*own.checks, other))
+    (row,) = (row for row in compare(own) if row.quantity == "other")
+    assert (row.params, row.measured) == ({}, 3.0)
+    assert row.witness is not None
+    assert row.witness.params == {"n": 4}
+    assert replay_witness(row.witness, theorem=own).verdict == row.verdict

@@ -189,8 +189,8 @@ def test_a_long_claim_is_no_deep_one() -> None:
 
 def test_rows_that_judge_no_claim() -> None:
     with pytest.raises(UsageError) as refusal:
-        compare("induction.losses", claim="head <= 1")
+        compare("induction.phases", claim="T_I <= 1")
     assert str(refusal.value) == (
-        "claim: induction.losses judges its rows by proofs and runs of its own, which give no enclosure of 'head' to "
+        "claim: induction.phases judges its rows by proofs and runs of its own, which give no enclosure of 'T_I' to "
         "set a claim against; omit the claim, or prove it as an inequality: boundsmith certify --expression"
     )

@@ -1,5 +1,6 @@
 """Every registered result is complete on all floors: citation, study, a default run, a row for each quantity."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,12 @@ from bridge import replay
 from bridge.budget import Budget
 from bridge.comparison import grid_of
 from bridge.record import Comparison, Verdict
-from bridge.registry import find_study, studies
+from bridge.registry import PLACES, find_study, studies
 from bridge.study import DirectCase, Study
 from symbolic import UsageError, find_claim, results
 from tests.bridge.defaults import default_run
+
+FLOORS = ("symbolic", "numeric", "bridge")
 
 
 def test_results_and_studies_are_the_same_set() -> None:
@@ -65,6 +68,14 @@ def check_errata(study: Study, comparison: Comparison) -> None:
         known = listed[row.quantity]
         assert known is not None
         assert (row.erratum.weight, row.erratum.sentence) == (known.weight, known.sentence)
+
+
+def test_a_contract_keeps_each_topic_apart() -> None:
+    tools = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["tool"]
+    contracts = [each for each in tools["importlinter"]["contracts"] if each["type"] == "protected"]
+    kept = {each["allowed_importers"][0]: each["protected_modules"] for each in contracts}
+    topics = sorted({id.partition(".")[0] for id in PLACES})
+    assert kept == {f"bridge.{topic}": [f"{floor}.{topic}" for floor in FLOORS] for topic in topics}
 
 
 def test_planned_and_unknown_ids_have_no_study() -> None:

@@ -14,7 +14,7 @@ from bridge import compare, solve
 from bridge.inverse import NOT_GUARANTEED
 from bridge.record import Flag, Row, Verdict
 from bridge.registry import find_study
-from bridge.solving.probes import Probe, State, probe
+from bridge.solving.probes import KnobProbe, State, probe
 from bridge.solving.search import NoAnswerError, Search
 from bridge.solving.values import Grid, Interval, grid_of, interval_of, lattice_of
 from bridge.verdicts import Bound
@@ -356,9 +356,9 @@ def test_a_search_gives_up_where_the_bound_is_flat_and_far_above_the_error() -> 
     def points(error: float) -> int:
         seen: set[float] = set()
 
-        def at(value: float) -> Probe:
+        def at(value: float) -> KnobProbe:
             seen.add(value)
-            return Probe(State.ADMISSIBLE, Bound(flint.arb(1 + (math.log2(value) - 9.3) ** 2 / 1e4)))
+            return KnobProbe(State.ADMISSIBLE, Bound(flint.arb(1 + (math.log2(value) - 9.3) ** 2 / 1e4)))
 
         grid = Grid(tuple(2**k for k in range(0, 19, 3)), tuple(2**k for k in range(19)))
         with pytest.raises(NoAnswerError):

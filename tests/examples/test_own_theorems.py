@@ -22,7 +22,7 @@ from bridge.comparison import DEFAULTS
 from bridge.record import Comparison, Row, Verdict
 from bridge.theorem import Theorem
 from bridge.theorem_files import read_theorem
-from numeric.loops import Size
+from numeric.loops import LoopSize
 from numeric.network import Network
 from symbolic.statements import Printed
 from tests.examples.test_readme import README, SNIPPETS
@@ -265,7 +265,7 @@ def test_heavy_ball_is_that_of_two_gradients() -> None:
 
 def test_the_loop_of_the_heavy_ball_is_two_heads_and_one_layer() -> None:
     built = runpy.run_path(str(EXAMPLES / "momentum.py"))["network"](4, 2, 0.5, 0.5, 0.01, 30.0, 7)
-    assert built.sizes["loop"] == Size(1, 2)
+    assert built.sizes["loop"] == LoopSize(1, 2)
     assert len(built.layers) == 14
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from numeric.flows import integrate
+from numeric.flows import JoinedPath, integrate
 from numeric.integration_error import IntegrationError
 
 STIFF = np.array([[-1000.0, 1.0], [0.0, -1e-3]])
@@ -47,6 +47,18 @@ def test_a_crossing_is_looked_for_from_a_time_on():
     assert path.first(reaches(0.5), after=4.0) == pytest.approx(2 * np.pi + np.pi / 6, rel=1e-8)
     assert path.first(reaches(0.5), after=1.0) == 1.0  # it is above there
     assert path.first(reaches(1.5)) is None
+
+
+@pytest.mark.parametrize("level", [0.01, 0.999])
+def test_joined_paths_are_one(level):
+    first = integrate(logistic, [1e-3], 6.0, absolute=1e-40)
+    joined = JoinedPath((first, integrate(logistic, first.steps[:, -1], 100.0, absolute=1e-40)))
+    assert joined.end == 106.0
+    assert joined.first(reaches(level)) == pytest.approx(logistic_crossing(1e-3, level), rel=1e-8)
+    assert joined.first(reaches(2.0)) is None
+    whole = integrate(logistic, [1e-3], 106.0, absolute=1e-40)
+    for times in (np.array([0.0, 5.9, 6.0, 6.1, 30.0]), np.array([30.0])):
+        np.testing.assert_allclose(joined.at(times), whole.at(times), rtol=1e-6)
 
 
 def test_a_run_stops_at_its_event():

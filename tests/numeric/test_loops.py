@@ -4,7 +4,7 @@ import torch
 from numeric.construction import Construction, FeedForward, Head, SoftmaxAttention, StreamTap
 from numeric.exact import run_exact
 from numeric.feed_forward import terms_layer
-from numeric.loops import Size, looped, size_of
+from numeric.loops import LoopSize, looped, size_of
 from numeric.maps import BlockMap
 from numeric.network import Network
 from numeric.stream import StreamError
@@ -49,12 +49,12 @@ def test_five_hundred_loops_have_the_weights_of_one():
 @pytest.mark.parametrize(
     ("layers", "size"),
     [
-        ((), Size(0, 0)),
-        ((ATTENTION,), Size(1, 2)),
-        ((ATTENTION, TERMS), Size(1, 2)),
-        ((TERMS, ATTENTION), Size(2, 2)),
-        ((TERMS, TERMS), Size(2, 0)),
-        ((ATTENTION, ATTENTION, TERMS, ATTENTION), Size(3, 2)),
+        ((), LoopSize(0, 0)),
+        ((ATTENTION,), LoopSize(1, 2)),
+        ((ATTENTION, TERMS), LoopSize(1, 2)),
+        ((TERMS, ATTENTION), LoopSize(2, 2)),
+        ((TERMS, TERMS), LoopSize(2, 0)),
+        ((ATTENTION, ATTENTION, TERMS, ATTENTION), LoopSize(3, 2)),
     ],
 )
 def test_layers_are_counted_as_attention_and_feed_forward(layers: tuple[SoftmaxAttention | FeedForward, ...], size):
@@ -62,8 +62,8 @@ def test_layers_are_counted_as_attention_and_feed_forward(layers: tuple[SoftmaxA
 
 
 def test_sizes_of_the_parts():
-    assert in_a_loop(post=True).sizes == {"pre": Size(1, 2), "loop": Size(1, 2), "post": Size(1, 1)}
-    assert in_a_loop(post=False).sizes["post"] == Size(0, 0)
+    assert in_a_loop(post=True).sizes == {"pre": LoopSize(1, 2), "loop": LoopSize(1, 2), "post": LoopSize(1, 1)}
+    assert in_a_loop(post=False).sizes["post"] == LoopSize(0, 0)
 
 
 def test_taps_and_readout_are_the_callers():

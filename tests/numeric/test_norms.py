@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from numeric.balls import working_precision
 from numeric.norms import (
-    Enclosure,
+    NormEnclosure,
     entrywise_one_norm,
     entrywise_one_norm_upper,
     infinity_to_one_norm,
@@ -132,7 +132,7 @@ def test_beyond_twenty_signs_the_ends_are_kept_apart():
 
 
 def test_beyond_twenty_signs_the_identity_is_exact():
-    assert infinity_to_one_norm(np.eye(30)) == Enclosure(30.0, 30.0)
+    assert infinity_to_one_norm(np.eye(30)) == NormEnclosure(30.0, 30.0)
 
 
 @pytest.mark.parametrize("norm", [entrywise_one_norm, spectral_norm, infinity_to_one_norm])

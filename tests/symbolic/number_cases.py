@@ -7,9 +7,9 @@ import numpy as np
 import sympy as sp
 
 from symbolic.calculus import (
-    Attention,
     Columns,
-    Construction,
+    CountedAttention,
+    CountedConstruction,
     CoupledRecursion,
     Descent,
     Event,
@@ -213,7 +213,7 @@ MATRIX = np.array([[2, 0, 3], [-2, 2, 0.25], [0, 2, -0.25]])
 COLUMNS = Columns({"twos": ((2, 2),), "mixed": ((1, 3), (2, sp.Rational(1, 4)))})
 # Three copies of two heads each, whose values are an entry of 1 and one of 1/2; and one more head.
 HEADS = Heads(3, 2, values=sp.Rational(3, 2), query_key=2)
-ATTENTION = Attention((HEADS, Heads(1, 1, values=5)))
+ATTENTION = CountedAttention((HEADS, Heads(1, 1, values=5)))
 
 
 def attention_norm() -> tuple[float, float]:
@@ -223,9 +223,9 @@ def attention_norm() -> tuple[float, float]:
     return float(ATTENTION.norm), truth
 
 
-def built() -> Construction:
+def built() -> CountedConstruction:
     perceptron, picks = Perceptron(COLUMNS, COLUMNS), Multiplication((COLUMNS,), heads=3)
-    return Construction({"x": 3, "one": 1}, {"attention": ATTENTION, "mlp": perceptron, "products": picks})
+    return CountedConstruction({"x": 3, "one": 1}, {"attention": ATTENTION, "mlp": perceptron, "products": picks})
 
 
 def best_budget() -> tuple[float, float]:

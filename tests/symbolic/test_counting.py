@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from symbolic.calculus import Attention, Columns, Heads
+from symbolic.calculus import Columns, CountedAttention, Heads
 from symbolic.calculus.counting import largest
 
 d, M = sp.symbols("d M", integer=True, positive=True)
@@ -27,7 +27,7 @@ def test_only_what_is_exceeded_for_all_sizes_is_left_out(values: list[sp.Expr], 
 
 
 def test_families_of_heads_add_up() -> None:
-    layer = Attention((Heads(d, M, values=c), Heads(M, 2, values=R, query_key=3)))
+    layer = CountedAttention((Heads(d, M, values=c), Heads(M, 2, values=R, query_key=3)))
     assert sp.expand(layer.heads) == d * M + 2 * M
     assert sp.expand(layer.norm) == 3 + d * c + M * R
     assert Columns({"one": ((M, c), (1, R))}).norm == M * c + R

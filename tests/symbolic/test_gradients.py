@@ -14,8 +14,8 @@ from symbolic.gradients import (
     GENERIC,
     Backward,
     Identity,
-    Layer,
     LayeredNetwork,
+    NetworkLayer,
     coefficient,
     differential,
     evaluate,
@@ -99,7 +99,7 @@ def test_the_explicit_gradient_is_an_expression_in_the_symbols() -> None:
 
 def test_the_chain_step_is_the_jacobian_of_a_layer() -> None:
     """(D.4) against SymPy's Jacobian of an explicit 3 x 2 layer, by the state and by the weights row by row."""
-    layer = Layer(sp.Integer(1), sp.Integer(3), sp.Integer(2))
+    layer = NetworkLayer(sp.Integer(1), sp.Integer(3), sp.Integer(2))
     V = sp.Matrix(3, 2, sp.symbols("v:6", real=True))
     q = sp.Matrix(sp.symbols("q:2", real=True))
     algebra = ExplicitAlgebra(TANH)
@@ -147,7 +147,7 @@ MUTANTS = [WithoutTranspose, WrongLayer, WrongSlope, SwappedFactors, WithoutSlop
 
 def square_rule(kind: type[Backward]) -> Backward:
     k = sp.Symbol("k", integer=True, positive=True)
-    return kind(Layer(sp.Integer(1), k, k), Layer(sp.Integer(2), k, k))
+    return kind(NetworkLayer(sp.Integer(1), k, k), NetworkLayer(sp.Integer(2), k, k))
 
 
 def test_the_induction_holds_for_any_layer_and_for_the_ends() -> None:

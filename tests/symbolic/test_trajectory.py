@@ -11,7 +11,7 @@ import sympy as sp
 
 from symbolic import UsageError
 from symbolic.errata import Weight
-from symbolic.icgd.exact_runs import WITNESSES, Run, Witness, descent_without_projection
+from symbolic.icgd.exact_runs import WITNESSES, ExactRun, ExactWitness, descent_without_projection
 from symbolic.icgd.results import STEP
 from symbolic.icgd.symbols import L, N, eps, eta, n
 from symbolic.icgd.trajectory import (
@@ -129,7 +129,7 @@ def test_a_step_beyond_one_over_the_constant_can_break_the_descent() -> None:
     condition = derive_gradient_mapping().derivation.obligations[0].condition
     assert condition.subs({eta: 3, L_f: 1}) == sp.false
     assert condition.subs({eta: 1, L_f: 1}) == sp.true
-    run = Run.of(x=1, y=0, width=100, step=3, steps=1)
+    run = ExactRun.of(x=1, y=0, width=100, step=3, steps=1)
     start = run.iterates(sp.Integer(1))[-1]
     assert run.value(start - 3 * run.gradient(start)) > run.value(start)
 
@@ -154,7 +154,7 @@ def test_derived_is_below_the_printed_statements_where_these_hold() -> None:
 
 
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda witness: witness.__name__)
-def test_every_erratum_of_a_path_has_a_witness(witness: Callable[[], Witness]) -> None:
+def test_every_erratum_of_a_path_has_a_witness(witness: Callable[[], ExactWitness]) -> None:
     found = witness()
     assert found.attained > found.printed
     assert found.repaired_attained <= found.repaired
@@ -186,7 +186,7 @@ def test_the_witnesses_are_what_a_plain_loop_finds() -> None:
 @pytest.mark.parametrize(("x", "y", "width"), [(2, 1, 2), (-3, 1, 2), (1, 9, 2), (1, 2, 1)])
 def test_a_neuron_knows_its_infimum_and_constants(x: int, y: int, width: int) -> None:
     """Its risk is L_n of the paper: the mean of (r(x w) - y)^2 over equal examples, halved, with r(t) = t."""
-    neuron = Run.of(x=x, y=y, width=width, step=1, steps=1)
+    neuron = ExactRun.of(x=x, y=y, width=width, step=1, steps=1)
     points = np.linspace(-width, width, 81)
     risk = np.mean([(x * points - y) ** 2 for _ in range(3)], axis=0) / 2
     assert [float(neuron.value(sp.Rational(w))) for w in points] == pytest.approx(risk.tolist())
@@ -235,12 +235,12 @@ def test_the_parameters_are_those_of_one_step_and_the_number_of_steps() -> None:
 
 
 @pytest.mark.parametrize("witness", WITNESSES, ids=lambda witness: witness.__name__)
-def test_a_witness_is_its_numbers(witness: Callable[..., Witness]) -> None:
+def test_a_witness_is_its_numbers(witness: Callable[..., ExactWitness]) -> None:
     found = witness()
     found.run.check()
-    assert witness(Run.of(**vars(found.run))) == found
+    assert witness(ExactRun.of(**vars(found.run))) == found
     with pytest.raises(UsageError, match="width > 0, accuracy >= 0"):
-        Run.of(**{**vars(found.run), "width": 0, "accuracy": -1}).check()
+        ExactRun.of(**{**vars(found.run), "width": 0, "accuracy": -1}).check()
 
 
 def test_the_gradient_at_zero_is_zero_only_where_it_should_be() -> None:

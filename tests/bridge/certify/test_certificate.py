@@ -12,7 +12,7 @@ import sympy as sp
 
 from bridge.certify import checking
 from bridge.certify.certificate import (
-    Claim,
+    CertifiedClaim,
     Origin,
     TreeError,
     boxes_of,
@@ -62,13 +62,13 @@ FORM = Inequality(
 
 
 @pytest.fixture(scope="module")
-def claims() -> dict[str, Claim]:
-    found = {each.name: Claim(prove(each)) for each in (TIGHT, CUT, FALSE, FORM)}
-    return found | {"open": Claim(prove(OPEN, most_boxes=12))}
+def claims() -> dict[str, CertifiedClaim]:
+    found = {each.name: CertifiedClaim(prove(each)) for each in (TIGHT, CUT, FALSE, FORM)}
+    return found | {"open": CertifiedClaim(prove(OPEN, most_boxes=12))}
 
 
 @pytest.fixture
-def content(claims: dict[str, Claim]) -> Content:
+def content(claims: dict[str, CertifiedClaim]) -> Content:
     return json.loads(certificate_text(list(claims.values())))
 
 
@@ -156,7 +156,7 @@ def test_nodes_that_nothing_wrote_are_refused(record: Any) -> None:
 # Whole files.
 
 
-def test_outcomes_come_back_and_are_confirmed(tmp_path: Path, claims: dict[str, Claim]) -> None:
+def test_outcomes_come_back_and_are_confirmed(tmp_path: Path, claims: dict[str, CertifiedClaim]) -> None:
     write_certificate(str(tmp_path / "c.json"), list(claims.values()))
     checked = check_certificate(str(tmp_path / "c.json"))
     assert [claim.inequality for claim in checked.claims] == [claim.outcome.inequality for claim in claims.values()]
@@ -176,7 +176,7 @@ def test_the_examples_use_every_part_of_a_certificate(content: Content) -> None:
     assert forms & {"range", "slope"}
 
 
-def test_the_proved_and_refuted_ones_hold(tmp_path: Path, claims: dict[str, Claim]) -> None:
+def test_the_proved_and_refuted_ones_hold(tmp_path: Path, claims: dict[str, CertifiedClaim]) -> None:
     write_certificate(str(tmp_path / "c.json"), [claim for name, claim in claims.items() if name != "open"])
     assert check_certificate(str(tmp_path / "c.json")).holds
 
@@ -327,7 +327,7 @@ def test_cuts_elsewhere_than_in_the_middle_are_kept(tmp_path: Path) -> None:
     inequality = Inequality("away", x, {x: (sp.Rational(1, 7), sp.Rational(1))})
     nodes = (Split(0, Fraction(1, 3)), Leaf("range"), Leaf("slope"))
     path = str(tmp_path / "c.json")
-    write_certificate(path, [Claim(Outcome(inequality, Status.PROVED, nodes, share=1.0))])
+    write_certificate(path, [CertifiedClaim(Outcome(inequality, Status.PROVED, nodes, share=1.0))])
     content = json.loads(Path(path).read_text())
     assert content["claims"][0]["tree"][0] == [0, "1/3"]
     assert check_certificate(path).holds
@@ -338,7 +338,7 @@ def test_cuts_elsewhere_than_in_the_middle_are_kept(tmp_path: Path) -> None:
 
 def test_a_leaf_whose_form_proves_nothing_is_named(tmp_path: Path) -> None:
     wrong = Outcome(replace(CUT, where=(), expression=x - sp.Rational(1, 2)), Status.PROVED, (Leaf("range"),))
-    write_certificate(str(tmp_path / "c.json"), [Claim(wrong)])
+    write_certificate(str(tmp_path / "c.json"), [CertifiedClaim(wrong)])
     (claim,) = check_certificate(str(tmp_path / "c.json")).claims
     assert not claim.confirmed
     assert "is not proved by the form 'range'" in claim.reason
@@ -416,7 +416,7 @@ def test_an_expression_nested_too_deeply_is_refused(tmp_path: Path, content: Con
 
 
 def test_what_belongs_to_a_result_has_to_be_what_it_states(
-    tmp_path: Path, claims: dict[str, Claim], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, claims: dict[str, CertifiedClaim], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stated(result_id: str, params: dict[str, Any]) -> list[Inequality]:
         assert result_id == "a.result"
@@ -426,19 +426,19 @@ def test_what_belongs_to_a_result_has_to_be_what_it_states(
     monkeypatch.setattr(checking, "stated_now", stated)
     origin = Origin("a.result", "cut", {"L": 7, "w": 0.49, "kind": "7", "q": sp.Rational(1, 3)})
     path = str(tmp_path / "c.json")
-    write_certificate(path, [Claim(claims["cut"].outcome, origin)])
+    write_certificate(path, [CertifiedClaim(claims["cut"].outcome, origin)])
     assert check_certificate(path).holds
-    write_certificate(path, [Claim(claims["tight"].outcome, origin)])
+    write_certificate(path, [CertifiedClaim(claims["tight"].outcome, origin)])
     checked = check_certificate(path)
     assert not checked.holds
     assert "does not state this inequality at these parameters (it states: cut)" in checked.claims[0].reason
 
 
-def test_a_file_that_a_certificate_names_is_not_run(tmp_path: Path, claims: dict[str, Claim]) -> None:
+def test_a_file_that_a_certificate_names_is_not_run(tmp_path: Path, claims: dict[str, CertifiedClaim]) -> None:
     trap = tmp_path / "trap.py"
     trap.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
     path = str(tmp_path / "c.json")
-    write_certificate(path, [Claim(claims["cut"].outcome, Origin(str(trap), "cut", {}))])
+    write_certificate(path, [CertifiedClaim(claims["cut"].outcome, Origin(str(trap), "cut", {}))])
     with pytest.raises(UsageError, match="is a file, and no file that a certificate names is run"):
         check_certificate(path)
     assert not (tmp_path / "ran").exists()
@@ -452,7 +452,7 @@ def test_another_parameter_is_noticed_because_the_result_states_something_else(
 
     monkeypatch.setattr(checking, "stated_now", stated)
     path = tmp_path / "c.json"
-    write_certificate(str(path), [Claim(prove(stated("", {"L": 5})[0]), Origin("r", "", {"L": 5}))])
+    write_certificate(str(path), [CertifiedClaim(prove(stated("", {"L": 5})[0]), Origin("r", "", {"L": 5}))])
     assert accepted(str(path))
     content = json.loads(path.read_text())
     edited = changed(content, ("claims", 0, "origin", "parameters", "L", 1), "6")

@@ -13,7 +13,7 @@ import pytest
 import sympy as sp
 
 from bridge.certify import certificate, checking, proving
-from bridge.certify.certificate import Claim, Origin, certificate_text, digest, settled_share
+from bridge.certify.certificate import CertifiedClaim, Origin, certificate_text, digest, settled_share
 from bridge.certify.checking import Recheck, check_certificate
 from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.proving import Leaf, Outcome, Status, prove
@@ -110,7 +110,7 @@ def test_a_proof_ends_with_its_deadline_and_keeps_what_is_shown(after: int) -> N
     assert outcome.boxes <= after + 1
     assert "the time limit" in outcome.reason
     assert float(settled_share(HARD, outcome.nodes)) == pytest.approx(outcome.share)
-    assert json.loads(certificate_text([Claim(outcome)]))["claims"][0]["verdict"] == "undecided"
+    assert json.loads(certificate_text([CertifiedClaim(outcome)]))["claims"][0]["verdict"] == "undecided"
 
 
 def test_the_reason_names_the_stage() -> None:
@@ -201,7 +201,7 @@ def outcomes() -> list[Outcome]:
 
 
 def saved(path: Path, outcomes: list[Outcome]) -> str:
-    path.write_text(certificate_text([Claim(outcome) for outcome in outcomes]))
+    path.write_text(certificate_text([CertifiedClaim(outcome) for outcome in outcomes]))
     return str(path)
 
 
@@ -258,7 +258,7 @@ def test_a_result_is_asked_once_for_what_it_states(
         return [outcome.inequality for outcome in outcomes]
 
     monkeypatch.setattr(checking, "stated_now", stated)
-    claims = [Claim(outcome, Origin("a.result", "", {"L": at % 2})) for at, outcome in enumerate(outcomes)]
+    claims = [CertifiedClaim(outcome, Origin("a.result", "", {"L": at % 2})) for at, outcome in enumerate(outcomes)]
     (tmp_path / "c.json").write_text(certificate_text(claims))
     checked = check_certificate(str(tmp_path / "c.json"))
     assert checked.holds
@@ -270,7 +270,7 @@ def test_runs_of_boxes_and_deep_trees_cost_what_the_file_weighs(
     tmp_path: Path, outcomes: list[Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(certificate, "MOST_CUTS", 90)
-    content = json.loads(certificate_text([Claim(outcomes[0])]))
+    content = json.loads(certificate_text([CertifiedClaim(outcomes[0])]))
     for tree, message in (
         ([["range", 19_000_000]], "the tree is complete before it"),
         ([[0]] * 91, "a box is cut more than 90 times"),

@@ -43,7 +43,8 @@ def test_show_has_everything_the_result_says(id: str, run: Command) -> None:
     for words in (result.title, str(result.citation), result.claim, *result.remarks):
         assert words in outcome.out
     for parameter in result.parameters:
-        assert f"  {parameter.name} = {parameter.default}  {parameter.meaning}" in outcome.out
+        assert f"  {parameter.name} = {parameter.default}  " in outcome.out
+        assert f"{parameter.takes}: {parameter.meaning}".removeprefix(": ") in outcome.out
     for hypothesis in result.hypotheses:
         assert hypothesis.reason in outcome.out
     for quantity in result.quantities:

@@ -1,4 +1,4 @@
-"""`compare` with --machine, --input and --netlist, and the tables that stand beside the rows."""
+"""`compare` with parameters that are text, and the tables that stand beside the rows."""
 
 import io
 import json
@@ -8,12 +8,10 @@ import pytest
 from rich.console import Console
 
 import bridge
-from bridge.cli.assignments import parameters, with_options
 from bridge.export import comparison_html, comparison_latex, load
 from bridge.export.layout import FIRST_LINES, LAST_LINES
 from bridge.export.terminal import _named
 from bridge.record import Comparison, NamedTable
-from symbolic.statements import UsageError
 from tests.bridge.cli.conftest import Command, refused
 from tests.bridge.export.cases import comparison
 
@@ -29,36 +27,48 @@ def with_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bridge, "compare", lambda *_, **__: with_them)
 
 
-def test_words_stay_words_whatever_digits_they_hold() -> None:
-    assert with_options({"T": 5}, {"machine": "m", "input": "0101"}) == {"T": 5, "machine": "m", "input": "0101"}
-    assert with_options(parameters(["input=0101", "T=3"]), {}) == {"input": "0101", "T": 3}
-    assert parameters([], ["input=0,01,0110", "T=1,2"]) == {"input": ("0", "01", "0110"), "T": (1, 2)}
+def test_text_stays_text_whatever_digits_it_holds(run: Command, calls: list[dict[str, Any]]) -> None:
+    run("compare", "machines.turing", "--set", "input=0101", "--set", "machine=1RZ1RZ", "--set", "T=3")
+    run("compare", "machines.turing", "--grid", "input=0,01,0110", "--grid", "T=1,2")
+    run("compare", "machines.turing", "--set", "input=")
+    given = [{name: call[name] for name in ("machine", "input", "T") if name in call} for call in calls]
+    assert given == [
+        {"input": "0101", "machine": "1RZ1RZ", "T": 3},
+        {"input": ("0", "01", "0110"), "T": (1, 2)},
+        {"input": ""},
+    ]
 
 
 @pytest.mark.parametrize(
-    ("settings", "grids", "options", "message"),
+    ("typed", "setting"),
     [
-        (["machine=m"], [], {"machine": "n"}, "'machine' is given twice"),
-        ([], ["input=a,b"], {"input": ""}, "'input' is given twice"),
+        (["--machine", "palindrome"], "--set 'machine=palindrome'"),
+        (["--input=0110"], "--set 'input=0110'"),
+        (["--machine"], "--set 'machine=NAME|FILE|TABLE'"),
+        (["--T", "5"], "--set 'T=5'"),
     ],
 )
-def test_what_is_refused_before_the_run(
-    settings: list[str], grids: list[str], options: dict[str, str], message: str
+def test_a_parameter_that_is_typed_as_an_option_is_told_how_to_be_set(
+    typed: list[str], setting: str, run: Command, calls: list[dict[str, Any]]
 ) -> None:
-    with pytest.raises(UsageError, match=message):
-        with_options(parameters(settings, grids), options)
-
-
-def test_a_result_without_such_a_parameter_says_so(run: Command, calls: list[dict[str, Any]]) -> None:
-    assert "induction.vanilla has no parameter 'machine'" in refused(
-        run("compare", "induction.vanilla", "--machine", "increment")
-    )
+    said = refused(run("compare", "machines.turing", *typed))
+    assert said.endswith(f"is a parameter of machines.turing, and no option; give it by {setting}.")
+    assert "No such option" in refused(run("compare", "induction.vanilla", "--machine", "increment"))
     assert calls == []
 
 
-def test_a_witness_takes_no_machine(run: Command) -> None:
-    said = refused(run("compare", "induction.vanilla", "--witness", "w.json", "--machine", "increment"))
-    assert "takes only --json" in said
+def test_the_help_of_a_result_says_what_its_parameters_take(run: Command) -> None:
+    line = "  machine = increment  NAME|FILE|TABLE: addition, busy_beaver_3"
+    assert line in run("compare", "machines.turing", "--help").out
+    assert line in run("show", "machines.turing").out
+    assert "machine" not in run("compare", "--help").out
+    shown = json.loads(run("show", "machines.circuit", "--json").out)["parameters"]
+    assert [each.get("takes") for each in shown] == ["NAME|FILE", "BITS", None]
+
+
+def test_a_result_without_such_a_parameter_says_so(run: Command, calls: list[dict[str, Any]]) -> None:
+    assert "has no parameter 'machine'" in refused(run("compare", "induction.vanilla", "--set", "machine=increment"))
+    assert calls == []
 
 
 def test_long_tables_are_shortened_on_the_terminal(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

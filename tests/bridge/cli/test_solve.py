@@ -7,7 +7,7 @@ import pytest
 
 import bridge
 from bridge.inverse import Solution
-from bridge.solving.probes import Condition, Kind
+from bridge.solving.probes import CheckedCondition, ConditionKind
 from tests.bridge.cli.conftest import Command, refused
 
 ID = "induction.vanilla"
@@ -30,7 +30,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             closed_form_conditions=("error > 0", "p > 0"),
             method="searched",
             params={"L": 8, "W_star": [[1.0, 0.0], [0.0, 1.0]], "p": 7.600902376208978},
-            conditions=(Condition("p > 0", Kind.HYPOTHESIS), Condition("L p <= 1", Kind.OBLIGATION)),
+            conditions=(
+                CheckedCondition("p > 0", ConditionKind.HYPOTHESIS),
+                CheckedCondition("L p <= 1", ConditionKind.OBLIGATION),
+            ),
             note="the printed bound needs L >= 4" if arguments.get("tier") == "printed" else "",
             of_error=arguments.get("quantity") != "weights",
             result=result_id,

@@ -8,7 +8,7 @@ from bridge.icgd.values import as_numbers, problem_values
 from numeric.balls import float_above
 from numeric.families import LayerSize, layer_size
 from symbolic.icgd.counts import construction
-from symbolic.icgd.errors import Network
+from symbolic.icgd.errors import NetworkSizes
 from symbolic.icgd.symbols import d
 from tests.bridge.icgd.built import emulation_of, setting_of
 
@@ -16,7 +16,7 @@ from tests.bridge.icgd.built import emulation_of, setting_of
 @pytest.mark.parametrize(("N", "K", "width"), [(1, 4, 2), (2, 4, 2), (2, 2, 3), (3, 3, 1)])
 def test_heads_width_and_norms_are_those_of_the_built_network(N: int, K: int, width: int) -> None:
     case = step_case(N=N, K=K, d=width, n=3, relus=5, activation="tanh")
-    described, built = construction(Network(N, d, d)), emulation_of(case).construction(3)
+    described, built = construction(NetworkSizes(N, d, d)), emulation_of(case).construction(3)
     values = as_numbers({**problem_values(setting_of(case), 3), **case.values})
 
     def number(expression: object) -> float:

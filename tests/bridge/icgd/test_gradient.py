@@ -26,7 +26,7 @@ from numeric.exact_cost import TooLargeForExact
 from numeric.layered import Shape
 from symbolic.activations import ACTIVATIONS, LOSSES
 from symbolic.errata import Weight
-from symbolic.gradients import Backward, Layer, gradient_by_recursion
+from symbolic.gradients import Backward, NetworkLayer, gradient_by_recursion
 from symbolic.icgd.gradient import GRADIENT
 from symbolic.statements import Kind, UsageError
 
@@ -119,7 +119,7 @@ class Transposed(Backward):
 
 def wrong_rule() -> Backward:
     k = sp.Symbol("k", integer=True, positive=True)
-    return Transposed(Layer(sp.Integer(1), k, k), Layer(sp.Integer(2), k, k))
+    return Transposed(NetworkLayer(sp.Integer(1), k, k), NetworkLayer(sp.Integer(2), k, k))
 
 
 def test_a_wrong_recursion_is_violated_with_a_witness(monkeypatch: pytest.MonkeyPatch) -> None:

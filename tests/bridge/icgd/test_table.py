@@ -12,7 +12,7 @@ from bridge.budget import Budget
 from bridge.cli import main
 from bridge.data import Table, load_table, scaled
 from bridge.icgd.setting import activation_formula
-from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Learning, learning
+from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Lessons, learning
 from bridge.record import Comparison, Row, Verdict, Witness
 from bridge.registry import find_study
 from bridge.sources.case import SourceCase
@@ -36,7 +36,7 @@ def case_of(table: Table | None = None, *, seed: int = 0, **params: object) -> S
     return case
 
 
-def learning_of(case: SourceCase, seed: int = 0) -> Learning:
+def learning_of(case: SourceCase, seed: int = 0) -> Lessons:
     prompt = {name: each[0] for name, each in case.sample(1, seed).items()}
     return learning(case.known["chain"], **prompt, data=case.data, L=case.params["L"], dtype="float64", device="cpu")
 
@@ -46,7 +46,7 @@ def network_of(case: SourceCase) -> IcgdNetwork:
 
 
 def predictions(found: SourceCase | Comparison) -> dict[str, Row]:
-    rows = found.rows if isinstance(found, Comparison) else found.extra_rows(found.budget)
+    rows = found.rows if isinstance(found, Comparison) else found.extra_rows(found.asked)
     return {row.quantity.removeprefix("prediction."): row for row in rows if row.quantity.startswith("prediction.")}
 
 

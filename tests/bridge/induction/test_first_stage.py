@@ -1,6 +1,7 @@
-"""The study of stage I: rows, certificates, runs and witnesses."""
+"""Stage I as a theorem: rows, certificates, runs and witnesses."""
 
 import math
+from dataclasses import replace
 
 import flint
 import numpy as np
@@ -8,20 +9,33 @@ import pytest
 import sympy as sp
 import torch
 
-from bridge.budget import Budget
+from bridge import compare
 from bridge.certify import Status, prove
+from bridge.comparison import replay_witness
 from bridge.induction import first_stage as study
+from bridge.induction.stage_one import StageOne
 from bridge.record import Row, Verdict
+from bridge.theorem import Theorem
 from numeric.induction import first_stage as numeric
 from symbolic.induction import first_stage as theory
 from symbolic.induction.first_stage_claims import CLAIMS
+from symbolic.induction.training import g_star
 from symbolic.statements import UsageError
 
 
-def case_of(**params: float | int) -> study.FirstStageCase:
-    return study.FirstStageStudy().case(params, seed=0, dtype="float64", device="cpu")
+def part(*names: str) -> Theorem:
+    """The theorem of these rows alone."""
+    quantities = tuple(theory.FIRST_STAGE.quantity(name) for name in names)
+    statement = replace(theory.FIRST_STAGE, id="own.stage", quantities=quantities)
+    checks = tuple(check for check in study.FIRST_STAGE.checks if check.name in names)
+    return replace(study.FIRST_STAGE, statement=statement, main=names[0], checks=checks)
 
 
+def rows_at(*names: str, **params: float | int) -> dict[str, Row]:
+    return {row.quantity: row for row in compare(part(*names), **params)}
+
+
+FORMULAS = ("loss", "rate", "q", "q.slope")
 WEIGHTS = {
     "loss": "notation",
     "rate": "notation",
@@ -33,7 +47,7 @@ WEIGHTS = {
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, Row]:
-    return {row.quantity: row for row in case_of(L=30).rows(Budget(1, 0, 1, 0))}
+    return {row.quantity: row for row in compare("induction.first_stage", L=30)}
 
 
 def test_every_quantity_has_its_row(rows: dict[str, Row]) -> None:
@@ -54,7 +68,7 @@ def test_what_is_derived_is_proved(rows: dict[str, Row]) -> None:
 
 
 def test_derived_formulas_meet_the_direct_sums(rows: dict[str, Row]) -> None:
-    for name in ("loss", "rate", "q", "q.slope"):
+    for name in FORMULAS:
         assert rows[name].derived == pytest.approx(rows[name].measured, rel=1e-9)
     assert rows["rate"].printed == pytest.approx(2 * rows["rate"].measured, rel=1e-9)
     assert rows["rate.lower"].measured == pytest.approx(rows["rate"].printed, rel=1e-9)
@@ -62,7 +76,7 @@ def test_derived_formulas_meet_the_direct_sums(rows: dict[str, Row]) -> None:
 
 def test_the_lower_bound_of_the_rate_is_kept_for_long_inputs_and_outside_for_short_ones(rows: dict[str, Row]) -> None:
     """In the unit of time of the printed rate; Appendix C takes L = Omega(1/sigma_init)."""
-    short, long = rows["rate.lower"], case_of(L=1000)._lower(Verdict.PROVED)
+    short, long = rows["rate.lower"], rows_at("rate.lower", L=1000)["rate.lower"]
     assert short.verdict == {"printed": Verdict.OUTSIDE, "derived": Verdict.PROVED}
     assert short.derived < short.measured < short.printed
     assert "L sigma_init = 0.3 is not large" in short.remark
@@ -82,13 +96,13 @@ def test_the_rate_against_automatic_differentiation(length: int, p: float) -> No
 
 
 def test_the_run_stays_above_the_derived_bound_and_tends_to_its_rate() -> None:
-    case = case_of(L=12)
+    stage = StageOne(12, 1.0, 0.01)
     for end in (1e2, 1e5, 1e8):
         floor = theory.LIMIT_FLOOR.evalf(
-            subs={theory.L: 12, theory.t: end, theory.sigma_init: 0.01, theory.g_0: 0.01, study.g_star: 0.5}
+            subs={theory.L: 12, theory.t: end, theory.sigma_init: 0.01, theory.g_0: 0.01, g_star: 0.5}
         )
-        assert float(floor) < case.run(end)
-    growth = (math.exp(case.run(1e9)) - math.exp(case.run(1e8))) / 9e8
+        assert float(floor) < stage.run(end)
+    growth = (math.exp(stage.run(1e9)) - math.exp(stage.run(1e8))) / 9e8
     assert growth == pytest.approx(0.01 * 0.5 / 10, rel=1e-3)  # the share tends to 1
 
 
@@ -126,7 +140,7 @@ def test_the_coefficients_are_those_of_the_slope() -> None:
 
 
 def starts(**params: float | int) -> dict[str, Row]:
-    return {row.quantity: row for row in case_of(**params)._starts()}
+    return rows_at("start", "start.long", **params)
 
 
 def test_a_start_that_is_not_small_enough_is_outside() -> None:
@@ -142,7 +156,7 @@ def test_a_start_that_is_not_small_enough_is_outside() -> None:
 
 @pytest.mark.parametrize(("length", "alpha"), [(5, 1.0), (1000, 0.05)])
 def test_a_small_start_is_proved(length: int, alpha: float) -> None:
-    small = float(theory.START_LIMIT.subs({theory.L: length, study.g_star: alpha / (1 + alpha)}))
+    small = float(theory.START_LIMIT.subs({theory.L: length, g_star: alpha / (1 + alpha)}))
     below, above = (starts(L=length, alpha=alpha, sigma_init=factor * small)["start"] for factor in (0.99, 1.01))
     assert below.verdict == {"printed": Verdict.PROVED}
     assert below.measured > 0
@@ -150,7 +164,7 @@ def test_a_small_start_is_proved(length: int, alpha: float) -> None:
 
 
 def test_a_share_that_no_ball_decides_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "share_ball", lambda *at, **more: flint.arb(0, 1))
+    monkeypatch.setattr(StageOne, "share_ball", lambda *at, **more: flint.arb(0, 1))
     assert starts(L=1000, alpha=0.05)["start"].verdict == {"printed": Verdict.UNDECIDED}
 
 
@@ -164,40 +178,37 @@ def test_the_failing_start_against_automatic_differentiation() -> None:
     error = sigma * second @ first - alpha / (1 + alpha) * torch.eye(terms, dtype=torch.float64)[-1]
     (slope,) = torch.autograd.grad(error.square().sum() / 2, p)
     weight = math.exp(-sigma) * sigma * alpha / (1 + alpha) * (1 - math.exp(-sigma)) / (1 - math.exp(-sigma * terms))
-    params = {"L": 1000, "alpha": alpha, "sigma_init": sigma}
-    share = float(study.share_ball(params, sigma, start=sigma).mid())
+    share = float(StageOne(1000, alpha, sigma).share_ball(sigma, start=sigma).mid())
     assert -float(slope) == pytest.approx(share * weight, rel=1e-6)
     assert -float(slope) < 0
 
 
 def test_witnesses_replay(rows: dict[str, Row]) -> None:
     for name in CLAIMS:
-        witness = rows[name].witness
-        case = case_of(**witness.params)
-        inputs = {letter: torch.tensor(values, dtype=torch.float64) for letter, values in witness.inputs.items()}
-        assert case.replay_check(witness.quantity, inputs).verdict["printed"] is Verdict.VIOLATED
+        assert replay_witness(rows[name].witness).verdict == rows[name].verdict
 
 
-def test_replay_judges_other_points_for_themselves() -> None:
-    case = case_of(L=5)
+def test_replay_judges_other_points_for_themselves(rows: dict[str, Row]) -> None:
+    def at(name: str, **values: float) -> Row:
+        inputs = {letter: [value] for letter, value in values.items()}
+        return replay_witness(rows[name].witness.model_copy(update={"inputs": inputs}))
 
-    def at(**values: float) -> dict[str, torch.Tensor]:
-        return {name: torch.tensor([value]) for name, value in values.items()}
-
-    refuted = case.replay_check("erratum.rate", at(u=0.75, g_0=0.5, g_star=0.5))
+    refuted = at("rate", u=0.75, g_0=0.5, g_star=0.5)
     assert refuted.verdict["printed"] is Verdict.VIOLATED
     assert refuted.erratum.weight == "notation"
     for s in (2.0, 9.0):  # at s = 2 the printed sum is empty
         with pytest.raises(UsageError, match="whole number in 3"):
-            case.replay_check("erratum.softmax", at(u=0.5, s=s))
-    with pytest.raises(UsageError, match=r"has no check 'erratum\.nothing'"):
-        case.replay_check("erratum.nothing", at(u=0.5))
-    with pytest.raises(UsageError, match="g_0, g_star are missing"):
-        case.replay_check("erratum.rate", at(u=0.5))
+            at("softmax", u=0.5, s=s)
+    with pytest.raises(UsageError, match="takes inputs of shapes"):
+        at("rate", u=0.5)
     with pytest.raises(UsageError, match="not a finite number"):
-        case.replay_check("erratum.q", at(u=math.nan))
-    with pytest.raises(UsageError, match="does not take as many values of u"):
-        case.replay_check("erratum.q", {"u": torch.tensor([0.5, 0.5])})
+        at("q", u=math.nan)
+
+
+def test_a_printed_formula_that_no_exact_point_refutes_is_not_called_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = replace(CLAIMS["rate"], sides=lambda point: (sp.Integer(1), sp.Integer(1)))
+    monkeypatch.setitem(CLAIMS, "rate", right)
+    assert rows_at("rate", L=12)["rate"].verdict == {"printed": Verdict.UNDECIDED, "derived": Verdict.PROVED}
 
 
 def test_the_printed_factor_is_not_called_violated(rows: dict[str, Row]) -> None:
@@ -209,10 +220,10 @@ def test_the_printed_factor_is_not_called_violated(rows: dict[str, Row]) -> None
 
 def test_a_factor_above_0_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "PRINTED_FACTOR", study.RIGHT_FACTOR)
-    assert case_of(L=5)._factor().verdict["printed"] is Verdict.VIOLATED
+    assert rows_at("q.factor")["q.factor"].verdict["printed"] is Verdict.VIOLATED
     monkeypatch.undo()
     monkeypatch.setattr(theory, "printed_factor_is_negative", lambda: False)
-    assert case_of(L=5)._factor().verdict["printed"] is Verdict.KEPT
+    assert rows_at("q.factor")["q.factor"].verdict["printed"] is Verdict.KEPT
 
 
 def test_a_start_beyond_its_optimum_is_outside_of_small_starts() -> None:
@@ -223,33 +234,32 @@ def test_a_start_beyond_its_optimum_is_outside_of_small_starts() -> None:
 
 @pytest.mark.parametrize("reached", [-3.0, 1.0])
 def test_a_run_below_the_derived_bound_is_not_called_proved(reached: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = case_of(L=12)
-    monkeypatch.setattr(study.FirstStageCase, "run", lambda self, end=0.0: reached)
-    assert case._limit().verdict["derived"] is Verdict.VIOLATED
+    monkeypatch.setattr(StageOne, "run", lambda self: reached)
+    row = rows_at("limit", L=12)["limit"]
+    assert row.verdict["derived"] is Verdict.UNDECIDED
+    assert "the run contradicts the proof" in row.remark
     monkeypatch.undo()
     monkeypatch.setattr(study, "slope_is_negative", lambda terms: False)
-    assert case_of(L=12)._limit().verdict["derived"] is Verdict.UNDECIDED
+    assert rows_at("limit", L=12)["limit"].remark.endswith("the floor of the rate is not proved here")
 
 
-def test_derived_numbers_that_the_definition_contradicts_are_violated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study.direct, "direct_rate", lambda *at: (12345.0, -1.0))
-    monkeypatch.setattr(study.direct, "direct_squares", lambda *at: (12345.0, -1.0))
-    rows = {row.quantity: row for row in case_of(L=12)._formulas()}
-    for name in ("loss", "rate", "q", "q.slope"):
-        assert rows[name].verdict["derived"] is Verdict.VIOLATED
-        assert "summed directly" in rows[name].remark
+def test_derived_numbers_that_the_definition_contradicts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StageOne, "by_definition", dict.fromkeys(FORMULAS, (12345.0, 1.0)))
+    for row in rows_at(*FORMULAS, L=12).values():
+        assert row.verdict["derived"] is Verdict.UNDECIDED
+        assert "summed directly 1.234e+04" in row.remark
 
 
-def test_signs_that_a_grid_contradicts_are_violated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study.FirstStageCase, "least_share", lambda self, start, lowest: (0.1, 0.2))
-    rows = {row.quantity: row for row in case_of(L=30)._signs()}
-    assert rows["sign"].verdict == {"printed": Verdict.PROVED, "derived": Verdict.VIOLATED}
-    assert "the proof is in writing" in rows["sign"].remark
+def test_signs_that_a_grid_contradicts_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StageOne, "least_share", lambda self, start, lowest: (0.1, 0.2))
+    row = rows_at("sign", L=30)["sign"]
+    assert row.verdict == {"printed": Verdict.PROVED, "derived": Verdict.UNDECIDED}
+    assert "the proof is in writing" in row.remark
 
 
 def test_a_hundred_thousand_tokens_take_no_matrix() -> None:
-    rows = {row.quantity: row for row in case_of(L=100_000)._formulas()}
-    for name in ("loss", "rate", "q", "q.slope"):
+    rows = rows_at(*FORMULAS, L=100_000)
+    for name in FORMULAS:
         assert rows[name].verdict["derived"] is Verdict.PROVED
     assert rows["q"].printed is None
     assert "more than are summed here" in rows["q"].remark
@@ -257,11 +267,11 @@ def test_a_hundred_thousand_tokens_take_no_matrix() -> None:
 
 def test_all_refusals_come_at_once() -> None:
     with pytest.raises(UsageError, match=r"L = 4 .*sigma_init = 2"):
-        case_of(L=4, sigma_init=2.0)
+        rows_at("rate", L=4, sigma_init=2.0)
 
 
 def test_the_least_share_is_where_it_says() -> None:
-    place, least = case_of(L=30).least_share(0.0, 0.0)
+    place, least = StageOne(30, 1.0, 0.01).least_share(0.0, 0.0)
     terms, ratio = 28, 0.02
     assert least == pytest.approx(float(theory.rate_share(terms, np.exp(-place), ratio, 1.0)))
     assert least >= float(theory.SHARE_FLOOR.subs(theory.L, 30))

@@ -1,31 +1,31 @@
-"""The study of C.2 Part I and II: its runs against an integration of its own, its proofs, its refusals."""
+"""C.2 Part I and II by `compare`: its runs against an integration of its own, its proofs, its refusals."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
-import torch
 from scipy.integrate import solve_ivp
 
-from bridge.budget import Budget
+from bridge import compare
 from bridge.certify.proving import Status, prove
+from bridge.comparison import replay_witness
 from bridge.export.numbers import plain
-from bridge.induction import head_path
-from bridge.induction.head_limits import limit_row, threshold
+from bridge.induction import head_path, trends
+from bridge.induction.head_limits import threshold
 from bridge.induction.head_path import HeadPath
-from bridge.induction.trends import TrendsCase, TrendsStudy
-from bridge.record import Row, Verdict
+from bridge.induction.trends import HeadStart
+from bridge.record import Row, Verdict, Witness
+from bridge.registry import find_study
 from numeric.integration_error import IntegrationError
 from symbolic.induction import head_limits
 from symbolic.induction import trends as theory
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
-BUDGET = Budget(samples=1, attack=0, restarts=0, seed=0)
 GRID = [
     (0.2, 0.3, 1e-2),
     (1.0, 0.49, 1e-2),
@@ -35,15 +35,28 @@ FLOWS = ("true", "printed")
 DERIVED = {quantity.name for quantity in theory.QUANTITIES if quantity.closed_form is not None}
 
 
-def case_at(
+OWN = {*(limit.name for limit in head_limits.LIMITS), *head_limits.CLAIMS, "scaling"}  # at parameters of their own
+
+
+def start_at(alpha: float = 1.0, w_star: float = 0.49, sigma: float = 0.01, flow: str = "true") -> HeadStart:
+    return HeadStart(1000, alpha, w_star, sigma, flow)
+
+
+def fresh_rows(
     alpha: float = 1.0, w_star: float = 0.49, sigma: float = 0.01, flow: str = "true", L: int = 1000
-) -> TrendsCase:
-    params = {"L": L, "alpha": alpha, "w_star": w_star, "sigma_init": sigma, "flow": flow}
-    return TrendsStudy().case(params, seed=0, dtype="float64", device="cpu")
+) -> dict[str, Row]:
+    found = compare("induction.trends", L=L, alpha=alpha, w_star=w_star, sigma_init=sigma, flow=flow)
+    return {row.quantity: row for row in found}
 
 
-def rows_of(case: TrendsCase) -> dict[str, Row]:
-    return {row.quantity: row for row in case.rows(BUDGET)}
+@cache
+def all_rows(*point: float, **more: Any) -> dict[str, Row]:
+    """Each point is run once, for all tests that look at it."""
+    return fresh_rows(*point, **more)
+
+
+def rows_at(*point: float, **more: Any) -> dict[str, Row]:
+    return {name: row for name, row in all_rows(*point, **more).items() if name not in OWN}
 
 
 def independent(
@@ -67,9 +80,8 @@ def independent(
 @pytest.mark.parametrize("point", GRID, ids=str)
 def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[float, float, float], flow: str) -> None:
     alpha, star, sigma = point
-    case = case_at(*point, flow)
-    rows = rows_of(case)
-    taus, w, h = independent(alpha, star, sigma, flow, 2 * case.path.tau_half)
+    rows = rows_at(*point, flow=flow)
+    taus, w, h = independent(alpha, star, sigma, flow, 2 * start_at(*point, flow).path.tau_half)
     eta = h * (1 + alpha)
     step = taus[1] * 998
     assert rows["T_1"].measured == pytest.approx(998 * taus[(eta > 1).argmax()], abs=2 * step)
@@ -84,20 +96,22 @@ def test_what_is_measured_agrees_with_an_integration_of_its_own(point: tuple[flo
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("point", GRID, ids=str)
 def test_what_is_proved_holds_along_every_run(point: tuple[float, float, float], flow: str) -> None:
-    case = case_at(*point, flow)
-    assert case.small_enough
-    rows = rows_of(case)
+    assert start_at(*point, flow).small_enough
+    rows = rows_at(*point, flow=flow)
     assert {name for name, row in rows.items() if "derived" in row.verdict} == DERIVED
     assert all(row.verdict.get("derived", Verdict.PROVED) is Verdict.PROVED for row in rows.values())
-    for name in ("h.optimum", "w.optimum", "w.growth", "h.turns", "w.turn", "h.turn"):
+    below_c = ["h.overshoot"] if point[1] < 0.3983 else []  # (26)
+    for name in ("h.optimum", "w.optimum", "w.growth", "h.turns", "w.turn", "h.turn", *below_c):
         assert rows[name].verdict["printed"] is Verdict.PROVED
 
 
-def test_a_derived_bound_that_a_run_breaks_is_our_own_error() -> None:
-    case = case_at()
-    wrong = 1 + (theory.R_TURN - 1) * sp.Rational(9, 10)
-    with pytest.raises(RuntimeError, match="is proved to keep"):
-        case.claim_row(replace(case.result.quantity("h.overshoot"), derive=lambda: wrong))
+def test_a_run_that_breaks_a_proved_bound_is_said_to_contradict_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """h/h* - 1 a tenth larger than it is."""
+    crest = HeadPath.late
+    monkeypatch.setattr(HeadPath, "late", lambda path: 1 + 1.1 * (crest(path) - 1))
+    row = fresh_rows()["h.overshoot"]
+    assert row.verdict["derived"] is Verdict.UNDECIDED
+    assert "derived: the run contradicts the proof" in row.remark
 
 
 def printed_verdicts(rows: dict[str, Row], verdict: Verdict) -> set[str]:
@@ -106,7 +120,7 @@ def printed_verdicts(rows: dict[str, Row], verdict: Verdict) -> set[str]:
 
 @pytest.mark.parametrize("flow", FLOWS)
 def test_figure_2_starts_above_what_C_2_asks_for_and_refutes_nothing(flow: str) -> None:
-    rows = rows_of(case_at(flow=flow))
+    rows = rows_at(flow=flow)
     assert not printed_verdicts(rows, Verdict.VIOLATED)
     assert printed_verdicts(rows, Verdict.OUTSIDE) == {"h.overshoot", "h.ramp", "T_1.simple", "w.rate.below"}
     assert "C.2 needs w <= 0.01 w* at T_1^h; here w = " in rows["T_1.simple"].remark
@@ -114,7 +128,7 @@ def test_figure_2_starts_above_what_C_2_asks_for_and_refutes_nothing(flow: str) 
 
 
 def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
-    rows = rows_of(case_at(sigma=2.0**-20, flow="printed"))
+    rows = rows_at(sigma=2.0**-20, flow="printed")
     weights = {name: rows[name].erratum.weight for name in printed_verdicts(rows, Verdict.VIOLATED)}
     assert weights == {
         "h.ramp": "notation",
@@ -126,23 +140,12 @@ def test_from_a_small_start_bounds_fail_with_their_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("star", "verdict"), [(0.39, Verdict.PROVED), (0.42, Verdict.OUTSIDE), (0.49, Verdict.OUTSIDE)]
-)
-def test_26_is_outside_where_it_fails_as_it_names_no_c(star: float, verdict: Verdict) -> None:
-    row = rows_of(case_at(w_star=star, sigma=1e-6))["h.overshoot"]
-    assert row.verdict["printed"] is verdict
-    assert (verdict is Verdict.OUTSIDE) == ("hypothesis w* < c of (26)" in row.remark)
-
-
-@pytest.mark.parametrize(
     ("name", "params", "reason"),
     [
-        (
-            "h.overshoot",
-            {"w_star": 0.49, "sigma": 1e-6},
-            "from small starts (26) is false for every w* >= 0.4398",
-        ),
+        # (26) names no c, so that where it fails it is outside.
+        ("h.overshoot", {"w_star": 0.49, "sigma": 1e-6}, "from small starts (26) is false for every w* >= 0.4398"),
         ("h.overshoot", {"w_star": 0.42, "sigma": 1e-6}, "proved for w* <= 0.3983, false for w* >= 0.4398; here w*"),
+        ("h.overshoot", {"w_star": 0.39, "sigma": 1e-6}, ""),
         ("T_1", {"w_star": 0.6, "sigma": 1e-6}, "C.2 needs v* <= 0.3; here v* = 0.36"),
         ("T_1", {"w_star": 0.49, "sigma": 0.24}, "the proofs need sigma_init <= sigma_star = "),
         ("T_1", {"w_star": 0.49, "sigma": 0.01}, "C.2 needs w <= 0.01 w* at T_1^h"),
@@ -152,38 +155,37 @@ def test_26_is_outside_where_it_fails_as_it_names_no_c(star: float, verdict: Ver
     ],
 )
 def test_the_conditions_of_C_2_that_a_point_fails(name: str, params: dict[str, float], reason: str) -> None:
-    case = case_at(**params)
-    found = case.beyond(case.result.quantity(name))
+    found = start_at(**params).beyond(name)
     assert reason in found
     assert bool(found) == bool(reason)
 
 
 def test_27_and_28_are_outside_of_alpha_above_1() -> None:
-    rows = rows_of(case_at(0.1, 0.547, 2.0**-60, "printed"))
+    rows = rows_at(0.1, 0.547, 2.0**-60, "printed")
     for name in ("w.rate.above", "T_half"):
         assert rows[name].verdict["printed"] is Verdict.OUTSIDE
-        assert rows[name].remark.endswith("hypothesis alpha* > 1 of C.1 is not met: here alpha* = 0.1")
-    assert rows_of(case_at(1.01, 0.53, 2.0**-20, "printed"))["w.rate.above"].verdict["printed"] is Verdict.KEPT
+        assert "hypothesis alpha* > 1 of C.1 is not met: here alpha* = 0.1" in rows[name].remark
+    assert rows_at(1.01, 0.53, 2.0**-20, "printed")["w.rate.above"].verdict["printed"] is Verdict.KEPT
 
 
 def test_the_first_bound_of_28_fails_at_its_parameters_and_the_second_holds() -> None:
-    rows = rows_of(case_at(1.01, 0.53, 2.0**-20, "printed"))
+    rows = rows_at(1.01, 0.53, 2.0**-20, "printed")
     assert rows["T_half"].verdict["printed"] is Verdict.VIOLATED
     assert f"T_1/2^w is {plain(rows['T_half'].measured / 998)} (L-2)" in theory.HALF_TIME.reading
     assert f"the bound {plain(rows['T_half'].printed / 998)} (L-2)" in theory.HALF_TIME.reading
     assert rows["T_half.simple"].verdict["printed"] is Verdict.KEPT
-    assert rows_of(case_at(sigma=2.0**-20, flow="printed"))["T_half"].verdict["printed"] is Verdict.KEPT
+    assert rows_at(sigma=2.0**-20, flow="printed")["T_half"].verdict["printed"] is Verdict.KEPT
 
 
 def test_a_hypothesis_that_fails_is_named_first_and_once() -> None:
-    remark = rows_of(case_at(flow="printed"))["w.rate.below"].remark
+    remark = rows_at(flow="printed")["w.rate.below"].remark
     assert remark.startswith("hypothesis sigma_init << 1 of C.2 is not met: ")
     assert remark.count("not met") == 1
 
 
 def test_29_says_from_when_on_it_holds() -> None:
     def remark(*point: float, flow: str) -> str:
-        return rows_of(case_at(*point, flow=flow))["w.rate.below"].remark
+        return rows_at(*point, flow=flow)["w.rate.below"].remark
 
     assert "(29) fails before t = 8.766 (L-2) and holds from then until" in remark(flow="true")
     assert "(29) fails before t = 1.263 (L-2) and holds from then until T_1/2^w = 25.29 (L-2)" in remark(flow="printed")
@@ -193,7 +195,7 @@ def test_29_says_from_when_on_it_holds() -> None:
 
 
 def test_L_scales_out() -> None:
-    small, large = rows_of(case_at(L=5)), rows_of(case_at(L=1000))
+    small, large = rows_at(L=5), rows_at(L=1000)
     for name in small:
         unit = 998 / 3 if name.startswith("T_") else 1.0
         assert large[name].measured == pytest.approx(
@@ -203,11 +205,11 @@ def test_L_scales_out() -> None:
 
 
 def test_a_slow_crossing_of_h_star_is_no_violation_by_rounding() -> None:
-    rows = rows_of(case_at(w_star=0.1, sigma=1e-8))
+    rows = rows_at(w_star=0.1, sigma=1e-8)
     assert rows["T_1"].verdict["derived"] is Verdict.PROVED
 
 
-@pytest.mark.parametrize("point", [(1.0, 0.05, 1e-2), (1.0, 0.01, 1e-3), (100.0, 0.1, 1e-3)], ids=str)
+@pytest.mark.parametrize("point", [(1.0, 0.01, 1e-3), (100.0, 0.1, 1e-3)], ids=str)
 def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, float, float]) -> None:
     """Against (log w, (eta - 1)/v*^2) integrated with differences of psi and phi by expm1, not through our code."""
     alpha, star, sigma = point
@@ -229,10 +231,9 @@ def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, floa
 
     turning.terminal = True  # type: ignore[attr-defined]
     start = [math.log(sigma), (sigma / top - 1) / v_star**2]
-    case = case_at(*point)
-    end = 2 * case.path.tau_2
+    end = 2 * start_at(*point).path.tau_2
     run = solve_ivp(field, (0, end), start, method="Radau", rtol=1e-9, atol=1e-12, events=turning)
-    rows = rows_of(case)
+    rows = rows_at(*point)
     assert rows["w.turn"].measured == pytest.approx(math.exp(run.y[0, -1]), rel=2e-4)
     assert rows["w.turn.half"].measured == pytest.approx(1 / math.sqrt(3), rel=3e-3)
     assert (rows["h.turn"].measured or 0.0) - 1 == pytest.approx(v_star**2 * run.y[1, -1], rel=1e-6, abs=3e-16)
@@ -244,13 +245,15 @@ def test_the_turn_is_right_where_h_hardly_passes_h_star(point: tuple[float, floa
     "point", [(1.0, 0.03, 1e-3), (100.0, 0.01, 1e-4), (1.0, 0.02, 9e-3), (1.0, 0.7, 1e-2)], ids=str
 )
 def test_admissible_corners_are_measured(point: tuple[float, float, float]) -> None:
-    for row in rows_of(case_at(*point)).values():
-        assert Verdict.UNDECIDED not in row.verdict.values()
+    """(24) fails by a share of about 0.005 w*^4, which at w* = 0.01 is below what a float run tells."""
+    for name, row in rows_at(*point).items():
+        within_rounding = name == "h.ramp" and row.measured == pytest.approx(1, rel=head_path.SLACK)
+        assert (Verdict.UNDECIDED in row.verdict.values()) == within_rounding
 
 
 def test_what_a_run_does_not_reach_is_undecided_in_its_own_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HeadPath, "peaks", None)
-    rows = rows_of(case_at(sigma=0.0111))
+    rows = rows_at(sigma=0.0111)
     undecided = {name for name, row in rows.items() if Verdict.UNDECIDED in row.verdict.values()}
     assert undecided == {"w.turn", "w.turn.half", "h.turn"}
     assert "dh/dt = 0 is not reached by tau" in rows["w.turn"].remark
@@ -258,8 +261,8 @@ def test_what_a_run_does_not_reach_is_undecided_in_its_own_row(monkeypatch: pyte
 
 
 def test_a_larger_h_elsewhere_than_at_the_turn_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HeadPath, "peaks", case_at().path.tau_2 * 0.8)
-    row = rows_of(case_at(sigma=0.0112))["h.turn"]
+    monkeypatch.setattr(HeadPath, "peaks", start_at().path.tau_2 * 0.8)
+    row = rows_at(sigma=0.0112)["h.turn"]
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}
     assert "h is not largest at the first turn" in row.remark
 
@@ -269,15 +272,14 @@ def test_a_flow_that_cannot_be_followed_leaves_every_row_undecided(monkeypatch: 
         raise IntegrationError("the field is not finite")
 
     monkeypatch.setattr(head_path, "integrate", broken)
-    for row in rows_of(case_at(sigma=0.0123)).values():
+    for row in rows_at(sigma=0.0123).values():
         assert set(row.verdict.values()) == {Verdict.UNDECIDED}
         assert row.remark.endswith("the field is not finite")
 
 
 def test_beyond_sigma_star_nothing_is_called_proved() -> None:
-    case = case_at(w_star=0.49, sigma=0.24)
-    assert not case.small_enough
-    for row in case.rows(BUDGET):
+    assert not start_at(w_star=0.49, sigma=0.24).small_enough
+    for row in rows_at(w_star=0.49, sigma=0.24).values():
         assert Verdict.PROVED not in row.verdict.values()
         assert row.derived is None
 
@@ -286,21 +288,17 @@ def test_beyond_sigma_star_nothing_is_called_proved() -> None:
 
 
 def checks() -> dict[str, Row]:
-    return {row.quantity: row for row in TrendsStudy().checks()}
+    return {name: row for name, row in all_rows().items() if name in OWN}
 
 
 def test_every_check_is_decided_and_every_violated_one_replays() -> None:
-    found = checks()
-    assert {limit.name for limit in head_limits.LIMITS} | set(head_limits.CLAIMS) | {"scaling"} == set(found)
-    for name, row in found.items():
+    assert set(checks()) == OWN
+    for row in checks().values():
         assert Verdict.UNDECIDED not in row.verdict.values()
         assert (row.witness is not None) == (row.erratum is not None) == (Verdict.VIOLATED in row.verdict.values())
-        if row.witness is None:
-            continue
-        case = TrendsStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
-        inputs = {key: torch.tensor(value) for key, value in row.witness.inputs.items()}
-        again = case.replay_check(name, inputs)
-        assert (again.verdict, again.measured) == (row.verdict, row.measured)
+        if row.witness is not None:
+            again = replay_witness(row.witness)
+            assert (again.verdict, again.measured) == (row.verdict, row.measured)
 
 
 ERRATA = {
@@ -312,15 +310,12 @@ ERRATA = {
 
 @pytest.mark.parametrize("name", ERRATA)
 def test_an_erratum_shows_at_its_own_parameters_and_replays(name: str) -> None:
-    erratum = ERRATA[name]
-    assert erratum is not None
-    case = TrendsStudy().case(dict(erratum.at), seed=0, dtype="float64", device="cpu")
-    row = rows_of(case)[name]
+    at = {key.replace("sigma_init", "sigma"): value for key, value in ERRATA[name].at}
+    row = rows_at(**at)[name]
     assert row.verdict["printed"] is Verdict.VIOLATED
     assert row.erratum is not None
     assert row.witness is not None
-    again = TrendsStudy().case(row.witness.params, seed=0, dtype="float64", device="cpu")
-    assert again.replay_check(row.witness.quantity, {}).verdict == row.verdict
+    assert replay_witness(row.witness).verdict == row.verdict
 
 
 def test_the_weight_of_every_violated_check() -> None:
@@ -332,29 +327,38 @@ def test_the_weight_of_every_violated_check() -> None:
         "w.rate.below.limit": "index or definition",
         "h.overshoot.constant": "step of a proof",
     }
-    assert set(weights) <= {quantity.name for quantity in TrendsStudy().refutable()}
-    limit = checks()["w.rate.below.limit"]
-    where = "L = 1000, alpha = 1, w_star = 0.49, sigma_init = 9.537e-07, flow = printed, t = 1 (L-2)"
-    assert limit.remark == f"at {where}"
+    refutable = [quantity.name for quantity in find_study("induction.trends").refutable()]
+    assert set(weights) <= set(refutable)
+    limit, constant = checks()["w.rate.below.limit"], checks()["h.overshoot.constant"]
+    assert limit.remark == "at t = 1 (L-2)"
+    assert (limit.params["sigma_init"], limit.params["flow"]) == (2.0**-20, "printed")
     assert 0.5 * limit.printed < limit.measured < limit.printed
-    assert TrendsStudy().refutable()[0].name == limit.quantity  # the witness of (29) is this one
-    assert (
-        f"for every w* >= {plain(checks()['h.overshoot.constant'].measured)} " in head_limits.OVERSHOOT_FACTOR.reading
-    )
+    assert refutable[0] == limit.quantity  # the witness of (29) is this one
+    assert f"for every w* >= {plain(constant.measured)} " in head_limits.OVERSHOOT_FACTOR.reading
 
 
 @pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)
 def test_a_limit_describes_the_flow(limit: head_limits.Limit) -> None:
     """The balls say that the flow breaks the bound there; a float run from that start says the same."""
-    params = dict(limit.params)
-    rows = rows_of(case_at(params["alpha"], params["w_star"], params["sigma_init"], params["flow"]))
-    assert rows[limit.of].verdict["printed"] is Verdict.VIOLATED
+    params = {key.replace("sigma_init", "sigma"): value for key, value in limit.params.items()}
+    assert rows_at(**params)[limit.of].verdict["printed"] is Verdict.VIOLATED
+
+
+def witness_of(name: str, **inputs: list[float]) -> Witness:
+    return checks()[name].witness.model_copy(update={"inputs": inputs})
 
 
 @pytest.mark.parametrize("limit", head_limits.LIMITS, ids=lambda limit: limit.name)
 def test_a_limit_at_a_time_that_is_too_late_for_the_comparison_is_undecided(limit: head_limits.Limit) -> None:
-    case = TrendsStudy().case(limit.params, seed=0, dtype="float64", device="cpu")
-    assert limit_row(case, limit, 1e6).verdict == {"printed": Verdict.UNDECIDED}
+    assert replay_witness(witness_of(limit.name, t=[1e6])).verdict == {"printed": Verdict.UNDECIDED}
+
+
+def test_a_threshold_whose_proof_fails_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trends.head_limits, "prove", lambda each: prove(each, most_boxes=0))
+    trends.head_limits.threshold_proofs.cache_clear()
+    row = fresh_rows()["h.overshoot.constant"]
+    trends.head_limits.threshold_proofs.cache_clear()
+    assert set(row.verdict.values()) == {Verdict.UNDECIDED}
 
 
 @pytest.mark.parametrize("claim", head_limits.CLAIMS)
@@ -382,7 +386,7 @@ def test_27_and_29_repaired_are_proved_and_with_more_refuted(inequality: Inequal
 
 @pytest.mark.parametrize("point", [(1.0, 0.49, 2.0**-20), (0.2, 0.3, 1e-5), (1.0, 0.54, 1e-6)], ids=str)
 def test_29_repaired_holds_along_the_papers_flow_from_T_1h_on(point: tuple[float, float, float]) -> None:
-    path = case_at(*point, flow="printed").path
+    path = start_at(*point, flow="printed").path
     taus = np.linspace(path.tau_1, path.tau_half, 2000)[1:]
     gains = path.states(taus)[0] - path.states(np.array([path.tau_1]))[0]
     rates = gains / (taus - path.tau_1)
@@ -393,21 +397,24 @@ def test_29_repaired_holds_along_the_papers_flow_from_T_1h_on(point: tuple[float
 # ---- Refusals
 
 
-def test_refusals_say_what_came_and_what_to_do() -> None:
-    with pytest.raises(UsageError, match="flow = 'up' is not known; choose one of true, printed"):
-        case_at(flow="up")
-    with pytest.raises(UsageError, match=r"sigma_init = 0\.3 .*sigma_init = 0\.3"):
-        case_at(alpha=9.0, sigma=0.3)
-    with pytest.raises(UsageError, match=r"w_star = 0\.8"):
-        case_at(w_star=0.8)
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"flow": "up"}, "flow = 'up' is not known; choose one of true, printed"),
+        ({"alpha": 9.0, "sigma": 0.3}, r"sigma_init = 0\.3 .*sigma_init = 0\.3"),
+        ({"w_star": 0.8}, r"w_star = 0\.8"),
+    ],
+    ids=str,
+)
+def test_refusals_say_what_came_and_what_to_do(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        fresh_rows(**params)
 
 
 def test_a_witness_with_other_inputs_is_refused() -> None:
-    case = case_at()
-    with pytest.raises(UsageError, match="holds one time t"):
-        case.replay_check("h.ramp.limit", {"x": torch.zeros(1)})
-    with pytest.raises(UsageError, match="takes no inputs"):
-        case.replay_check("h.overshoot.run", {"x": torch.zeros(1)})
+    for name in ("h.ramp.limit", "h.overshoot.constant"):
+        with pytest.raises(UsageError, match=f"'{name}' takes inputs of shapes"):
+            replay_witness(witness_of(name, x=[0.0]))
+    unknown = witness_of("h.ramp.limit").model_copy(update={"quantity": "nonsense"})
     with pytest.raises(UsageError, match="no quantity or check"):
-        case.replay_check("nonsense", {})
-    assert math.isfinite(case.replay_check("h.overshoot.run", {}).measured)
+        replay_witness(unknown)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bridge import compare
-from bridge.looped.gradient_descent import AtPrompt
+from bridge.looped.gradient_descent import PromptLetters
 from bridge.looped.gradient_descent_table import largest_eigenvalue
 from bridge.record import Comparison, Row, Verdict
 from numeric.looped import gradient_descent as numeric
@@ -68,7 +68,7 @@ def test_knobs_follow_the_format(dtype: str, largest: float) -> None:
     assert all(row.verdict == {"instance": Verdict.KEPT} for row in rows if row.scope == "prompt")
 
 
-def weights_of(second: str, c: float, C: float) -> tuple[AtPrompt, torch.Tensor]:
+def weights_of(second: str, c: float, C: float) -> tuple[PromptLetters, torch.Tensor]:
     """What is known of W - G, and W as the attention weights of the network are, for 3 examples."""
     x, y = torch.rand(4, 2, generator=torch.Generator().manual_seed(1)) - 0.5, torch.zeros(3, 1)
     at = numeric.Setting(3, 2, 1, 1.0, c, C, 24.0, 1.0, 1.0, second)
@@ -81,7 +81,7 @@ def weights_of(second: str, c: float, C: float) -> tuple[AtPrompt, torch.Tensor]
     share = (0.5 if second == "opposite" else 1.0) * np.exp(C) / c
     first, other = (head.weights(state, 0, 8)[0, ::2, ::2] for head in heads)
     y = torch.tensor([[0.5], [-1.0], [0.25]])
-    here = AtPrompt(x, y, torch.zeros(0, 2, 3), 3, 2, 6, 0.5, c, C, second, 1.0, 1.0, 24.0, 53)
+    here = PromptLetters(x, y, torch.zeros(0, 2, 3), 3, 2, 6, 0.5, c, C, second, 1.0, 1.0, 24.0, 53)
     return here, share * (first - other)
 
 

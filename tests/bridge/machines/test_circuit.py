@@ -1,5 +1,6 @@
-"""The study of circuits: its rows, what it refutes, and that each of its checks can fail."""
+"""Circuits beside their networks: the rows, what is refuted, and that each check can fail."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,52 +9,51 @@ import numpy as np
 import pytest
 import torch
 
-from bridge.budget import Budget
+from bridge import compare, replay
+from bridge.comparison import replay_witness
 from bridge.machines import circuit as module
-from bridge.machines.circuit import CircuitCase, CircuitStudy
 from bridge.machines.netlists import shipped
-from bridge.record import Row, Verdict, Witness
+from bridge.record import Comparison, Row, Verdict
 from numeric.machines.circuit import GATE_WEIGHTS, CircuitNetwork, GateWeights
 from numeric.machines.gates import GateKind
+from symbolic.machines.circuit import CIRCUIT
 from symbolic.statements import UsageError
 
-BUDGET = Budget(samples=50, attack=0, restarts=0, seed=3)
-
-
-def case(dtype: str = "float64", **params: Any) -> CircuitCase:
-    return CircuitStudy().case(params, seed=0, dtype=dtype, device="cpu")
-
-
-def rows_of(made: CircuitCase) -> dict[str, Row]:
-    return {row.quantity: row for row in made.rows(BUDGET)}
+ID = "machines.circuit"
 
 
 @cache
-def rows(netlist: str, rounding: int = 1) -> dict[str, Row]:
-    return rows_of(case(netlist=netlist, rounding=rounding))
+def compared(netlist: str, **params: Any) -> Comparison:
+    return compare(ID, netlist=netlist, **params)
 
 
-def replayed(made: CircuitCase, witness: Witness) -> Row:
-    inputs = {name: torch.tensor(values, dtype=torch.float64) for name, values in witness.inputs.items()}
-    return made.replay_check(witness.quantity, inputs)
+def rows_of(made: Comparison) -> dict[str, Row]:
+    return {row.quantity: row for row in made}
+
+
+def rows(netlist: str, **params: Any) -> dict[str, Row]:
+    return rows_of(compared(netlist, **params))
+
+
+def written(folder: Path, text: str, name: str = "own.bench") -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_every_input_of_the_default_circuit(dtype: str) -> None:
-    row = case(dtype).outputs_row(BUDGET)
+    row = rows("products8", **({} if dtype == "float64" else {"dtype": dtype}))["outputs"]
     assert (row.measured, row.samples) == (0.0, 2**16)
     assert set(row.verdict.values()) == {Verdict.PROVED}
-    assert f"all 65536 inputs in {dtype}" in row.remark
-
-
-def test_every_quantity_has_a_row() -> None:
-    assert set(rows("c17")) == {quantity.name for quantity in CircuitStudy.result.quantities}
+    assert f"all 65536 inputs in {dtype}, all 33 outputs exact" in row.remark
 
 
 @pytest.mark.parametrize("rounding", [0, 1])
 @pytest.mark.parametrize("netlist", ["c17", "majority5", "parity16", "adder8"])
 def test_sizes_are_what_is_derived(netlist: str, rounding: int) -> None:
-    found = rows(netlist, rounding)
+    found = rows(netlist, rounding=rounding)
+    assert set(found) == {quantity.name for quantity in CIRCUIT.quantities}
     for name in ("layer_norm", "rounding_norm", "depth", "width"):
         assert found[name].verdict["printed"] is Verdict.CONSISTENT
         assert found[name].verdict["derived"] is Verdict.PROVED
@@ -64,44 +64,49 @@ def test_sizes_are_what_is_derived(netlist: str, rounding: int) -> None:
     assert (found["rounding_norm"].measured == 0) == (rounding == 0)
 
 
+def test_the_constants_of_the_orders_hold_for_every_circuit() -> None:
+    words = {name: row.remark.partition("(.): ")[2] for name, row in rows("c17").items() if row.order}
+    assert {name: each.split(";")[0].rsplit(" is ")[1] for name, each in words.items()} == {
+        "layer_norm": "5", "rounding_norm": "9", "depth": "4", "width": "2",
+    }  # fmt: skip
+    assert words["depth"].startswith("the least constant for all q >= 2 is 4; measured / printed = 3.143 here")
+
+
 def test_the_widest_circuits_attain_the_bounds() -> None:
     assert rows("majority5")["layer_norm"].measured == 5.0  # a layer of ORs only
     assert rows("majority5")["width"].measured == rows("majority5")["width"].derived == 26.0
 
 
-@pytest.mark.parametrize("netlist", ["c17", "majority5", "parity16", "adder8", "products8"])
+@pytest.mark.parametrize("netlist", shipped())
 def test_the_printed_total_norm_is_refuted_by_each_circuit(netlist: str) -> None:
-    made = case(netlist=netlist)
-    row = made._total_norm_row(None)
+    row = rows(netlist)["total_norm"]
     assert row.verdict == {"printed": Verdict.VIOLATED, "derived": Verdict.PROVED, "instance": Verdict.PROVED}
     assert (row.erratum.weight, row.erratum.survives[:3]) == ("step of a proof", "yes")
     assert row.erratum.repair == "O(s), for instance 5 s"
     assert row.derived <= 5 * row.printed
-    again = replayed(made, row.witness)
+    again = replay_witness(row.witness)
     assert again.verdict["printed"] is Verdict.VIOLATED
     assert again.measured == row.witness.error_lower > row.witness.bounds["printed"] == row.printed  # counted anew
+    with pytest.raises(UsageError, match=r"'total_norm' takes inputs of shapes \{\}, got"):
+        replay_witness(row.witness.model_copy(update={"inputs": {"m": [5.0]}}))
 
 
-def test_a_circuit_that_does_weigh_less_than_its_gates_keeps_the_printed_norm(tmp_path: Path) -> None:
-    path = tmp_path / "wire.bench"
-    path.write_text("\n".join([*(f"INPUT(x{j})" for j in range(6)), "OUTPUT(y)", "y = AND(x0, x1)"]))
-    row = rows_of(case(netlist=str(path)))["total_norm"]
+def test_a_circuit_that_does_weigh_less_than_its_gates_meets_the_printed_norm(tmp_path: Path) -> None:
+    text = "\n".join([*(f"INPUT(x{j})" for j in range(6)), "OUTPUT(y)", "y = AND(x0, x1)"])
+    row = rows(written(tmp_path, text))["total_norm"]
     assert (row.measured, row.printed) == (4.0, 7.0)
-    assert row.verdict["printed"] is Verdict.KEPT
+    assert row.verdict["printed"] is Verdict.PROVED
     assert row.witness is None
 
 
 def test_more_than_sixteen_inputs_are_sampled(tmp_path: Path) -> None:
     names = [f"x{j}" for j in range(20)]
-    path = tmp_path / "wide.bench"
-    path.write_text("\n".join([*(f"INPUT({name})" for name in names), "OUTPUT(y)", f"y = NOR({', '.join(names)})"]))
-    made = case(netlist=str(path))
-    row = made.outputs_row(BUDGET)
+    text = "\n".join([*(f"INPUT({name})" for name in names), "OUTPUT(y)", f"y = NOR({', '.join(names)})"])
+    row = rows(written(tmp_path, text), samples=50, seed=3)["outputs"]
     assert (row.samples, row.seed) == (50, 3)
-    assert made.uses == {"dtype", "samples", "seed"}
-    assert case(netlist="c17").uses == {"dtype"}
     assert "run on random 50 inputs" in row.remark
-    assert (made.inputs_run(BUDGET) == made.inputs_run(BUDGET)).all()
+    with pytest.raises(UsageError, match=r"samples = 50, seed = 3 has no effect on any row of machines\.circuit"):
+        compare(ID, netlist="c17", samples=50, seed=3)
 
 
 # Each check can fail.
@@ -116,38 +121,46 @@ def test_a_network_that_errs_is_not_called_proved(monkeypatch: pytest.MonkeyPatc
         return answers
 
     monkeypatch.setattr(CircuitNetwork, "run", wrong_once)
-    row = case(netlist="c17").outputs_row(BUDGET)
+    row = rows_of(compare(ID, netlist="c17"))["outputs"]
     assert row.measured == 1.0
     assert set(row.verdict.values()) == {Verdict.UNDECIDED}
     assert "wrong on 1 of them" in row.remark
 
 
-def test_gates_that_are_not_the_papers_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    heavy = GateWeights((1.0, 1.0), -1.0, 3.0, 0.0)
-    monkeypatch.setitem(GATE_WEIGHTS, GateKind.AND, heavy)
+def test_gates_that_are_not_the_papers_prove_and_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GATE_WEIGHTS, GateKind.AND, GateWeights((1.0, 1.0), -1.0, 3.0, 0.0))
     monkeypatch.setattr(module, "gates_are_the_papers", module.gates_are_the_papers.__wrapped__)
-    assert not module.gates_are_the_papers()
-    found = rows_of(case(netlist="c17"))
-    assert all(Verdict.PROVED not in found[name].verdict.values() for name in ("outputs", "layer_norm", "total_norm"))
+    found = rows_of(compare(ID, netlist="c17"))
+    assert {verdict for row in found.values() for verdict in row.verdict.values()} == {Verdict.UNDECIDED}
+
+
+def test_matrices_that_weigh_something_else_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = module.measured_sizes
+    monkeypatch.setattr(module, "measured_sizes", lambda network: replace(true(network), gates=55.0))
+    row = rows_of(compare(ID, netlist="c17"))["total_norm"]
+    assert (row.measured, row.instance) == (55.0, 54.0)
+    assert set(row.verdict.values()) == {Verdict.UNDECIDED}
 
 
 def test_layers_too_wide_to_write_out_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WIDEST_DENSE", 4)
-    row = rows_of(case(netlist="c17"))["width"]
+    row = rows_of(compare(ID, netlist="c17"))["width"]
     assert row.measured is None
     assert "more than 4 gates are not written out" in row.remark
 
 
+# Tables and refusals.
+
+
 def test_the_meaning_of_the_netlist_names_those_that_are_shipped() -> None:
-    names = CircuitStudy.result.parameter("netlist").meaning.split(";")[0]
+    names = CIRCUIT.parameter("netlist").meaning.split(";")[0]
     assert tuple(names.split(", ")) == shipped()
 
 
 def test_the_table_counts_every_shipped_circuit_or_ones_own(tmp_path: Path) -> None:
-    path = tmp_path / "own.blif"
-    path.write_text(".inputs a b\n.outputs y\n.names a b y\n11 1\n")
-    (shipped,), (own,) = case(netlist="c17").tables(), case(netlist=str(path)).tables()
-    assert [row[0] for row in shipped.rows] == ["adder8", "c17", "majority5", "parity16", "products8"]
+    path = written(tmp_path, ".inputs a b\n.outputs y\n.names a b y\n11 1\n", "own.blif")
+    (beside,), (own,) = compared("c17").tables, compared(path).tables
+    assert tuple(row[0] for row in beside.rows) == shipped()
     assert [row[0] for row in own.rows] == ["own"]
     cells = dict(zip(own.columns, own.rows[-1], strict=True))
     assert [cells[name] for name in ("q", "s", "gates", "ID")] == [2, 3, 1, 0]
@@ -155,25 +168,27 @@ def test_the_table_counts_every_shipped_circuit_or_ones_own(tmp_path: Path) -> N
 
 
 def test_the_outputs_at_one_input_are_shown() -> None:
-    outputs, _ = case(netlist="adder8", input="1100000010000000").tables()  # low digits first: 3 + 1 = 4
+    outputs, _ = compared("adder8", input="1100000010000000").tables  # low digits first: 3 + 1 = 4
+    assert outputs.title.startswith("outputs at 1100000010000000: ")
     assert [row[1] for row in outputs.rows] == [0, 0, 1, 0, 0, 0, 0, 0, 0]
     assert [row[2] for row in outputs.rows] == [2 * row[1] - 1 for row in outputs.rows]
-    with pytest.raises(UsageError, match="takes 5 bits"):
-        case(netlist="c17", input="1012")
 
 
-# What is refused.
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"netlist": "c17", "input": "1012"}, "input = '1012'; the circuit takes 5 bits, each 0 or 1"),
+        ({"netlist": "c17", "input": 10110}, 'input = 10110 is not text; write input="..."'),
+        ({"netlist": "c17", "rounding": 2}, "rounding = 2 does not meet"),
+        ({"netlist": "c18"}, "netlist 'c18' is neither shipped"),
+    ],
+)
+def test_parameters_that_are_refused(params: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare(ID, **params)
 
 
-def test_a_witness_that_gives_inputs_is_refused() -> None:
-    with pytest.raises(UsageError, match="'total_norm' takes no inputs, as netlist is the circuit; got m"):
-        case(netlist="c17").replay_check("total_norm", {"m": torch.tensor([5.0])})
-
-
-def test_bad_checks_and_parameters_are_refused() -> None:
+def test_a_witness_of_no_check_is_refused(tmp_path: Path) -> None:
+    other = rows("c17")["total_norm"].witness.model_copy(update={"quantity": "other"})
     with pytest.raises(UsageError, match="no quantity or check 'other'"):
-        case(netlist="c17").replay_check("other", {})
-    with pytest.raises(UsageError, match="rounding = 2 does not meet"):
-        case(netlist="c17", rounding=2)
-    with pytest.raises(UsageError, match="netlist 'c18' is neither shipped"):
-        case(netlist="c18")
+        replay(written(tmp_path, other.model_dump_json(), "w.json"))

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
-from bridge.material import Text
+from bridge.material import TextFile
 from bridge.record import Verdict
 from bridge.sources import Windows
 from symbolic.statements import UsageError
@@ -49,13 +49,13 @@ def written(folder: Path, content: bytes) -> str:
 
 
 def test_windows_hold_what_follows() -> None:
-    windows, following = Windows(Text(b"abcabc", "text"), 4).cut(10, 0)
+    windows, following = Windows(TextFile(b"abcabc", "text"), 4).cut(10, 0)
     assert [bytes(each) for each in windows] == [b"abca", b"bcab"]
     assert bytes(following) == b"bc"
-    few, _ = Windows(Text(bytes(range(100)), "text"), 4).cut(5, 3)
+    few, _ = Windows(TextFile(bytes(range(100)), "text"), 4).cut(5, 3)
     assert few.shape == (5, 4)
     assert (np.diff(few[:, 0].astype(int)) > 0).all()
-    assert Windows(Text(b"abcbb", "text"), 2).commonest == ord("b")
+    assert Windows(TextFile(b"abcbb", "text"), 2).commonest == ord("b")
 
 
 def test_shares_of_the_next_byte_are_shown(path: str) -> None:

@@ -56,7 +56,7 @@ def test_predictions_of_two_minimisers_may_differ() -> None:
 def test_the_objective_tells_a_worse_vector(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.rand(20, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64) / 2
     setting = replace(learner(with_idle(torch.tensor([[0.1, 0, 0, 1, 0]], dtype=torch.float64)), AT), L=3)
-    fit = risk_splits.Fit(setting, x, x[:, 0], x[:3])
+    fit = risk_splits.LassoFit(setting, x, x[:, 0], x[:3])
     assert max(fit.apart) < 1e-6
     monkeypatch.setattr(programs, "lasso", lambda phi, y, lam: 0 * phi[0])
     assert min(replace(fit).apart) > 1e-3

@@ -9,7 +9,7 @@ from numeric.exact import run_exact
 from numeric.feed_forward import require_ranges
 from numeric.looped import autoregression as ar
 from numeric.looped.positions import digits, gap_of_signs
-from numeric.loops import Size
+from numeric.loops import LoopSize
 from numeric.network import Network
 from numeric.stream import StreamError
 
@@ -78,7 +78,7 @@ def test_every_state_follows_gradient_descent(N, q, d, layers):
         torch.testing.assert_close(found[f"r[{k}]"][0, :-1], residuals, rtol=0, atol=2e-8)
         torch.testing.assert_close(ar.path(phi, x, N, ETA, T)[k], expected, rtol=0, atol=1e-13)
     torch.testing.assert_close(found["x_hat"][0, N + 1], regressed(phi, x, N, T)[-1], rtol=0, atol=2e-8)
-    assert network.sizes == {"pre": Size(2 + layers, q), "loop": Size(1, 2), "post": Size(1, 0)}
+    assert network.sizes == {"pre": LoopSize(2 + layers, q), "loop": LoopSize(1, 2), "post": LoopSize(1, 0)}
 
 
 @pytest.mark.parametrize("layers", [0, 1])

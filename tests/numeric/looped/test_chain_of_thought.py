@@ -5,7 +5,7 @@ import torch
 
 from numeric.feed_forward import require_ranges
 from numeric.looped import chain_of_thought as chain
-from numeric.loops import Size
+from numeric.loops import LoopSize
 from numeric.network import Network
 from numeric.stream import StreamError
 
@@ -46,7 +46,7 @@ def test_the_filter_keeps_the_states_of_the_last_token_s_step_and_what_follows_t
 
 def test_it_takes_two_layers_of_one_head_and_a_loop_of_two() -> None:
     sizes = chain.transformer(SETTING, 3).sizes
-    assert sizes == {"pre": Size(2, 1), "loop": Size(1, 2), "post": Size(1, 0)}
+    assert sizes == {"pre": LoopSize(2, 1), "loop": LoopSize(1, 2), "post": LoopSize(1, 0)}
 
 
 @pytest.mark.parametrize("leak", [0.01, 0.3, 1.0])

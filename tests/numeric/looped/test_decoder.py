@@ -7,7 +7,7 @@ import torch
 
 from numeric.exact import run_exact
 from numeric.looped import decoder
-from numeric.loops import Size
+from numeric.loops import LoopSize
 from numeric.network import Network
 
 ETA = 1.0
@@ -75,7 +75,7 @@ def test_the_exact_interpreter_agrees_at_200_bits():
 
 
 def test_it_has_one_layer_of_two_heads_in_the_loop_and_behind_it():
-    assert network(5, 2, 7).sizes == {"pre": Size(0, 0), "loop": Size(1, 2), "post": Size(1, 2)}
+    assert network(5, 2, 7).sizes == {"pre": LoopSize(0, 0), "loop": LoopSize(1, 2), "post": LoopSize(1, 2)}
 
 
 # The layer as printed.

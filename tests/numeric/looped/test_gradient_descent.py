@@ -8,7 +8,7 @@ import torch
 from numeric.exact import run_exact
 from numeric.feed_forward import require_ranges
 from numeric.looped import gradient_descent as gd
-from numeric.loops import Size
+from numeric.loops import LoopSize
 from numeric.network import Network
 from numeric.shared_blocks import SharedNetwork
 from numeric.stream import StreamError
@@ -80,7 +80,7 @@ def test_the_test_token_leaks_by_what_the_last_token_leaves():
 @pytest.mark.parametrize("representation", [(), MLP])
 def test_layers_and_heads(representation):
     sizes = gd.transformer(setting(representation=representation), T).sizes
-    assert sizes == {"pre": Size(len(representation) + 1, 1), "loop": Size(1, 2), "post": Size(1, 1)}
+    assert sizes == {"pre": LoopSize(len(representation) + 1, 1), "loop": LoopSize(1, 2), "post": LoopSize(1, 1)}
 
 
 def test_building_takes_the_layers_of_one_loop():

@@ -12,7 +12,7 @@ from numeric.machines.gates import (
     CircuitError,
     Gate,
     GateKind,
-    Layer,
+    GateLayer,
     LayeredCircuit,
     all_inputs,
     circuit_complaints,
@@ -163,9 +163,9 @@ def test_everything_wrong_is_said_at_once_in_the_order_of_the_lines() -> None:
 )
 def test_layers_that_do_not_fit_are_refused(kind: GateKind, parents: list[int]) -> None:
     with pytest.raises(CircuitError, match=rf"gate 0 of layer 1 .* as {kind}"):
-        LayeredCircuit("bad", (inputs_as_layer(2), Layer((kind,), np.array([parents]))), (0,))
+        LayeredCircuit("bad", (inputs_as_layer(2), GateLayer((kind,), np.array([parents]))), (0,))
 
 
 def test_a_layered_circuit_has_outputs_in_its_last_layer() -> None:
     with pytest.raises(CircuitError, match="outputs in its last"):
-        LayeredCircuit("bad", (inputs_as_layer(2), Layer((ID,), np.array([[0, -1]]))), (1,))
+        LayeredCircuit("bad", (inputs_as_layer(2), GateLayer((ID,), np.array([[0, -1]]))), (1,))

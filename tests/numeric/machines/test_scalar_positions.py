@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from bridge.machines.machine_files import read_machine
-from numeric.machines.decoder import Run, run
+from numeric.machines.decoder import DecoderRun, run
 from numeric.machines.machine import TuringMachine, laid_out, simulate
 from numeric.machines.scalar_positions import ScalarDecoder, scalar_decoder
 
 
-def ran(built: ScalarDecoder, tokens: Sequence[str]) -> Run:
+def ran(built: ScalarDecoder, tokens: Sequence[str]) -> DecoderRun:
     tape, _ = laid_out(built.machine, tokens, built.T)
     indices = torch.tensor([built.machine.indices(tape)], dtype=torch.int64)
     return run(built.decoder, indices, built.T + built.steps_before)

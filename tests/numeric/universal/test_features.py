@@ -5,8 +5,8 @@ import math
 import torch
 
 from numeric.universal.features import (
+    ClassMember,
     Family,
-    Member,
     approximations,
     attacked_errors,
     coefficients,
@@ -24,13 +24,13 @@ MASS = math.sqrt(2 / math.pi)  # of exp(-x^2/2) on the line
 def family() -> Family:
     """exp(-(x - 0.3)^2/2) and 0.7 x, on the line."""
     parts = (Part(MASS, lambda r: r * torch.exp(-(r**2) / 2)), Part(0.7, None, torch.ones(1)))
-    bump = Member(
+    bump = ClassMember(
         "bump",
         lambda x: torch.exp(-((x[..., 0] - 0.3) ** 2) / 2),
         lambda draw: (draw.part == 0).double(),
         lambda draw: -draw.radius * draw.direction[:, 0] * 0.3,
     )
-    line = Member(
+    line = ClassMember(
         "line",
         lambda x: 0.7 * x[..., 0],
         lambda draw: (draw.part == 1).double(),

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from numeric.construction import Attention, FeedForward, LinearAttention, LogisticAttention
+from numeric.construction import AttentionKind, FeedForward, LinearAttention, LogisticAttention
 from numeric.exact import run_exact
 from numeric.network import Network
 from numeric.shared_blocks import Products, SharedNetwork
@@ -90,7 +90,7 @@ def printed_matrices(u: np.ndarray, t: np.ndarray, eta: float, at: Temperatures)
     }
 
 
-def materialised(layer: Attention | FeedForward) -> list[np.ndarray]:
+def materialised(layer: AttentionKind | FeedForward) -> list[np.ndarray]:
     if isinstance(layer, FeedForward):
         return [layer.inner.dense(), layer.outer.dense()]
     D = layer.source.width

@@ -64,8 +64,9 @@ def test_a_constant_for_moves_and_terminal_states_at_once_is_not_called_the_leas
     assert not constant(counts.moving + counts.answers + Z, Z * A).sharp  # both cannot be as large as each alone can
 
 
-def test_the_pairs_have_no_constant() -> None:
+def test_the_pairs_have_a_constant_in_the_width_of_theorem_4_1_alone() -> None:
     assert constant(counts.PAIR_ROWS, counts.W_TM).value == sp.oo
+    assert constant(counts.PAIR_ROWS, counts.WIDTH_ORDER).value.is_finite
 
 
 def test_the_sentinel_is_one_more_state_that_moves() -> None:

@@ -29,7 +29,7 @@ def draw_dynamics(comparison: Comparison, params: Mapping[str, Any]) -> Figure:
     """The run of `params` drawn solid, with its phases marked; the other flow of the head thin and dashed."""
     chosen = str(params["flow"])
     other = next(name for name in FLOWS if name != chosen)
-    main, second = (trajectory_of(params, flow) for flow in (chosen, other))
+    main, second = (trajectory_of(*(params[name] for name in LETTERS), flow) for flow in (chosen, other))
     ends = phase_times(main)
     end = min(main.end, max(1.0, 10 * ends["T_III"]))
     times = np.geomspace(ends["T_I"] / 30, end, POINTS)
