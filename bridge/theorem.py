@@ -106,7 +106,7 @@ class Theorem:
     quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
     are inputs at which a printed bound fails, with parameters of their own; `refuted` names the quantities whose
     errata a comparison shows, in this order; by default all that have one. `errata` gives, of a quantity, what is wrong
-    with its printed bound beyond its own erratum, a sentence each.
+    with its printed bound, a sentence each, in the place of its own erratum and remark.
 
     What bounds: `norms` binds the handles for every prompt, to norms and ranges (bridge/readings/network.py), and so
     gives bounds of the network. `bounds` takes a `scope` of prompts and gives bounds by quantity that are proved in the

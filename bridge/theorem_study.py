@@ -66,8 +66,7 @@ class TheoremStudy(Study):
         return TheoremCase(theorem, *self.point(params, 0), "float64", "cpu")
 
     def errata(self, quantity: Quantity) -> tuple[str, ...]:
-        more = () if self.theorem.errata is None else self.theorem.errata(quantity)
-        return (*more, *super().errata(quantity))
+        return super().errata(quantity) if self.theorem.errata is None else tuple(self.theorem.errata(quantity))
 
     def source_defaults(self, params: Mapping[str, Any], material: Material) -> dict[str, Any]:
         source = self._reading(material)

@@ -140,10 +140,11 @@ def alone(L: int, quantity: str) -> tuple[Quantity, ...]:
 
 
 def errata(quantity: Quantity) -> list[str]:
-    """Those that exact runs show."""
+    """Those that exact runs show, and its remark."""
     about_mapping = quantity.name == MAPPING
     shown = [check for check in exact_runs.WITNESSES if (check in exact_runs.OF_THE_MAPPING) is about_mapping]
-    return [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
+    words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
+    return [*words, *filter(None, [quantity.remark])]
 
 
 def all_tokens(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
