@@ -101,6 +101,8 @@ class Theorem:
     printed bound than in the derived one. `idle` names the parameters and settings that nothing depends on there,
     `automatic` those of which 0 means: computed from the others, `fixed` those that are never solved for.
 
+    `inequalities` on boxes are what `certify` proves: a tuple, or a function of parameters that gives them.
+
     What searches: `samples`, as `starts`, gives the random inputs. `envelope`, a function as the network is, stands in
     for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
     quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
@@ -129,7 +131,7 @@ class Theorem:
     random: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rounding: Mapping[str, Function] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
-    inequalities: tuple[Inequality, ...] = ()
+    inequalities: tuple[Inequality, ...] | Function = ()
     distance: Function | None = None
     exact_bits: int | Function = 0
     exact_limit: int = DEFAULT_LIMIT
@@ -191,6 +193,7 @@ class Theorem:
         }
         others |= {"the hypotheses of bounds": self.outside, "the printed letters": self.printed_letters}
         others["the idle parameters"] = self.idle
+        others["the inequalities"] = self.inequalities if callable(self.inequalities) else None
         yield from ((role, each) for role, each in others.items() if each is not None)
         if self.bounds is not None:
             yield from _written("the bounds", self.bounds)
@@ -294,7 +297,7 @@ def theorem(
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[sp.Symbol, str] | None = None,
     checks: Sequence[Check] = (),
-    inequalities: Sequence[Inequality] = (),
+    inequalities: Sequence[Inequality] | Function = (),
     sources: Sequence[InputSource] = (),
     title: str = "",
     claim: str = "",
@@ -364,7 +367,7 @@ def theorem(
         handles=handles,
         random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},
         checks=tuple(checks),
-        inequalities=tuple(inequalities),
+        inequalities=inequalities if callable(inequalities) else tuple(inequalities),
         sources=tuple(sources),
         entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
     )

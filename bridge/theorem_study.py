@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bridge.arguments import arguments_of, called_for, called_with
 from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
@@ -23,8 +24,9 @@ from bridge.sources.series import Series
 from bridge.sources.source import InputSource
 from bridge.study import Case, Study
 from bridge.texts import with_values
-from bridge.theorem import Function, Theorem, arguments_of
+from bridge.theorem import Function, Theorem
 from bridge.theorem_case import TheoremCase
+from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError
 
 
@@ -33,7 +35,7 @@ class TheoremStudy(Study):
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
-        self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
+        self.sha256, self.searched, self.certifies = theorem.sha256, theorem.searched, bool(theorem.inequalities)
         self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
         self.settings = theorem.settings
         self.lags = next((each.lags for each in theorem.sources if isinstance(each, Series)), "")
@@ -48,6 +50,13 @@ class TheoremStudy(Study):
     def _drawn(self) -> list[Function]:
         once = (each for name, each in self.theorem.weights.items() if name not in self.theorem.drawn_each_time)
         return [each for each in once if not isinstance(each, Domain)]
+
+    def inequalities(self, params: Mapping[str, Any]) -> list[Inequality]:
+        stated = self.theorem.inequalities
+        if not callable(stated):
+            return list(stated)
+        with called_for(f"{self.result.id}: the inequalities", stated):
+            return list(called_with(stated, params))
 
     def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
         return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)

@@ -19,7 +19,6 @@ from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.obligations import OBLIGATION, stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_inequality
-from bridge.certify.registry import STATED
 from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
 from bridge.certify.words import box_text, short
 from bridge.cli.entry import INTERRUPTED
@@ -27,7 +26,7 @@ from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.files import check_writable, write_text
-from bridge.registry import find_study
+from bridge.registry import find_study, studies
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -95,7 +94,8 @@ def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str]
     id = source.typed
     if not names:
         why = f" ({'; '.join(cannot)})" if cannot else ""
-        others = "give it some by `inequalities=`" if source.is_own else f"these do: {', '.join(STATED)}"
+        certifying = ", ".join(id for id, study in studies().items() if study.certifies)
+        others = "give it some by `inequalities=`" if source.is_own else f"these do: {certifying}"
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
             f"bounds; {others}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."

@@ -258,4 +258,5 @@ FIRST_STAGE = Theorem(
     built={"stage": StageOne},
     checks=tuple(Check(theory.FIRST_STAGE.quantity(name), *how) for name, how in CHECKS.items()),
     cost=cost,
+    inequalities=theory.stated_inequalities,
 )

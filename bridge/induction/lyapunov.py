@@ -126,8 +126,23 @@ def quadratic(alpha: float, w_star: float) -> Sides:
     )
 
 
+def head_inequalities(alpha: int | float, w_star: int | float) -> list[Inequality]:
+    """Those at every alpha and w_star, and the quadratic one of this point, if there is one."""
+    found = quadratic_at({"alpha": alpha, "w_star": w_star}).inequality
+    return [*all_of(theory.head_inequalities()), *([] if found is None else [found])]
+
+
+def all_of(stated: theory.Stated) -> list[Inequality]:
+    """The printed ones and ours, each once."""
+    named = {each.name: each for printed, ours in stated.values() for each in (*printed, *ours)}
+    return list(named.values())
+
+
 LYAPUNOV_GRAM = Theorem(
-    theory.LYAPUNOV_GRAM, main="decay", checks=tuple(map(gram_check, theory.LYAPUNOV_GRAM.quantities))
+    theory.LYAPUNOV_GRAM,
+    main="decay",
+    checks=tuple(map(gram_check, theory.LYAPUNOV_GRAM.quantities)),
+    inequalities=lambda: all_of(theory.gram_inequalities()),
 )
 LYAPUNOV_HEAD = Theorem(
     theory.LYAPUNOV_HEAD,
@@ -136,4 +151,5 @@ LYAPUNOV_HEAD = Theorem(
         *(head_check(each) for each in theory.LYAPUNOV_HEAD.quantities if each.name != "quadratic"),
         Check(theory.LYAPUNOV_HEAD.quantity("quadratic"), quadratic),
     ),
+    inequalities=head_inequalities,
 )
