@@ -20,6 +20,7 @@ _HOMES = {
         *("Ball", "Box", "Concatenated", "Domain", "Integers", "Product", "Rows", "Signs", "Simplex"),
         *("SingularValues", "Sphere"),
     ),
+    "bridge.sources": ("Predicted", "Prediction", "Series", "Tabular", "Textual"),
     "bridge.comparison": ("compare", "replay"),
     "bridge.inverse": ("solve",),
     "bridge.certify.certifying": ("certify",),

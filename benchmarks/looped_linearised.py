@@ -5,8 +5,7 @@ import time
 import torch
 
 from bridge.data import load_table
-from bridge.looped.linearised import LINEARISED, formats, resolve
-from bridge.theorem_table import TableCase
+from bridge.looped.linearised import LINEARISED, TABULAR, formats
 
 MOST_RATIO = 10.0
 
@@ -27,10 +26,12 @@ def prompt(rows: int | None = None) -> dict[str, object]:
     """What the table of formats takes of the first rows; all without a number."""
     table = load_table("diabetes", None, None)
     N, d = rows or len(table.features) - 1, table.features.shape[1]
-    params = {p.name: p.default for p in LINEARISED.statement.parameters if p.name not in LINEARISED.implied}
-    params |= {"N": N, "d": d}
-    case = TableCase(LINEARISED, resolve(params, 0), {}, "float64", "cpu", table)
-    return {"N": N, "d": d, "B": params["B"], **{name: each[0] for name, each in case.sample(1, 0).items()}}
+    B = LINEARISED.statement.parameter("B").default
+    data = TABULAR.read(
+        LINEARISED.id, {"N": N, "d": d, "B": B, "R": LINEARISED.statement.parameter("R").default}, table
+    )
+    arrays = {name: torch.as_tensor(each) for name, each in TABULAR.prompt(data).items()}
+    return {"N": N, "d": d, "B": B, **arrays}
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def replayed_check(case: Case, check: Check, inputs: Inputs) -> Row:
     unknown = sorted(set(case.settings) - settings_of(check))
     if unknown:
         raise UsageError(f"{case.result.id}: '{check.name}' does not depend on {', '.join(unknown)}")
-    case.result.check({**case.params, **_replaced(case, inputs)})
+    case.result.check({**case.full_params, **_replaced(case, inputs)})
     return _row(case, check, inputs, budget)
 
 

@@ -20,6 +20,7 @@ from bridge.data import Table, load_table
 from bridge.export.layout import value_words
 from bridge.extremes import explained
 from bridge.files import read_text
+from bridge.material import Material, TextFile
 from bridge.measure import measure
 from bridge.memory import require_memory
 from bridge.rates import rate_rows
@@ -89,7 +90,7 @@ def compare(
     grid = grid_of(study, params)
     _require_affordable(study, grid, source.least(budget))
     with explained(f"compare {result_id}", grid):
-        cases = [source.case(study, point, seed=budget.seed, dtype=dtype, device=device) for point in grid]
+        cases = [source.case(study, point, budget, dtype=dtype, device=device) for point in grid]
     claims = [claim] if isinstance(claim, str) else list(claim)
     set_claims(cases, claims)
     budgets = [case.within(budget if case.attackable else budget.without_attack()) for case in cases]
@@ -260,32 +261,29 @@ def environment(dtype: str, device: str, budget: Budget, inputs: str) -> dict[st
 
 @dataclass(frozen=True)
 class _Source:
-    """Where the inputs come from: a text, a table, or (both None) the hypotheses."""
+    """Where the inputs come from: a text, a table, or (None) the hypotheses."""
 
     words: str
-    text: str | None = None
-    table: Table | None = None
+    material: Material | None = None
 
     @property
     def random(self) -> bool:
-        return self.text is None and self.table is None
+        return self.material is None
 
     def least(self, budget: Budget) -> Budget | None:
-        """What is run at least: real inputs are not attacked; what a table takes its own case tells, by its rows."""
-        if self.table is not None:
+        """What is run at least: real inputs are not attacked; what a table takes its source tells, by its rows."""
+        if isinstance(self.material, Table):
             return None
-        return budget if self.text is None else budget.without_attack()
+        return budget if self.material is None else budget.without_attack()
 
     def defaults(self, study: Study, params: Mapping[str, Any]) -> dict[str, Any]:
-        if self.text is not None:
-            return study.text_defaults(params)
-        return {} if self.table is None else study.data_defaults(params, self.table)
+        return {} if self.material is None else study.source_defaults(params, self.material)
 
     def lagged(self, study: Study, lags: int | None, params: Mapping[str, Any]) -> dict[str, Any]:
         """The parameter that the lags of a series are. Raises UsageError where there is none, or it is given too."""
         if lags is None:
             return {}
-        if self.table is None:
+        if not isinstance(self.material, Table):
             raise UsageError(
                 f"compare: lags = {lags} goes with a series; give data = NAME or csv = FILE too, or omit it"
             )
@@ -295,10 +293,10 @@ class _Source:
             raise UsageError(f"compare: lags = {lags} is the parameter {study.lags}, which is given too; keep one")
         return {study.lags: lags}
 
-    def case(self, study: Study, point: Mapping[str, Any], **settings: Any) -> Case:
-        if self.text is not None:
-            return study.text_case(point, self.text, **settings)
-        return study.case(point, **settings) if self.table is None else study.data_case(point, self.table, **settings)
+    def case(self, study: Study, point: Mapping[str, Any], budget: Budget, *, dtype: str, device: str) -> Case:
+        if self.material is None:
+            return study.case(point, seed=budget.seed, dtype=dtype, device=device)
+        return study.source_case(point, self.material, budget=budget, dtype=dtype, device=device)
 
 
 def _source(text: str | None, data: str | None, csv: str | None, target: str | None) -> _Source:
@@ -308,11 +306,11 @@ def _source(text: str | None, data: str | None, csv: str | None, target: str | N
     if target is not None and csv is None:
         raise UsageError(f"compare: target = '{target}' names a column of a csv; give csv = FILE too, or no target")
     if text is not None:
-        return _Source("text", text=text)
+        return _Source("text", TextFile.at(text))
     if not given:
         return _Source("random")
     table = load_table(data, csv, target)
-    return _Source(f"table {table.source}", table=table)
+    return _Source(f"table {table.source}", table)
 
 
 def _measured(case: Case) -> list[Quantity]:

@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ INNER_SHARE = 0.9  # of an open range such as tanh's (-1, 1): its ends would nee
 @dataclass(frozen=True, eq=False)
 class Table:
     """Numbers by rows: `features` (n + 1, d_x), `targets` (n + 1, d_y); the last row is the query."""
+
+    refused: ClassVar[str] = "takes no --data and no --csv: it does not accept tabular input"
 
     features: np.ndarray
     targets: np.ndarray
@@ -242,7 +245,11 @@ class ScaledTable:
     centre: np.ndarray
     middle: float
     unit: float
-    source: str
+    table: Table
+
+    @property
+    def source(self) -> str:
+        return self.table.source
 
     @property
     def outside(self) -> bool:
@@ -259,6 +266,10 @@ class ScaledTable:
     def in_raw_units(self, y: np.ndarray) -> np.ndarray:
         """Predictions (..., d_y) in the units of the table's targets."""
         return self.centre + (y - self.middle) / self.unit
+
+    def raw(self, y: Any) -> float:
+        """One prediction, an array of one number, in the units of the table's only target."""
+        return float(self.in_raw_units(np.asarray(y, dtype=float).reshape(1))[0])
 
 
 def scaled(table: Table, B_x: float, B_y: float, *, output_range: tuple[float, float] | None = None) -> ScaledTable:
@@ -291,7 +302,7 @@ def scaled(table: Table, B_x: float, B_y: float, *, output_range: tuple[float, f
         centre=centre,
         middle=middle,
         unit=float(unit),
-        source=table.source,
+        table=table,
     )
 
 

@@ -20,9 +20,9 @@ from bridge.balls import BASE_BITS, MOST_BITS, as_exact, bits_for, evaluate_ball
 from bridge.budget import Budget
 from bridge.conditions import bound_to, truth
 from bridge.cost import Cost, sizes_of
-from bridge.data import Table
 from bridge.formats import check_device, check_dtype
 from bridge.goals import Batch, Goal
+from bridge.material import Material
 from bridge.record import AUTOMATIC, Comparison, NamedTable, Row, Verdict
 from bridge.verdicts import Bound, Checked, Evidence
 from numeric.attack import attack
@@ -350,7 +350,7 @@ class Study(ABC):
     the formula has their letter; `fixed` those that are never solved for; `automatic` those of which 0 means: computed
     from the others; `searched` the range in which one is solved for: beyond it a point takes seconds to build.
     `settings` are those of a run where none are given, in the place of the general ones.
-    `lags` names the parameter that is the number of lags, for a study that reads a table as a series.
+    `lags` names the parameter that is the number of lags, for a study that reads tables as series.
     `cost` says what a point takes: every parameter that work grows with has a part in it.
     """
 
@@ -410,23 +410,27 @@ class Study(ABC):
         return tuple(quantity for quantity in self.result.quantities if quantity.erratum is not None)
 
     def resolved(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """`numbers` that meet the hypotheses. Raises UsageError."""
+        values = self.numbers(params)
+        self.result.check(values)
+        return values
+
+    def numbers(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Every parameter but those that the given ones imply: the given values, defaults for the others.
 
         Those with a symbol become numbers, those without (a name, a file, a choice) stay as they came. Raises
-        UsageError for a name that is no parameter's, for what is no number, and for hypotheses that are not met.
+        UsageError for a name that is no parameter's, and for what is no number.
         """
         left_out = self.result.check_names(params)
         self.result.check_texts(params)
         defaults = {name: self.result.parameter(name).default for name in left_out if name not in self.implied}
         given = {**defaults, **params}
         given |= {name: 0 for name in self.automatic if given.get(name) == AUTOMATIC}
-        values = {
+        return {
             p.name: given[p.name] if p.symbol is None else self.result.number(p.name, given[p.name])
             for p in self.result.parameters
             if p.name in given
         }
-        self.result.check(values)
-        return values
 
     def checks(self) -> list[Row]:
         """Rows about the result itself, at parameters of their own: a printed statement refuted, with its witness."""
@@ -436,20 +440,14 @@ class Study(ABC):
         """A matplotlib figure of the study's own for `--plot`; None: the bounds against a parameter."""
         return None
 
-    def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> "Case":
-        """The study on a real text, for those that can."""
-        raise UsageError(f"{self.result.id} takes no --text")
+    def source_case(
+        self, params: Mapping[str, Any], material: Material, *, budget: Budget, dtype: str, device: str
+    ) -> "Case":
+        """The study at real inputs. Raises UsageError where it takes none of their kind."""
+        raise UsageError(f"{self.result.id} {material.refused}")
 
-    def text_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters that suit a text, for those that the user has not given."""
-        return {}
-
-    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> "Case":
-        """The study on a table of real numbers, for those that can."""
-        raise UsageError(f"{self.result.id} takes no --data and no --csv: it does not accept tabular input")
-
-    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
-        """Parameters that suit a table, for those that the user has not given."""
+    def source_defaults(self, params: Mapping[str, Any], material: Material) -> dict[str, Any]:
+        """Parameters that suit them, for those that the user has not given."""
         return {}
 
 

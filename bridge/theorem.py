@@ -21,8 +21,8 @@ from bridge.pair import Pair
 from bridge.record import Comparison
 from bridge.refusals import briefly_refused
 from bridge.refutation import Refutation
+from bridge.sources.source import InputSource
 from bridge.study import Refusal
-from bridge.tabular import Tabular
 from bridge.texts import Text
 from bridge.transformer import Transformer
 from numeric.exact_cost import DEFAULT_LIMIT
@@ -86,12 +86,14 @@ class Theorem:
     parameters and the seed (and `dtype`, by name) and completes them by those that they imply, which `implied` names.
     `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter is solved for.
     `tables`, functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take
-    those of one prompt, the table's or the first that is drawn. `tabular` says how a table of real numbers becomes a
-    prompt. `settings` are those of a run where none are given: fewer `samples`, where each takes long. `figure` takes a
-    comparison and gives the theorem's own matplotlib figure for `--plot`; None: bounds against a parameter.
+    those of one prompt, the table's or the first that is drawn. `sources` says how real inputs become prompts: a
+    `Tabular` or a `Series` of a table, a `Textual` of a text (bridge/sources/). `settings` are those of a run where
+    none are given: fewer `samples`, where each takes long. `figure` takes a comparison and gives the theorem's own
+    matplotlib figure for `--plot`; None: bounds against a parameter.
 
     What depends on the point: `quantities` gives, from parameters, the quantities there (one a layer, say), in the
-    place of those of the statement. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
+    place of those of the statement; `alone` takes the name of a `quantity` too and gives that one, where to derive all
+    takes long. `refusal` gives the `Refusal` of a point at which nothing can be run, or None;
     what is built is None there where it cannot be. It may take `dtype`, the name of the format that the network runs
     in; `tables` may take all settings of the run. `outside` takes `quantity` and `tier` and gives the hypothesis that
     the bound does not meet, in words, or "". `letters` gives those that neither parameters nor `knows` give, as far as
@@ -105,7 +107,8 @@ class Theorem:
     for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
     quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
     are inputs at which a printed bound fails, with parameters of their own; `refuted` names the quantities whose
-    errata a comparison shows, in this order; by default all that have one.
+    errata a comparison shows, in this order; by default all that have one. `errata` gives, of a quantity, what is wrong
+    with its printed bound, a sentence each, in the place of its own erratum and remark.
 
     What bounds: `norms` binds the handles for every prompt, to norms and ranges (bridge/readings/network.py), and so
     gives bounds of the network. `bounds` takes a `scope` of prompts and gives bounds by quantity that are proved in the
@@ -142,6 +145,7 @@ class Theorem:
     tables: tuple[Function, ...] = ()  # each gives a NamedTable, or None
     settings: Mapping[str, int] = field(default_factory=dict)
     quantities: Callable[..., Sequence[Quantity]] | None = None
+    alone: Callable[..., Sequence[Quantity]] | None = None
     refusal: Callable[..., Refusal | None] | None = None
     outside: Callable[..., str] | None = None
     letters: Callable[..., Mapping[sp.Symbol, Any]] | None = None
@@ -154,11 +158,12 @@ class Theorem:
     leading: tuple[str, ...] = ()
     refutations: tuple[Refutation, ...] = ()
     refuted: tuple[str, ...] | None = None
+    errata: Callable[[Quantity], Sequence[str]] | None = None
     norms: Callable[..., Mapping[str, Any]] | None = None
     bounds: Function | Pair | None = None
     tokens: bool = False
     by_rules: bool = True
-    tabular: Tabular | None = None
+    sources: tuple[InputSource, ...] = ()
     figure: Callable[[Comparison], Any] | None = None
     sha256: str | None = None  # of the file that it was read from
 
@@ -293,6 +298,7 @@ def theorem(
     meanings: Mapping[sp.Symbol, str] | None = None,
     checks: Sequence[Check] = (),
     inequalities: Sequence[Inequality] | Function = (),
+    sources: Sequence[InputSource] = (),
     title: str = "",
     claim: str = "",
     cites: str | Citation = "",
@@ -362,6 +368,7 @@ def theorem(
         random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},
         checks=tuple(checks),
         inequalities=inequalities if callable(inequalities) else tuple(inequalities),
+        sources=tuple(sources),
         entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
     )
 

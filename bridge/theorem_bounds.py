@@ -250,7 +250,7 @@ class TheoremBounds(TheoremRuns):
 
         Such a bound may be as small as an error: a ratio to it would say how inputs round, where errors are smallest.
         """
-        return ABOVE_ROUNDING * self._estimated_rounding()
+        return ABOVE_ROUNDING * self._estimated_rounding
 
     def reading_of(self, quantities: Sequence[Quantity], scope: str | None) -> "AtPrompt | OwnBounds":
         """The bounds that one reading of their derivation gives at a prompt, on tensors, by quantity.

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import flint
@@ -165,10 +166,11 @@ class TheoremRuns(Case):
         identities = [each for each in self.bounded() if each.kind is Kind.EXACT and each.scopes]
         sizes = [self.trivial(each) for each in identities]
         largest = [math.inf if size is None else float_above(size) for size in sizes]
-        return max(largest) if largest else self._estimated_rounding()
+        return max(largest) if largest else self._estimated_rounding
 
     # A float64 run and a float32 run differ by the rounding of float32; that of float64 is smaller in the ratio of
     # their precisions. A factor 16 for inputs where it is larger than at these.
+    @cached_property
     def _estimated_rounding(self) -> float:
         inputs = self.domain.sample(PROBES, torch.Generator().manual_seed(0))
         names = [quantity.name for quantity in self.bounded()]

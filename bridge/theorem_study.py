@@ -2,6 +2,8 @@
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,18 @@ from bridge.arguments import arguments_of, called_for, called_with
 from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
-from bridge.data import Table
 from bridge.domains import Domain
+from bridge.material import Material
 from bridge.memory import require_memory
 from bridge.record import Comparison, Row
 from bridge.rows import ONE_INPUT
+from bridge.sources.case import Real, SourceCase, at_source
+from bridge.sources.series import Series
+from bridge.sources.source import InputSource
 from bridge.study import Case, Study
 from bridge.texts import with_values
 from bridge.theorem import Function, Theorem
 from bridge.theorem_case import TheoremCase
-from bridge.theorem_table import TableCase
 from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError
 
@@ -34,6 +38,7 @@ class TheoremStudy(Study):
         self.sha256, self.searched, self.certifies = theorem.sha256, theorem.searched, bool(theorem.inequalities)
         self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
         self.settings = theorem.settings
+        self.lags = next((each.lags for each in theorem.sources if isinstance(each, Series)), "")
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
         functions = [*(f for given in theorem.knows.values() for f in given), *self._drawn()]
         functions += [each for each in (theorem.letters, theorem.norms) if each is not None]
@@ -62,14 +67,38 @@ class TheoremStudy(Study):
     def figure(self, comparison: Comparison) -> Any:
         return None if self.theorem.figure is None else self.theorem.figure(comparison)
 
-    def data_defaults(self, params: Mapping[str, Any], table: Table) -> dict[str, Any]:
-        tabular = self.theorem.tabular
-        return {} if tabular is None else {**tabular.defaults, **tabular.sizes(table)}
+    def case_of(self, params: Mapping[str, Any], quantity: str) -> TheoremCase:
+        alone = self.theorem.alone
+        if alone is None:
+            return self.case(params, seed=0, dtype="float64", device="cpu")
+        theorem = replace(self.theorem, quantities=partial(alone, quantity=quantity))
+        return TheoremCase(theorem, *self.point(params, 0), "float64", "cpu")
 
-    def data_case(self, params: Mapping[str, Any], table: Table, *, seed: int, dtype: str, device: str) -> Case:
-        if self.theorem.tabular is None:
-            return super().data_case(params, table, seed=seed, dtype=dtype, device=device)
-        return TableCase(self.theorem, *self.point(params, seed, dtype), dtype, device, table)
+    def errata(self, quantity: Quantity) -> tuple[str, ...]:
+        return super().errata(quantity) if self.theorem.errata is None else tuple(self.theorem.errata(quantity))
+
+    def source_defaults(self, params: Mapping[str, Any], material: Material) -> dict[str, Any]:
+        source = self._reading(material)
+        return {} if source is None else source.suiting(self.result, params, material)
+
+    def source_case(
+        self, params: Mapping[str, Any], material: Material, *, budget: Budget, dtype: str, device: str
+    ) -> Case:
+        source = self._reading(material)
+        if source is None:
+            return super().source_case(params, material, budget=budget, dtype=dtype, device=device)
+        source.require_run(self.result.id, dtype, device)
+        known = self.numbers(params)
+        source.require_fit(self.result.id, known, material)
+        source.require_affordable(self.result.id, known, material)
+        data = source.read(self.result.id, known, material)
+        here = TheoremStudy(at_source(self.theorem, source, material.source))
+        found = source.completed(known, params, data, dtype)
+        point = here.point({**params, **found}, budget.seed, dtype)
+        return SourceCase(here.theorem, *point, dtype, device, Real(source, data, params, budget))
+
+    def _reading(self, material: Material) -> InputSource | None:
+        return next((each for each in self.theorem.sources if isinstance(material, each.reads)), None)
 
     def point(
         self, params: Mapping[str, Any], seed: int, dtype: str = "float64"

@@ -6,6 +6,7 @@ from typing import Any
 from bridge.arguments import Function, arguments_of
 from bridge.check import Check
 from bridge.domains import Domain
+from bridge.sources.source import OF_SOURCE, InputSource
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from symbolic.events import total_failure
@@ -38,12 +39,18 @@ def require_well_formed(theorem: Theorem) -> None:
     _require_used_letters(theorem)
     _require_bound_letters(theorem)
     _require_randomness(theorem)
+    _require_sources(theorem)
 
 
 def _require_kinds(theorem: Theorem) -> None:
     inputs = {name: each for name, each in theorem.inputs.items() if not isinstance(each, Domain)}
     wrong = [
         *(f"the input {name} is {_short(each)}; give a domain, such as bs.Box(d)" for name, each in inputs.items()),
+        *(
+            f"the source is {_short(each)}; give a Tabular, a Series or a Textual"
+            for each in theorem.sources
+            if not isinstance(each, InputSource)
+        ),
         *(f"{role} is {_short(each)}; give a function" for role, each in theorem.functions() if not callable(each)),
     ]
     if theorem.handles is not None and not theorem.inputs:
@@ -271,3 +278,20 @@ def _unjudged(theorem: Theorem, quantity: Quantity) -> list[str]:
         for each in theorem.random_names(quantity)
         if not isinstance(function := drawn[each], Domain) and "seed" not in arguments_of(function)
     ]
+
+
+def _require_sources(theorem: Theorem) -> None:
+    """One at most for tables and for texts, whose functions and parameters are known. Raises UsageError."""
+    twice = _repeated([each.reads.__name__ for each in theorem.sources])
+    if twice:
+        raise UsageError(f"{theorem.id}: several sources read a {twice[0].lower()}; give one")
+    parameters = {each.name for each in theorem.statement.parameters}
+    for source in theorem.sources:
+        unknown = sorted({*source.needs, *source.defaults} - parameters)
+        if unknown:
+            raise UsageError(f"{theorem.id}: its {source.called} name {', '.join(unknown)}, which is no parameter")
+        known = {*parameters, *theorem.weights, *theorem.inputs, *theorem.built, *source.built, *OF_SOURCE}
+        for role, function in source.functions():
+            _require_known(
+                theorem, f"{role} at {source.called}", function, known, "parameter, weight, input or what is read"
+            )

@@ -38,6 +38,20 @@ def half_range(X, x):
     return (inner.amax() - inner.amin()) / 2
 
 
+def prompt(data):
+    return {"X": data.x, "y": data.y[:, 0], "x": data.x_query}
+
+
+# A table of real numbers: its rows are the examples, the last one is the query. Labels have mean 0 there.
+table = bs.Tabular(
+    "n", "d", ("B_x", "B_y"), prompt,
+    predictions=(
+        bs.Prediction("network", "one step by softmax attention", lambda network: network["softmax"]),
+        bs.Prediction("exact", "one step", lambda reference: reference["softmax"]),
+        bs.Prediction("least_squares", "least squares", lambda X, y, x: torch.linalg.lstsq(X, y).solution @ x),
+    ),
+)  # fmt: skip
+
 own = bs.theorem(
     "gradient-step",
     bs.given("linear", dim=1, size=2 * eta * d * B_x**2 * B_y),
@@ -64,6 +78,7 @@ own = bs.theorem(
         "scores": beta * tokens(X, y, x)[:, :-1] @ x,
         "scale": eta * (n + 1) / (n * beta),
     },
+    sources=(table,),
 )
 
 if __name__ == "__main__":

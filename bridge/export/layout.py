@@ -136,7 +136,8 @@ def shown_rows(comparison: Comparison, all_rows: bool = False) -> list[Row]:
     """
     rows = list(comparison)
     if not all_rows and any(is_final(row.quantity) for row in rows):
-        rows = [row for row in rows if _is_shown(row)]
+        main = comparison.study.main_quantity if comparison.study else ""
+        rows = [row for row in rows if row.quantity == main or _is_shown(row)]
     quantities = _quantities_in_order(rows)
     scopes = list(dict.fromkeys(row.scope for row in rows))
     return sorted(rows, key=lambda row: (quantities.index(row.quantity), scopes.index(row.scope)))

@@ -28,6 +28,7 @@ from bridge.icgd.knobs import NotRepresentable
 from bridge.icgd.plan import plan_for
 from bridge.icgd.refutations import OPEN_SIZES, REFUTATIONS
 from bridge.icgd.setting import Setting
+from bridge.icgd.table import table_of
 from bridge.icgd.values import derived_letters, norms, printed_letters
 from bridge.readings.arrays import Array
 from bridge.record import Verdict
@@ -214,6 +215,7 @@ def theorem_of(name: str) -> Theorem:
     d_x, d_y = (symbols.d_x, symbols.d_y) if "d_x" in names else (symbols.d, symbols.d)
     counted = [each for each in result.quantities if not each.scopes and each.name not in SIZES]
     # Errata of p[j] and r'[j] show where R is too small, those of s[j] and the gradient in refutations.
+    stated = partial(with_scopes, result)
     refuted = [each.name for each in result.quantities if each.erratum and each.name.startswith(("range_", "norm["))]
     return Theorem(
         statement=result,
@@ -232,7 +234,7 @@ def theorem_of(name: str) -> Theorem:
             "emulation": emulation,
             "chain": lambda setting, emulation: Chain(setting, emulation),
         },
-        quantities=partial(with_scopes, result),
+        quantities=stated,
         letters=derived_letters,
         printed_letters=printed_letters,
         refusal=refusal,
@@ -255,6 +257,7 @@ def theorem_of(name: str) -> Theorem:
         memory=bytes_of_one if "d_x" in names else lambda N, K, d, n: bytes_of_one(N, K, d, d, n),
         cost=partial(cost, result=result.id),
         searched=SEARCHED,
+        sources=(table_of(stated, LEADING),) if name == "DIMENSIONS" else (),
     )
 
 

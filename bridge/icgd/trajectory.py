@@ -38,11 +38,8 @@ from bridge.icgd.smoothness import accuracy_here, gap_above, smoothness_here, sm
 from bridge.icgd.values import as_numbers, derived_letters, problem_values, ranges_of
 from bridge.pair import Pair
 from bridge.readings.arrays import Array
-from bridge.study import Case
 from bridge.theorem import Theorem
-from bridge.theorem_case import TheoremCase
 from bridge.theorem_readings import LOCAL
-from bridge.theorem_study import TheoremStudy
 from numeric.balls import BallArray, ball_maximum, float_above
 from symbolic.icgd import exact_runs, symbols
 from symbolic.icgd import trajectory as theory
@@ -138,6 +135,18 @@ def _scoped(quantities: tuple[Quantity, ...], steps: int) -> tuple[Quantity, ...
     return tuple(replace(each, scopes=scopes.get(each.name, each.scopes)) for each in quantities)
 
 
+def alone(L: int, quantity: str) -> tuple[Quantity, ...]:
+    return _scoped(theory.quantities_for(L, quantity), L)
+
+
+def errata(quantity: Quantity) -> list[str]:
+    """Those that exact runs show, and its remark."""
+    about_mapping = quantity.name == MAPPING
+    shown = [check for check in exact_runs.WITNESSES if (check in exact_runs.OF_THE_MAPPING) is about_mapping]
+    words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
+    return [*words, *filter(None, [quantity.remark])]
+
+
 def all_tokens(count: int, generator: torch.Generator, setting: Setting, n: int) -> dict[str, Tensor]:
     return setting.starts(n, count, generator.initial_seed())
 
@@ -178,6 +187,8 @@ TRAJECTORY = Theorem(
     },
     knows={theory.L_f: (smoothness_here,), symbols.eps: (accuracy_here,)},
     quantities=quantities,
+    alone=alone,
+    errata=errata,
     letters=letters,
     printed_letters=printed_letters,
     refusal=step.refusal,
@@ -200,24 +211,3 @@ TRAJECTORY = Theorem(
     cost=cost,
     searched=MappingProxyType({**step.SEARCHED, "K": (None, 1 << 12)}),  # the sums of ReLUs grow with K
 )
-
-
-class TrajectoryStudy(TheoremStudy):
-    """Of one distance alone, where bounds are solved for; with the errata that exact runs show."""
-
-    def __init__(self) -> None:
-        super().__init__(TRAJECTORY)
-
-    def errata(self, quantity: Quantity) -> tuple[str, ...]:
-        """Those of the quantity that exact runs show, and its remark."""
-        about_mapping = quantity.name == MAPPING
-        shown = [check for check in exact_runs.WITNESSES if (check in exact_runs.OF_THE_MAPPING) is about_mapping]
-        words = [f"erratum.{check.__name__}: {check().erratum.words}".rstrip(".") for check in shown]
-        return (*words, *filter(None, [quantity.remark]))
-
-    def case_of(self, params: Mapping[str, Any], quantity: str) -> Case:
-        def only(L: int) -> tuple[Quantity, ...]:
-            return _scoped(theory.quantities_for(L, quantity), L)
-
-        resolved, weights = self.point(params, 0)
-        return TheoremCase(replace(self.theorem, quantities=only), resolved, weights, "float64", "cpu")

@@ -12,10 +12,10 @@ from bridge.budget import Budget
 from bridge.check import Check, Sides
 from bridge.cost import Cost
 from bridge.domains import Box
+from bridge.induction.bytes import decoded, embedded, repeated
 from bridge.matrices import LARGEST_NORM, read_square
-from bridge.study import Case
+from bridge.sources import Prediction, Textual
 from bridge.theorem import Theorem
-from bridge.theorem_study import TheoremStudy
 from bridge.transformer import Transformer
 from numeric.balls import ball_maximum, float_above
 from numeric.induction import vanilla as networks
@@ -75,6 +75,27 @@ def cost(sizes: Mapping[str, float], budget: Budget | None) -> Cost:
     return Cost(memory, norms + 1e-8 * runs * L * d + min(EXACT_SECONDS, 2e-4 * L * d))
 
 
+def narrow(given: Mapping[str, Any]) -> dict[str, int]:
+    """d, where W* is no matrix, which has one."""
+    spec = given.get("W_star", 0.25)
+    is_matrix = isinstance(spec, list) or (isinstance(spec, str) and spec.strip()[:1] in ("[", "@"))
+    return {} if is_matrix else {"d": 32}
+
+
+TEXT = Textual(
+    "L",
+    lambda windows, d: {"x": embedded(windows, d)},
+    scored=repeated,
+    where="windows whose last byte occurred before",
+    defaults={"p": (2, 4, 8, 16), "L": (256,), "W_star": 0.25},
+    suggested=narrow,
+    predictions=(
+        Prediction("network", "network: next byte right after a repeated context",
+                   lambda network, d: decoded(network["output"], d)),
+        Prediction("exact", "exact IH_2: next byte right after a repeated context",
+                   lambda reference, d: decoded(reference["output"], d)),
+    ),
+)  # fmt: skip
 VANILLA = Theorem(
     theory.VANILLA,
     main="output",
@@ -103,21 +124,5 @@ VANILLA = Theorem(
     implied=("d",),
     cost=cost,
     searched={"d": (1, WIDEST_SEARCHED)},
+    sources=(TEXT,),
 )
-
-
-class VanillaStudy(TheoremStudy):
-    """Theorem 4.1, with windows of a real text as prompts."""
-
-    def __init__(self) -> None:
-        super().__init__(VANILLA)
-
-    def text_defaults(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        spec = params.get("W_star", 0.25)
-        is_matrix = isinstance(spec, list) or (isinstance(spec, str) and spec.strip()[:1] in ("[", "@"))
-        return {"p": (2, 4, 8, 16), "L": (256,), "W_star": 0.25, **({} if is_matrix else {"d": 32})}
-
-    def text_case(self, params: Mapping[str, Any], path: str, *, seed: int, dtype: str, device: str) -> Case:
-        from bridge.text import TextCase
-
-        return TextCase(*self.point(params, seed), dtype, device, path)

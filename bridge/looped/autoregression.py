@@ -12,6 +12,7 @@ from bridge.cost import Cost
 from bridge.domains import Box
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, recommended, require_held
+from bridge.looped.autoregression_series import SERIES
 from bridge.looped.copies import sharpness, signs
 from bridge.looped.series import of_synthetic
 from bridge.record import NamedTable
@@ -187,5 +188,6 @@ AUTOREGRESSION = Theorem(
     implied=("beta", "c", "C"),
     cost=cost,
     tables=(synthetic,),
+    sources=(SERIES,),
     tokens=True,
 )  # fmt: skip

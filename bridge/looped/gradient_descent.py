@@ -1,25 +1,21 @@
 """Lemma A.2 and Theorem 3.1 (algoformer) as a theorem: T loops of a transformer beside T steps of gradient descent."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 
 from bridge.check import Check, Sides
-from bridge.data import ScaledTable
 from bridge.domains import Ball, Box, Rows
 from bridge.export.numbers import plain
-from bridge.format_limits import FORMATS
 from bridge.formula import ArrayFunction
-from bridge.head_formats import pair_for, recommended, require_held
+from bridge.looped.gradient_descent_knobs import PAIRS, resolve
+from bridge.looped.gradient_descent_table import TABLE
 from bridge.readings.sinks import HEADS
 from bridge.record import NamedTable, Verdict
 from bridge.study import Refusal
-from bridge.tabular import Tabular
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import gradient_descent as numeric
@@ -27,10 +23,8 @@ from numeric.shared_blocks import SharedNetwork
 from symbolic.looped import gradient_descent as theory
 from symbolic.looped import gradient_descent_statement as stated
 from symbolic.operations import Second
-from symbolic.statements import UsageError
 
 STATEMENT = stated.GRADIENT_DESCENT
-PAIRS = tuple(str(each) for each in (Second.CONSTANT, Second.OPPOSITE))
 EXACT_LIMIT = 5_000_000  # at some hundred bits a loop
 OF_WEIGHTS = theory.N, theory.d, theory.B_x, theory.c, theory.C, theory.bits
 TRUNCATION, ROUNDING = (
@@ -42,35 +36,6 @@ LARGEST_ERROR = ArrayFunction(
     theory.LARGEST_ERROR, theory.R, theory.H, theory.a, theory.q, theory.rho, theory.N, theory.T, theory.eta,
     theory.B_y, theory.tau, theory.bits,
 )  # fmt: skip
-
-
-# Formats.
-
-
-def resolve(params: Mapping[str, Any], seed: int, dtype: str = "float64") -> dict[str, Any]:
-    """high, bits, c and C where they are not given. Raises UsageError for a pair or knobs that do not fit."""
-    found = {"bits": FORMATS[dtype], **params}
-    if found["bits"] != FORMATS[dtype]:
-        held = f"bits = {found['bits']}, but {dtype} has {FORMATS[dtype]}"
-        raise UsageError(f"{STATEMENT.id}: {held}; leave bits out")
-    known = {p.name: found.get(p.name, p.default) for p in STATEMENT.parameters}
-    if known["second"] not in PAIRS:
-        raise UsageError(f"{STATEMENT.id}: second = {known['second']!r}; give {' or '.join(PAIRS)}")
-    numbers = {name: STATEMENT.number(name, value) for name, value in known.items() if name != "second"}
-    numbers["high"] = found["high"] = params.get("high", numbers["B_x"] ** 2)
-    STATEMENT.check({**numbers, "second": known["second"]})
-    return {**knobs(known["second"], numbers, params, dtype), **found}
-
-
-def knobs(second: str, numbers: Mapping[str, Any], given: Mapping[str, Any], dtype: str) -> dict[str, float]:
-    """c and C. Raises UsageError for those that the format does not hold."""
-    size = numbers["B_x"] ** 2 / numbers["N"]
-    heads = pair_for(second, dtype, keys=2 * numbers["N"] + 1, size=size, width=numbers["d"])
-    residuals = math.sqrt(numbers["N"]) * numbers["B_y"]
-    best = recommended(heads, dtype, residuals)
-    chosen = {name: given.get(name, value) for name, value in best.items()}
-    require_held(STATEMENT.id, heads, dtype, **chosen, values=residuals)
-    return chosen
 
 
 def refusal(high: float, B_x: float) -> Refusal | None:
@@ -95,12 +60,8 @@ def network(
     return numeric.transformer(setting(N, d, m, eta, c, C, tau, B_x, B_y, second, mlp), int(T))
 
 
-def features(x: Any, mlp: Any) -> Any:
-    return numeric.represented(x, [(each[:, :-1], each[:, -1]) for each in mlp])
-
-
 def reference(x: Any, y: Any, mlp: Any, eta: Any, T: int) -> dict[str, Any]:
-    phi = features(x, mlp)
+    phi = numeric.features(x, mlp)
     A = numeric.descended(phi[:-1], y, eta, int(T))
     return {"prediction": A @ phi[-1], "residuals": A @ phi[:-1].mT - y.mT}
 
@@ -117,7 +78,7 @@ def rounding(N: Any, d: Any, B_x: Any, c: Any, C: Any, bits: Any, second: str) -
 
 
 @dataclass(frozen=True)
-class AtPrompt:
+class PromptLetters:
     """What the letters are at one prompt, x (N + 1, d), y (N, m)."""
 
     x: Any
@@ -138,7 +99,7 @@ class AtPrompt:
     @cached_property
     def products(self) -> Any:
         """Phi(x_i)^T Phi(x_j) / N, (N + 1, N)."""
-        phi = features(self.x, self.mlp)
+        phi = numeric.features(self.x, self.mlp)
         return phi @ phi[:-1].mT / self.N
 
     @cached_property
@@ -195,19 +156,27 @@ class AtPrompt:
         return EXACT_STATE(self.R(), self.H()) + self.E()
 
 
-def of_prompt(letter: Callable[[AtPrompt], Any]) -> Callable[..., Any]:
+def of_prompt(letter: Callable[[PromptLetters], Any]) -> Callable[..., Any]:
     """The letter as a function of what a prompt is made of, by name."""
 
     def found(
         x: Any, y: Any, mlp: Any, N: Any, d: Any, T: Any, eta: Any, c: Any, C: Any, second: str, B_x: Any, B_y: Any,
         tau: Any, bits: Any,
     ) -> Any:  # fmt: skip
-        return letter(AtPrompt(x, y, mlp, N, d, int(T), eta, c, C, second, B_x, B_y, tau, bits))
+        return letter(PromptLetters(x, y, mlp, N, d, int(T), eta, c, C, second, B_x, B_y, tau, bits))
 
     return found
 
 
-LETTERS = AtPrompt.H, AtPrompt.a, AtPrompt.q, AtPrompt.F_r, AtPrompt.F_p, AtPrompt.E, AtPrompt.S
+LETTERS = (
+    PromptLetters.H,
+    PromptLetters.a,
+    PromptLetters.q,
+    PromptLetters.F_r,
+    PromptLetters.F_p,
+    PromptLetters.E,
+    PromptLetters.S,
+)
 
 
 # Checks.
@@ -236,7 +205,7 @@ def by_loop(
     y = Rows(N, Box(m, size=B_y)).sample(1, generator)[0]
     built = network(N, d, m, eta, c, C, tau, B_x, B_y, second, mlp, T)
     states = SharedNetwork(built).run(numeric.tokens(x, y)[None])
-    phi, A = features(x, mlp), torch.zeros(m, d, dtype=torch.float64)
+    phi, A = numeric.features(x, mlp), torch.zeros(m, d, dtype=torch.float64)
     rows: list[list[str | int | float | None]] = []
     for k in range(1, T + 1):
         A = numeric.descend(A, phi[:-1], y, eta)
@@ -256,10 +225,6 @@ def derived(name: str, second: str, numbers: Mapping[str, int | float]) -> float
     at = [numbers[str(s)] for s in OF_WEIGHTS]
     known = {**numbers, "rho": ROUNDING[second](*at), "delta": TRUNCATION[second](*at)}
     return float(ArrayFunction(bound)(**{str(s): known[str(s)] for s in bound.free_symbols}))
-
-
-def prompt(data: ScaledTable) -> dict[str, Any]:
-    return {"x": np.concatenate([data.x, data.x_query[None]]), "y": data.y}
 
 
 GRADIENT_DESCENT = Theorem(
@@ -289,7 +254,7 @@ GRADIENT_DESCENT = Theorem(
     refusal=refusal,
     exact_limit=EXACT_LIMIT,
     implied=("high", "bits", "c", "C"),
-    tabular=Tabular("N", "d", ("B_x", "B_y"), prompt, {"L": 0, "m": 1, "B_x": 1.0, "B_y": 1.0, "T": (1, 10, 100, 500)}),
+    sources=(TABLE,),
     settings={"samples": 64, "attack": 30, "restarts": 4},
     tokens=True,
     by_rules=False,

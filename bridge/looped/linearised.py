@@ -11,7 +11,7 @@ from bridge.domains import Ball, Box, Rows
 from bridge.format_limits import FORMATS
 from bridge.head_formats import largest_sink, pair_for, recommended, require_held
 from bridge.record import NamedTable
-from bridge.tabular import Tabular
+from bridge.sources import Tabular
 from bridge.theorem import Theorem
 from bridge.transformer import Transformer
 from numeric.looped import linearised as numeric
@@ -114,7 +114,7 @@ OPPOSITE = Transformer(opposite, numeric.tokens, {
     "step.opposite": lambda step: numeric.at_features(step),
 })  # fmt: skip
 TABULAR = Tabular(
-    rows="N", columns="d", bounds=("B", "R"), defaults={},
+    rows="N", columns="d", bounds=("B", "R"),
     prompt=lambda data: {"x": np.concatenate([data.x, data.x_query[None]]), "r": np.append(-data.y[:, 0], 0.0)},
 )  # fmt: skip
 LINEARISED = Theorem(
@@ -140,5 +140,5 @@ LINEARISED = Theorem(
     settings={"samples": 64, "attack": 40, "restarts": 4},
     implied=tuple(name for names in NAMES.values() for name in names),
     tables=(formats,),
-    tabular=TABULAR,
+    sources=(TABULAR,),
 )  # fmt: skip

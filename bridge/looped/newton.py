@@ -12,6 +12,7 @@ from bridge.domains import Ball, Box, SingularValues
 from bridge.formula import ArrayFunction
 from bridge.head_formats import pair_for, require_held
 from bridge.looped import newton_tables as tables
+from bridge.looped.newton_table import TABLE
 from bridge.record import Verdict
 from bridge.study import Refusal
 from bridge.theorem import Theorem
@@ -109,4 +110,5 @@ NEWTON = Theorem(
     leading=("y_hat", "m"),
     cost=cost,
     tables=(tables.floors,),
+    sources=(TABLE,),
 )

@@ -117,7 +117,7 @@ def bounds(second: Second, params: Mapping[str, Any], known: Mapping[sp.Symbol, 
 
 
 @dataclass(frozen=True)
-class Run:
+class LoopErrors:
     """2-norms of the error of the state and of the state itself after the loops 0 .. T, and both predictions."""
 
     errors: list[float]
@@ -128,7 +128,7 @@ class Run:
     @classmethod
     def of(
         cls, X: Tensor, y: Tensor, x: Tensor, T: int, alpha: float, c: float, C: float, second: str, dtype: str
-    ) -> "Run":
+    ) -> "LoopErrors":
         network = Network(
             numeric.transformer(len(y), len(x), T, alpha, c, C, TEMPERATURE, second), dtype=torch_dtype(dtype)
         )
@@ -156,7 +156,7 @@ def floors(N: int, d: int, dtype: str) -> NamedTable:
         best = recommended(second, dtype, N=N, d=d, T=LOOPS, kappa=condition)
         for regime, factor in (("rounding", 1 / APART), ("best c", 1.0), ("truncation", APART)):
             c, C = min(best["c"] * factor, max(best["c"], LARGEST_C)), best["C"]
-            found = Run.of(X, y, x, LOOPS, 1.0, c, C, second, dtype)
+            found = LoopErrors.of(X, y, x, LOOPS, 1.0, c, C, second, dtype)
             floor = predicted(X, second, LOOPS, c, C, dtype)
             error = found.errors[-1] / found.sizes[-1]
             rows.append([condition, str(second), regime, c, floor, error if math.isfinite(error) else None])

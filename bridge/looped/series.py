@@ -4,7 +4,7 @@ Times are 0..M; 1..N are the examples, each later value is predicted from the q 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,9 +14,9 @@ from torch import Tensor
 from bridge.head_formats import pair_for, recommended
 from bridge.looped.copies import sharpness, signs
 from bridge.record import NamedTable
+from bridge.sources import ScaledSeries
 from numeric.looped import autoregression as numeric
 from numeric.network import Network
-from symbolic.statements import UsageError
 
 HELD = 20  # values at the end of a series that are predicted
 LAGS = 9
@@ -24,62 +24,38 @@ STEP = 1.9  # times the largest eigenvalue, below 2
 TITLES = {"network": "transformer", "descent": "exact gradient descent", "least_squares": "least squares"}
 
 
-@dataclass(frozen=True)
-class Series:
-    """Values x, (M + 1), of which the first N + 1 have mean 0 and are at most 1; raw ones are centre + unit x."""
+def lagged(series: ScaledSeries, q: int) -> Tensor:
+    return numeric.lagged(series.x[:, None], q)
 
-    x: Tensor
-    N: int
-    centre: float = 0.0
-    unit: float = 1.0
 
-    @classmethod
-    def of(cls, values: Tensor, N: int) -> "Series":
-        """Raises UsageError for a series that is constant over the examples."""
-        centre = values[: N + 1].mean()
-        unit = (values[: N + 1] - centre).abs().max()
-        if not unit > 1e-12 * values[: N + 1].abs().max():
-            raise UsageError(f"the series is constant over its first {N + 1} values, so that nothing can be fitted")
-        return cls((values - centre) / unit, N, float(centre), float(unit))
+def step(series: ScaledSeries, q: int) -> float:
+    """The step size for up to q lags: largest eigenvalues grow with q."""
+    examples = lagged(series, q)[1 : series.N + 1]
+    return STEP / float(torch.linalg.eigvalsh(examples.mT @ examples / series.N)[-1])
 
-    @property
-    def largest(self) -> float:
-        return float(self.x.abs().max())
 
-    def lagged(self, q: int) -> Tensor:
-        return numeric.lagged(self.x[:, None], q)
-
-    def step(self, q: int) -> float:
-        """The step size for up to q lags: largest eigenvalues grow with q."""
-        examples = self.lagged(q)[1 : self.N + 1]
-        return STEP / float(torch.linalg.eigvalsh(examples.mT @ examples / self.N)[-1])
+def knobs(series: ScaledSeries, q: int, eps: float, accuracy: float, B: float) -> dict[str, float]:
+    """beta, c and C for positions with the gap eps, and lags of that accuracy."""
+    phi = lagged(series, q)
+    size = float((phi @ phi.mT).abs().max()) / series.N
+    pair = pair_for("opposite", "float64", keys=len(series.x), size=size, width=q)
+    return {"beta": sharpness(N=len(series.x), B=B, eps=eps, accuracy=accuracy), **recommended(pair, "float64")}
 
 
 @dataclass(frozen=True)
-class Fit:
+class SeriesFit:
     """AR(q) of a series by T loops; predictions of all times (M + 1).
 
-    `positions` are those of -q..M at least, with the gap `eps`, and B bounds the series. beta, c and C are computed
-    unless they are `given`.
+    `positions` are those of -q..M at least, B bounds the series, and `knobs` are beta, c and C.
     """
 
-    series: Series
+    series: ScaledSeries
     q: int
     T: int
     eta: float
     positions: Tensor
-    eps: float
-    accuracy: float
     B: float
-    given: Mapping[str, float] = field(default_factory=dict)
-
-    @cached_property
-    def knobs(self) -> dict[str, float]:
-        x, phi = self.series.x, self.series.lagged(self.q)
-        size = float((phi @ phi.mT).abs().max()) / self.series.N
-        pair = pair_for("opposite", "float64", keys=len(x), size=size, width=self.q)
-        beta = sharpness(N=len(x), B=self.B, eps=self.eps, accuracy=self.accuracy)
-        return {"beta": beta, **recommended(pair, "float64"), **self.given}
+    knobs: Mapping[str, float]
 
     @cached_property
     def network(self) -> Tensor:
@@ -93,22 +69,17 @@ class Fit:
     @cached_property
     def descent(self) -> Tensor:
         x = self.series.x[:, None]
-        return numeric.path(self.series.lagged(self.q), x, self.series.N, self.eta, self.T)[-1][:, 0]
+        return numeric.path(lagged(self.series, self.q), x, self.series.N, self.eta, self.T)[-1][:, 0]
 
     @property
     def least_squares(self) -> Tensor:
         """Of the same examples, with 0 before the series."""
-        phi, N = self.series.lagged(self.q), self.series.N
+        phi, N = lagged(self.series, self.q), self.series.N
         return phi @ torch.linalg.lstsq(phi[1 : N + 1], self.series.x[1 : N + 1]).solution
 
     def coefficients(self, predictor: str) -> Tensor:
         """Those with which lags give the predictions, (q)."""
-        return torch.linalg.lstsq(self.series.lagged(self.q), getattr(self, predictor)).solution
-
-    def mean_error(self, predictor: str) -> float:
-        """Of the values behind the examples, in their units."""
-        missed = (getattr(self, predictor) - self.series.x)[self.series.N + 1 :]
-        return self.series.unit * float(missed.abs().mean())
+        return torch.linalg.lstsq(lagged(self.series, self.q), getattr(self, predictor)).solution
 
     @property
     def apart(self) -> float:
@@ -116,10 +87,11 @@ class Fit:
         return float((self.coefficients("network") - self.coefficients("least_squares")).abs().max())
 
 
-def table(title: str, found: Sequence[Fit]) -> NamedTable:
+def by_order(title: str, found: Sequence[SeriesFit]) -> NamedTable:
     columns = ["lags", "largest difference of a coefficient", *(f"mean error of {each}" for each in TITLES.values())]
     rows: list[list[str | int | float | None]] = [
-        [each.q, each.apart, *(each.mean_error(predictor) for predictor in TITLES)] for each in found
+        [each.q, each.apart, *(each.series.mean_error(getattr(each, predictor)) for predictor in TITLES)]
+        for each in found
     ]
     return NamedTable(title=title, columns=columns, rows=rows)
 
@@ -144,7 +116,10 @@ def synthetic(q: int, count: int, seed: int) -> Tensor:
 def of_synthetic(seed: int) -> NamedTable:
     count = SYNTHETIC_N + 1 + HELD
     positions = signs(count, LAGS, GAP, 0, seed)
-    drawn = ((q, Series.of(synthetic(q, count, seed), SYNTHETIC_N)) for q in range(1, LAGS + 1))
-    found = [Fit(each, q, SYNTHETIC_T, each.step(q), positions, GAP, ACCURACY, each.largest) for q, each in drawn]
+    drawn = ((q, ScaledSeries.of(synthetic(q, count, seed), SYNTHETIC_N)) for q in range(1, LAGS + 1))
+    found = [
+        SeriesFit(x, q, SYNTHETIC_T, step(x, q), positions, x.largest, knobs(x, q, GAP, ACCURACY, x.largest))
+        for q, x in drawn
+    ]
     title = f"synthetic AR(q), seed {seed}: N = {SYNTHETIC_N}, T = {SYNTHETIC_T}, the {HELD} values behind predicted"
-    return table(title, found)
+    return by_order(title, found)

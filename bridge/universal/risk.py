@@ -18,6 +18,7 @@ from bridge.theorem import Theorem
 from bridge.universal import risk_tables
 from bridge.universal.members import known_family
 from bridge.universal.prompts import POINTS, at_prompt, largest_value, learner, points, prompt, rivals, roundings
+from bridge.universal.risk_table import TABLE
 from bridge.universal.temperatures import CHOSEN as TEMPERATURES
 from bridge.universal.temperatures import refusal, require_held
 from numeric.universal.features import Family, draw_features
@@ -155,4 +156,5 @@ RISK = Theorem(
     checks=(Check(STATEMENT.quantity("risk.outside"), outside_class),),
     settings={"samples": DRAWS},
     tables=(risk_tables.by_size, risk_tables.by_class, risk_tables.sizes),
+    sources=(TABLE,),
 )

@@ -198,3 +198,8 @@ def seeded_mlp(L: int, d: int, B_x: float, seed: int) -> Any:
     drawn = torch.randn(L, d, d + 1, generator=generator, dtype=torch.float64)
     W, b = torch.linalg.qr(drawn[..., :d])[0], drawn[..., d:]
     return torch.cat([KEPT * W, (1 - KEPT) * B_x * b / torch.linalg.vector_norm(b, dim=1, keepdim=True)], -1)
+
+
+def features(x: Any, mlp: Any) -> Any:
+    """Phi of the rows of x, by such layers."""
+    return represented(x, [(each[:, :-1], each[:, -1]) for each in mlp])

@@ -13,7 +13,6 @@ import torch
 import bridge.comparison as engine
 from bridge import compare, replay
 from bridge.budget import Budget
-from bridge.data import Table
 from bridge.export import comparison_csv, comparison_latex
 from bridge.export.terminal import comparison_blocks
 from bridge.induction.vanilla import VANILLA as HEAD
@@ -85,12 +84,6 @@ class Unbuildable(ToyCase):
         raise AssertionError("there is nothing to run")
 
 
-class Still(ToyCase):
-    def __init__(self, *point: Any) -> None:
-        super().__init__(*point)
-        self.attackable = False
-
-
 class ToyStudy(TheoremStudy):
     case_class: type[ToyCase] = ToyCase
 
@@ -99,15 +92,6 @@ class ToyStudy(TheoremStudy):
 
     def case(self, params: Any, *, seed: int, dtype: str, device: str) -> ToyCase:
         return self.case_class(self.theorem, *self.point(params, seed), dtype, device)
-
-    def data_case(self, params: Any, table: Table, *, seed: int, dtype: str, device: str) -> ToyCase:
-        case = self.case(params, seed=seed, dtype=dtype, device=device)
-        rows = torch.as_tensor(table.features[: case.params["L"], : case.params["d"]]).clamp(-1, 1)
-        case.sample = lambda count, seed: {"x": rows.expand(count, -1, -1)}  # type: ignore[method-assign]
-        return case
-
-    def data_defaults(self, params: Any, table: Table) -> dict[str, Any]:
-        return {"L": len(table.features), "p": 2}
 
 
 def use(monkeypatch: pytest.MonkeyPatch, case_class: type[ToyCase]) -> None:
@@ -261,46 +245,6 @@ def test_sizes_too_large_for_exact_runs_are_still_judged_per_scope(monkeypatch: 
 
     use(monkeypatch, TooLarge)
     assert all("only estimated" in row.remark for row in run() if row.scope)
-
-
-TABLE = Table(torch.linspace(-1, 1, 15).reshape(5, 3).numpy(), torch.arange(5.0)[:, None].numpy(), ("a", "b", "c"), "t")
-
-
-@pytest.fixture
-def tables(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    asked: list[tuple[Any, ...]] = []
-
-    def load(*source: Any) -> Table:
-        asked.append(source)
-        return TABLE
-
-    monkeypatch.setattr(engine, "load_table", load)
-    return asked
-
-
-@pytest.mark.usefixtures("toy")
-def test_a_table_reaches_the_study_with_its_defaults(tables: list[tuple[Any, ...]]) -> None:
-    few = {"samples": 3, "attack": 2, "restarts": 2, "d": 2}
-    record = compare("induction.vanilla", csv="house.csv", target="price", **few)
-    assert tables == [(None, "house.csv", "price")]
-    assert (record.params["L"], record.params["p"]) == (5, 2)
-    assert record.environment["inputs"] == "table t and attacked"
-    (row,) = (row for row in record if row.scope == "network")
-    assert row.attacked > row.measured
-    without = compare("induction.vanilla", data="diabetes", p=3, **{**few, "attack": 0})
-    assert without.environment["inputs"] == "table t"
-    assert without.params["p"] == 3
-
-
-@pytest.mark.usefixtures("tables")
-def test_inputs_that_are_not_attacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    use(monkeypatch, Still)
-    with pytest.raises(UsageError, match="table t is measured as it is and not attacked; leave out attack = 3"):
-        run(data="diabetes")
-    for attack in (0, None):
-        record = run(data="diabetes", attack=attack)
-        assert {(row.attacked, row.attack_steps) for row in record} == {(None, 0)}
-        assert record.environment["attack"] == 0
 
 
 def test_a_text_is_not_attacked_and_an_attack_asked_for_is_refused() -> None:

@@ -7,9 +7,10 @@ import pytest
 import sympy as sp
 
 from bridge import compare
-from bridge.induction.vanilla import VanillaStudy
+from bridge.induction import vanilla
 from bridge.record import Flag, Row, Verdict
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
 from bridge.verdicts import Evidence, flags_of, judge
 from symbolic.derivation import Derivation, Obligation
 from symbolic.induction.vanilla import VANILLA, L
@@ -25,7 +26,7 @@ def with_obligation(condition: object) -> Quantity:
 @pytest.fixture
 def case() -> TheoremCase:
     params = {"p": 1, "L": 8, "d": 1, "W_star": 1.0}
-    return VanillaStudy().case(params, seed=0, dtype="float64", device="cpu")
+    return TheoremStudy(vanilla.VANILLA).case(params, seed=0, dtype="float64", device="cpu")
 
 
 def test_obligations_are_looked_up_at_the_parameters(case: TheoremCase) -> None:

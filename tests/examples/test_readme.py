@@ -55,7 +55,7 @@ def few(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name, number in FEW.items():
         monkeypatch.setitem(DEFAULTS, name, number)
-    monkeypatch.setattr("bridge.icgd.table.STARTS", 1)
+    monkeypatch.setattr("bridge.sources.Tabular.most", lambda self, samples: 1)
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))

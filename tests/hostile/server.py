@@ -109,8 +109,7 @@ def load_everything() -> None:
     import bridge.cli.solving
     import bridge.comparison
     import bridge.export.plots
-    import bridge.inverse
-    import bridge.text  # noqa: F401
+    import bridge.inverse  # noqa: F401
     import tests.hostile.calls  # noqa: F401
     from bridge.registry import studies
 

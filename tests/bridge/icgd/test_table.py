@@ -12,9 +12,10 @@ from bridge.budget import Budget
 from bridge.cli import main
 from bridge.data import Table, load_table, scaled
 from bridge.icgd.setting import activation_formula
-from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, TableCase, table_defaults
+from bridge.icgd.table import OUTPUT_RANGES, PROMPT_LIMIT, STARTS, STEPS, Lessons, learning
 from bridge.record import Comparison, Row, Verdict, Witness
 from bridge.registry import find_study
+from bridge.sources.case import SourceCase
 from numeric.icgd.network import IcgdNetwork
 from symbolic import UsageError
 from symbolic.activations import ACTIVATIONS
@@ -25,22 +26,27 @@ ID = "icgd.dimensions"
 SHIPPED = str(Path(__file__).parents[3] / "examples" / "boiling_points.csv")
 TARGET = "boiling_point"
 SMALL = {"K": 4, "n": 12, "L": 3, "relus": 128}
-ONCE = Budget(samples=1, attack=0, restarts=0, seed=0)
 
 
-def case_of(table: Table | None = None, *, seed: int = 0, dtype: str = "float64", **params: object) -> TableCase:
+def case_of(table: Table | None = None, *, seed: int = 0, **params: object) -> SourceCase:
     table, study = table or load_table(None, SHIPPED, TARGET), find_study(ID)
-    chosen = {**table_defaults(params, table), **params}
-    case = study.data_case(chosen, table, seed=seed, dtype=dtype, device="cpu")
-    assert isinstance(case, TableCase)
+    chosen = {**study.source_defaults(params, table), **params}
+    case = study.source_case(chosen, table, budget=Budget(1, 0, 0, seed), dtype="float64", device="cpu")
+    assert isinstance(case, SourceCase)
     return case
 
 
-def network_of(case: TableCase) -> IcgdNetwork:
-    return IcgdNetwork(emulation_of(case).construction(case.n))
+def learning_of(case: SourceCase, seed: int = 0) -> Lessons:
+    prompt = {name: each[0] for name, each in case.sample(1, seed).items()}
+    return learning(case.known["chain"], **prompt, data=case.data, L=case.params["L"], dtype="float64", device="cpu")
 
 
-def predictions(rows: list[Row] | Comparison) -> dict[str, Row]:
+def network_of(case: SourceCase) -> IcgdNetwork:
+    return IcgdNetwork(emulation_of(case).construction(len(case.data.x)))
+
+
+def predictions(found: SourceCase | Comparison) -> dict[str, Row]:
+    rows = found.rows if isinstance(found, Comparison) else found.extra_rows(found.asked)
     return {row.quantity.removeprefix("prediction."): row for row in rows if row.quantity.startswith("prediction.")}
 
 
@@ -74,12 +80,13 @@ def by_hand(w: torch.Tensor, table: Table, K: int, steps: int, B_v: float, eta: 
 @pytest.mark.parametrize("eta", [2.0, 40.0])  # at 40 the box clips
 def test_the_predictions_are_those_of_gradient_descent_by_hand(eta: float) -> None:
     table = load_table(None, SHIPPED, TARGET)
-    case = case_of(**SMALL, N=2, eta=eta)
+    case = case_of(**SMALL, N=2, eta=eta, seed=3)
     w = case.sample(1, 3)["w"][0]
     expected, risk = by_hand(w, table.first(13), 4, 3, 2.0, eta)
-    rows = predictions(case.extra_rows(Budget(samples=1, attack=0, restarts=0, seed=3)))
+    rows = predictions(case)
     assert rows["exact"].measured == pytest.approx(expected, rel=1e-10)
-    assert rows["risk.exact"].measured == pytest.approx(risk, rel=1e-10)
+    (risks,) = case.tables()
+    assert dict(risks.rows)["after L exact steps"] == pytest.approx(risk, rel=1e-10)
     target = float(table.targets[12, 0])
     assert rows["target"].measured == pytest.approx(target)
     assert rows["exact.error"].measured == pytest.approx(abs(expected - target))
@@ -89,27 +96,25 @@ def test_the_predictions_are_those_of_gradient_descent_by_hand(eta: float) -> No
 
 
 def test_the_network_comes_closer_with_more_relus() -> None:
-    apart = [predictions(case_of(**{**SMALL, "relus": m}).extra_rows(ONCE))["difference"].measured for m in (32, 512)]
+    apart = [predictions(case_of(**{**SMALL, "relus": m}))["difference"].measured for m in (32, 512)]
     assert 0 < apart[1] < apart[0] / 50  # errors fall with the square of the number: 256 times
 
 
 def test_the_layers_after_the_last_step_predict() -> None:
     case = case_of(**SMALL)
-    w = case.sample(1, 0)["w"]
-    learnt = case.learnt_in_context(w)
+    w, x, y = case.sample(1, 0).values()
+    learnt = learning_of(case).network
     network = network_of(case)
-    for _ in range(case.steps):
-        w = network.run(w, case.prompt["x"], case.prompt["y"], taps=("w",))["w"]
-    assert torch.equal(learnt.w, w)
-    query = case._tensor(case.data.x_query)
-    final = network.run(w, case.prompt["x"], case.prompt["y"], query, taps=("p[3]",))["p[3]"]
-    assert torch.equal(learnt.prediction, final[:, -1])
-    assert case.layers_to_prediction == 10 * 3 + 3
+    for _ in range(case.params["L"]):
+        w = network.run(w, x, y, taps=("w",))["w"]
+    assert torch.equal(learnt.w, w[0])
+    final = network.run(w, x, y, torch.as_tensor(case.data.x_query)[None], taps=("p[3]",))["p[3]"]
+    assert torch.equal(learnt.prediction, final[0, -1])
 
 
 @pytest.mark.parametrize(("activation", "N", "stays"), [("tanh", 2, True), ("tanh", 1, False), ("sigmoid", 2, False)])
 def test_from_zero_nothing_moves_where_the_gradient_vanishes(activation: str, N: int, stays: bool) -> None:
-    rows = predictions(case_of(**{**SMALL, "N": N, "activation": activation}).extra_rows(ONCE))
+    rows = predictions(case_of(**{**SMALL, "N": N, "activation": activation}))
     row = rows["from_zero"]
     assert (row.flags == {"measured": ["w = 0 is stationary"]}) == stays
     assert ("the gradient vanishes there" in row.remark) == stays
@@ -133,8 +138,8 @@ def test_every_activation_that_the_theorem_admits_has_a_range_and_a_step() -> No
 def test_the_default_steps_lower_the_risk(activation: str, source: tuple[str | None, ...]) -> None:
     case = case_of(load_table(*source), activation=activation)
     for seed in range(3):
-        start = case.sample(1, seed)["w"]
-        assert case.risk(case.learnt_exactly(start).w) < 0.98 * case.risk(start), seed
+        found = learning_of(case, seed)
+        assert found.risk(found.exact.w) < 0.98 * found.risk(found.w), seed
 
 
 def test_tables_are_inside_the_hypotheses_with_several_starts() -> None:
@@ -170,9 +175,7 @@ def test_a_query_beyond_the_prompt_is_flagged(tmp_path: Path) -> None:
     assert "query outside B_x" in rows["network"].flags["measured"]
     assert "> B_x = 1: outside; the sums of ReLUs are certified for ||x||_2 <= B_x" in rows["network"].remark
     assert "certified" not in rows["exact"].remark
-    assert "risk.start" in rows
-    assert not rows["risk.start"].flags
-    inside = predictions(case_of(**SMALL).extra_rows(ONCE))
+    inside = predictions(case_of(**SMALL))
     assert not scaled(load_table(None, SHIPPED, TARGET).first(13), 1.0, 1.0, output_range=(-1.0, 1.0)).outside
     assert not inside["network"].flags
 
@@ -187,7 +190,8 @@ def test_a_table_keeps_the_bounds_and_predicts(tmp_path: Path) -> None:
     assert scopes == {"network", "prompt", "prompt, local"}
     rows = predictions(made)
     assert rows["network.error"].measured < rows["mean.error"].measured
-    assert rows["risk.network"].measured < rows["risk.start"].measured / 2
+    risks = dict(made.tables[0].rows)
+    assert risks["after L steps of the network"] < risks["before the first step"] / 2
     assert (made.params["n"], made.params["d_x"], made.params["d_y"]) == (54, 5, 1)
 
 
@@ -215,9 +219,9 @@ def test_a_witness_replays_without_the_table(tmp_path: Path) -> None:
 
 def test_an_accuracy_asked_for_sets_the_relus() -> None:
     table = load_table(None, SHIPPED, TARGET)
-    assert "relus" not in table_defaults({"eps": 0.5}, table)
+    assert "relus" not in find_study(ID).source_defaults({"eps": 0.5}, table)
     assert emulation_of(case_of(**{**SMALL, "relus": 0, "eps": 0.5})).relus > 3
-    rows = predictions(case_of(**{**SMALL, "relus": 0, "eps": 1e-11}).extra_rows(ONCE))  # no network can be built
+    rows = predictions(case_of(**{**SMALL, "relus": 0, "eps": 1e-11}))  # no network can be built
     assert "exact" in rows
     assert "network" not in rows
 
@@ -235,12 +239,12 @@ def test_large_tables_have_no_bounds_at_the_prompt() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"d_x": 7}, "d_x = 7, but .* has 5 columns of features; leave d_x out"),
-        ({"d_y": 2, "n": 99}, "d_y = 2, .*; n = 99, but .* has 55 rows, the last for the query; take n = 2 to 54"),
+        ({"d_x": 7}, "d_x = 7 for the 5 columns of .*; leave d_x out"),
+        ({"d_y": 2, "n": 99}, "d_y = 2 for the 1 targets of .*; n = 99, but .* has 55 rows .*; take n = 2 to 54"),
         ({"n": 1}, "take n = 2 to 54"),
         ({"n": 10**6}, "take n = 2 to 54"),
         ({"L": 0}, "L = 0 does not meet L >= 1"),
-        ({"K": 10**5}, r"K = 100000, n = 54: needs about \S+ GiB of memory, this machine has .*; lower them"),
+        ({"K": 10**5}, r"K = 100000, .*, n = 54: needs about \S+ GiB of memory, this machine has .*; lower them"),
         ({"activation": "relu"}, "activation 'relu' has 0 continuous derivatives"),
         ({"attack": 5}, "is measured as it is and not attacked"),
     ],
@@ -308,12 +312,10 @@ def test_the_shipped_table_is_what_the_readme_says() -> None:
 
 def test_one_step_on_all_patients_is_small() -> None:
     table = load_table("diabetes", None, None)
-    case = find_study("icgd.dimensions").data_case(
-        table_defaults({}, table), table, seed=0, dtype="float64", device="cpu"
-    )
-    assert (case.n, emulation_of(case).relus) == (441, 256)
+    case = case_of(table)
+    assert (len(case.data.x), emulation_of(case).relus) == (441, 256)
     inputs = case.sample(1, 0)
     with Tensors() as seen:
         network = network_of(case)
-        network.run(inputs["w"], inputs["x"], inputs["y"], case._tensor(case.data.x_query))
+        network.run(inputs["w"], inputs["x"], inputs["y"], torch.as_tensor(case.data.x_query)[None])
     assert seen.numbers < 5 * 2**16  # 2.5 MiB in float64: the weights of one layer as dense matrices alone have more

@@ -17,7 +17,7 @@ from bridge.icgd.iterates import iterates
 from bridge.icgd.path import Path
 from bridge.icgd.setting import activation_formula, loss_formula
 from bridge.icgd.smoothness import gap_above, smoothness_here, smoothness_of_layers
-from bridge.icgd.trajectory import TrajectoryStudy, path_of
+from bridge.icgd.trajectory import TRAJECTORY, path_of
 from bridge.measure import evidence_at
 from bridge.record import Comparison, Flag, Row, Verdict
 from bridge.theorem_case import TheoremCase
@@ -48,7 +48,7 @@ SETTINGS = [
 
 @cache
 def case_of(**changes: Any) -> TheoremCase:
-    return TrajectoryStudy().case({**SMALL, **changes}, seed=0, dtype="float64", device="cpu")
+    return TheoremStudy(TRAJECTORY).case({**SMALL, **changes}, seed=0, dtype="float64", device="cpu")
 
 
 def run(**changes: Any) -> Comparison:
@@ -289,7 +289,7 @@ def test_a_step_beyond_one_over_l_f_is_outside_what_is_printed() -> None:
 
 
 def test_too_large_a_path_is_judged_on_floats() -> None:
-    study = TheoremStudy(replace(TrajectoryStudy().theorem, exact_limit=10))
+    study = TheoremStudy(replace(TRAJECTORY, exact_limit=10))
     case = study.case(SMALL, seed=0, dtype="float64", device="cpu")
     last, inputs = case.quantity("path[3]"), case.sample(1, 0)
     evidence = evidence_at(case, last, inputs).evidence
@@ -305,7 +305,7 @@ ONE = Budget(samples=1, attack=0, restarts=1, seed=0)
 
 
 def check(name: str, samples: int = 1, **changes: Any) -> Row:
-    rows = case_of(**changes).checks(replace(ONE, samples=samples)) + TrajectoryStudy().checks()
+    rows = case_of(**changes).checks(replace(ONE, samples=samples)) + TheoremStudy(TRAJECTORY).checks()
     return next(row for row in rows if row.quantity == name)
 
 
@@ -335,7 +335,7 @@ def saved(row: Row, folder: FilePath) -> str:
 
 
 def test_every_erratum_is_shown_and_its_witness_replays(tmp_path: FilePath) -> None:
-    rows = TrajectoryStudy().checks()
+    rows = TheoremStudy(TRAJECTORY).checks()
     names = [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert [row.quantity for row in rows] == [each for name in names for each in (name, f"{name}.repaired")]
     for refuted, repaired in zip(rows[::2], rows[1::2], strict=True):
@@ -415,7 +415,7 @@ def test_a_network_of_one_example_and_a_large_step_refutes_the_printed_path() ->
 
 
 def test_solving_shows_the_errata_of_the_quantity() -> None:
-    study = TrajectoryStudy()
+    study = TheoremStudy(TRAJECTORY)
     assert [each.name for each in study.refutable()] == [f"erratum.{check.__name__}" for check in exact_runs.WITNESSES]
     assert all(each.erratum for each in study.refutable())
     path, mapping = (study.result.quantity(name) for name in ("path", "gradient_mapping"))

@@ -10,9 +10,10 @@ import torch
 
 from bridge import compare, replay
 from bridge.comparison import Comparison
-from bridge.induction.vanilla import VANILLA, VanillaStudy
+from bridge.induction.vanilla import VANILLA
 from bridge.record import Flag, Row, Verdict
 from bridge.theorem_case import TheoremCase
+from bridge.theorem_study import TheoremStudy
 from bridge.verdicts import Bound
 from symbolic import UsageError
 from symbolic.statements import Quantity
@@ -144,13 +145,13 @@ class Planted(TheoremCase):
 
 
 def test_the_attack_finds_planted_violations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(VanillaStudy, "case", lambda self, params, **more: plant(self, params, **more))
+    monkeypatch.setattr(TheoremStudy, "case", lambda self, params, **more: plant(self, params, **more))
     comparison = compare("induction.vanilla", p=(1, 8), L=(8, 64), **QUICK)
     for name in ("y", "scores"):
         assert [row.verdict["derived"] for row in rows(comparison, name)] == [Verdict.VIOLATED] * 4
 
 
-def plant(study: VanillaStudy, params: dict, *, seed: int, dtype: str, device: str) -> TheoremCase:
+def plant(study: TheoremStudy, params: dict, *, seed: int, dtype: str, device: str) -> TheoremCase:
     return Planted(VANILLA, *study.point(params, seed), dtype, device)
 
 
@@ -224,7 +225,7 @@ def test_a_similarity_may_be_a_matrix_which_gives_d(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     path.write_text("[[1, 0.5], [0, -1]]")
     for spec in ([[1, 0.5], [0, -1]], "[[1, 0.5], [0, -1]]", f"@{path}"):
-        case = VanillaStudy().case({"p": 1, "L": 8, "W_star": spec}, seed=0, dtype="float64", device="cpu")
+        case = TheoremStudy(VANILLA).case({"p": 1, "L": 8, "W_star": spec}, seed=0, dtype="float64", device="cpu")
         assert case.full_params["W_star"] == [[1, 0.5], [0, -1]]
         assert case.full_params["d"] == 2
     assert compare("induction.vanilla", p=1, L=8, W_star=[[1.0, 0], [0, 1]], samples=2, attack=0).rows
@@ -293,6 +294,6 @@ def test_the_comparison_runs_on_a_gpu() -> None:
 
 
 def test_prompts_outside_the_cube_are_refused_or_moved_back() -> None:
-    case = VanillaStudy().case({"p": 1, "L": 3, "d": 1, "W_star": 1.0}, seed=0, dtype="float64", device="cpu")
+    case = TheoremStudy(VANILLA).case({"p": 1, "L": 3, "d": 1, "W_star": 1.0}, seed=0, dtype="float64", device="cpu")
     inside = case.admit({"x": torch.tensor([[[2.0], [-3.0], [0.5]]])})["x"]
     assert inside.flatten().tolist() == [1.0, -1.0, 0.5]

@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from bridge import compare
-from bridge.looped.gradient_descent import GRADIENT_DESCENT, AtPrompt, features
-from bridge.looped.gradient_descent_data import largest_eigenvalue
+from bridge.looped.gradient_descent import PromptLetters
+from bridge.looped.gradient_descent_table import largest_eigenvalue
 from bridge.record import Comparison, Row, Verdict
-from bridge.registry import find_study
 from numeric.looped import gradient_descent as numeric
 from numeric.network import Network
 from symbolic import UsageError
@@ -69,7 +68,7 @@ def test_knobs_follow_the_format(dtype: str, largest: float) -> None:
     assert all(row.verdict == {"instance": Verdict.KEPT} for row in rows if row.scope == "prompt")
 
 
-def weights_of(second: str, c: float, C: float) -> tuple[AtPrompt, torch.Tensor]:
+def weights_of(second: str, c: float, C: float) -> tuple[PromptLetters, torch.Tensor]:
     """What is known of W - G, and W as the attention weights of the network are, for 3 examples."""
     x, y = torch.rand(4, 2, generator=torch.Generator().manual_seed(1)) - 0.5, torch.zeros(3, 1)
     at = numeric.Setting(3, 2, 1, 1.0, c, C, 24.0, 1.0, 1.0, second)
@@ -82,7 +81,7 @@ def weights_of(second: str, c: float, C: float) -> tuple[AtPrompt, torch.Tensor]
     share = (0.5 if second == "opposite" else 1.0) * np.exp(C) / c
     first, other = (head.weights(state, 0, 8)[0, ::2, ::2] for head in heads)
     y = torch.tensor([[0.5], [-1.0], [0.25]])
-    here = AtPrompt(x, y, torch.zeros(0, 2, 3), 3, 2, 6, 0.5, c, C, second, 1.0, 1.0, 24.0, 53)
+    here = PromptLetters(x, y, torch.zeros(0, 2, 3), 3, 2, 6, 0.5, c, C, second, 1.0, 1.0, 24.0, 53)
     return here, share * (first - other)
 
 
@@ -114,7 +113,7 @@ def test_features_are_those_of_the_mlp() -> None:
     by_hand = x
     for each in mlp:
         by_hand = torch.relu(by_hand @ each[:, :3].T + each[:, 3])
-    torch.testing.assert_close(features(x, mlp), by_hand)
+    torch.testing.assert_close(numeric.features(x, mlp), by_hand)
 
 
 # Tables.
@@ -134,11 +133,10 @@ def test_a_table_is_fitted_as_scikit_learn_does(tmp_path: Path) -> None:
     rows = compare(ID, csv=table(tmp_path), target="y", T=(1, 200)).rows
     found = {(row.quantity, row.params["T"], row.scope): row for row in rows}
     for T in (1, 200):
-        row, apart = found["prediction", T, "prompt"], found["prediction.apart", T, None]
+        row, apart = found["prediction", T, "prompt"], found["prediction.difference", T, None]
         assert row.verdict == {"instance": Verdict.KEPT}
-        assert row.measured == pytest.approx(apart.measured)
         assert row.measured < row.instance < 1e-6
-        assert apart.measured < 1e-6
+        assert 0 < apart.measured < 1e-5
         assert found["prediction", T, "network"].verdict == {
             "derived": Verdict.KEPT, "instance": Verdict.KEPT,
         }  # fmt: skip
@@ -199,7 +197,3 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     far.write_text("a,y\n" + "\n".join(f"{k % 3},{k}" for k in range(9)) + "\n50,1\n")
     with pytest.raises(UsageError, match=r"the query of .* has \|\|x\|\|_2 = .* > B_x = 1"):
         compare(ID, csv=str(far), target="y", T=1)
-
-
-def test_the_study_is_that_of_the_theorem() -> None:
-    assert find_study(ID).theorem is GRADIENT_DESCENT

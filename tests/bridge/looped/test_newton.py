@@ -74,7 +74,7 @@ def test_the_c_chosen_beforehand_is_nearly_the_best(second: Second, condition: f
     chosen = tables.recommended(second, "float64", N=40, d=4, T=tables.LOOPS, kappa=condition)
 
     def error(c: float) -> float:
-        return tables.Run.of(*prompt, tables.LOOPS, 1.0, c, chosen["C"], second, "float64").errors[-1]
+        return tables.LoopErrors.of(*prompt, tables.LOOPS, 1.0, c, chosen["C"], second, "float64").errors[-1]
 
     scan = [error(chosen["c"] * 4.0**power) for power in range(-5, 6)]
     assert error(chosen["c"]) < 4 * min(scan)
@@ -90,9 +90,9 @@ def diabetes() -> Any:
 
 def test_the_prediction_on_diabetes_is_that_of_newton(diabetes: Any) -> None:
     rows = {row.quantity: row for row in diabetes if row.quantity.startswith("prediction.")}
-    assert rows["prediction.difference"].measured < 1e-6
-    assert rows["prediction.newton"].measured == pytest.approx(rows["prediction.least_squares"].measured, rel=1e-9)
-    assert rows["prediction.y_hat"].measured == pytest.approx(rows["prediction.newton"].measured, abs=1e-3)
+    assert rows["prediction.difference"].measured < 1e-4
+    assert rows["prediction.exact"].measured == pytest.approx(rows["prediction.least_squares"].measured, rel=1e-9)
+    assert rows["prediction.network"].measured == pytest.approx(rows["prediction.exact"].measured, abs=1e-3)
 
 
 def test_each_loop_on_diabetes_is_within_its_bounds(diabetes: Any) -> None:
@@ -124,7 +124,7 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
     path = table_file(tmp_path / "own.csv", copied=None)
     rows = {row.quantity: row for row in compare("looped.newton", csv=str(path), target="y", second="opposite")}
     assert rows["prediction.difference"].measured < 1e-7
-    assert rows["prediction.y_hat"].measured == pytest.approx(rows["prediction.least_squares"].measured, abs=1e-5)
+    assert rows["prediction.network"].measured == pytest.approx(rows["prediction.least_squares"].measured, abs=1e-5)
 
 
 @pytest.mark.parametrize("copied", [0.0, 1e-5])

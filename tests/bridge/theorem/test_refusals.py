@@ -134,6 +134,7 @@ for bound, changes in (
     (out, {"parameters": {"e": 1}}),
     (out, {"inputs": {"x": (3,)}}),
     (out, {"network": 3}),
+    (out, {"sources": (3,)}),
 ):
     try:
         bs.theorem("wrong", bound, **{"parameters": {e: 1}, **changes})
@@ -150,6 +151,7 @@ def test_arguments_of_a_wrong_sort_are_refused_where_nothing_checks_types() -> N
         "wrong: the parameter 'e' is no symbol; give {sp.Symbol('n'): 8}, not names",
         "wrong: the input x is (3,); give a domain, such as bs.Box(d)",
         "wrong: the network is 3; give a function",
+        "wrong: the source is 3; give a Tabular, a Series or a Textual",
     ]
 
 
