@@ -363,7 +363,6 @@ class Study(ABC):
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType({})
     settings: Mapping[str, int] = MappingProxyType({})
     sha256: str | None = None  # of the file that the theorem was read from
-    inequalities: tuple[Inequality, ...] = ()  # at every parameter, for `certify`
     lags: str = ""
 
     @abstractmethod
@@ -426,6 +425,10 @@ class Study(ABC):
 
     def checks(self) -> list[Row]:
         """Rows about the result itself, at parameters of their own: a printed statement refuted, with its witness."""
+        return []
+
+    def inequalities_at(self, params: Mapping[str, Any]) -> list[Inequality]:
+        """Those that `certify` proves at these parameters."""
         return []
 
     def figure(self, comparison: Comparison) -> Any:

@@ -84,6 +84,7 @@ class Theorem:
     run in parts that fit. `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
     inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` takes given
     parameters and the seed (and `dtype`, by name) and completes them by those that they imply, which `implied` names.
+    `inequalities` are those that `certify` proves, or a function of parameters that gives them.
     `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter is solved for.
     `tables`, functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take
     those of one prompt, the table's or the first that is drawn. `tabular` says how a table of real numbers becomes a
@@ -126,7 +127,7 @@ class Theorem:
     random: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rounding: Mapping[str, Function] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
-    inequalities: tuple[Inequality, ...] = ()
+    inequalities: tuple[Inequality, ...] | Callable[..., Sequence[Inequality]] = ()  # or a function of parameters
     distance: Function | None = None
     exact_bits: int | Function = 0
     exact_limit: int = DEFAULT_LIMIT
@@ -289,7 +290,7 @@ def theorem(
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[sp.Symbol, str] | None = None,
     checks: Sequence[Check] = (),
-    inequalities: Sequence[Inequality] = (),
+    inequalities: Sequence[Inequality] | Callable[..., Sequence[Inequality]] = (),
     title: str = "",
     claim: str = "",
     cites: str | Citation = "",
@@ -358,7 +359,7 @@ def theorem(
         handles=handles,
         random={over: (names,) if isinstance(names, str) else tuple(names) for over, names in (random or {}).items()},
         checks=tuple(checks),
-        inequalities=tuple(inequalities),
+        inequalities=inequalities if callable(inequalities) else tuple(inequalities),
         entries={each.name: each.dim for each in bounds if isinstance(each, Approximated)},
     )
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bridge.arguments import arguments_of, called_with
 from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
@@ -18,9 +19,10 @@ from bridge.record import Comparison, Row
 from bridge.rows import ONE_INPUT
 from bridge.study import Case, Study
 from bridge.texts import with_values
-from bridge.theorem import Function, Theorem, arguments_of
+from bridge.theorem import Function, Theorem
 from bridge.theorem_case import TheoremCase
 from bridge.theorem_table import TableCase
+from symbolic.inequalities import Inequality
 from symbolic.statements import Quantity, UsageError
 
 
@@ -29,7 +31,7 @@ class TheoremStudy(Study):
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
-        self.sha256, self.inequalities, self.searched = theorem.sha256, theorem.inequalities, theorem.searched
+        self.sha256, self.searched = theorem.sha256, theorem.searched
         self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
         self.settings = theorem.settings
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
@@ -49,6 +51,10 @@ class TheoremStudy(Study):
 
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
         return TheoremCase(self.theorem, *self.point(params, seed, dtype), dtype, device)
+
+    def inequalities_at(self, params: Mapping[str, Any]) -> list[Inequality]:
+        given = self.theorem.inequalities
+        return list(called_with(given, params) if callable(given) else given)
 
     def figure(self, comparison: Comparison) -> Any:
         return None if self.theorem.figure is None else self.theorem.figure(comparison)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bridge.certify.registry import stated_inequalities
 from symbolic.inequalities import Inequality
 from symbolic.statements import Result, UsageError
 
@@ -29,8 +28,7 @@ def stated_now(source: Any, params: dict[str, Any]) -> list[Inequality]:
 
     study = find_study(source)
     check_parameters(study.result, params)
-    own = [*study.inequalities, *stated_inequalities(study.result.id, params)]
-    stated = [*own, *stated_obligations(study, params)[0]]
+    stated = [*study.inequalities_at(params), *stated_obligations(study, params)[0]]
     return [each for at, each in enumerate(stated) if not any(same_claim(each, other) for other in stated[:at])]
 
 

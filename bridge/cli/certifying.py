@@ -19,7 +19,6 @@ from bridge.certify.deadline import Deadline, OutOfTime
 from bridge.certify.obligations import OBLIGATION, stated_obligations
 from bridge.certify.proving import Outcome, Status, prove
 from bridge.certify.reading import DEFINED, SIMPLIFIED, read_inequality, typed_inequality
-from bridge.certify.registry import STATED
 from bridge.certify.stating import belongs, family, has_choices, same_statements, stated_now
 from bridge.certify.words import box_text, short
 from bridge.cli.entry import INTERRUPTED
@@ -95,10 +94,10 @@ def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str]
     id = source.typed
     if not names:
         why = f" ({'; '.join(cannot)})" if cannot else ""
-        others = "give it some by `inequalities=`" if source.is_own else f"these do: {', '.join(STATED)}"
+        own = "; give it some by `inequalities=`" if source.is_own else ""
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
-            f"bounds; {others}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
+            f"bounds{own}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
         )
     names = list(dict.fromkeys(family(name) for name in names))
     near = difflib.get_close_matches(quantity or "", names, n=2, cutoff=0.4)

@@ -12,6 +12,7 @@ from bridge.export.numbers import plain
 from symbolic.induction import head_limits as theory
 from symbolic.induction import signs
 from symbolic.induction.training import w_star
+from symbolic.inequalities import Inequality
 
 GRAIN = 10_000  # thresholds in w* are given to 1/GRAIN
 
@@ -42,6 +43,10 @@ def _crossing(expression: sp.Expr) -> tuple[sp.Rational, sp.Rational]:
 def threshold_proofs(claim: str) -> tuple[Outcome, Outcome]:
     first, second = theory.stated_inequalities(*threshold(claim), claim)
     return prove(first), prove(second)
+
+
+def threshold_inequalities() -> list[Inequality]:
+    return [each for claim in theory.CLAIMS for each in theory.stated_inequalities(*threshold(claim), claim)]
 
 
 def threshold_check(claim: str) -> Check:

@@ -141,4 +141,5 @@ KARAMATA = Theorem(
         _check("gain", gain),
         _check("exponent", exponent),
     ),
+    inequalities=lambda: theory.stated_inequalities({}),
 )

@@ -126,8 +126,20 @@ def quadratic(alpha: float, w_star: float) -> Sides:
     )
 
 
+def every(stated: Mapping[str, Stated]) -> list[Inequality]:
+    return [each for printed, ours in stated.values() for each in (*printed, *ours)]
+
+
+def head_inequalities(alpha: float, w_star: float) -> list[Inequality]:
+    found = quadratic_at({"alpha": alpha, "w_star": w_star}).inequality
+    return [*every(theory.head_inequalities()), *([] if found is None else [found])]
+
+
 LYAPUNOV_GRAM = Theorem(
-    theory.LYAPUNOV_GRAM, main="decay", checks=tuple(map(gram_check, theory.LYAPUNOV_GRAM.quantities))
+    theory.LYAPUNOV_GRAM,
+    main="decay",
+    checks=tuple(map(gram_check, theory.LYAPUNOV_GRAM.quantities)),
+    inequalities=lambda: every(theory.gram_inequalities()),
 )
 LYAPUNOV_HEAD = Theorem(
     theory.LYAPUNOV_HEAD,
@@ -136,4 +148,5 @@ LYAPUNOV_HEAD = Theorem(
         *(head_check(each) for each in theory.LYAPUNOV_HEAD.quantities if each.name != "quadratic"),
         Check(theory.LYAPUNOV_HEAD.quantity("quadratic"), quadratic),
     ),
+    inequalities=head_inequalities,
 )

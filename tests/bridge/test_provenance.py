@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 import boundsmith as bs
-from bridge.certify.registry import stated_inequalities
+from bridge.certify.stating import stated_now
 from bridge.cli.description import result_record
 from bridge.cli.entry import main
 from bridge.registry import find_study
@@ -35,7 +35,7 @@ def test_every_derived_bound_has_its_word(id: str) -> None:
 def test_what_is_proved_by_certificate_has_inequalities_to_certify(id: str) -> None:
     result = find_result(id)
     if any(each.provenance is CERTIFICATE for each in result.quantities):
-        assert stated_inequalities(id, find_study(id).resolved({}))
+        assert stated_now(id, find_study(id).resolved({}))
 
 
 def own(conclusion: bs.Approximated) -> bs.Quantity:
