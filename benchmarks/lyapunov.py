@@ -1,15 +1,15 @@
 """Every inequality on the Lyapunov functions of wang2024, proved or refuted: `python -m benchmarks.lyapunov`."""
 
 from bridge.certify import prove
-from bridge.certify.stating import stated_now
+from bridge.registry import find_study
 
 PARAMS = {"induction.lyapunov_gram": {}, "induction.lyapunov_head": {"alpha": 1.0, "w_star": 0.49}}
 
 
 def main() -> None:
     print(f"{'inequality':45s} {'status':10s} {'boxes':>7s} {'seconds':>8s}")
-    for name, params in PARAMS.items():
-        for inequality in stated_now(name, params):
+    for name in ("induction.lyapunov_gram", "induction.lyapunov_head"):
+        for inequality in find_study(name).inequalities(PARAMS):
             outcome = prove(inequality)
             print(f"{inequality.name:45s} {outcome.status:10s} {outcome.boxes:7d} {outcome.seconds:8.2f}")
 

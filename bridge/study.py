@@ -363,6 +363,7 @@ class Study(ABC):
     searched: Mapping[str, tuple[int | float | None, int | float | None]] = MappingProxyType({})
     settings: Mapping[str, int] = MappingProxyType({})
     sha256: str | None = None  # of the file that the theorem was read from
+    certifies: bool = False  # whether it states inequalities of its own
     lags: str = ""
 
     @abstractmethod
@@ -376,6 +377,10 @@ class Study(ABC):
         Nothing for a study whose work does not grow with its parameters.
         """
         return Cost()
+
+    def inequalities(self, params: Mapping[str, Any]) -> list[Inequality]:
+        """What `certify` proves at these parameters, beside the open obligations of the derivations."""
+        return []
 
     def missing(self, params: Mapping[str, Any]) -> list[str]:
         """What a witness's `params` leave out. Raises UsageError for a name that is not a parameter."""

@@ -100,6 +100,8 @@ class Theorem:
     printed bound than in the derived one. `idle` names the parameters and settings that nothing depends on there,
     `automatic` those of which 0 means: computed from the others, `fixed` those that are never solved for.
 
+    `inequalities` on boxes are what `certify` proves: a tuple, or a function of parameters that gives them.
+
     What searches: `samples`, as `starts`, gives the random inputs. `envelope`, a function as the network is, stands in
     for it in the first half of an attack: a smooth one, where the error itself has kinks. Where `leading` names
     quantities, these alone are searched for, and the others are shown where the first of them errs most. `refutations`
@@ -127,7 +129,7 @@ class Theorem:
     random: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rounding: Mapping[str, Function] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
-    inequalities: tuple[Inequality, ...] | Callable[..., Sequence[Inequality]] = ()  # or a function of parameters
+    inequalities: tuple[Inequality, ...] | Function = ()
     distance: Function | None = None
     exact_bits: int | Function = 0
     exact_limit: int = DEFAULT_LIMIT
@@ -187,6 +189,7 @@ class Theorem:
         }
         others |= {"the hypotheses of bounds": self.outside, "the printed letters": self.printed_letters}
         others["the idle parameters"] = self.idle
+        others["the inequalities"] = self.inequalities if callable(self.inequalities) else None
         yield from ((role, each) for role, each in others.items() if each is not None)
         if self.bounds is not None:
             yield from _written("the bounds", self.bounds)
@@ -290,7 +293,7 @@ def theorem(
     trivial: Mapping[str, Any] | None = None,
     meanings: Mapping[sp.Symbol, str] | None = None,
     checks: Sequence[Check] = (),
-    inequalities: Sequence[Inequality] | Callable[..., Sequence[Inequality]] = (),
+    inequalities: Sequence[Inequality] | Function = (),
     title: str = "",
     claim: str = "",
     cites: str | Citation = "",

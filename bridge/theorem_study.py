@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bridge.arguments import arguments_of, called_with
+from bridge.arguments import arguments_of, called_for, called_with
 from bridge.budget import Budget
 from bridge.check_rows import check_rows
 from bridge.cost import Cost
@@ -31,7 +31,7 @@ class TheoremStudy(Study):
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.result, self.main_quantity = theorem, theorem.statement, theorem.main
-        self.sha256, self.searched = theorem.sha256, theorem.searched
+        self.sha256, self.searched, self.certifies = theorem.sha256, theorem.searched, bool(theorem.inequalities)
         self.implied, self.automatic, self.fixed = theorem.implied, theorem.automatic, theorem.fixed
         self.settings = theorem.settings
         # A parameter on which a weight or a letter depends changes a bound that has no letter for it.
@@ -45,6 +45,13 @@ class TheoremStudy(Study):
     def _drawn(self) -> list[Function]:
         once = (each for name, each in self.theorem.weights.items() if name not in self.theorem.drawn_each_time)
         return [each for each in once if not isinstance(each, Domain)]
+
+    def inequalities(self, params: Mapping[str, Any]) -> list[Inequality]:
+        stated = self.theorem.inequalities
+        if not callable(stated):
+            return list(stated)
+        with called_for(f"{self.result.id}: the inequalities", stated):
+            return list(called_with(stated, params))
 
     def cost(self, sizes: Mapping[str, float], budget: Budget | None) -> Cost:
         return Cost() if self.theorem.cost is None else self.theorem.cost(sizes, budget)

@@ -28,7 +28,7 @@ def stated_now(source: Any, params: dict[str, Any]) -> list[Inequality]:
 
     study = find_study(source)
     check_parameters(study.result, params)
-    stated = [*study.inequalities_at(params), *stated_obligations(study, params)[0]]
+    stated = [*study.inequalities(params), *stated_obligations(study, params)[0]]
     return [each for at, each in enumerate(stated) if not any(same_claim(each, other) for other in stated[:at])]
 
 

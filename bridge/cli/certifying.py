@@ -26,7 +26,7 @@ from bridge.cli.requests import Request
 from bridge.cli.sources import Source
 from bridge.cli.terminal import progress, show, show_json
 from bridge.export.files import check_writable, write_text
-from bridge.registry import find_study
+from bridge.registry import find_study, studies
 from symbolic.inequalities import Inequality
 from symbolic.statements import UsageError
 
@@ -94,7 +94,8 @@ def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str]
     id = source.typed
     if not names:
         why = f" ({'; '.join(cannot)})" if cannot else ""
-        own = "; give it some by `inequalities=`" if source.is_own else ""
+        certifying = ", ".join(id for id, study in studies().items() if study.certifies)
+        others = "give it some by `inequalities=`" if source.is_own else f"these do: {certifying}"
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
             f"bounds{own}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."

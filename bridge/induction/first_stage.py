@@ -259,4 +259,5 @@ FIRST_STAGE = Theorem(
     checks=tuple(Check(theory.FIRST_STAGE.quantity(name), *how) for name, how in CHECKS.items()),
     inequalities=lambda L: theory.stated_inequalities({"L": L}),
     cost=cost,
+    inequalities=theory.stated_inequalities,
 )

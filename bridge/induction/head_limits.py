@@ -45,7 +45,7 @@ def threshold_proofs(claim: str) -> tuple[Outcome, Outcome]:
     return prove(first), prove(second)
 
 
-def threshold_inequalities() -> list[Inequality]:
+def inequalities() -> list[Inequality]:
     return [each for claim in theory.CLAIMS for each in theory.stated_inequalities(*threshold(claim), claim)]
 
 

@@ -30,7 +30,7 @@ DERIVED = ("derived",)
 @cache
 def certified() -> dict[str, Outcome]:
     """The inequalities about C."""
-    return {each.name: prove(each, seconds=math.inf, most_boxes=MOST_BOXES) for each in theory.stated_inequalities({})}
+    return {each.name: prove(each, seconds=math.inf, most_boxes=MOST_BOXES) for each in theory.stated_inequalities()}
 
 
 def holds(name: str) -> bool:
@@ -68,7 +68,7 @@ def true_version(seed: int, *, equal: bool) -> Sides:
 def derivative(order: int, x: Tensor) -> Sides:
     """C' or C'' at x; the printed formula is right for every x if SymPy finds no difference."""
     at = x.item()
-    right = theory.derivative_differences()[order - 1] == 0
+    right = theory.derivative_difference(order) == 0
     words = f"the printed derivative is {'right' if right else 'not that of C'}; {in_words('convex')}, C'(0) = 1"
     return Sides(
         evaluate_ball(sp.diff(theory.C, theory.x, order), {theory.x: at}),
@@ -141,5 +141,5 @@ KARAMATA = Theorem(
         _check("gain", gain),
         _check("exponent", exponent),
     ),
-    inequalities=lambda: theory.stated_inequalities({}),
+    inequalities=theory.stated_inequalities,
 )

@@ -126,20 +126,23 @@ def quadratic(alpha: float, w_star: float) -> Sides:
     )
 
 
-def every(stated: Mapping[str, Stated]) -> list[Inequality]:
-    return [each for printed, ours in stated.values() for each in (*printed, *ours)]
-
-
-def head_inequalities(alpha: float, w_star: float) -> list[Inequality]:
+def head_inequalities(alpha: int | float, w_star: int | float) -> list[Inequality]:
+    """Those at every alpha and w_star, and the quadratic one of this point, if there is one."""
     found = quadratic_at({"alpha": alpha, "w_star": w_star}).inequality
-    return [*every(theory.head_inequalities()), *([] if found is None else [found])]
+    return [*all_of(theory.head_inequalities()), *([] if found is None else [found])]
+
+
+def all_of(stated: theory.Stated) -> list[Inequality]:
+    """The printed ones and ours, each once."""
+    named = {each.name: each for printed, ours in stated.values() for each in (*printed, *ours)}
+    return list(named.values())
 
 
 LYAPUNOV_GRAM = Theorem(
     theory.LYAPUNOV_GRAM,
     main="decay",
     checks=tuple(map(gram_check, theory.LYAPUNOV_GRAM.quantities)),
-    inequalities=lambda: every(theory.gram_inequalities()),
+    inequalities=lambda: all_of(theory.gram_inequalities()),
 )
 LYAPUNOV_HEAD = Theorem(
     theory.LYAPUNOV_HEAD,

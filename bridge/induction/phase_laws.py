@@ -15,9 +15,9 @@ from bridge.induction.phase_regime import number
 from bridge.induction.phase_runs import Measure
 from bridge.induction.phase_times import value
 from symbolic.induction import phases
-from symbolic.induction.phase_statement import PHASES
 from symbolic.induction.phase_ways import Point, Way
 from symbolic.induction.training import L, sigma_init, t
+from symbolic.statements import Quantity
 
 NO_SMALL_START = "no formula: sigma_init and 1/L are not small enough here"
 OTHER_PHASES = "hypothesis of a small start is not met: h > h* or w > w* at the start, so that the phases differ"
@@ -26,13 +26,6 @@ Words = Callable[[Point], str]
 
 def nothing(_: Point) -> str:
     return ""
-
-
-def bound(name: str) -> sp.Expr:
-    """What is printed inside the Landau symbol."""
-    printed = PHASES.quantity(name).printed
-    assert printed is not None  # every quantity of PHASES has one
-    return printed.bound
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class Law:
     point is not in the paper's regime. `choice` tells laws of one quantity apart.
     """
 
-    quantity: str
+    quantity: Quantity
     measure: Measure
     formula: Callable[[Point], sp.Expr]
     ways: tuple[Way, ...]
@@ -55,6 +48,12 @@ class Law:
     remark: str | Words = ""
     everywhere: bool = True
     choice: str = ""
+
+    @property
+    def inside(self) -> sp.Expr:
+        """Of the printed Landau symbol."""
+        assert self.quantity.printed is not None  # every quantity of Theorem 5.5 has one
+        return self.quantity.printed.bound
 
     def derived(self, point: Point) -> float:
         return value(self.formula(point), point, **self.orbits(point))
@@ -79,7 +78,7 @@ class Law:
     def limit(self, way: Way, point: Point) -> sp.Expr:
         """That of the formula over the printed expression; C(X) = X (1 + o(1)) as X = (L-2) sigma_init -> oo."""
         end = way.points(point)[-1]
-        ratio = (self.formula(end) / bound(self.quantity)).subs(phases.reach, (L - 2) * sigma_init)
+        ratio = (self.formula(end) / self.inside).subs(phases.reach, (L - 2) * sigma_init)
         if way.tau is not None:
             tau = way.tau(point["flow"])
             ratio = ratio.subs({phases.tau: tau, t: tau * (L - 2)}, simultaneous=True)
@@ -92,7 +91,7 @@ class Law:
 
     def _check(self, where: str, sides: Callable[[Point], Sides]) -> Check:
         words = ", ".join(filter(None, [self.choice, where]))
-        return Check(PHASES.quantity(self.quantity), sides, construction=words)
+        return Check(self.quantity, sides, construction=words)
 
 
 def _along(law: Law, way: Way) -> Callable[[Point], Sides]:
@@ -110,7 +109,7 @@ def sides_at(law: Law, point: Point) -> Sides:
 def sides_along(law: Law, way: Way, point: Point) -> Sides:
     """The numbers at the end of the way, and the ratios to the printed expression all along."""
     points = law.points(way, point)
-    end, printed = points[-1], [number(bound(law.quantity), at) for at in points]
+    end, printed = points[-1], [number(law.inside, at) for at in points]
     measured, why = [law.measure(at) for at in points], law.no_formula(end)
     derived, limit = None if why else law.derived(end), law.limit(way, point)
     ratios = (None if found is None else found / at for found, at in zip(measured, printed, strict=True))

@@ -37,6 +37,7 @@ from symbolic.induction.training import sigma_init
 
 BELOW_THE_RANGE = {"w_star": 0.3}  # a w* at which the overshoot of h takes less than 1 %, and one where it takes more:
 WITHIN_THE_RANGE = {"w_star": 0.49}
+stated = theory.PHASES.quantity
 
 # -- the 4-gram head ---------------------------------------------------------------------------------------------------
 
@@ -45,7 +46,7 @@ AT_ONE_START = (
     "and T_I grows as log(1/sigma_init)/g*"
 )
 T_1G = Law(
-    "T_1g",
+    stated("T_1g"),
     runs.value_measured,
     lambda _: phases.gram_time(),
     (LONG, LONGER.over(" at this sigma_init"), FAR),
@@ -57,14 +58,14 @@ T_1G = Law(
 )
 T_I = replace(
     T_1G,
-    quantity="T_I",
+    quantity=stated("T_I"),
     measure=runs.gram_measured,
     orbits=lambda at: times.gram_orbits(at, "loss"),
     # (20) names sigma_init, Theorem 5.5 says O(1) only
     ways=(replace(LONG, outside=AT_ONE_START), *T_1G.ways[1:]),
 )
 GRAM_RATE = Law(
-    "gram_rate",
+    stated("gram_rate"),
     runs.gram_loss_at,
     lambda _: phases.gram_tail(),
     (LATER, BOTH),
@@ -108,7 +109,7 @@ def _within(way: Way, outside: str = "") -> Way:
 
 
 T_O = Law(
-    "T_o",
+    stated("T_o"),
     runs.head_time(None),
     lambda _: (LENGTH - 2) * phases.observation_time(),
     (*OF_HEAD[:-1], replace(WEAKER, outside=AT_ONE_TARGET)),
@@ -117,7 +118,7 @@ T_O = Law(
     remark="derived: (L-2) log((psi(v*) - sigma_init/h*)/(psi(v*) - 1))",
 )
 T_III = Law(
-    "T_III",
+    stated("T_III"),
     runs.head_time(LEARNT),
     _head_time,
     OF_HEAD,
@@ -129,7 +130,7 @@ T_III = Law(
 )
 T_II = replace(
     T_III,
-    quantity="T_II",
+    quantity=stated("T_II"),
     measure=runs.head_time(KEPT),
     formula=times.plateau_formula,
     ways=(
@@ -155,7 +156,7 @@ LATE_T_II = replace(
     choice="T_o = 2 T_1^h",
 )
 GROWTH = Law(
-    "growth",
+    stated("growth"),
     runs.grown,
     lambda at: phases.growth_exponent(at["flow"]),
     (
@@ -191,7 +192,7 @@ def _at_end(way: Way, outside: str = "") -> Way:
 
 
 RATE = Law(
-    "head_rate",
+    stated("head_rate"),
     runs.fallen_after_learning,
     lambda at: 2 * phases.slow_rate(at["flow"]) * phases.tau,
     tuple(map(_lasting, (HERE, LONGER, MIXED, WEAKER))),
@@ -199,7 +200,7 @@ RATE = Law(
     everywhere=False,
 )
 LOSS_AT_END = Law(
-    "head_rate",
+    stated("head_rate"),
     runs.log_loss_at_end,
     lambda _: -sp.log(AT_ONCE / (LENGTH - 2)),
     (_at_end(SMALLER),),
@@ -277,7 +278,6 @@ def point_of(L: int, alpha: float, w_star: float, sigma_init: float, flow: str) 
 
 
 LAWS = (T_I, T_1G, T_O, T_II, LATE_T_II, T_III, GROWTH, GRAM_RATE, RATE, LOSS_AT_END, FALL_BY_END)
-LEFT = theory.PHASES.quantity("T_I.head")
 # Formulas with kappa and C have numbers at points only, which the checks give.
 AT_POINTS = tuple(replace(quantity, derive=None) for quantity in theory.PHASES.quantities)
 PHASES = Theorem(
@@ -288,9 +288,9 @@ PHASES = Theorem(
     resolve=known_flow(theory.PHASES.id),
     fixed=("flow",),
     checks=(
-        Check(theory.PHASES.quantity("M.inverse"), m_inverse),
+        Check(stated("M.inverse"), m_inverse),
         *(check for law in LAWS for check in law.checks()),
-        Check(LEFT, left_here, construction="at this point"),
-        Check(LEFT, left_in_the_end, construction="L -> oo"),
+        Check(stated("T_I.head"), left_here, construction="at this point"),
+        Check(stated("T_I.head"), left_in_the_end, construction="L -> oo"),
     ),
 )

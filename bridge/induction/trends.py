@@ -235,7 +235,7 @@ TRENDS = Theorem(
     resolve=known_flow(theory.TRENDS.id),
     fixed=("flow",),
     checks=(*(claim_check(name, measure) for name, measure in MEASURED.items()), *AT_OWN_PARAMETERS),
-    inequalities=threshold_inequalities,
+    inequalities=head_limits.inequalities,
     # Of (29) the limit comes first: a run shows the mean growth at its start, where it is nearly 0.
     refuted=(
         "w.rate.below.limit",

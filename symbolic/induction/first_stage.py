@@ -5,7 +5,7 @@ u^(m-1) = M(p~; m), pi_s(tau) = u^(s-1-tau)/Z_(s-1) the first layer's attention,
 s = tau+1 .. L-1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -241,9 +241,9 @@ def floor_inequality(length: int) -> Inequality:
     )
 
 
-def stated_inequalities(params: Mapping[str, Any]) -> list[Inequality]:
+def stated_inequalities(L: int | float) -> list[Inequality]:
     """Stage I at this L, or at the longest that a box can carry: the arguments above cover every L."""
-    length = int(params["L"])
+    length = int(L)
     if length < 5:
         raise UsageError(f"induction.first_stage: L = {length} came; the 4-gram target needs L >= 5")
     return [

@@ -5,7 +5,7 @@ h <= gamma h* after T_1^h, beta is the paper's free knob, v = w^2, v* = w*^2.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, product
 from typing import Any
 
@@ -156,10 +156,10 @@ C_SECOND_PRINTED = (
 )
 
 
-def derivative_differences() -> tuple[sp.Expr, sp.Expr]:
-    """C' and C'' by SymPy minus the printed ones, simplified."""
-    first = sp.diff(C, x)
-    return sp.simplify(first - C_FIRST_PRINTED), sp.simplify(sp.diff(first, x) - C_SECOND_PRINTED)
+def derivative_difference(order: int) -> sp.Expr:
+    """C' or C'' by SymPy minus the printed one, simplified."""
+    printed = {1: C_FIRST_PRINTED, 2: C_SECOND_PRINTED}
+    return sp.simplify(sp.diff(C, x, order) - printed[order])
 
 
 # C = x k(x), k = (1 - x^2)^(-3/2) increasing on [0, 1). Hence C(ax) = a x k(ax) >= a C(x) for a >= 1, and
@@ -169,7 +169,7 @@ STRETCH = (1 - x**2) ** sp.Rational(-3, 2)
 NEAREST = sp.Rational(63, 64)  # the boxes end here; beyond, the terms are positive
 
 
-def stated_inequalities(params: Mapping[str, Any]) -> list[Inequality]:
+def stated_inequalities() -> list[Inequality]:
     """C'' > 0 and k' > 0 after division by x (both vanish at 0), and superadditivity after division by a b (a + b)."""
     second, growth = (sp.simplify(sp.diff(*what) / x) for what in ((C, x, 2), (STRETCH, x)))
     because = {x: f"x in [0, {NEAREST}]; nearer to 1 each term is positive"}

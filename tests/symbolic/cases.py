@@ -941,7 +941,13 @@ CASES = [
     RuleCase("softmax_as_linear", "softmax_as_linear", as_linear_constant, as_linear_random, size=as_linear_size),
     RuleCase("softmax_as_linear, small", "softmax_as_linear", as_linear_small),
     *(
-        RuleCase(f"heads_as_linear, {kind}", "heads_as_linear", partial(heads_sharp, kind), partial(heads_random, kind))
+        RuleCase(
+            f"heads_as_linear, {kind}",
+            "heads_as_linear",
+            partial(heads_sharp, kind),
+            partial(heads_random, kind),
+            trials=60,
+        )
         for kind in ("none", "constant", "opposite")
     ),
     *(

@@ -59,7 +59,7 @@ def test_the_exponent_is_outside_where_26_fails() -> None:
 
 
 def test_certificates_of_c_can_fail() -> None:
-    convex = theory.stated_inequalities({})[0]
+    convex = theory.stated_inequalities()[0]
     assert prove(convex).status is Status.PROVED
     wrong = type(convex)("wrong", convex.expression - sp.Rational(901, 100), convex.box, strict=True)
     assert prove(wrong).status is Status.REFUTED  # C''(x)/x is 9 at 0

@@ -33,7 +33,7 @@ def default() -> Comparison:
 
 @pytest.mark.parametrize(
     ("d", "W_star", "lengths"),
-    [(1, 1.0, (3, 512)), (4, 0.25, (8, 64)), (4, "signs:3", (3, 64)), (16, "random:1", (8, 512))],
+    [(1, 1.0, (3, 512)), (4, 0.25, (8, 64)), (4, "signs:3", (3, 64)), (16, "random:1", (8, 128))],
     ids=lambda value: str(value),
 )
 def test_no_derived_or_instance_bound_is_exceeded_on_the_grid(

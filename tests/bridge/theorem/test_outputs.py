@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,17 @@ def test_the_instance_knows_its_letters_at_the_network_and_at_the_prompt() -> No
     assert prompt.ratio == pytest.approx(1, rel=1e-9)
 
 
-def test_certify_proves_an_inequality_of_the_theorem() -> None:
+def test_certify_proves_the_inequalities_of_the_theorem() -> None:
     t = sp.Symbol("t", real=True)
     stated = bs.Inequality("a square", t**2 - t + 1, {t: (sp.Integer(-1), sp.Integer(1))})
     (outcome,) = bs.certify(scaled(inequalities=[stated]))
     assert outcome.status == "proved"
+
+    def at_point(d: int) -> list[bs.Inequality]:
+        return [replace(stated, name=f"at {d}", expression=t**2 - t + d)]
+
+    assert [each.inequality.name for each in bs.certify(scaled(inequalities=at_point), d=5)] == ["at 5"]
+    with pytest.raises(bs.UsageError, match="the inequalities takes x, which is no parameter"):
+        scaled(inequalities=lambda x: [stated])
     with pytest.raises(bs.UsageError, match="scaled states no inequality"):
         bs.certify(scaled())

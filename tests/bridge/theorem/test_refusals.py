@@ -72,16 +72,16 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
     "a check of an unknown name": (
         {"checks": [check(sides=lambda zeta: zeta)]},
         "the check 'area' takes zeta, which is no parameter, weight, input of the check or setting; it may take "
-        "attack, d, eps, restarts, samples, seed",
+        "attack, d, device, dtype, eps, inputs, restarts, samples, seed",
     ),
     "a check of an input of the theorem": (
         {"checks": [check(sides=lambda x, s: x, inputs={"s": 1.0})]},
         "the check 'area' takes x, which is no parameter, weight, input of the check or setting; it may take "
-        "attack, d, eps, restarts, s, samples, seed",
+        "attack, d, device, dtype, eps, inputs, restarts, s, samples, seed",
     ),
     "inputs of a check of an unknown name": (
         {"checks": [check(inputs=lambda x: {})]},
-        "the inputs of the check 'area' takes x, which is no parameter, weight or setting; it may take attack, d, eps",
+        "the inputs of the check 'area' takes x, which is no parameter, weight or setting; it may take attack, d, ",
     ),
     "two functions at a prompt": (
         {**KNOWN, "knows": {rho: (lambda x: x.abs().amax(), lambda x: x.norm())}},
@@ -100,7 +100,7 @@ STATED: dict[str, tuple[dict[str, Any], str]] = {
         {"knows": {rho: lambda x: x.abs().amax()}},
         "scaled: `knows` gives rho, which no bound has; omit it, or take the symbol of the bound (symbols with other",
     ),
-    "two quantities of one name": ({"checks": [check(), check()]}, "scaled: area names more than one quantity"),
+    "two checks of one name": ({"checks": [check(), check()]}, "scaled: area has several checks; tell them apart by"),
 }
 
 

@@ -173,7 +173,7 @@ def test_the_limit_grows_without_bound() -> None:
 
 
 def test_stated_inequalities_say_what_they_cover() -> None:
-    names = [each.name for each in theory.stated_inequalities({"L": 1000})]
+    names = [each.name for each in theory.stated_inequalities(1000)]
     assert names == ["sign[L=8]", "start[L=8]", "floor[L=40]"]
     with pytest.raises(UsageError, match=r"L = 4 came.*L >= 5"):
-        theory.stated_inequalities({"L": 4})
+        theory.stated_inequalities(4)
