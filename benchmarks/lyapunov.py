@@ -3,7 +3,7 @@
 from bridge.certify import prove
 from bridge.registry import find_study
 
-PARAMS = {"induction.lyapunov_gram": {}, "induction.lyapunov_head": {"alpha": 1.0, "w_star": 0.49}}
+PARAMS = {"alpha": 1.0, "w_star": 0.49}
 
 
 def main() -> None:

@@ -432,10 +432,6 @@ class Study(ABC):
         """Rows about the result itself, at parameters of their own: a printed statement refuted, with its witness."""
         return []
 
-    def inequalities_at(self, params: Mapping[str, Any]) -> list[Inequality]:
-        """Those that `certify` proves at these parameters."""
-        return []
-
     def figure(self, comparison: Comparison) -> Any:
         """A matplotlib figure of the study's own for `--plot`; None: the bounds against a parameter."""
         return None

@@ -84,7 +84,6 @@ class Theorem:
     run in parts that fit. `starts` takes `count` and a torch `generator` beside parameters and weights, and gives the
     inputs, (count, ...) each, where the attack starts; without it they come from the domains. `resolve` takes given
     parameters and the seed (and `dtype`, by name) and completes them by those that they imply, which `implied` names.
-    `inequalities` are those that `certify` proves, or a function of parameters that gives them.
     `cost` estimates a point from its sizes, and `searched` limits the range in which a parameter is solved for.
     `tables`, functions of parameters and weights, stand under the rows (None: there is none here); of inputs they take
     those of one prompt, the table's or the first that is drawn. `tabular` says how a table of real numbers becomes a

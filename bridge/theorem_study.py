@@ -59,10 +59,6 @@ class TheoremStudy(Study):
     def case(self, params: Mapping[str, Any], *, seed: int, dtype: str, device: str) -> TheoremCase:
         return TheoremCase(self.theorem, *self.point(params, seed, dtype), dtype, device)
 
-    def inequalities_at(self, params: Mapping[str, Any]) -> list[Inequality]:
-        given = self.theorem.inequalities
-        return list(called_with(given, params) if callable(given) else given)
-
     def figure(self, comparison: Comparison) -> Any:
         return None if self.theorem.figure is None else self.theorem.figure(comparison)
 

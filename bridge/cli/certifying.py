@@ -98,7 +98,7 @@ def _nothing_to_prove(source: Source, quantity: str | None, names: Sequence[str]
         others = "give it some by `inequalities=`" if source.is_own else f"these do: {certifying}"
         return (
             f"{id} states no inequality that a proof on a box could certify{why}; `boundsmith compare {id}` judges its "
-            f"bounds{own}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
+            f"bounds; {others}; or type one: boundsmith certify --expression TEXT --range NAME=LOW,HIGH."
         )
     names = list(dict.fromkeys(family(name) for name in names))
     near = difflib.get_close_matches(quantity or "", names, n=2, cutoff=0.4)

@@ -257,7 +257,6 @@ FIRST_STAGE = Theorem(
     main="rate",
     built={"stage": StageOne},
     checks=tuple(Check(theory.FIRST_STAGE.quantity(name), *how) for name, how in CHECKS.items()),
-    inequalities=lambda L: theory.stated_inequalities({"L": L}),
     cost=cost,
     inequalities=theory.stated_inequalities,
 )

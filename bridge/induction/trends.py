@@ -18,7 +18,7 @@ from bridge.balls import as_exact, evaluate_ball
 from bridge.check import Check, Sides, within
 from bridge.export.numbers import plain
 from bridge.induction import head_limits
-from bridge.induction.head_limits import outside_26, threshold_inequalities
+from bridge.induction.head_limits import outside_26
 from bridge.induction.head_path import NOISE, SLACK, HeadPath, UnreachedError, head_path
 from bridge.induction.phase_regime import known_flow, too_wide
 from bridge.lowering import lower

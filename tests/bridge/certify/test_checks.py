@@ -1,14 +1,11 @@
 """Checks of inequalities on regions, through the theorem of a user: what is proved, refuted, replayed and refused."""
 
-from dataclasses import replace
-
 import pytest
 import sympy as sp
 
 from bridge import compare
 from bridge.certify import prove
 from bridge.certify.checks import certified, moved_inside, proved_together
-from bridge.certify.stating import stated_now
 from bridge.comparison import replay_witness
 from bridge.record import Row, Verdict
 from bridge.theorem import Theorem, theorem
@@ -92,9 +89,3 @@ def test_one_inequality_that_fails_refutes_all_together() -> None:
     assert proved_together(both[:1]).words == "2 boxes"
     assert "fails at x = " in proved_together(both).words
     assert proved_together(both).refuted.inequality is both[1]
-
-
-def test_a_theorem_states_inequalities_of_its_parameters() -> None:
-    stated = replace(constant(sp.Rational(1, 2), sp.Rational(1, 2)), inequalities=lambda n: [at_least(sp.Rational(n))])
-    assert [each.name for each in stated_now(stated, {"n": 3})] == ["c = 3"]
-    assert [each.name for each in stated_now(replace(stated, inequalities=(at_least(x),)), {"n": 3})] == ["c = x"]

@@ -12,7 +12,6 @@ from bridge import compare
 from bridge.certify import Status, prove
 from bridge.certify.checks import MOST_BOXES
 from bridge.certify.search import smallest
-from bridge.certify.stating import stated_now
 from bridge.induction.lyapunov import quadratic_at
 from bridge.record import Verdict
 from bridge.registry import find_study
