@@ -9,6 +9,7 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.induction.losses import (
+    AS_NEEDED,
     AS_PRINTED,
     UPPER_END,
     a,
@@ -79,7 +80,7 @@ def _quantities() -> tuple[Quantity, ...]:
         r"\mathcal{L}_{G_4}",
         "loss of the 4-gram head",
         "L >= 5, p > 0",
-        derive_gram,
+        lambda: derive_gram(AS_NEEDED),
         Printed(LOSS_GRAM.subs(IN_PARAMETERS), Citation(WANG2024, "Appendix C.1", "(19)")),
         remark=_TO_THE_LAST,
     )
@@ -88,7 +89,7 @@ def _quantities() -> tuple[Quantity, ...]:
         r"\mathcal{L}_{IH_2}",
         "loss of the induction head, exp / (L-2) in the place of softmax",
         _FINITE,
-        derive_head,
+        lambda: derive_head(AS_NEEDED),
         Printed(LOSS_HEAD.subs(v, w**2).subs(OPTIMA), Citation(WANG2024, "Appendix C.2", "(22)")),
         remark=_TO_THE_LAST,
     )
