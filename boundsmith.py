@@ -11,6 +11,7 @@ _HOMES = {
     "bridge.theorem": ("Theorem", "theorem"),
     "bridge.transformer": ("Transformer",),
     "bridge.check": ("Check", "Sides"),
+    "bridge.certify.checks": ("certified",),
     "bridge.formula": ("ArrayFunction",),
     "bridge.pair": ("Pair",),
     "bridge.readings": ("Emulated", "Smooth", "at"),

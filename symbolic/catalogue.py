@@ -116,7 +116,7 @@ PLACES = {
     "induction.vanilla": ("induction.vanilla", "VANILLA"),
     "induction.first_stage": ("induction.first_stage", "FIRST_STAGE"),
     "induction.balance": ("induction.balance", "BALANCE"),
-    "induction.losses": ("induction.losses", "LOSSES"),
+    "induction.losses": ("induction.losses_statement", "LOSSES"),
     "induction.fixed_point": ("induction.fixed_point", "FIXED_POINT"),
     "induction.trends": ("induction.trends", "TRENDS"),
     "induction.karamata": ("induction.karamata", "KARAMATA"),

@@ -19,14 +19,11 @@ INTRODUCTION = (
 
 
 def witness_words(entry: Entry) -> str:
-    """The numbers of the witness: what was found and what is printed, or both sides of a relation."""
+    """The numbers of the witness: what was found and what is printed."""
     witness = entry.witness
     if witness is None:
         return "none stored"
     printed = witness.bounds.get("printed")
-    if printed is None and {"left", "right"} <= witness.bounds.keys():
-        left, right = (plain(witness.bounds[side]) for side in ("left", "right"))
-        return f"the left side is {left}, the right side {right}"
     if printed is None:
         return f"a difference of {plain(witness.error_lower)}; the reading shows that no constant suffices"
     kind = quantity_of(entry).kind

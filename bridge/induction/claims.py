@@ -5,19 +5,19 @@ from torch import Tensor
 
 from bridge.check import Sides
 from bridge.export.numbers import digits_apart, plain
-from symbolic.induction.claims import Claim, Point
+from symbolic.induction.claims import ExactClaim, Point
 from symbolic.statements import UsageError
 
 LONGEST_FRACTION = 40  # bits of a denominator that is printed as it is
 
 
-def refuting_point(claim: Claim) -> dict[str, list[float]]:
+def refuting_point(claim: ExactClaim) -> dict[str, list[float]]:
     """The inputs of the claim's check: the first point of its grid that refutes it, else the first of all."""
     point = claim.refutation() or next(claim.points())
     return {letter: [float(value) for value in values] for letter, values in point.items()}
 
 
-def sides_of_claim(claim: Claim, **letters: Tensor) -> Sides:
+def sides_of_claim(claim: ExactClaim, **letters: Tensor) -> Sides:
     """The two sides of the claim at these numbers, exactly. Raises UsageError for numbers that miss its premises."""
     point = {letter: tuple(map(exact_number, values.flatten().tolist())) for letter, values in letters.items()}
     wrong = claim.premises(point)
@@ -43,7 +43,7 @@ def _vector_words(values: tuple[sp.Rational, ...]) -> str:
     return str(values[0]) if len(values) == 1 else f"({', '.join(map(str, values))})"
 
 
-def _sides(claim: Claim, point: Point, left: sp.Rational, right: sp.Rational) -> str:
+def _sides(claim: ExactClaim, point: Point, left: sp.Rational, right: sp.Rational) -> str:
     where = ", ".join(filter(None, [claim.setting, point_words(point)]))
     short = max(int(number.q).bit_length() for number in (left, right)) <= LONGEST_FRACTION
     words = (str(left), str(right)) if short else apart(float(left), float(right))

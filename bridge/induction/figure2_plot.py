@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from bridge.export.layout import value_words
 from bridge.induction.figure2 import phase_times, trajectory_of
-from bridge.induction.trajectory import Record, Trajectory
+from bridge.induction.trajectory import Trajectory, TrajectoryRecord
 from bridge.record import Comparison
 from symbolic.induction.training import FLOWS
 
@@ -49,7 +49,7 @@ def draw_dynamics(comparison: Comparison, params: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def _until(trajectory: Trajectory, times: np.ndarray) -> Record:
+def _until(trajectory: Trajectory, times: np.ndarray) -> TrajectoryRecord:
     return trajectory.at(times[times <= trajectory.end])
 
 
@@ -57,18 +57,18 @@ def _style(style: str) -> dict[str, Any]:
     return {"linewidth": 1.8} if style == "main" else {"linewidth": 0.9, "linestyle": (0, (4, 2)), "alpha": 0.8}
 
 
-def _line(axis: Axes, record: Record, values: np.ndarray, colour: str, label: str, style: str) -> None:
+def _line(axis: Axes, record: TrajectoryRecord, values: np.ndarray, colour: str, label: str, style: str) -> None:
     axis.plot(record.t, values, color=colour, label=label if style == "main" else None, **_style(style))
 
 
-def _total(axis: Axes, record: Record, style: str) -> None:
+def _total(axis: Axes, record: TrajectoryRecord, style: str) -> None:
     _line(axis, record, record.L_G4 + record.L_IH2, BLACK, "total loss", style)
     axis.set_yscale("log")
     axis.set_xscale("log")
     axis.set_ylabel("total loss")
 
 
-def _partial(axis: Axes, record: Record, style: str) -> None:
+def _partial(axis: Axes, record: TrajectoryRecord, style: str) -> None:
     if style == "main":
         _line(axis, record, record.L_G4, BLUE, "4-gram (19)", style)
     seen = np.where(record.L_IH2 > FLOOR, record.L_IH2, np.nan)
@@ -79,7 +79,7 @@ def _partial(axis: Axes, record: Record, style: str) -> None:
         axis.legend(loc="lower left", fontsize=9, frameon=False)
 
 
-def _parameters(axis: Axes, record: Record, style: str, params: Mapping[str, Any]) -> None:
+def _parameters(axis: Axes, record: TrajectoryRecord, style: str, params: Mapping[str, Any]) -> None:
     optimum = 1 / (1 + float(params["alpha"]))
     curves = {
         "h": (record.h / optimum, RED, r"$w_{V_2}/h^*$"),
@@ -92,7 +92,7 @@ def _parameters(axis: Axes, record: Record, style: str, params: Mapping[str, Any
     axis.set_ylabel("parameters over their optimum")
 
 
-def _own_axis_for_p(axis: Axes, record: Record) -> None:
+def _own_axis_for_p(axis: Axes, record: TrajectoryRecord) -> None:
     """p grows without bound (its optimum is infinite), so it has a scale of its own."""
     right = axis.twinx()
     right.plot(record.t, record.p, color=ORANGE, linewidth=1.8, label=r"$p$ (right)")

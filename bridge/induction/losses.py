@@ -25,7 +25,8 @@ from bridge.theorem import Theorem
 from numeric.induction import losses as exact
 from numeric.induction.losses import Estimate, Head, Sampling
 from numeric.induction.training import TwoLayer
-from symbolic.induction import losses as theory
+from symbolic.induction import losses as derived
+from symbolic.induction import losses_statement as theory
 from symbolic.induction import training as letters
 
 SIGMAS = 5  # two numbers agree if this many standard errors apart at most; a false alarm in 1.7 million
@@ -83,7 +84,7 @@ def squares(L: int, p: float) -> Sides:
 
 def moment(a: Tensor) -> Sides:
     """Lemma D.3 at one a."""
-    sides = {"letters": {theory.a: as_exact(a.item())}, "remark": f"a = {plain(a.item())}"}
+    sides = {"letters": {derived.a: as_exact(a.item())}, "remark": f"a = {plain(a.item())}"}
     return beside_definition("gaussian", exact.gaussian_moment(a.item()), **sides)
 
 
@@ -91,7 +92,7 @@ def beyond(a: Tensor) -> Sides:
     measured = exact.gaussian_moment(a.item(), REACH).value
     return Sides(
         measured=measured,
-        letters={theory.a: as_exact(a.item())},
+        letters={derived.a: as_exact(a.item())},
         outside=f"hypothesis |a| < 1 is not met: a = {plain(a.item())}",
         remark=f"measured: the mean over |Y| <= {REACH:g}",
     )
@@ -191,7 +192,7 @@ def early_order(alpha: float, w_star: float, w: float, h: float) -> Sides:
         both = (heads(alpha, w_star, w, h, upper) for upper in ("L-1", "L-2"))
         whole, short = (exact.head_exponential(*each, n + 2).value for each in both)
         gaps[n] = (short - whole) / whole if abs(whole) > TINY else 0.0  # 0: nothing to be relative to
-    return of_order(1, gaps, proved=theory.early_gap_is_first_order())
+    return of_order(1, gaps, proved=derived.early_gap_is_first_order())
 
 
 def softmax_order(which: str, order: int) -> Callable[..., Sides]:

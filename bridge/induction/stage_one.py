@@ -27,7 +27,8 @@ BITS = 128
 AGREE = 1e-6  # relative, of a derived number and the same by the definition
 LONGEST_PRINTED = 1000  # n up to which the printed double sums, n^2 terms, are evaluated
 MANY_TERMS = 20_000_000  # n times values of p~ at which signs are measured, at most
-_SUMS = sp.symbols("q slope_of_q slope_as_printed q_as_printed")
+_SUMS = sp.symbols("q slope_of_q")
+_PRINTED_SUMS = sp.symbols("slope_as_printed q_as_printed")
 
 
 @lru_cache(maxsize=1)
@@ -56,18 +57,24 @@ class StageOne:
     def _sums(self) -> dict[sp.Symbol, float]:
         decay = math.exp(-self.sigma)
         c, dc = (np.array(each) for each in theory.mixtures(self.terms, decay, 1.0))
-        ours = [float(c @ c), float(-2 * decay * (c @ dc))]  # q and q' = -u dq/du
-        printed = [math.nan] * 2
-        if not self.too_long:
-            with np.errstate(over="ignore", invalid="ignore"):  # e^(+p~(s-1-tau)) is beyond floats for long inputs
-                printed = _lowered_sums()(self.terms + 2, self.sigma).ravel().tolist()
-        return dict(zip(_SUMS, [*ours, *map(float, printed)], strict=True))
+        return dict(zip(_SUMS, (float(c @ c), float(-2 * decay * (c @ dc))), strict=True))  # q and q' = -u dq/du
+
+    @cached_property
+    def _printed_sums(self) -> dict[sp.Symbol, float]:
+        if self.too_long:
+            return dict.fromkeys(_PRINTED_SUMS, math.nan)
+        with np.errstate(over="ignore", invalid="ignore"):  # e^(+p~(s-1-tau)) is beyond floats for long inputs
+            printed = _lowered_sums()(self.terms + 2, self.sigma).ravel().tolist()
+        return dict(zip(_PRINTED_SUMS, map(float, printed), strict=True))
 
     def number(self, formula: sp.Expr) -> float:
         """A formula of Appendix B at p~ = g_0 = sigma_init; its sums over tau are done once."""
-        known = {theory.Q: _SUMS[0], theory.SLOPE: _SUMS[1], theory.SLOPE_PRINTED: _SUMS[2], theory.Q_PRINTED: _SUMS[3]}
+        known = {theory.Q: _SUMS[0], theory.SLOPE: _SUMS[1]}
+        as_printed = {theory.SLOPE_PRINTED: _PRINTED_SUMS[0], theory.Q_PRINTED: _PRINTED_SUMS[1]}
+        summed = formula.xreplace({**known, **as_printed})
+        sums = {**self._sums, **(self._printed_sums if summed.has(*_PRINTED_SUMS) else {})}
         at = {theory.p_tilde: self.sigma, theory.g_0: self.sigma, g_star: self.optimum, LENGTH: self.terms + 2}
-        return float(formula.xreplace(known).evalf(subs={**self._sums, **at}))
+        return float(summed.evalf(subs={**sums, **at}))
 
     @cached_property
     def by_definition(self) -> dict[str, tuple[float, float]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
+from bridge.induction.trajectory import lowered_flow
 from bridge.lowering import lower
 from bridge.study import torch_device, torch_dtype
 from numeric.flows import integrate
@@ -28,7 +29,7 @@ RELATIVE, ABSOLUTE = 1e-9, 1e-13  # of the integration of the flows
 
 
 @dataclass(frozen=True)
-class Times:
+class LearningTimes:
     """T_o (first h = h*), the time at which w = w*/2, and T_III (Theorem 5.5); None for what was not reached."""
 
     observation: float | None
@@ -37,15 +38,15 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Path:
-    """Times, the parameters by name and both partial losses, along one flow or one training. Each (T,)."""
+class TrainingPath:
+    """LearningTimes, the parameters by name and both partial losses, along one flow or one training. Each (T,)."""
 
     time: np.ndarray
     parameters: Mapping[str, np.ndarray]
     gram: np.ndarray
     head: np.ndarray
 
-    def times(self, h_star: float, w_star: float) -> Times:
+    def times(self, h_star: float, w_star: float) -> LearningTimes:
         observation = first_crossing(self.time, self.parameters["h"] - h_star)
         half = first_crossing(self.time, self.parameters["w"] - w_star / 2)
         learnt = None
@@ -53,7 +54,7 @@ class Path:
             level = LEARNT * float(np.interp(observation, self.time, self.head))
             after = self.time >= observation
             learnt = first_crossing(self.time[after], level - self.head[after])
-        return Times(observation, half, learnt)
+        return LearningTimes(observation, half, learnt)
 
     def at(self, name: str, time: np.ndarray) -> np.ndarray:
         """A parameter at other times, between the points linearly."""
@@ -64,12 +65,12 @@ class Path:
 class Learning:
     """A trained network's path, and what the two flows predict for it, by name."""
 
-    network: Path
-    flows: Mapping[str, Path]
+    network: TrainingPath
+    flows: Mapping[str, TrainingPath]
     w_star: float
     h_star: float
 
-    def times(self) -> dict[str, Times]:
+    def times(self) -> dict[str, LearningTimes]:
         paths = {"network": self.network, **self.flows}
         return {name: path.times(self.h_star, self.w_star) for name, path in paths.items()}
 
@@ -127,11 +128,11 @@ def _learnt(h_star: float) -> Callable[[Snapshot], bool]:
     return reached
 
 
-def path_of(seen: Sequence[Snapshot]) -> Path:
+def path_of(seen: Sequence[Snapshot]) -> TrainingPath:
     """A training's snapshots as a path; w is the mean of w_Q and w_K, which start equal."""
     parameters = {name: np.array([each.parameters[name] for each in seen]) for name in ("p", "g", "w_Q", "w_K", "h")}
     parameters["w"] = (parameters["w_Q"] + parameters["w_K"]) / 2
-    return Path(
+    return TrainingPath(
         np.array([each.time for each in seen]),
         parameters,
         np.array([each.gram for each in seen]),
@@ -151,12 +152,12 @@ def balanced_flow(loss: sp.Expr) -> Flow:
     return balanced.changed({theory.w: theory.w_Q, theory.h: theory.h}, {theory.w_Q: theory.w, theory.h: theory.h})
 
 
-def predictions(task: Task, sigma: float) -> dict[str, Path]:
+def predictions(task: Task, sigma: float) -> dict[str, TrainingPath]:
     """Both flows from sigma, each followed until its induction head is learnt."""
     return {name: predicted(task, sigma, loss) for name, loss in head_losses().items()}
 
 
-def predicted(task: Task, sigma: float, head_loss: sp.Expr) -> Path:
+def predicted(task: Task, sigma: float, head_loss: sp.Expr) -> TrainingPath:
     """The flow of (19) plus that loss of the induction head, followed until T_III."""
     # h rises in one unit of t / (L-2); w then grows from sigma at a rate of h*^2 v* or more, and settles.
     growth = (task.h_star * task.w_star) ** 2
@@ -168,7 +169,7 @@ def predicted(task: Task, sigma: float, head_loss: sp.Expr) -> Path:
         until *= 2
 
 
-def followed(task: Task, sigma: float, head_loss: sp.Expr, until: float, points: int = 4001) -> Path:
+def followed(task: Task, sigma: float, head_loss: sp.Expr, until: float, points: int = 4001) -> TrainingPath:
     known = {
         theory.L: float(task.length),
         theory.g_star: task.g_star,
@@ -180,20 +181,13 @@ def followed(task: Task, sigma: float, head_loss: sp.Expr, until: float, points:
     w, h = _solution(balanced_flow(head_loss), known, sigma, time)
     gram = _at(theory.LOSS_GRAM, known, {theory.p: p, theory.g: g})
     head = _at(head_loss, known, {theory.v: w**2, theory.h: h})
-    return Path(time, {"p": p, "g": g, "w": w, "w_Q": w, "w_K": w, "h": h}, gram, head)
+    return TrainingPath(time, {"p": p, "g": g, "w": w, "w_Q": w, "w_K": w, "h": h}, gram, head)
 
 
 def _solution(flow: Flow, known: Mapping[sp.Symbol, float], sigma: float, time: np.ndarray) -> np.ndarray:
-    arguments = (*flow.state, *known)
-    used = [[symbol for symbol in arguments if rate.has(symbol)] for rate in flow.field]
-    rates = [lower(rate, "numpy", args=names) for rate, names in zip(flow.field, used, strict=True)]
-
-    def field(state: np.ndarray) -> np.ndarray:
-        values = {**known, **dict(zip(flow.state, state, strict=True))}
-        return np.array([float(rate(*(values[s] for s in names))) for rate, names in zip(rates, used, strict=True)])
-
+    lowered = lowered_flow(flow, tuple(known), tuple(known.values()))
     start = np.full(len(flow.state), sigma)
-    return integrate(field, start, float(time[-1]), relative=RELATIVE, absolute=ABSOLUTE).at(time)
+    return integrate(lowered.field, start, float(time[-1]), relative=RELATIVE, absolute=ABSOLUTE).at(time)
 
 
 def _at(expression: sp.Expr, known: Mapping[sp.Symbol, float], state: Mapping[sp.Symbol, np.ndarray]) -> np.ndarray:

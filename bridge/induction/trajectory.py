@@ -30,7 +30,7 @@ TINY = 1e-300  # what counts as 0 for the solver where every digit of a state ma
 
 
 @dataclass(frozen=True)
-class Record:
+class TrajectoryRecord:
     """A run at times of the shape (T,); every field has that shape. `L_IH2` underflows where `log_L_IH2` does not."""
 
     t: np.ndarray
@@ -193,13 +193,13 @@ class Trajectory:
     def head(self) -> HeadRun:
         return HeadRun(self.alpha, self.w_star, self.sigma_init, self.flow, self.end / (self.L - 2))
 
-    def at(self, times: Any) -> Record:
+    def at(self, times: Any) -> TrajectoryRecord:
         """Parameters and losses at `times` (T,). Raises ValueError for times outside [0, end]."""
         wanted = np.atleast_1d(np.asarray(times, dtype=float))
         states = self.gram.path.at(wanted)
         log_w, value, log_loss = self.head.at(np.minimum(wanted / (self.L - 2), self.head.end))
         log_loss = log_loss - math.log(self.L - 2)
-        return Record(
+        return TrajectoryRecord(
             t=wanted,
             p=states[0],
             g=states[1],

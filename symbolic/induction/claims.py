@@ -19,7 +19,7 @@ RELATIONS: dict[str, Callable[[sp.Rational, sp.Rational], bool]] = {
 
 
 @dataclass(frozen=True)
-class Claim:
+class ExactClaim:
     """left `relation` right at every point that meets the premises, as printed.
 
     `sides` gives left and right exactly. `premises` says in words which of the statement's premises a point misses.

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from symbolic.induction import first_stage as theory
-from symbolic.induction.claims import Claim, Point, numbers, one
+from symbolic.induction.claims import ExactClaim, Point, numbers, one
 from symbolic.induction.training import L, g_star
 
 SHORT = 5
@@ -55,8 +55,8 @@ def _rate(point: Point) -> sp.Rational:
     return theory.rate_share(SHORT - 2, u, g_0 / optimum) * u * g_0 * optimum / (SHORT - 2)
 
 
-def _printed_is(name: str, ours: Callable[[Point], sp.Rational], printed: sp.Expr, grid: dict[str, Any]) -> Claim:
-    return Claim(name, "=", lambda point: (ours(point), exactly(printed, point)), _in_range, grid, _FIVE)
+def _printed_is(name: str, ours: Callable[[Point], sp.Rational], printed: sp.Expr, grid: dict[str, Any]) -> ExactClaim:
+    return ExactClaim(name, "=", lambda point: (ours(point), exactly(printed, point)), _in_range, grid, _FIVE)
 
 
 def _fall_of(loss: sp.Expr, point: Point) -> sp.Rational:
@@ -82,10 +82,10 @@ def _weights(point: Point) -> tuple[sp.Rational, sp.Rational]:
     return exactly(whole, point), sp.Integer(1)
 
 
-def _factor(name: str, factor: sp.Expr) -> Claim:
+def _factor(name: str, factor: sp.Expr) -> ExactClaim:
     """factor <= 0 for each s and tau."""
     grid = {"s": _WHOLE, "tau": _WHOLE, "u": _U}
-    return Claim(name, "<=", lambda point: (exactly(factor, point), sp.Integer(0)), _s_above_tau, grid)
+    return ExactClaim(name, "<=", lambda point: (exactly(factor, point), sp.Integer(0)), _s_above_tau, grid)
 
 
 PRINTED_FACTOR = _factor("q.factor", theory.LAST_FACTOR_PRINTED)
@@ -94,7 +94,7 @@ RIGHT_FACTOR = _factor("q.factor of the right q'", theory.LAST_FACTOR)  # no one
 CLAIMS = {
     claim.name: claim
     for claim in (
-        Claim(
+        ExactClaim(
             "loss",
             "=",
             lambda point: (_fall_of(theory.LOSS, point), _fall_of(theory.LOSS_PRINTED, point)),
@@ -102,7 +102,7 @@ CLAIMS = {
             _STATE,
             f"{_FIVE}, the loss at u = 1/8 less that at u",
         ),
-        Claim("softmax", "=", _weights, _s_is_whole, {"s": numbers(3, 4, 5), "u": _U}, _FIVE),
+        ExactClaim("softmax", "=", _weights, _s_is_whole, {"s": numbers(3, 4, 5), "u": _U}, _FIVE),
         _printed_is("q", partial(exactly, theory.Q), theory.Q_PRINTED, {"u": _U}),
         _printed_is("q.slope", _slope, theory.SLOPE_PRINTED, {"u": _U}),
         _printed_is("rate", _rate, theory.RATE_PRINTED, _STATE),

@@ -98,7 +98,7 @@ def _in_powers(loss: sp.Expr, sign: int) -> sp.Expr:
 
 
 @dataclass(frozen=True)
-class Found:
+class NamedFixedPoint:
     """A fixed point (or a curve of them), with `words` for where it is and `nearby` for what the linear part leaves."""
 
     name: str
@@ -117,38 +117,42 @@ class Found:
 
 
 @cache
-def head_points() -> tuple[Found, ...]:
+def head_points() -> tuple[NamedFixedPoint, ...]:
     """Those of the induction head: three in (w, h), the first two on one curve each in (w_Q, w_K, h)."""
     saddle = {w: sp.Integer(0), h: h_star * psi(v_star)}
     curve = {w_Q: SHARE, w_K: v_star / SHARE, h: h_star}
     centre = {w_Q: sp.Integer(0), w_K: sp.Integer(0), h: h_star * psi(v_star)}
     along = "the direction of the zero eigenvalue is tangent to the curve of minimisers, along which the flow rests"
     return (
-        Found("minimiser", "(w, h) = (w*, h*)", FixedPoint(HEAD, {w: W_STAR, h: h_star})),
-        Found("mirror", "(w, h) = (-w*, h*)", FixedPoint(HEAD, {w: -W_STAR, h: h_star})),
-        Found("saddle", "(w, h) = (0, h* psi(v*))", FixedPoint(HEAD, saddle)),
-        Found("curve", "(w_Q, w_K, h) = (c, v*/c, h*) for every c other than 0", FixedPoint(HEAD_FULL, curve), along),
-        Found("full_saddle", "(w_Q, w_K, h) = (0, 0, h* psi(v*))", FixedPoint(HEAD_FULL, centre)),
+        NamedFixedPoint("minimiser", "(w, h) = (w*, h*)", FixedPoint(HEAD, {w: W_STAR, h: h_star})),
+        NamedFixedPoint("mirror", "(w, h) = (-w*, h*)", FixedPoint(HEAD, {w: -W_STAR, h: h_star})),
+        NamedFixedPoint("saddle", "(w, h) = (0, h* psi(v*))", FixedPoint(HEAD, saddle)),
+        NamedFixedPoint(
+            "curve", "(w_Q, w_K, h) = (c, v*/c, h*) for every c other than 0", FixedPoint(HEAD_FULL, curve), along
+        ),
+        NamedFixedPoint("full_saddle", "(w_Q, w_K, h) = (0, 0, h* psi(v*))", FixedPoint(HEAD_FULL, centre)),
     )
 
 
-def positive_points() -> tuple[Found, ...]:
+def positive_points() -> tuple[NamedFixedPoint, ...]:
     """Those of the induction head in (w, h) with w > 0."""
     return tuple(each for each in plane_points() if each.point.at[w].is_positive)
 
 
-def plane_points() -> tuple[Found, ...]:
+def plane_points() -> tuple[NamedFixedPoint, ...]:
     """Those of the induction head in (w, h)."""
     return tuple(each for each in head_points() if each.point.flow is HEAD)
 
 
 @cache
-def gram_points() -> tuple[Found, ...]:
+def gram_points() -> tuple[NamedFixedPoint, ...]:
     """Those of the 4-gram head, both at the ends of p."""
     end, start = map(regular, _gram_flows())
     return (
-        Found("gram_end", "(e^-p, g) = (0, g*)", FixedPoint(end, {u: sp.Integer(0), g: g_star}), _slowly(), False),
-        Found(
+        NamedFixedPoint(
+            "gram_end", "(e^-p, g) = (0, g*)", FixedPoint(end, {u: sp.Integer(0), g: g_star}), _slowly(), False
+        ),
+        NamedFixedPoint(
             "gram_start",
             "(e^p, g) = (0, 0)",
             FixedPoint(start, {u: sp.Integer(0), g: sp.Integer(0)}),
@@ -316,7 +320,7 @@ EIGENVALUES = {
 }
 
 
-def _spectrum(points: Callable[[], tuple[Found, ...]], place: int, coordinates: str, where: str) -> Formula:
+def _spectrum(points: Callable[[], tuple[NamedFixedPoint, ...]], place: int, coordinates: str, where: str) -> Formula:
     def per_time() -> sp.Tuple:
         found = points()[place]
         unit = L - 2 if found.slowed else sp.Integer(1)

@@ -13,7 +13,7 @@ import sympy as sp
 
 from symbolic.citations import WANG2024, Citation
 from symbolic.errata import Erratum, Weight
-from symbolic.induction.claims import Claim, Numbers, Point
+from symbolic.induction.claims import ExactClaim, Numbers, Point
 from symbolic.induction.setting import HYPOTHESES, PARAMETERS
 from symbolic.induction.training import NOTATION as LETTERS
 from symbolic.induction.training import phi, psi, v, v_star, w_star
@@ -86,7 +86,7 @@ _PLAIN: tuple[Numbers, ...] = ((sp.Integer(0), sp.Integer(1)), (sp.Integer(1), s
 _POSITIVE: tuple[Numbers, ...] = tuple((sp.Rational(k, 8), sp.Rational(8 - k, 8)) for k in (4, 3, 2, 1, 5, 6, 7))
 
 
-def _lemma(name: str, f: str, weights: tuple[Numbers, ...]) -> Claim:
+def _lemma(name: str, f: str, weights: tuple[Numbers, ...]) -> ExactClaim:
     """Lemma D.6 for one f."""
 
     def sides(point: Point) -> tuple[sp.Rational, sp.Rational]:
@@ -99,7 +99,7 @@ def _lemma(name: str, f: str, weights: tuple[Numbers, ...]) -> Claim:
             wrong.append("the weights have to be >= 0 and add up to 1")
         return wrong
 
-    return Claim(name, "<=", sides, premises, {"x": _ENTRIES, "y": _ENTRIES, "w": weights})
+    return ExactClaim(name, "<=", sides, premises, {"x": _ENTRIES, "y": _ENTRIES, "w": weights})
 
 
 # The step before (29), at v = w^2 <= v*/(2 gamma + beta - 1), h in [h*, gamma h*]:

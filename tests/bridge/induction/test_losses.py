@@ -10,7 +10,8 @@ from bridge.comparison import replay_witness
 from bridge.induction.losses import LOSSES, of_order
 from bridge.record import Row, Verdict, Witness
 from bridge.theorem import Theorem
-from symbolic.induction import losses as theory
+from symbolic.induction import losses as derived
+from symbolic.induction import losses_statement as theory
 from symbolic.induction.training import LOSS_HEAD
 from symbolic.statements import Quantity, UsageError
 from tests.bridge.defaults import default_run
@@ -202,7 +203,7 @@ def test_numbers_of_the_network_follow_the_dtype() -> None:
 
 
 def test_a_gap_of_the_early_sum_that_is_not_of_first_order_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    first_order = theory.early_gap_is_first_order.__wrapped__
+    first_order = derived.early_gap_is_first_order.__wrapped__
     assert first_order()
-    monkeypatch.setattr(theory, "derive_head", lambda upper: LOSS_HEAD / (upper if upper is theory.AS_PRINTED else 1))
+    monkeypatch.setattr(derived, "derive_head", lambda upper: LOSS_HEAD / (upper if upper is derived.AS_PRINTED else 1))
     assert not first_order()

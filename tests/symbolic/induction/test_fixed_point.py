@@ -30,7 +30,7 @@ def field_of(flow: theory.Flow) -> object:
 
 
 @pytest.mark.parametrize("found", POINTS, ids=lambda each: each.name)
-def test_eigenvalues_agree_with_a_numeric_jacobian(found: theory.Found) -> None:
+def test_eigenvalues_agree_with_a_numeric_jacobian(found: theory.NamedFixedPoint) -> None:
     field, step = field_of(found.point.flow), 1e-5
     at = np.array([float(found.point.at[x].subs(AT)) for x in found.point.flow.state])
     assert abs(field(at)).max() < 1e-14

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 from symbolic.induction import karamata as theory
-from symbolic.induction.claims import Claim
+from symbolic.induction.claims import ExactClaim
 
 half, one, zero = sp.Rational(1, 2), sp.Integer(1), sp.Integer(0)
 
@@ -22,7 +22,7 @@ def test_each_printed_statement_is_refuted_by_an_exact_point(name: str) -> None:
 
 def test_the_search_finds_nothing_against_equal_weights() -> None:
     weighted = theory.CLAIMS["weighted.square"]
-    equal = Claim(
+    equal = ExactClaim(
         "equal", weighted.relation, weighted.sides, weighted.premises, {**weighted.grid, "w": ((half, half),)}
     )
     assert list(equal.points())

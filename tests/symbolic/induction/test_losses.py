@@ -10,6 +10,7 @@ import sympy as sp
 from symbolic.derivation import DerivationError
 from symbolic.induction import losses
 from symbolic.induction.losses import AS_NEEDED, AS_PRINTED, derive_gram, derive_head, derive_softmax_head
+from symbolic.induction.losses_statement import LOSSES
 from symbolic.induction.training import LOSS_GRAM, LOSS_HEAD, L, g, g_star, h, h_star, p, v, v_star
 from symbolic.statements import UsageError
 
@@ -117,8 +118,8 @@ def test_an_upper_end_that_is_none_is_refused() -> None:
 
 
 def test_bad_parameters_are_all_named_at_once() -> None:
-    good = {parameter.name: parameter.default for parameter in losses.LOSSES.parameters}
-    losses.LOSSES.check(good)
+    good = {parameter.name: parameter.default for parameter in LOSSES.parameters}
+    LOSSES.check(good)
     with pytest.raises(UsageError, match=r"L = 4 .*w_star = 0.8 .*sigma_init = 1.5 .*w = 0.9") as raised:
-        losses.LOSSES.check({**good, "L": 4, "w_star": 0.8, "sigma_init": 1.5, "w": 0.9})
+        LOSSES.check({**good, "L": 4, "w_star": 0.8, "sigma_init": 1.5, "w": 0.9})
     assert "Lemma D.3" in str(raised.value)
