@@ -38,13 +38,9 @@ def half_range(X, x):
     return (inner.amax() - inner.amin()) / 2
 
 
-def prompt(data):
-    return {"X": data.x, "y": data.y[:, 0], "x": data.x_query}
-
-
 # A table of real numbers: its rows are the examples, the last one is the query. Labels have mean 0 there.
 table = bs.Tabular(
-    "n", "d", ("B_x", "B_y"), prompt,
+    "n", "d", ("B_x", "B_y"), lambda data: {"X": data.x, "y": data.y[:, 0], "x": data.x_query},
     predictions=(
         bs.Prediction("network", "one step by softmax attention", lambda network: network["softmax"]),
         bs.Prediction("exact", "one step", lambda reference: reference["softmax"]),
