@@ -25,7 +25,7 @@ from bridge.registry import PLACES, find_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows
 from bridge.solving.probes import State, probe
 from bridge.solving.tiers import TIERS
-from bridge.study import Case, DirectCase, Study
+from bridge.study import Case, Study
 from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
 
@@ -184,8 +184,6 @@ def too_large(case: Case) -> bool:
 
 def rows_of(case: Case, quantity: Quantity) -> list[Row]:
     """The rows that `compare` has for this quantity."""
-    if isinstance(case, DirectCase):
-        return [row for row in case.rows(BUDGET) if row.quantity == quantity.name]
     refusal = case.refusal(quantity)
     with one_thread():
         if refusal is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from bridge.certify.reading import read_claim
-from bridge.study import Case, DirectCase
+from bridge.study import Case
 from symbolic.statements import Kind, Quantity, UsageError
 
 # A quantity, a relation, a formula: the quantity may have brackets and dots (p[1], output.mask_3).
@@ -62,12 +62,6 @@ def _typed(text: str, letters: Collection[str]) -> ClaimedBound:
 def _bound(claim: ClaimedBound, case: Case) -> ClaimedBound:
     """The claim in the letters of the case, each of which has a value there."""
     quantity = case.result.quantity(claim.quantity)
-    if isinstance(case, DirectCase):
-        raise UsageError(
-            f"claim: {case.result.id} judges its rows by proofs and runs of its own, which give no enclosure of "
-            f"'{quantity.name}' to set a claim against; omit the claim, or prove it as an inequality: boundsmith "
-            f"certify --expression"
-        )
     _check_relation(claim, quantity)
     letters = {letter.name: letter for letter in _letters(case)}
     unknown = sorted(letter.name for letter in claim.bound.free_symbols if letter.name not in letters)

@@ -29,7 +29,7 @@ from bridge.refusals import briefly_refused
 from bridge.registry import PLACES, TheoremLike, find_study, registered_study
 from bridge.rows import constant_rows, quantity_rows, refused_rows, replayed_row
 from bridge.searches import Points, companies, memory_at_once, searched
-from bridge.study import Case, DirectCase, Study, torch_device, torch_dtype
+from bridge.study import Case, Study, torch_device, torch_dtype
 from numeric.threads import one_thread
 from symbolic.statements import Kind, Quantity, UsageError
 
@@ -200,7 +200,7 @@ def replay_witness(witness: Witness, path: str = "", theorem: "TheoremLike | Non
     set_claims([case], [witness.claim] if witness.claim else [])
     case.settings = witness.settings or {}
     stated = {quantity.name for quantity in case.result.quantities} - case.checked
-    if isinstance(case, DirectCase) or witness.quantity not in stated:
+    if witness.quantity not in stated:
         return case.replay_check(witness.quantity, inputs)
     quantity = case.quantity(witness.quantity)
     _check_replayable(case, quantity, witness.scope)
@@ -320,8 +320,6 @@ def _measured(case: Case) -> list[Quantity]:
 
 def _rows(case: Case, budget: Budget, points: Points | None) -> list[Row]:
     """`points` are those that the attack has found; None: it is still to be made."""
-    if isinstance(case, DirectCase):
-        return case.rows(budget)
     stated, measured = case.bounded(), _measured(case)
     refused = {q.name: why for q in stated if (why := case.refusal(q)) is not None}
     constants = [q for q in stated if not q.scopes and q.name not in refused]

@@ -8,7 +8,7 @@ import numpy as np
 
 from bridge.budget import Budget
 from bridge.record import Flag, Row, Verdict
-from bridge.study import Case, DirectCase
+from bridge.study import Case
 from symbolic.statements import Kind, Quantity
 
 POINTS = 3  # a slope is fitted to the last points of the grid, where the rate should have set in
@@ -19,8 +19,6 @@ def rate_rows(measured: Sequence[tuple[Case, list[Row]]], budget: Budget) -> lis
     """One row per rate and per combination of the other parameters that has at least three points along the knob."""
     stated: list[tuple[Quantity, list[Row]]] = []  # each rate with the rows of the cases that state it
     for case, rows in measured:
-        if isinstance(case, DirectCase):
-            continue  # it states its rates itself
         for rate in (q for q in case.result.quantities if q.kind is Kind.RATE and q.name not in case.checked):
             known = next((its_rows for known, its_rows in stated if known == rate), None)
             if known is None:

@@ -292,56 +292,6 @@ class Case(ABC):
         return evaluate_ball(expression, {symbol: as_exact(value) for symbol, value in values.items()})
 
 
-class DirectCase(Case):
-    """A case whose rows are proofs and runs of its own: no input is drawn for it, and none is attacked.
-
-    It says its rows itself; `bridge.rows.direct_row` makes one. A check that its witness replays overrides
-    `replay_check`, as in any case. `uses` names some of "samples", "attack", "restarts" (of the attack), "seed" and
-    "dtype" (another than float64).
-    """
-
-    uses: frozenset[str] = frozenset()
-
-    def __init__(self, result: Result, params: Mapping[str, Any], *, dtype: str = "float64", device: str = "cpu"):
-        self.result = result
-        self.params = dict(params)
-        self.full_params = dict(params)
-        self.dtype, self.device = torch_dtype(dtype), torch_device(device)
-        self.attackable = "attack" in self.uses
-        self.values = {p.symbol: params[p.name] for p in result.parameters if p.symbol is not None}
-
-    @abstractmethod
-    def rows(self, budget: Budget) -> list[Row]:
-        """Every row at this point."""
-
-    def sample(self, count: int, seed: int) -> Inputs:
-        return {}
-
-    starts = sample
-
-    def project(self, inputs: Inputs) -> Inputs:
-        return inputs
-
-    def errors(self, inputs: Inputs, names: Sequence[str], *, attack: bool = False) -> dict[str, Tensor]:
-        return {}
-
-    def exact(self, inputs: Inputs, names: Sequence[str], bits: int) -> dict[str, tuple[flint.arb, float]]:
-        return {}
-
-    def instance_values(self, scope: str, inputs: Inputs | None) -> dict[sp.Symbol, Any]:
-        return {}
-
-    def prompt_bounds(self, quantity: Quantity, inputs: Inputs, scope: str) -> Tensor:
-        raise UsageError(f"{self.result.id} has no prompts, so '{quantity.name}' has no bound of one")
-
-    def rounding_estimate(self) -> float:
-        return 0.0
-
-    def check_inputs(self, inputs: Inputs) -> None:
-        if inputs:
-            raise UsageError(f"{self.result.id} takes no inputs, but {', '.join(inputs)} came")
-
-
 class Study(ABC):
     """Everything that is needed to run one Result.
 

@@ -185,12 +185,3 @@ def test_a_letter_of_the_result_comes_before_a_function_or_a_constant() -> None:
 def test_a_long_claim_is_no_deep_one() -> None:
     row = network_row(claimed("output <= " + "+".join(["eps"] * 2000)))
     assert row.claimed == pytest.approx(2000 * network_row(claimed("output <= eps")).claimed)
-
-
-def test_rows_that_judge_no_claim() -> None:
-    with pytest.raises(UsageError) as refusal:
-        compare("induction.phases", claim="T_I <= 1")
-    assert str(refusal.value) == (
-        "claim: induction.phases judges its rows by proofs and runs of its own, which give no enclosure of 'T_I' to "
-        "set a claim against; omit the claim, or prove it as an inequality: boundsmith certify --expression"
-    )

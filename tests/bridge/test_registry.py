@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from bridge import replay
-from bridge.budget import Budget
 from bridge.comparison import grid_of
+from bridge.faithful import NAME as FAITHFUL
 from bridge.record import Comparison, Verdict
 from bridge.registry import PLACES, find_study, studies
-from bridge.study import DirectCase, Study
+from bridge.study import Study
+from bridge.theorem_study import TheoremStudy
 from symbolic import UsageError, find_claim, results
 from tests.bridge.defaults import default_run
 
@@ -22,29 +23,27 @@ def test_results_and_studies_are_the_same_set() -> None:
     assert all(study.result is results()[id] for id, study in studies().items())
 
 
-@pytest.mark.parametrize("study", studies().values(), ids=lambda study: study.result.id)
-def test_a_study_runs_on_its_defaults_and_covers_every_quantity(study: Study, tmp_path: Path) -> None:
+@pytest.mark.parametrize("id", sorted(PLACES))
+def test_a_theorem_runs_on_its_defaults_and_covers_every_quantity(id: str, tmp_path: Path) -> None:
+    study = find_study(id)
+    assert isinstance(study, TheoremStudy)
+    theorem = study.theorem
     cases = [study.case(point, seed=0, dtype="float64", device="cpu") for point in grid_of(study, {})]
-    direct = isinstance(cases[0], DirectCase)
-    small = {"samples": 4, "attack": 3, "restarts": 2}
-    used = {} if direct else {name: number for name, number in small.items() if name in cases[0].uses}
-    comparison = default_run(study.result.id, **used)
-    quantities = [q for case in cases for q in case.result.quantities]
-    assert study.main_quantity in {q.name for q in quantities}
+    small = {"samples": 4, "attack": 3, "restarts": 2} if theorem.inputs else {}
+    comparison = default_run(id, **{name: number for name, number in small.items() if name in cases[0].uses})
+    stated = {q.name for case in cases for q in case.result.quantities}
+    assert study.main_quantity in stated
     check_witnesses(comparison, tmp_path)
     check_errata(study, comparison)
-    if direct:  # its rows are of its own making: each quantity has one, and some have further ones beside them
-        assert {q.name for q in quantities} <= {row.quantity for row in comparison}
-        return
-    budget = Budget(**small, seed=0)
-    more = {row.quantity for case in cases for row in case.extra_rows(budget) + case.checks(budget)}
-    more |= {row.quantity for row in study.checks()}
-    assert {row.quantity for row in comparison} == {q.name for q in quantities} | more
+    beside = {check.quantity.name for check in theorem.checks} | {q.name for q in study.refutable()} | {FAITHFUL}
+    shown = {row.quantity for row in comparison}
+    assert stated <= shown
+    assert shown <= stated | beside
     scoped = {(q.name, scope) for case in cases for q in case.bounded() for scope in q.scopes}
     found = {(row.quantity, row.scope) for row in comparison if row.scope}
     assert scoped <= found
-    assert {name for name, _ in found - scoped} <= more
-    assert all(case.result.id == study.result.id for case in cases)
+    assert {name for name, _ in found - scoped} <= beside
+    assert all(case.result.id == id for case in cases)
     assert comparison.citation == str(study.result.citation)
 
 
